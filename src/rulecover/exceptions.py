@@ -1,0 +1,28 @@
+"""Every error of our own; each message names the thing, the value and the way out.
+
+They are subclasses of the errors that scikit-learn users expect, so that ``except ValueError`` keeps working.
+"""
+
+
+class RulecoverError(Exception):
+    """The root of all errors of this package."""
+
+
+class UnreadableModelError(RulecoverError, TypeError):
+    """A model that is no ensemble of trees, or of a kind that no reader knows."""
+
+
+class MismatchedDataError(RulecoverError, ValueError):
+    """Data that do not fit the model: other features, labels it never saw, values it has no route for."""
+
+
+class UncoveredSamplesError(RulecoverError, ValueError):
+    """A covering problem in which some sample is covered by no rule."""
+
+
+class InvalidCertificateError(RulecoverError, ValueError):
+    """A cover or a bound that does not stand the check."""
+
+
+class SolverError(RulecoverError, RuntimeError):
+    """An LP or MIP engine that gave no usable answer."""

@@ -1,0 +1,130 @@
+"""The checker: a cover is counted again, and a bound recomputed from its proof, in code of our own."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rulecover.exceptions import InvalidCertificateError
+from rulecover.setcover.problem import Branch, Certificate, Cover, CoveringProblem, Status
+from rulecover.typing import Ints
+
+#: Relative slack for sums of floats, and for what an LP code calls feasible.
+TOLERANCE = 1e-6
+
+
+def certified(
+    problem: CoveringProblem,
+    rules: Ints,
+    status: Status,
+    *,
+    source: str,
+    seconds: float,
+    proof: tuple[Branch, ...] = (),
+    bound: float | None = None,
+    count_proof: Branch | None = None,
+) -> Cover:
+    """A cover with its certificate, verified.
+
+    The bound is the better of what `proof` proves and `bound`, the word of a branch-and-bound code. A cover whose
+    cost meets its bound is called optimal, and one that falls short of a demand limited.
+    """
+    rules = np.asarray(rules, dtype=np.intp)
+    objective = math.fsum(problem.cost[rules])
+    proved = min((branch.bound(problem) for branch in proof), default=0.0)
+    if bound is not None and bound > proved:
+        proved, proof = bound, ()
+    short = len(problem.shortfall(rules))
+    if short:
+        status = Status.LIMITED
+    else:
+        proved = min(proved, objective)
+        if objective - proved <= TOLERANCE * max(1.0, objective):
+            status = Status.OPTIMAL
+    certificate = Certificate(
+        objective=objective,
+        bound=max(0.0, proved),
+        source=source,
+        status=status,
+        n_rules=len(rules),
+        seconds=seconds,
+        min_rules=_fewest(problem, count_proof),
+        n_uncovered=short,
+        n_capped=problem.n_capped,
+        proof=proof,
+        count_proof=count_proof,
+    )
+    cover = Cover(rules, certificate)
+    verify(problem, cover)
+    return cover
+
+
+def _fewest(problem: CoveringProblem, count_proof: Branch | None) -> int:
+    least = int(problem.demand.max(initial=0))
+    if count_proof is None:
+        return least
+    proved = count_proof.bound(problem, np.ones(problem.n_rules))
+    return max(least, math.ceil(proved - TOLERANCE * max(1.0, proved)))
+
+
+def verify(problem: CoveringProblem, cover: Cover) -> Certificate:
+    """Checks a cover and its certificate against the problem; returns the certificate or raises.
+
+    Demands are counted, costs added up and the bounds recomputed from the dual prices in the proof. A bound without
+    a proof (branch and bound) cannot be recomputed; it is checked not to exceed the objective.
+
+    Raises
+    ------
+    InvalidCertificateError
+        With what is wrong.
+
+    Examples
+    --------
+    >>> from rulecover.coverage import Coverage
+    >>> from rulecover.setcover import CoveringProblem, Greedy, verify
+    >>> problem = CoveringProblem(Coverage.of_masks([[1, 1], [0, 1]]), cost=[1.0, 1.0])
+    >>> print(verify(problem, Greedy()(problem)))
+    1 rules, total cost 1: optimal
+    no cover costs less than 1 (dual fitting): gap 0.0 %
+    """
+    said = cover.certificate
+    rules = cover.rules
+    if len(np.unique(rules)) != len(rules) or (len(rules) and not (0 <= rules.min() <= rules.max() < problem.n_rules)):
+        raise InvalidCertificateError(f"the cover names rules twice or beyond the {problem.n_rules} there are.")
+    slack = TOLERANCE * max(1.0, said.objective)
+    objective = math.fsum(problem.cost[rules])
+    if not math.isclose(objective, said.objective, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+        raise InvalidCertificateError(f"the rules cost {objective}, but the certificate says {said.objective}.")
+    short = problem.shortfall(rules)
+    if len(short) != said.n_uncovered or (len(short) and said.status != Status.LIMITED):
+        raise InvalidCertificateError(
+            f"{len(short)} samples are covered less often than demanded (the certificate says {said.n_uncovered})"
+            + (f", the first is sample {short[0]}." if len(short) else ".")
+        )
+    _verify_bounds(problem, said, slack)
+    return said
+
+
+def _verify_bounds(problem: CoveringProblem, said: Certificate, slack: float) -> None:
+    for branch in (*said.proof, *([said.count_proof] if said.count_proof else [])):
+        if branch.duals.shape != (problem.n_samples,) or not (branch.duals >= 0).all():
+            raise InvalidCertificateError("the proof must have one dual price a sample, none of them negative.")
+    _verify_branches(said.proof, _fewest(problem, said.count_proof))
+    if said.proof and (proved := min(branch.bound(problem) for branch in said.proof)) < said.bound - slack:
+        raise InvalidCertificateError(f"the proof gives a bound of {proved}, but the certificate says {said.bound}.")
+    if said.status != Status.LIMITED and said.bound > said.objective + slack:
+        raise InvalidCertificateError(f"the bound {said.bound} exceeds the objective {said.objective}.")
+    if said.status == Status.OPTIMAL and said.objective - said.bound > slack:
+        raise InvalidCertificateError(f"called optimal with objective {said.objective} and bound {said.bound}.")
+    if said.min_rules > _fewest(problem, said.count_proof):
+        raise InvalidCertificateError(f"'no cover has fewer than {said.min_rules} rules' is not proved.")
+
+
+def _verify_branches(proof: tuple[Branch, ...], fewest: int) -> None:
+    """A branch that speaks of all covers, or branches that leave no number of rules out: at most k, at least k + 1."""
+    at_most = max((branch.count for branch in proof if branch.count_price < 0), default=fewest - 1)
+    at_least = min((branch.count for branch in proof if branch.count_price > 0), default=None)
+    speaks_of_all = any(branch.count_price == 0 for branch in proof)
+    if proof and not speaks_of_all and (at_least is None or at_least > at_most + 1):
+        raise InvalidCertificateError("the branches of the proof leave some number of rules out.")

@@ -1,0 +1,179 @@
+"""Chvátal's greedy algorithm (Algorithm S.1) and the removal of redundant rules."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rulecover.setcover.certificate import certified
+from rulecover.setcover.problem import Branch, Cover, CoveringProblem, Status
+from rulecover.typing import Floats, Ints
+
+
+class Remaining:
+    """What is left to cover, and what each rule would gain.
+
+    The state of the greedy algorithm, changed in place. Every (sample, block) pair is touched a fixed number of times
+    in a whole run, whatever the number of rules picked: a block's samples are sorted by rule when one of its rules is
+    first picked, and a sample's gains are taken back once, when its demand is met.
+    """
+
+    def __init__(self, problem: CoveringProblem) -> None:
+        self.problem = problem
+        self.need: Ints = problem.demand.copy()
+        self.count: Ints = problem.coverage.sizes.copy()
+        self._weight = problem.weight
+        self.gain: Floats = (
+            self.count.astype(np.float64) if self._weight is None else problem.coverage.per_rule(self._weight)
+        )
+        self.n_open = problem.n_samples
+        self.price: Floats = np.zeros(problem.n_samples)
+        self._block_of = np.empty(problem.n_rules, dtype=np.intp)
+        self._number_of = np.empty(problem.n_rules, dtype=np.intp)
+        for b, block in enumerate(problem.coverage.blocks):
+            self._block_of[block.rules] = b
+            self._number_of[block.rules] = np.arange(1, len(block.rules) + 1)
+        self._sorted: dict[int, tuple[Ints, Ints]] = {}
+
+    def best_buy(self) -> int:
+        """The rule of least cost per sample gained, the lowest index on ties; -1 if none gains any."""
+        with np.errstate(divide="ignore"):
+            ratio = np.where(self.count > 0, self.problem.cost / self.gain, np.inf)
+        best = int(np.argmin(ratio)) if len(ratio) else -1
+        return best if best >= 0 and np.isfinite(ratio[best]) else -1
+
+    def cover(self, rule: int) -> None:
+        """Picks a rule: its samples need one rule less, and those that need none are settled."""
+        covered = self._open_samples(rule)
+        price = self.problem.cost[rule] / self.gain[rule]
+        self.price[covered] = price if self._weight is None else price * self._weight[covered]
+        self.need[covered] -= 1
+        self._settle(covered[self.need[covered] == 0])
+        self.count[rule] = 0
+        self.gain[rule] = 0.0
+
+    def _open_samples(self, rule: int) -> Ints:
+        b = int(self._block_of[rule])
+        if b not in self._sorted:
+            block = self.problem.coverage.blocks[b]
+            open_samples = np.flatnonzero(self.need)
+            ids = block.ids[open_samples]
+            starts = np.concatenate([[0], np.cumsum(np.bincount(ids, minlength=len(block.rules) + 1))])
+            self._sorted[b] = open_samples[np.argsort(ids, kind="stable")], starts
+        order, starts = self._sorted[b]
+        number = self._number_of[rule]
+        samples = order[starts[number] : starts[number + 1]]
+        return samples[self.need[samples] > 0]
+
+    def _settle(self, samples: Ints) -> None:
+        self.n_open -= len(samples)
+        weight = None if self._weight is None else self._weight[samples]
+        for block in self.problem.coverage.blocks:
+            lost = block.sums(None, samples)
+            self.count[block.rules] -= lost.astype(np.intp)
+            self.gain[block.rules] -= lost if weight is None else block.sums(weight, samples)
+
+
+def greedy_picks(problem: CoveringProblem, *, at_most: int | None = None) -> tuple[Ints, Remaining]:
+    """The rules in the order in which Algorithm S.1 picks them, and the state it ends in."""
+    remaining = Remaining(problem)
+    picks: list[int] = []
+    while remaining.n_open and (at_most is None or len(picks) < at_most):
+        rule = remaining.best_buy()
+        remaining.cover(rule)
+        picks.append(rule)
+    return np.array(picks, dtype=np.intp), remaining
+
+
+def cheapest_prefix(problem: CoveringProblem, chosen: Ints) -> Ints:
+    """The paper's removal: sorted by cost, the dearest go as long as the rest meets every demand."""
+    by_cost = chosen[np.argsort(problem.cost[chosen], kind="stable")]
+    covered = problem.coverage.take(by_cost).to_sparse().tocsr()
+    covered.sort_indices()
+    # The d-th rule of each sample, in order of cost, must stay: the prefix ends at the latest of them.
+    last = covered.indices[covered.indptr[:-1] + problem.demand - 1]
+    return chosen[np.isin(chosen, by_cost[: 1 + int(last.max(initial=-1))])]
+
+
+def without_redundant(problem: CoveringProblem, chosen: Ints) -> Ints:
+    """A stronger removal: each rule, dearest first, goes if the rest meets every demand."""
+    covered = problem.coverage.take(chosen).to_sparse()
+    times = problem.times_covered(chosen)
+    keep = np.ones(len(chosen), dtype=bool)
+    for place in np.argsort(-problem.cost[chosen], kind="stable"):
+        samples = covered.indices[covered.indptr[place] : covered.indptr[place + 1]]
+        if (times[samples] > problem.demand[samples]).all():
+            keep[place] = False
+            times[samples] -= 1
+    return chosen[keep]
+
+
+def in_greedy_order(problem: CoveringProblem, chosen: Ints) -> Ints:
+    """The same rules, best buy first: as the greedy algorithm would pick them if there were no others."""
+    chosen = np.sort(chosen)
+    picks, _ = greedy_picks(problem.restricted_to(chosen))
+    rest = np.setdiff1d(np.arange(len(chosen)), picks)
+    return chosen[np.concatenate([picks, rest])]
+
+
+def dual_fitting(problem: CoveringProblem, prices: Floats) -> Branch:
+    """The best multiple of the greedy prices as dual solution: one pass over the coverage.
+
+    The bound of the scaled prices, s·dᵀp + Σ min(0, cⱼ - s·rⱼ) with rⱼ the prices that rule j collects, is concave
+    and piecewise linear in s with kinks at cⱼ/rⱼ, so its top is found by sorting the kinks.
+    """
+    collected = problem.coverage.per_rule(prices)
+    useful = collected > 0
+    kinks = problem.cost[useful] / collected[useful]
+    order = np.argsort(kinks)
+    # Beyond each kink the slope falls by what that rule collects.
+    slope = float(problem.demand @ prices) - np.cumsum(collected[useful][order])
+    best = int(np.searchsorted(-slope, 0.0))
+    scale = kinks[order][min(best, len(order) - 1)] if len(order) else 0.0
+    return Branch(prices * scale)
+
+
+REDUNDANCY = {"prefix": cheapest_prefix, "strong": without_redundant}
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Chvátal's greedy algorithm exactly as Algorithm S.1: the paper's way to choose rules.
+
+    Ties go to the lowest rule index: trees in order, leaves by node number.
+
+    Parameters
+    ----------
+    redundancy
+        What is removed at the end: "prefix" as in the paper (sorted by cost, the dearest go as long as the rest
+        covers), or "strong" (any rule that the others make needless, dearest first; never more rules).
+
+    Examples
+    --------
+    >>> from rulecover.coverage import Coverage
+    >>> from rulecover.setcover import CoveringProblem, Greedy
+    >>> coverage = Coverage.of_masks([[1, 1, 0, 0], [0, 0, 1, 1], [0, 1, 1, 0]])
+    >>> cover = Greedy()(CoveringProblem(coverage, cost=[1.0, 1.0, 1.0]))
+    >>> cover.rules.tolist(), cover.objective
+    ([0, 1], 2.0)
+    """
+
+    redundancy: Literal["prefix", "strong"] = "prefix"
+
+    def __post_init__(self) -> None:
+        if self.redundancy not in REDUNDANCY:
+            raise ValueError(f"redundancy is {self.redundancy!r}; choose one of {sorted(REDUNDANCY)}.")
+
+    def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
+        start = time.perf_counter()
+        picks, remaining = greedy_picks(problem)
+        rules = REDUNDANCY[self.redundancy](problem, picks)
+        proof = dual_fitting(problem, remaining.price)
+        if max_rules is not None and len(rules) > max_rules:
+            rules = picks[:max_rules]
+        return certified(
+            problem, rules, Status.FEASIBLE, source="dual fitting", proof=(proof,), seconds=time.perf_counter() - start
+        )

@@ -1,0 +1,214 @@
+"""The weighted set covering problem (model (1) of the paper) and what answers it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from rulecover.coverage import Coverage
+from rulecover.exceptions import UncoveredSamplesError
+from rulecover.typing import Floats, Ints
+
+
+class Status(enum.StrEnum):
+    """What is known of a cover."""
+
+    FEASIBLE = "feasible"  #: covers every sample; how far from the best is said by the gap
+    OPTIMAL = "optimal"  #: proved: no cover is cheaper
+    TIME_LIMIT = "time limit"  #: the best cover found when the time was up
+    LIMITED = "limited"  #: a limit on the number of rules leaves some samples uncovered
+
+
+@dataclass(frozen=True, eq=False)
+class CoveringProblem:
+    """Choose rules of least total cost so that each sample is covered as often as it demands.
+
+    A problem that exists can be solved: a sample that no rule covers raises at once.
+
+    Parameters
+    ----------
+    coverage
+        Which rule covers which sample.
+    cost
+        The price of each rule, positive; the paper's is ``1 + impurity``.
+    demand
+        How many rules must cover a sample, one number or one a sample. It is capped by the number of rules that cover
+        the sample at all; `n_capped` says how many samples that concerns.
+    weight
+        What a sample counts in the gain of the greedy choice, positive; 1 by default.
+
+    Examples
+    --------
+    >>> problem = CoveringProblem(Coverage.of_masks([[1, 1, 0], [0, 1, 1]]), cost=[1.0, 1.5], demand=2)
+    >>> problem.demand, problem.n_capped
+    (array([1, 2, 1]), 2)
+    """
+
+    coverage: Coverage
+    cost: Floats
+    demand: Ints = field(default=1)  # type: ignore[assignment]  # a plain number is spread over the samples
+    weight: Floats | None = None
+    n_capped: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        cost = np.asarray(self.cost, dtype=np.float64)
+        if cost.shape != (self.coverage.n_rules,):
+            raise ValueError(f"cost has shape {cost.shape}, but there are {self.coverage.n_rules} rules; give one each.")
+        if not (np.isfinite(cost).all() and (cost > 0).all()):
+            wrong = int(np.flatnonzero(~(np.isfinite(cost) & (cost > 0)))[0])
+            raise ValueError(f"rule {wrong} costs {cost[wrong]}; costs must be positive and finite.")
+        if (missed := self.coverage.missed()).size:
+            raise UncoveredSamplesError(
+                f"{missed.size} samples are covered by no rule, the first is sample {missed[0]}; "
+                "add rules that cover them or leave these samples out."
+            )
+        wanted = np.broadcast_to(np.asarray(self.demand, dtype=np.intp), (self.coverage.n_samples,))
+        if wanted.size and wanted.min() < 1:
+            raise ValueError(f"demand must be at least 1, but {wanted.min()} was asked for; leave such samples out.")
+        demand = np.minimum(wanted, self.coverage.degrees)
+        object.__setattr__(self, "cost", cost)
+        object.__setattr__(self, "demand", demand)
+        object.__setattr__(self, "n_capped", int((demand < wanted).sum()))
+        if self.weight is not None:
+            weight = np.asarray(self.weight, dtype=np.float64)
+            if weight.shape != (self.coverage.n_samples,) or not (np.isfinite(weight).all() and (weight > 0).all()):
+                raise ValueError("weights must be positive and finite, one a sample; leave samples of weight 0 out.")
+            object.__setattr__(self, "weight", weight)
+
+    @property
+    def n_samples(self) -> int:
+        return self.coverage.n_samples
+
+    @property
+    def n_rules(self) -> int:
+        return self.coverage.n_rules
+
+    def times_covered(self, rules: Ints) -> Ints:
+        """How many of these rules cover each sample, counted exactly."""
+        return self.coverage.take(rules).degrees
+
+    def shortfall(self, rules: Ints) -> Ints:
+        """The samples that these rules cover less often than demanded."""
+        return np.flatnonzero(self.times_covered(rules) < self.demand)
+
+    def restricted_to(self, rules: Ints) -> CoveringProblem:
+        """The same samples and demands with some of the rules only; they must be able to meet them."""
+        return CoveringProblem(self.coverage.take(rules), self.cost[rules], self.demand, self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """Dual prices that prove a lower bound on every cover whose number of rules lies on one side of a count.
+
+    With ``count_price`` 0 it speaks of all covers; with a positive price of those with at least ``count`` rules, with
+    a negative one of those with at most ``count``.
+    """
+
+    duals: Floats
+    count_price: float = 0.0
+    count: int = 0
+
+    def bound(self, problem: CoveringProblem, cost: Floats | None = None) -> float:
+        """The Lagrangian bound: Σ dᵢλᵢ + price · count + Σ min(0, reduced cost), valid for any λ >= 0."""
+        cost = problem.cost if cost is None else cost
+        reduced = cost - problem.coverage.per_rule(self.duals) - self.count_price
+        priced = float(problem.demand @ self.duals) + self.count_price * self.count
+        return priced + float(np.minimum(reduced, 0.0).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is proved of a cover.
+
+    Parameters
+    ----------
+    objective
+        The total cost of the chosen rules.
+    bound
+        No cover that meets every demand costs less.
+    source
+        Where the bound comes from: "dual fitting" (prices of the greedy choice, scaled), "LP", "LP and count"
+        (the LP on both sides of a number of rules), or "branch and bound".
+    status
+        "optimal" only where it is proved.
+    n_rules, min_rules
+        How many rules were chosen; no cover has fewer than `min_rules`.
+    n_uncovered
+        Samples covered less often than demanded, because the number of rules was limited.
+    n_capped
+        Samples whose demand was lowered to the number of rules that cover them at all.
+    seconds
+        Wall-clock time of the solver.
+    proof
+        Dual prices from which `bound` can be recomputed: the least of its branches' bounds. Empty where the bound
+        is the word of the branch-and-bound code.
+    count_proof
+        Dual prices from which `min_rules` can be recomputed, with every rule at cost 1.
+    """
+
+    objective: float
+    bound: float
+    source: str
+    status: Status
+    n_rules: int
+    seconds: float
+    min_rules: int = 1
+    n_uncovered: int = 0
+    n_capped: int = 0
+    proof: tuple[Branch, ...] = ()
+    count_proof: Branch | None = None
+
+    @property
+    def gap(self) -> float:
+        """The share of the objective that is not yet proved necessary, 0 for an optimal cover."""
+        return max(0.0, (self.objective - self.bound) / self.objective) if self.objective else 0.0
+
+    def without_proof(self) -> Certificate:
+        """The statement alone: small enough to keep, but no longer to be recomputed."""
+        return replace(self, proof=(), count_proof=None)
+
+    def __str__(self) -> str:
+        lines = [f"{self.n_rules} rules, total cost {self.objective:.4g}: {self.status}"]
+        if self.n_uncovered:
+            lines.append(f"{self.n_uncovered} samples are covered less often than demanded (limit on the rules)")
+        else:
+            lines.append(
+                f"no cover costs less than {self.bound:.4g} ({self.source}): gap {100 * self.gap:.1f} %"
+                + (f"; no cover has fewer than {self.min_rules} rules" if self.min_rules > 1 else "")
+            )
+        if self.n_capped:
+            lines.append(f"{self.n_capped} samples are covered by fewer rules than demanded, by all there are")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """The chosen rules, best buy first, and what is proved of them.
+
+    Parameters
+    ----------
+    rules
+        Indices of the chosen rules in the order in which the greedy algorithm would pick them.
+    certificate
+        Objective, bound, gap and status.
+    """
+
+    rules: Ints
+    certificate: Certificate
+
+    @property
+    def objective(self) -> float:
+        return self.certificate.objective
+
+    @property
+    def bound(self) -> float:
+        return self.certificate.bound
+
+    @property
+    def status(self) -> Status:
+        return self.certificate.status
+
+    def __len__(self) -> int:
+        return len(self.rules)
