@@ -1,3 +1,33 @@
 """Turn tree ensembles into a few rules that people can read, trust and ship."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rulecover.estimators.mirco import MIRCOClassifier, explain
+    from rulecover.readers import read_trees
+    from rulecover.rules import RuleSet
+
 __version__ = "0.1.0.dev0"
+
+# Public names and where they live: imported when first used, so that `import rulecover` stays light.
+_HOMES = {
+    "MIRCOClassifier": "rulecover.estimators.mirco",
+    "RuleSet": "rulecover.rules",
+    "explain": "rulecover.estimators.mirco",
+    "read_trees": "rulecover.readers",
+}
+
+__all__ = ["MIRCOClassifier", "RuleSet", "__version__", "explain", "read_trees"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'rulecover' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

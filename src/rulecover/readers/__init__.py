@@ -1,0 +1,54 @@
+"""From a trained model to its trees. Each library has one file, imported once such a model is passed in.
+
+To add a library, write a module with ``read(model) -> TreeEnsemble`` and ``READS``, the names of what it reads, and
+`register` it under the name of the library's top package.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from rulecover.exceptions import UnreadableModelError
+from rulecover.trees import TreeEnsemble
+
+_READERS = {"sklearn": "rulecover.readers.from_sklearn"}
+
+
+def register(package: str, module: str) -> None:
+    """Makes `module` the reader of models whose class, or a base class of it, comes from `package`."""
+    _READERS[package] = module
+
+
+def read_trees(model: object) -> TreeEnsemble:
+    """The trees of a trained model.
+
+    Raises
+    ------
+    UnreadableModelError
+        If the model is of a type that no reader knows; the message lists what can be read.
+    sklearn.exceptions.NotFittedError
+        If the model is not trained yet.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> len(read_trees(forest).trees)
+    3
+    """
+    for base in type(model).__mro__:
+        module = _READERS.get(base.__module__.partition(".")[0])
+        if module is not None:
+            ensemble: TreeEnsemble = import_module(module).read(model)
+            return ensemble
+    raise unreadable(model)
+
+
+def unreadable(model: object, reason: str = "") -> UnreadableModelError:
+    """The error for a model that no reader knows."""
+    known = [name for module in _READERS.values() for name in import_module(module).READS]
+    return UnreadableModelError(
+        f"no rules can be read from {type(model).__module__}.{type(model).__qualname__}{reason}; "
+        f"models that can be read: {', '.join(known)}."
+    )

@@ -55,7 +55,9 @@ class CoveringProblem:
     def __post_init__(self) -> None:
         cost = np.asarray(self.cost, dtype=np.float64)
         if cost.shape != (self.coverage.n_rules,):
-            raise ValueError(f"cost has shape {cost.shape}, but there are {self.coverage.n_rules} rules; give one each.")
+            raise ValueError(
+                f"cost has shape {cost.shape}, but there are {self.coverage.n_rules} rules; give one each."
+            )
         if not (np.isfinite(cost).all() and (cost > 0).all()):
             wrong = int(np.flatnonzero(~(np.isfinite(cost) & (cost > 0)))[0])
             raise ValueError(f"rule {wrong} costs {cost[wrong]}; costs must be positive and finite.")

@@ -1,0 +1,102 @@
+"""What is checked at the door of every estimator: settings, columns, weights, and whether model and data fit."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import _check_sample_weight
+
+from rulecover.exceptions import MismatchedDataError
+from rulecover.trees import TreeEnsemble
+from rulecover.typing import Array, Floats
+
+
+def whole_number(name: str, value: Any, *, at_least: int) -> int:
+    """The value, if it is a whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} is {value!r}; it must be a whole number, at least {at_least}.")
+    if value < at_least:
+        raise ValueError(f"{name} is {value}; it must be at least {at_least}.")
+    return int(value)
+
+
+def real_number(name: str, value: Any, *, at_least: float = 0.0, above: bool = False) -> float:
+    """The value, if it is a finite number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} is {value!r}; it must be a number.")
+    number = float(value)
+    if not np.isfinite(number) or number < at_least or (above and number == at_least):
+        raise ValueError(f"{name} is {value}; it must be finite and {'above' if above else 'at least'} {at_least:g}.")
+    return number
+
+
+def chosen(name: str, value: Any, table: dict[str, Any]) -> Any:
+    """The component behind a name, or the object itself if it is one to be called."""
+    if isinstance(value, str):
+        if value not in table:
+            raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, table))} or give an object.")
+        return table[value]
+    if not callable(value):
+        raise TypeError(f"{name} is {value!r}; give one of {', '.join(map(repr, table))} or a callable object.")
+    return value
+
+
+def check_column_names(X: Any) -> None:
+    """Columns of a data frame must be told apart by names that are strings, or have none (0, 1, 2, … in pandas)."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return
+    names = list(X.columns)
+    if names == list(range(len(names))):
+        return
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"column names must be strings, but column {place} is named {name!r} ({type(name).__name__}); "
+                "rename them, for example by X.columns = X.columns.astype(str)."
+            )
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(
+            f"column names must differ, but {', '.join(map(repr, repeated[:5]))} occurs twice; rename one."
+        )
+
+
+def sample_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Floats | None:
+    """Sample weights times class weights, none negative, some positive; ``None`` if neither is given."""
+    if sample_weight is None and class_weight is None:
+        return None
+    weight = np.ones(len(y)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if weight.min() < 0:
+        first = int(np.flatnonzero(weight < 0)[0])
+        raise ValueError(f"sample weights must not be negative, but sample {first} has weight {weight[first]}.")
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        # scikit-learn's own counts rows, weighted or not; here a row of weight 2 is as good as two rows.
+        _, code = np.unique(y, return_inverse=True)
+        totals = np.bincount(code, weights=weight)
+        share = totals.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
+        weight = weight * share[code]
+    elif class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, y)
+    if not weight.max() > 0:
+        raise ValueError("all sample weights are zero; at least one sample must count.")
+    return np.asarray(weight)
+
+
+def check_model_fits(ensemble: TreeEnsemble, X: Any, names: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The feature names for the rules, once model and data are known to speak of the same columns."""
+    if ensemble.n_features != X.shape[1]:
+        raise MismatchedDataError(
+            f"X has {X.shape[1]} features, but the model was trained on {ensemble.n_features}; give the same columns."
+        )
+    if names is None or ensemble.feature_names is None:
+        return names or ensemble.feature_names or tuple(f"x{f}" for f in range(X.shape[1]))
+    if names != ensemble.feature_names:
+        f = next(f for f, (mine, model) in enumerate(zip(names, ensemble.feature_names, strict=True)) if mine != model)
+        raise MismatchedDataError(
+            f"column {f} of X is {names[f]!r}, but the model was trained with {ensemble.feature_names[f]!r} there; "
+            "give the columns that the model was trained on, in their order."
+        )
+    return names

@@ -1,0 +1,56 @@
+"""Which rules decided for a row, and how a fallback did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulecover.fallback import Fallback
+from rulecover.typing import Bools, Floats
+from rulecover.voting import MajorityVote
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def reasons(vote: MajorityVote, fallback: Fallback, X: Any, tally: Floats, missed: Bools) -> pd.DataFrame:
+    """One line for each row and rule that had a say; see `MIRCOClassifier.why`."""
+    import pandas as pd
+
+    assert vote.rules.evidence is not None
+    classes = vote.rules.evidence.classes
+    rows, rules, weights = [], [], []
+    for start, _, row, rule in vote.rules.hits(X):
+        rows.append(row + start)
+        rules.append(rule)
+        weights.append(np.ones(len(row)))
+    lost = np.flatnonzero(missed)
+    if lost.size:
+        say = fallback.weights(vote, X[lost])
+        who, rule = np.nonzero(say)
+        rows.append(lost[who])
+        rules.append(rule)
+        weights.append(say[who, rule])
+        silent = lost[~say.any(axis=1)]
+        rows.append(silent)
+        rules.append(np.full(len(silent), -1))
+        weights.append(np.ones(len(silent)))
+    row = np.concatenate(rows) if rows else np.zeros(0, dtype=np.intp)
+    rule = np.concatenate(rules) if rules else np.zeros(0, dtype=np.intp)
+    weight = np.concatenate(weights) if weights else np.zeros(0)
+    order = np.lexsort((rule, -weight, row))
+    row, rule, weight = row[order], rule[order], weight[order]
+    said = np.where((rule >= 0)[:, None], vote.votes[rule] * weight[:, None], tally[row])
+    text = np.array([*(r.text for r in vote.rules), ""], dtype=object)
+    return pd.DataFrame(
+        {
+            "row": row,
+            "prediction": classes[tally.argmax(axis=1)][row],
+            "decided_by": np.where(missed[row], fallback.name, "rules"),
+            "rule": rule,
+            "text": text[rule],
+            "weight": weight,
+            **{f"votes_{label}": said[:, k] for k, label in enumerate(classes)},
+        }
+    )

@@ -1,0 +1,96 @@
+"""What to say of a row that no rule covers (a missed sample)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from rulecover.matching import CHUNK
+from rulecover.typing import Floats
+from rulecover.voting import MajorityVote
+
+
+class Fallback(Protocol):
+    """From the missed rows to votes, rows x classes, and to how much each rule weighed in, rows x rules."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, vote: MajorityVote, X: Any, model: Any) -> Floats: ...
+
+    def weights(self, vote: MajorityVote, X: Any) -> Floats: ...
+
+
+class _ByRules(ABC):
+    @abstractmethod
+    def weights(self, vote: MajorityVote, X: Any) -> Floats: ...
+
+    def __call__(self, vote: MajorityVote, X: Any, model: Any) -> Floats:
+        chunks = (X[start : start + CHUNK] for start in range(0, X.shape[0], CHUNK))
+        parts = [self.weights(vote, chunk) @ vote.votes for chunk in chunks]
+        return np.concatenate(parts) if parts else np.zeros((0, vote.votes.shape[1]))
+
+
+@dataclass(frozen=True)
+class Closest(_ByRules):
+    """The paper's text: the rules with the largest share of accepted clauses vote.
+
+    A clause is one feature's interval here, however many comparisons of the tree went into it.
+    """
+
+    name: str = "closest"
+
+    def weights(self, vote: MajorityVote, X: Any) -> Floats:
+        accepted = vote.rules.accepted(X)
+        return np.asarray(accepted == accepted.max(axis=1, keepdims=True), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class AllRules(_ByRules):
+    """The authors' program, and the paper's tables: every rule votes, times its share of accepted comparisons.
+
+    The comparisons are the tree's own, from the root to the leaf, repeated ones counted each time.
+    """
+
+    name: str = "all"
+
+    def weights(self, vote: MajorityVote, X: Any) -> Floats:
+        return vote.rules.accepted(X, along_paths=True)
+
+
+@dataclass(frozen=True)
+class MajorityClass:
+    """The class shares of the whole training data."""
+
+    name: str = "majority"
+
+    def weights(self, vote: MajorityVote, X: Any) -> Floats:
+        return np.zeros((X.shape[0], len(vote.rules)))
+
+    def __call__(self, vote: MajorityVote, X: Any, model: Any) -> Floats:
+        assert vote.rules.evidence is not None
+        return np.tile(vote.rules.evidence.totals, (X.shape[0], 1))
+
+
+@dataclass(frozen=True)
+class SourceModel:
+    """The model that the rules were read from answers itself."""
+
+    name: str = "model"
+
+    def weights(self, vote: MajorityVote, X: Any) -> Floats:
+        return np.zeros((X.shape[0], len(vote.rules)))
+
+    def __call__(self, vote: MajorityVote, X: Any, model: Any) -> Floats:
+        assert vote.rules.evidence is not None
+        out = np.zeros((X.shape[0], vote.votes.shape[1]))
+        out[:, np.searchsorted(vote.rules.evidence.classes, model.classes_)] = model.predict_proba(X)
+        return out
+
+
+FALLBACKS: dict[str, Fallback] = {
+    fallback.name: fallback for fallback in (Closest(), AllRules(), MajorityClass(), SourceModel())
+}

@@ -1,0 +1,159 @@
+"""Where rules meet samples: rules, coverage, class sums and cost side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rulecover.coverage import Coverage, smallest_uint
+from rulecover.impurity import Impurity
+from rulecover.parallel import map_tasks
+from rulecover.progress import tracked
+from rulecover.rules import Evidence, RuleSet
+from rulecover.setcover import CoveringProblem
+from rulecover.trees import Leaves, TreeEnsemble
+from rulecover.typing import Array, Floats, Ints, UInts
+
+
+@dataclass(frozen=True, eq=False)
+class Price:
+    """What a rule costs: ``1 + impurity_weight · w + length_weight · clauses``; the paper's is ``1 + w``.
+
+    The 1 is always there: with impurity alone pure rules would be free and the problem degenerate (Section 3).
+    """
+
+    impurity: Impurity
+    impurity_weight: float = 1.0
+    length_weight: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """The samples (xᵢ, yᵢ) of the paper.
+
+    Parameters
+    ----------
+    X
+        Rows x columns, dense or sparse.
+    y
+        The class of each row, by number.
+    classes
+        The labels.
+    weight
+        Positive, one a row; ``None`` counts each row once.
+    """
+
+    X: Any
+    y: Ints
+    classes: Array
+    weight: Floats | None = None
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The (weighted) number of samples of each class."""
+        return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
+
+    def pool(
+        self,
+        ensemble: TreeEnsemble,
+        price: Price,
+        feature_names: tuple[str, ...],
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> RulePool:
+        """The leaves of all trees that hold a sample, as rules: Algorithm 1 up to the sets J(i).
+
+        Impurities and counts come from all rows, not from the part that a tree was grown on; a leaf that no row
+        reaches is no rule. Rules are numbered tree by tree, leaves by node number.
+        """
+        X = ensemble.prepare(self.X)
+        meet = map_tasks(lambda route: self._meet(route(X)), ensemble.routes, n_jobs=n_jobs)
+        met = list(tracked(meet, "Reading trees", total=len(ensemble.trees), verbose=verbose))
+        sizes = [len(nodes) for _, nodes, _ in met]
+        leaves = Leaves(
+            ensemble.trees,
+            tree=np.repeat(np.arange(len(met)), sizes),
+            node=np.concatenate([nodes for _, nodes, _ in met]),
+            feature_names=feature_names,
+        )
+        coverage = Coverage.of_ids((ids for ids, _, _ in met), sizes, len(self.y))
+        return self._priced(leaves, coverage, np.concatenate([sums for _, _, sums in met]), price)
+
+    def _meet(self, node: Ints) -> tuple[UInts, Ints, Floats]:
+        """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their class sums."""
+        K = len(self.classes)
+        found = np.bincount(node * K + self.y, weights=self.weight)
+        sums: Floats = np.pad(found, (0, -len(found) % K)).reshape(-1, K).astype(np.float64, copy=False)
+        reached = np.flatnonzero(sums.any(axis=1))
+        number = np.zeros(len(sums), dtype=smallest_uint(len(reached)))
+        number[reached] = np.arange(1, len(reached) + 1)
+        return number[node], reached, sums[reached]
+
+    def _priced(self, source: Leaves | RuleSet, coverage: Coverage, sums: Floats, price: Price) -> RulePool:
+        impurity = price.impurity(sums)
+        cost = 1.0 + price.impurity_weight * impurity
+        if price.length_weight:
+            source = source if isinstance(source, RuleSet) else source.rules()
+            cost = cost + price.length_weight * source.lengths
+        evidence = Evidence(self.classes, sums, impurity, cost, self.totals)
+        return RulePool(source, coverage, evidence, self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class RulePool:
+    """Rules, the samples they cover, and what they found there, aligned rule by rule.
+
+    Parameters
+    ----------
+    source
+        The rules, or leaves that are written out as rules only when asked for: a pool has thousands, a cover a few.
+    coverage, evidence
+        Which sample each rule covers; classes, class sums, impurity and cost.
+    weight
+        What each sample counts, if not 1.
+    """
+
+    source: Leaves | RuleSet
+    coverage: Coverage
+    evidence: Evidence
+    weight: Floats | None = None
+
+    def __len__(self) -> int:
+        return self.coverage.n_rules
+
+    @cached_property
+    def rules(self) -> RuleSet:
+        written = self.source if isinstance(self.source, RuleSet) else self.source.rules()
+        return written.with_evidence(self.evidence)
+
+    def take(self, rules: Ints) -> RulePool:
+        return replace(
+            self,
+            source=self.source.take(rules),
+            coverage=self.coverage.take(rules),
+            evidence=self.evidence.take(rules),
+        )
+
+    def distinct(self) -> RulePool:
+        """The pool without repeated rules, the first of each kept: covering twice by one rule is covering once."""
+        first = first_of_equal(self.rules)
+        return self if len(first) == len(self) else self.take(first)
+
+    def problem(self, demand: int = 1) -> CoveringProblem:
+        """Model (1) of the paper over this pool."""
+        return CoveringProblem(self.coverage, self.evidence.cost, np.full(self.coverage.n_samples, demand), self.weight)
+
+
+def first_of_equal(rules: RuleSet) -> Ints:
+    """The first rule of each set of equal ones."""
+    keys: dict[bytes, int] = {}
+    clauses = np.column_stack(
+        [rules.feature.astype(np.float64), rules.lower, rules.upper, rules.missing, rules.category]
+    ).astype(np.float64)
+    for j in range(len(rules)):
+        keys.setdefault(clauses[rules.offset[j] : rules.offset[j + 1]].tobytes(), j)
+    return np.fromiter(keys.values(), dtype=np.intp, count=len(keys))

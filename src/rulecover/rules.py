@@ -1,0 +1,365 @@
+"""What a rule is: clauses on features, what it met in the data, and which rows it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import scipy.sparse
+
+from rulecover.clauses import Clause, Rule
+from rulecover.exceptions import MismatchedDataError
+from rulecover.matching import Matcher
+from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.view.numbers import shortest_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """The comparisons of each rule as its tree makes them, root first, repeated features and all.
+
+    Rule j owns ``offset[j]:offset[j + 1]``; it goes above the bound (``x > bound``) or not (``x <= bound``).
+    """
+
+    offset: Ints
+    feature: Ints
+    bound: Floats
+    above: Bools
+    missing: Bools
+
+    @cached_property
+    def matcher(self) -> Matcher:
+        """The same comparisons as one-sided clauses, to be counted one by one."""
+        lower, upper = np.where(self.above, self.bound, -np.inf), np.where(self.above, np.inf, self.bound)
+        category = np.full(len(self.feature), -1, dtype=np.intp)
+        return Matcher(self.offset, self.feature, lower, upper, self.missing, category, ())
+
+    def take(self, rules: Ints) -> Paths:
+        offset, kept = _ranges(self.offset, rules)
+        return Paths(offset, self.feature[kept], self.bound[kept], self.above[kept], self.missing[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the rules met in the training data, rule by rule.
+
+    Parameters
+    ----------
+    classes
+        The labels.
+    sums
+        The (weighted) number of samples of each class that a rule covers, rules x classes.
+    impurity, cost
+        w and 1 + w, or as the weights in the cost have it.
+    totals
+        The (weighted) number of samples of each class in the data.
+    """
+
+    classes: Array
+    sums: Floats
+    impurity: Floats
+    cost: Floats
+    totals: Floats
+
+    def take(self, rules: Ints) -> Evidence:
+        return replace(self, sums=self.sums[rules], impurity=self.impurity[rules], cost=self.cost[rules])
+
+    @property
+    def support(self) -> Floats:
+        return np.asarray(self.sums.sum(axis=1))
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each class among the samples of a rule."""
+        return np.asarray(self.sums / self.sums.sum(axis=1, keepdims=True))
+
+    @property
+    def best(self) -> Ints:
+        """The class that a rule votes for, by number; the first on ties."""
+        return np.asarray(self.sums.argmax(axis=1))
+
+
+def _ranges(offset: Ints, rules: Ints) -> tuple[Ints, Ints]:
+    """New offsets, and the old places of everything that the chosen rules own, in their order."""
+    lengths = (offset[1:] - offset[:-1])[rules]
+    new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+    kept = np.arange(new[-1]) + np.repeat(offset[rules] - new[:-1], lengths)
+    return new, kept.astype(np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class RuleSet:
+    """Rules as values: the clauses of all rules end to end, in arrays.
+
+    Rule j owns the clauses ``offset[j]:offset[j + 1]``. A clause means one thing everywhere:
+    ``lower < x[feature] <= upper``, or, where `category` is not -1, ``x[feature] in category_sets[category]``; a
+    missing value satisfies it where `missing` says so. A rule has at most one clause a feature.
+
+    Parameters
+    ----------
+    offset, feature, lower, upper
+        The clauses.
+    missing
+        Whether NaN satisfies the clause.
+    category, category_sets
+        For each clause the place of its set of category codes, -1 for an interval.
+    feature_names
+        A name for each column.
+    levels
+        For a 0/1 column that stands for ``name = level``: its number, the name and the level.
+    paths
+        The unmerged comparisons that the rules came from, if they came from trees.
+    evidence
+        Classes, class sums and costs, once the rules have met data.
+    shown_lower, shown_upper, shown_missing
+        For print: bounds as short as they can be without changing any training row's answer, and whether a missing
+        value is worth a word, since the training rows had some in that column.
+
+    Examples
+    --------
+    >>> rules = RuleSet.of_intervals([{0: (30, np.inf)}, {0: (-np.inf, 30), 1: (5, 9)}], ["age", "size"])
+    >>> len(rules), str(rules[1])
+    (2, 'if age <= 30 and 5 < size <= 9')
+    >>> rules.apply(np.array([[31.0, 0.0], [30.0, 6.0]])).toarray()
+    array([[ True, False],
+           [False,  True]])
+    """
+
+    offset: Ints
+    feature: Ints
+    lower: Floats
+    upper: Floats
+    missing: Bools
+    category: Ints
+    feature_names: tuple[str, ...]
+    category_sets: tuple[Floats, ...] = ()
+    levels: dict[int, tuple[str, str]] = field(default_factory=dict)
+    paths: Paths | None = None
+    evidence: Evidence | None = None
+    shown_lower: Floats | None = None
+    shown_upper: Floats | None = None
+    shown_missing: Bools | None = None
+
+    @classmethod
+    def of_intervals(cls, rules: Sequence[dict[int, tuple[float, float]]], feature_names: Sequence[str]) -> RuleSet:
+        """Rules made by hand, each a dictionary from a column's number to ``(lower, upper)``."""
+        clauses = [(f, *interval) for rule in rules for f, interval in sorted(rule.items())]
+        feature, lower, upper = zip(*clauses, strict=True) if clauses else ((), (), ())
+        return cls(
+            offset=np.cumsum([0, *map(len, rules)]).astype(np.intp),
+            feature=np.array(feature, dtype=np.intp),
+            lower=np.array(lower, dtype=np.float64),
+            upper=np.array(upper, dtype=np.float64),
+            missing=np.zeros(len(clauses), dtype=bool),
+            category=np.full(len(clauses), -1, dtype=np.intp),
+            feature_names=tuple(feature_names),
+        )
+
+    # Access -----------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.offset) - 1
+
+    @property
+    def n_features(self) -> int:
+        return len(self.feature_names)
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of clauses of each rule."""
+        return np.diff(self.offset)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return (self[j] for j in range(len(self)))
+
+    @overload
+    def __getitem__(self, which: int) -> Rule: ...
+    @overload
+    def __getitem__(self, which: slice | Array | list[int]) -> RuleSet: ...
+    def __getitem__(self, which: int | slice | Array | list[int]) -> Rule | RuleSet:
+        if isinstance(which, (int, np.integer)):
+            if not -len(self) <= which < len(self):
+                raise IndexError(f"there is no rule {which}: the set has {len(self)} rules, numbered from 0")
+            return self._rule(int(which) % len(self))
+        return self.take(np.arange(len(self))[which])
+
+    def take(self, rules: Ints) -> RuleSet:
+        """Some of the rules, in the order given."""
+        rules = np.asarray(rules, dtype=np.intp)
+        offset, kept = _ranges(self.offset, rules)
+        return replace(
+            self,
+            offset=offset,
+            feature=self.feature[kept],
+            lower=self.lower[kept],
+            upper=self.upper[kept],
+            missing=self.missing[kept],
+            category=self.category[kept],
+            paths=None if self.paths is None else self.paths.take(rules),
+            evidence=None if self.evidence is None else self.evidence.take(rules),
+            shown_lower=None if self.shown_lower is None else self.shown_lower[kept],
+            shown_upper=None if self.shown_upper is None else self.shown_upper[kept],
+            shown_missing=None if self.shown_missing is None else self.shown_missing[kept],
+        )
+
+    def with_evidence(self, evidence: Evidence) -> RuleSet:
+        """The same rules, knowing what they met in the data."""
+        return replace(self, evidence=evidence)
+
+    def _rule(self, j: int) -> Rule:
+        clauses = tuple(self._clause(c) for c in range(self.offset[j], self.offset[j + 1]))
+        if self.evidence is None:
+            return Rule(clauses)
+        seen = self.evidence
+        counts = dict(zip(seen.classes.tolist(), seen.sums[j].tolist(), strict=True))
+        return Rule(
+            clauses,
+            prediction=seen.classes.tolist()[seen.best[j]],
+            support=float(seen.support[j]),
+            purity=float(seen.shares[j].max()),
+            counts=counts,
+            impurity=float(seen.impurity[j]),
+            cost=float(seen.cost[j]),
+        )
+
+    def _clause(self, c: int) -> Clause:
+        f = int(self.feature[c])
+        name, level = self.levels.get(f, (self.feature_names[f], None))
+        lower = self.lower if self.shown_lower is None else self.shown_lower
+        upper = self.upper if self.shown_upper is None else self.shown_upper
+        missing = self.missing if self.shown_missing is None else self.shown_missing
+        codes = None if self.category[c] < 0 else tuple(self.category_sets[self.category[c]].tolist())
+        return Clause(f, name, float(lower[c]), float(upper[c]), bool(missing[c]), codes, level)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same clauses in the same order under the same names."""
+        if not isinstance(other, RuleSet):
+            return NotImplemented
+        mine, theirs = self._identity(), other._identity()
+        return self.feature_names == other.feature_names and all(
+            np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and values hold arrays
+
+    def _identity(self) -> tuple[Array, ...]:
+        sets = [np.concatenate([[k], s]) for k, s in enumerate(self.category_sets)]
+        flat: Array = np.concatenate(sets) if sets else np.zeros(0)
+        return self.offset, self.feature, self.lower, self.upper, self.missing, self.category, flat
+
+    # Meeting rows -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        return Matcher(
+            self.offset, self.feature, self.lower, self.upper, self.missing, self.category, self.category_sets
+        )
+
+    def hits(self, X: Any) -> Iterator[tuple[int, int, Ints, Ints]]:
+        """For each chunk of rows: where it starts and stops, and the pairs (row within the chunk, rule) that meet."""
+        return self._matcher.hits(X)
+
+    def apply(self, X: Any) -> scipy.sparse.csr_array:
+        """Which rule covers which row, as a boolean sparse matrix of rows x rules."""
+        X = self.check_columns(X)
+        rows, rules = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
+        for start, _, row, rule in self.hits(X):
+            rows.append(row + start)
+            rules.append(rule)
+        row, rule = np.concatenate(rows), np.concatenate(rules)
+        shape = (X.shape[0], len(self))
+        return scipy.sparse.csr_array((np.ones(len(row), dtype=bool), (row, rule)), shape=shape)
+
+    def accepted(self, X: Any, *, along_paths: bool = False) -> Floats:
+        """The share of each rule's clauses that each row satisfies, rows x rules; 1 for a rule without clauses.
+
+        With ``along_paths`` the unmerged comparisons of the tree are counted, repeated ones each time.
+        """
+        if not along_paths or self.paths is None:
+            return self._matcher.accepted(X)
+        return self.paths.matcher.accepted(X)
+
+    def check_columns(self, X: Any) -> Any:
+        """X as an array or sparse matrix with the columns that the rules speak of, in their order."""
+        if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+            names = [str(name) for name in X.columns]
+            if tuple(names) != self.feature_names:
+                raise MismatchedDataError(
+                    f"the columns are {names[:5]}…, but the rules speak of {list(self.feature_names[:5])}…; "
+                    "give the same columns in the same order."
+                )
+            X = X.to_numpy()
+        X = X.tocsr() if scipy.sparse.issparse(X) else np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise MismatchedDataError(
+                f"X has shape {X.shape}, but the rules speak of {self.n_features} columns; give rows x columns."
+            )
+        return X
+
+    # For people -------------------------------------------------------------------------------------------------
+
+    def shown_for(self, X: Any) -> RuleSet:
+        """The same rules with bounds for print that are as short as they can be for these training rows."""
+        shown_lower, shown_upper, shown_missing = self.lower.copy(), self.upper.copy(), self.missing.copy()
+        for f in np.unique(self.feature):
+            mine = np.flatnonzero(self.feature == f)
+            bounds = np.concatenate([self.lower[mine], self.upper[mine]])
+            known = np.unique(bounds[np.isfinite(bounds)])
+            values = _column(X, int(f))
+            present = values[~np.isnan(values)] if np.isnan(values.sum()) else values
+            shown_missing[mine] &= len(present) < len(values)
+            if not known.size:
+                continue
+            below, above = _gaps(present, known)
+            short = np.array([shortest_in(lo, hi, t) for lo, hi, t in zip(below, above, known, strict=True)])
+            for shown in (shown_lower, shown_upper):
+                finite = mine[np.isfinite(shown[mine])]
+                shown[finite] = short[np.searchsorted(known, shown[finite])]
+        return replace(self, shown_lower=shown_lower, shown_upper=shown_upper, shown_missing=shown_missing)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a rule: its text, number of clauses and, once it has met data, what it found there.
+
+        The columns are ``rule, clauses, support, share, prediction, purity, lift``, one ``count_…`` for each class,
+        ``impurity`` and ``cost``. Support and counts are sums of weights where samples were weighted; lift is the
+        purity over the share of the predicted class in the data.
+        """
+        from rulecover.view.table import rule_frame
+
+        return rule_frame(self)
+
+    def __str__(self) -> str:
+        from rulecover.view.text import rule_table
+
+        return rule_table(self)
+
+    def __repr__(self) -> str:
+        return f"<RuleSet of {len(self)} rules on {self.n_features} features>"
+
+    def _repr_html_(self) -> str:
+        from rulecover.view.html import rule_table_html
+
+        return rule_table_html(self)
+
+
+def _column(X: Any, f: int) -> Floats:
+    column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]
+    return np.asarray(column, dtype=np.float64)
+
+
+def _gaps(values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
+    """For each of the sorted bounds the largest value that is not above it, and the smallest that is."""
+    bin_of = np.searchsorted(bounds, values, side="left")
+    largest = np.full(len(bounds) + 1, -np.inf)
+    smallest = np.full(len(bounds) + 1, np.inf)
+    np.maximum.at(largest, bin_of, values)
+    np.minimum.at(smallest, bin_of, values)
+    below = np.maximum.accumulate(largest)[:-1]
+    above = np.minimum.accumulate(smallest[::-1])[::-1][1:]
+    return below, above

@@ -1,0 +1,247 @@
+"""The one file that imports highspy: the covering LP in its dual form, and the MIP."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+import scipy.sparse
+
+from rulecover.exceptions import SolverError
+from rulecover.typing import Floats, Ints
+
+_OPTIMAL = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kModelEmpty)
+_STOPPED = (
+    highspy.HighsModelStatus.kTimeLimit,
+    highspy.HighsModelStatus.kIterationLimit,
+    highspy.HighsModelStatus.kSolutionLimit,
+    highspy.HighsModelStatus.kObjectiveBound,
+    highspy.HighsModelStatus.kObjectiveTarget,
+    highspy.HighsModelStatus.kInterrupt,
+)
+_INFEASIBLE = (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearAnswer:
+    """Prices of the rows and shares of the columns; at the time limit whatever was at hand."""
+
+    objective: float
+    duals: Floats
+    count_price: float
+    shares: Floats
+    finished: bool
+
+
+class CoveringLP:
+    """The LP of a covering problem, posed as its dual: its rows are our rules, its columns our samples.
+
+    max Σ dᵢλᵢ + k·p - Σ μⱼ subject to Σ λᵢ (i in I(j)) + p - μⱼ <= cⱼ, λ and μ >= 0: μ is the price of z <= 1, p that
+    of a limit k on the number of rules. The basis has one row a rule, and rules are far fewer than binding samples;
+    rules that come later are rows, which the warm simplex method is made for. With a demand of 1 and no limit k, z
+    <= 1 holds by itself and μ is left out.
+    """
+
+    def __init__(self, matrix: scipy.sparse.csc_array, cost: Floats, demand: Ints) -> None:
+        self._n_samples, n_rules = matrix.shape
+        self._n_rules = 0
+        self._mu = np.zeros(0, dtype=np.intp)
+        self._price: int | None = None
+        self._highs = _quiet_highs()
+        _valid(cost, demand.astype(np.float64))
+        self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        nothing = np.zeros(0, dtype=np.int32)
+        _add_columns(self._highs, demand.astype(np.float64), 0.0, np.inf, nothing, nothing)
+        self._with_mu = False
+        self.add(matrix, cost)
+        if n_rules and demand.max(initial=1) > 1:
+            self._cap()
+
+    def add(self, matrix: scipy.sparse.csc_array, cost: Floats) -> None:
+        """More rules over the same samples."""
+        _valid(cost)
+        n_new = matrix.shape[1]
+        _check(
+            self._highs.addRows(
+                n_new,
+                np.full(n_new, -highspy.kHighsInf),
+                cost,
+                matrix.nnz,
+                matrix.indptr[:-1].astype(np.int32),
+                matrix.indices.astype(np.int32),
+                np.ones(matrix.nnz),
+            ),
+            "addRows",
+        )
+        first, self._n_rules = self._n_rules, self._n_rules + n_new
+        if self._price is not None:
+            for row in range(first, self._n_rules):
+                _check(self._highs.changeCoeff(row, self._price, 1.0), "changeCoeff")
+        if self._with_mu:
+            self._add_mu(np.arange(first, self._n_rules))
+
+    def solve(self, *, count: int = 0, side: int = 0, deadline: float | None = None) -> LinearAnswer:
+        """The LP of all covers (side 0), of those with at most (-1) or at least (+1) `count` rules.
+
+        Raises
+        ------
+        SolverError
+            If there is no answer at all; running out of time is no error, any prices >= 0 still prove a bound.
+        """
+        if side and not self._with_mu:
+            self._cap()
+        if side and self._price is None:
+            rows = np.arange(self._n_rules, dtype=np.int32)
+            self._price = self._highs.getNumCol()
+            _add_columns(self._highs, np.zeros(1), 0.0, 0.0, np.zeros(1, dtype=np.int32), rows)
+        if self._price is not None:
+            lower, upper = (-highspy.kHighsInf if side < 0 else 0.0), (highspy.kHighsInf if side > 0 else 0.0)
+            _check(self._highs.changeColBounds(self._price, lower, upper), "changeColBounds")
+            _check(self._highs.changeColCost(self._price, float(count)), "changeColCost")
+        status = _run(self._highs, deadline)
+        if status not in _OPTIMAL and status not in _STOPPED:
+            raise SolverError(f"the covering LP ended as {self._highs.modelStatusToString(status)!r}.")
+        return self._answer(status in _OPTIMAL)
+
+    def _answer(self, finished: bool) -> LinearAnswer:
+        solution = self._highs.getSolution()
+        value = np.asarray(solution.col_value, dtype=np.float64)
+        if len(value) < self._n_samples or not np.isfinite(value).all():
+            value = np.zeros(self._highs.getNumCol())
+        shares = np.abs(np.asarray(solution.row_dual, dtype=np.float64))
+        if len(shares) != self._n_rules or not np.isfinite(shares).all():
+            shares = np.zeros(self._n_rules)
+        return LinearAnswer(
+            objective=float(self._highs.getInfo().objective_function_value),
+            duals=np.maximum(value[: self._n_samples], 0.0),
+            count_price=float(value[self._price]) if self._price is not None else 0.0,
+            shares=np.minimum(shares, 1.0),
+            finished=finished,
+        )
+
+    def _cap(self) -> None:
+        self._with_mu = True
+        self._add_mu(np.arange(self._n_rules))
+
+    def _add_mu(self, rules: Ints) -> None:
+        starts = np.arange(len(rules), dtype=np.int32)
+        _add_columns(self._highs, np.full(len(rules), -1.0), 0.0, np.inf, starts, rules.astype(np.int32), -1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerAnswer:
+    """The best choice of columns found, if any, and the least that any choice can cost."""
+
+    columns: Ints | None
+    bound: float
+    finished: bool
+
+
+def solve_mip(
+    matrix: scipy.sparse.csc_array,
+    cost: Floats,
+    demand: Ints,
+    *,
+    count: tuple[float, float] = (0.0, np.inf),
+    cutoff: float = np.inf,
+    deadline: float | None = None,
+    options: dict[str, Any] | None = None,
+) -> IntegerAnswer:
+    """Columns of least cost, fewer than `cutoff` in cost and with a number of them within `count`.
+
+    It has one thread and no gap. At the deadline, or on Ctrl-C, it returns the best found and the bound proved so
+    far. ``finished`` without columns means that there are none.
+
+    Raises
+    ------
+    SolverError
+        If HiGHS ends in a state that says nothing.
+    """
+    _valid(cost, demand.astype(np.float64))
+    highs = _quiet_highs()
+    for name, value in {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-7, **(options or {})}.items():
+        _check(highs.setOptionValue(name, value), name)
+    if np.isfinite(cutoff):
+        _check(highs.setOptionValue("objective_bound", float(cutoff)), "objective_bound")
+    n_rows, n_columns = matrix.shape
+    by_row = matrix.tocsr()
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = n_columns, n_rows + 1
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = cost, np.zeros(n_columns), np.ones(n_columns)
+    lp.row_lower_ = np.append(demand.astype(np.float64), count[0])
+    lp.row_upper_ = np.append(np.full(n_rows, highspy.kHighsInf), min(count[1], highspy.kHighsInf))
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = np.append(by_row.indptr, by_row.nnz + n_columns).astype(np.int32)
+    lp.a_matrix_.index_ = np.append(by_row.indices, np.arange(n_columns)).astype(np.int32)
+    lp.a_matrix_.value_ = np.ones(by_row.nnz + n_columns)
+    lp.integrality_ = [highspy.HighsVarType.kInteger] * n_columns
+    _check(highs.passModel(lp), "passModel")
+    status = _run(highs, deadline)
+    info = highs.getInfo()
+    if status in _INFEASIBLE:
+        return IntegerAnswer(None, np.inf, finished=True)
+    if status not in _OPTIMAL and status not in _STOPPED:
+        raise SolverError(f"the covering MIP ended as {highs.modelStatusToString(status)!r}.")
+    columns = None
+    if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
+        columns = np.flatnonzero(np.asarray(highs.getSolution().col_value) > 0.5)
+    bound = float(info.mip_dual_bound)
+    return IntegerAnswer(columns, bound if np.isfinite(bound) else -np.inf, finished=status in _OPTIMAL)
+
+
+def _quiet_highs() -> Any:
+    highs = highspy.Highs()
+    _check(highs.setOptionValue("output_flag", False), "output_flag")
+    _check(highs.setOptionValue("threads", 1), "threads")
+    return highs
+
+
+def _run(highs: Any, deadline: float | None) -> Any:
+    """Solves, with what is left until the deadline; the clock of a HiGHS object is never set back."""
+    if deadline is not None:
+        left = max(0.0, deadline - time.perf_counter())
+        _check(highs.setOptionValue("time_limit", highs.getRunTime() + left), "time_limit")
+    # A thread of its own, because Python sees Ctrl-C only between two of its own instructions.
+    highs.HandleUserInterrupt = True
+    worker = threading.Thread(target=highs.run, daemon=True)
+    worker.start()
+    interrupted = False
+    while worker.is_alive():
+        try:
+            worker.join(0.1)
+        except KeyboardInterrupt:
+            interrupted = True
+            highs.cancelSolve()
+    if interrupted:
+        raise KeyboardInterrupt
+    return highs.getModelStatus()
+
+
+def _add_columns(
+    highs: Any, cost: Floats, lower: float, upper: float, starts: Any, rows: Any, value: float = 1.0
+) -> None:
+    n = len(cost)
+    starts = starts if len(starts) else np.zeros(n, dtype=np.int32)
+    upper = min(upper, highspy.kHighsInf)
+    _check(
+        highs.addCols(
+            n, cost, np.full(n, lower), np.full(n, upper), len(rows), starts, rows, np.full(len(rows), value)
+        ),
+        "addCols",
+    )
+
+
+def _valid(*arrays: Floats) -> None:
+    # HiGHS takes a cost that is not a number and calls the answer optimal.
+    for array in arrays:
+        if not np.isfinite(array).all():
+            raise SolverError("the covering LP has a cost or demand that is not a finite number.")
+
+
+def _check(status: Any, what: str) -> None:
+    if status == highspy.HighsStatus.kError:
+        raise SolverError(f"HiGHS refused {what!r}.")

@@ -1,0 +1,26 @@
+"""Rules as HTML: every name that a user supplies is escaped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rulecover.rules import RuleSet
+
+_TABLE = """\
+<table class="rulecover">
+<thead><tr><th>rule</th><th>if</th>{% if seen %}<th>then</th><th>samples</th><th>purity</th>{% endif %}</tr></thead>
+<tbody>
+{% for rule in rules %}<tr><td>{{ loop.index0 }}</td><td style="text-align:left">{{ rule.text }}</td>
+{%- if seen %}<td>{{ rule.prediction }}</td><td>{{ rule.support | number }}</td><td>{{ "%.0f" % (100 * rule.purity) }} %</td>
+{%- endif %}</tr>
+{% endfor %}</tbody>
+</table>"""
+
+
+def rule_table_html(rules: RuleSet) -> str:
+    """An HTML table, one row a rule."""
+    from rulecover.view.rendering import environment
+
+    template = environment().from_string(_TABLE)
+    return template.render(rules=list(rules), seen=rules.evidence is not None)

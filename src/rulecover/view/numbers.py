@@ -1,0 +1,41 @@
+"""Numbers as short as they can be."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+
+#: Digits after the point that are tried before a bound is shown in full.
+_MOST_DIGITS = 20
+
+
+def short_number(value: float) -> str:
+    """The shortest text that reads back as the same number: ``3``, ``0.1``, ``1e-07``, ``inf``.
+
+    >>> short_number(3.0), short_number(0.1), short_number(1e22)
+    ('3', '0.1', '1e+22')
+    """
+    value = float(value)
+    if value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value)
+
+
+def shortest_in(low: float, high: float, near: float) -> float:
+    """The number with the fewest decimals in ``low <= number < high``, of those the one nearest to `near`.
+
+    >>> shortest_in(2.4, 3.1, 2.75), shortest_in(2.41, 2.49, 2.45), shortest_in(0.1, 0.2, 0.15)
+    (3.0, 2.45, 0.1)
+    """
+    reach = abs(near) + 1.0
+    lowest = Decimal(low if math.isfinite(low) else near - reach)
+    highest = Decimal(high if math.isfinite(high) else near + reach)
+    target = Decimal(near)
+    if highest - lowest > Decimal("1e-300"):
+        for digits in range(_MOST_DIGITS):
+            unit = Decimal(1).scaleb(-digits)
+            for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING):
+                number = float((target / unit).to_integral_value(rounding) * unit)
+                if lowest <= Decimal(number) < highest:
+                    return number + 0.0  # no negative zero
+    return float(near)

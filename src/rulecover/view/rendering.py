@@ -1,0 +1,22 @@
+"""The one door to jinja2: autoescape is on."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from rulecover.view.numbers import short_number
+
+
+@cache
+def environment() -> Environment:
+    """Templates of this package, with everything escaped unless it is marked as safe."""
+    made = Environment(
+        loader=PackageLoader("rulecover.view", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    made.filters["number"] = short_number
+    return made
