@@ -35,16 +35,20 @@ class Block:
     ids: UInts
     rules: Ints
 
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the block covers every sample, as a tree does."""
+        return bool(self.ids.all())
+
     def lookup(self, values: Array) -> Array:
         """Per sample the value of the rule that covers it, 0 where none does."""
         table: Array = np.concatenate([np.zeros(1, dtype=values.dtype), values[self.rules]])
         return table[self.ids]
 
-    def sums(self, values: Floats | None, among: Ints | None = None) -> Floats:
+    def sums(self, values: Floats | None = None, among: Ints | None = None) -> Array:
         """Per rule of the block the sum of `values` (ones by default) over the samples it covers (of `among`)."""
         ids = self.ids if among is None else self.ids[among]
-        size = len(self.rules) + 1
-        return np.bincount(ids, weights=values, minlength=size)[1:].astype(np.float64, copy=False)
+        return np.bincount(ids, weights=values, minlength=len(self.rules) + 1)[1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,28 +109,50 @@ class Coverage:
         """|I(j)|: how many samples each rule covers."""
         out = np.empty(self.n_rules, dtype=np.intp)
         for block in self.blocks:
-            out[block.rules] = block.sums(None)
+            out[block.rules] = block.sums()
         return out
 
     @cached_property
     def degrees(self) -> Ints:
         """|J(i)|: how many rules cover each sample."""
-        out = np.zeros(self.n_samples, dtype=np.intp)
+        out = np.full(self.n_samples, sum(block.whole for block in self.blocks), dtype=np.intp)
         for block in self.blocks:
-            out += block.ids != 0
+            if not block.whole:
+                out += block.ids != 0
         return out
 
     def missed(self) -> Ints:
         """The samples that no rule covers."""
         return np.flatnonzero(self.degrees == 0)
 
+    def times_covered(self, rules: Ints) -> Ints:
+        """How many of these rules cover each sample."""
+        chosen = np.zeros(self.n_rules, dtype=np.uint16)
+        chosen[rules] = 1
+        out = np.zeros(self.n_samples, dtype=smallest_uint(len(self.blocks)))
+        for block in self.blocks:
+            if chosen[block.rules].any():
+                out += block.lookup(chosen).astype(out.dtype, copy=False)
+        return out.astype(np.intp)
+
+    @cached_property
+    def _homes(self) -> tuple[Ints, Ints]:
+        """The block of each rule, and its number there."""
+        block_of, number_of = np.empty(self.n_rules, dtype=np.intp), np.empty(self.n_rules, dtype=np.intp)
+        for b, block in enumerate(self.blocks):
+            block_of[block.rules] = b
+            number_of[block.rules] = np.arange(1, len(block.rules) + 1)
+        return block_of, number_of
+
+    def home(self, rule: int) -> tuple[int, int]:
+        """The block that a rule is in, and its number there."""
+        block_of, number_of = self._homes
+        return int(block_of[rule]), int(number_of[rule])
+
     def samples_of(self, rule: int) -> Ints:
         """I(j): the samples that a rule covers."""
-        for block in self.blocks:
-            place = np.flatnonzero(block.rules == rule)
-            if place.size:
-                return np.flatnonzero(block.ids == place[0] + 1)
-        raise IndexError(f"there is no rule {rule}: the coverage has {self.n_rules} rules")
+        block, number = self.home(rule)
+        return np.flatnonzero(self.blocks[block].ids == number)
 
     def take(self, rules: Ints) -> Coverage:
         """The coverage of some of the rules, in the order given."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,39 +10,60 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from rulecover.typing import Bools, Floats, Ints
+from rulecover.typing import Array, Bools, Floats, Ints
 
 #: Rows are met in chunks of this many, so that a chunk's columns stay in the processor's cache.
-CHUNK = 8192
+CHUNK = 16384
 
 
-class Comparison(NamedTuple):
-    """``x > bound`` or ``x <= bound`` for one of the columns in use; NaN passes only if `missing` says so."""
+def _is_in(values: Floats, codes: Floats, out: Bools) -> None:
+    out[:] = np.isin(values, codes)
 
+
+def _is_outside(values: Floats, codes: Floats, out: Bools) -> None:
+    out[:] = ~(np.isin(values, codes) | np.isnan(values))
+
+
+class Test(NamedTuple):
+    """One comparison of one of the columns in use, ``compare(column, operand)``, or its negation.
+
+    NaN fails every comparison. So a clause that takes missing values is written as "not on the other side".
+    """
+
+    compare: Callable[..., Any]
     column: int
-    above: bool
-    bound: float
-    missing: bool
+    operand: Array
+    negated: bool
 
-    def passed(self, columns: Floats, scratch: Bools) -> Bools:
-        if self.missing:  # what is not on the other side, NaN included
-            other = np.less_equal if self.above else np.greater
-            other(columns[self.column], self.bound, out=scratch)
-            return np.logical_not(scratch, out=scratch)
-        mine = np.greater if self.above else np.less_equal
-        return np.asarray(mine(columns[self.column], self.bound, out=scratch))
+    @classmethod
+    def above(cls, column: int, bound: float, missing: bool) -> Test:
+        return cls(np.less_equal if missing else np.greater, column, np.asarray(bound), missing)
+
+    @classmethod
+    def up_to(cls, column: int, bound: float, missing: bool) -> Test:
+        return cls(np.greater if missing else np.less_equal, column, np.asarray(bound), missing)
+
+    @classmethod
+    def one_of(cls, column: int, codes: Floats, missing: bool) -> Test:
+        return cls(_is_outside if missing else _is_in, column, codes, missing)
 
 
-class Membership(NamedTuple):
-    """``x in codes`` for one of the columns in use; NaN passes only if `missing` says so."""
+def _narrow(met: Bools, tests: list[Test], columns: list[Floats], scratch: Bools) -> None:
+    """Leaves in `met` only the rows that pass all tests."""
+    for compare, column, operand, negated in tests:
+        compare(columns[column], operand, out=scratch)
+        # For booleans a > b is "a and not b": the negation costs no pass of its own.
+        (np.greater if negated else np.logical_and)(met, scratch, out=met)
 
-    column: int
-    codes: Floats
-    missing: bool
 
-    def passed(self, columns: Floats, scratch: Bools) -> Bools:
-        values = columns[self.column]
-        return np.asarray(np.isin(values, self.codes) | (self.missing & np.isnan(values)))
+def _nonzero(met: Bools) -> Ints:
+    """The places of the true entries; eight at a time, as nearly all entries are false."""
+    flat = met.reshape(-1)
+    whole = flat[: len(flat) // 8 * 8]
+    words = np.flatnonzero(whole.view(np.uint64))
+    within = np.flatnonzero(whole.reshape(-1, 8)[words])
+    rest = np.flatnonzero(flat[len(whole) :]) + len(whole)
+    return np.concatenate([words[within // 8] * 8 + within % 8, rest])
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,57 +84,58 @@ class Matcher:
         return np.unique(self.feature)
 
     @cached_property
-    def clauses(self) -> list[list[list[Comparison | Membership]]]:
+    def clauses(self) -> list[list[list[Test]]]:
         """For each rule, for each of its clauses, the one or two tests that make it up."""
         places = np.searchsorted(self.columns, self.feature).tolist()
         lower, upper, missing = self.lower.tolist(), self.upper.tolist(), self.missing.tolist()
 
-        def tests(c: int) -> list[Comparison | Membership]:
+        def tests(c: int) -> list[Test]:
             if self.category[c] >= 0:
-                return [Membership(places[c], self.category_sets[self.category[c]], missing[c])]
-            sides: list[Comparison | Membership] = []
-            if lower[c] > -np.inf:
-                sides.append(Comparison(places[c], True, lower[c], missing[c]))
-            if upper[c] < np.inf or lower[c] == -np.inf:
-                sides.append(Comparison(places[c], False, upper[c], missing[c]))
+                return [Test.one_of(places[c], self.category_sets[self.category[c]], missing[c])]
+            sides = [Test.above(places[c], lower[c], missing[c])] if lower[c] > -np.inf else []
+            if upper[c] < np.inf or not sides:
+                sides.append(Test.up_to(places[c], upper[c], missing[c]))
             return sides
 
         each = [tests(c) for c in range(len(places))]
         return [each[a:b] for a, b in zip(self.offset[:-1], self.offset[1:], strict=True)]
 
     @cached_property
-    def _tests(self) -> list[list[Comparison | Membership]]:
+    def _tests(self) -> list[list[Test]]:
         return [[test for clause in rule for test in clause] for rule in self.clauses]
 
-    def hits(self, X: Any) -> Iterator[tuple[int, int, Ints, Ints]]:
-        """For each chunk of rows: where it starts and stops, and the pairs (row within the chunk, rule) that meet.
-
-        Pairs come rule by rule, so that sums over them add in the order of the rules whatever the chunks.
-        """
+    def met(self, X: Any) -> Iterator[tuple[int, Bools]]:
+        """For each chunk of rows: where it starts, and which rule (first axis) covers which of its rows."""
         for start, columns in self._chunks(X):
             n = columns.shape[1]
             met = np.ones((len(self._tests), n), dtype=bool)
-            scratch = np.empty(n, dtype=bool)
+            used, scratch = list(columns), np.empty(n, dtype=bool)
             for mine, tests in zip(met, self._tests, strict=True):
-                for test in tests:
-                    np.logical_and(mine, test.passed(columns, scratch), out=mine)
-            flat = np.flatnonzero(met)
-            rule = flat // n
-            yield start, start + n, flat - rule * n, rule
+                _narrow(mine, tests, used, scratch)
+            yield start, met
+
+    def hits(self, X: Any) -> tuple[Ints, Ints]:
+        """All pairs (row, rule) that meet."""
+        rows, rules = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
+        for start, met in self.met(X):
+            flat = _nonzero(met)
+            rule = flat // met.shape[1]
+            rows.append(flat - rule * met.shape[1] + start)
+            rules.append(rule)
+        return np.concatenate(rows), np.concatenate(rules)
 
     def accepted(self, X: Any) -> Floats:
         """The share of each rule's clauses that each row satisfies, rows x rules; 1 for a rule without clauses."""
         out = np.ones((X.shape[0], len(self.clauses)))
         for start, columns in self._chunks(X):
             n = columns.shape[1]
-            scratch = np.empty(n, dtype=bool)
+            used, scratch = list(columns), np.empty(n, dtype=bool)
             for j, clauses in enumerate(self.clauses):
                 count = np.zeros(n)
                 for clause in clauses:
-                    whole = np.ones(n, dtype=bool)
-                    for test in clause:
-                        whole &= test.passed(columns, scratch)
-                    count += whole
+                    satisfied = np.ones(n, dtype=bool)
+                    _narrow(satisfied, clause, used, scratch)
+                    count += satisfied
                 if clauses:
                     out[start : start + n, j] = count / len(clauses)
         return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -71,8 +72,23 @@ class TrainingData:
         reaches is no rule. Rules are numbered tree by tree, leaves by node number.
         """
         X = ensemble.prepare(self.X)
-        meet = map_tasks(lambda route: self._meet(route(X)), ensemble.routes, n_jobs=n_jobs)
-        met = list(tracked(meet, "Reading trees", total=len(ensemble.trees), verbose=verbose))
+        order = self._neighbours(ensemble, X)
+        X, starts = X[order], np.concatenate([[0], np.cumsum(np.bincount(self.y, minlength=len(self.classes)))])
+        weight = None if self.weight is None else self.weight[order]
+
+        def meet(route: Callable[[Any], Ints]) -> tuple[UInts, Ints, Floats]:
+            """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their class sums."""
+            node = route(X)
+            sums = _class_sums(node, starts, weight)
+            reached = np.flatnonzero(sums.any(axis=1))
+            number = np.zeros(len(sums), dtype=smallest_uint(len(reached)))
+            number[reached] = np.arange(1, len(reached) + 1)
+            ids = np.empty(len(node), dtype=number.dtype)
+            ids[order] = number[node]
+            return ids, reached, sums[reached]
+
+        tasks = map_tasks(meet, ensemble.routes, n_jobs=n_jobs)
+        met = list(tracked(tasks, "Reading trees", total=len(ensemble.trees), verbose=verbose))
         sizes = [len(nodes) for _, nodes, _ in met]
         leaves = Leaves(
             ensemble.trees,
@@ -83,15 +99,16 @@ class TrainingData:
         coverage = Coverage.of_ids((ids for ids, _, _ in met), sizes, len(self.y))
         return self._priced(leaves, coverage, np.concatenate([sums for _, _, sums in met]), price)
 
-    def _meet(self, node: Ints) -> tuple[UInts, Ints, Floats]:
-        """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their class sums."""
-        K = len(self.classes)
-        found = np.bincount(node * K + self.y, weights=self.weight)
-        sums: Floats = np.pad(found, (0, -len(found) % K)).reshape(-1, K).astype(np.float64, copy=False)
-        reached = np.flatnonzero(sums.any(axis=1))
-        number = np.zeros(len(sums), dtype=smallest_uint(len(reached)))
-        number[reached] = np.arange(1, len(reached) + 1)
-        return number[node], reached, sums[reached]
+    def _neighbours(self, ensemble: TreeEnsemble, X: Any) -> Ints:
+        """The rows sorted by class, then by their leaves in the first two trees.
+
+        Rows that follow each other then take much the same way through every other tree, which compiled tree code
+        runs nearly twice as fast, and the sums of a class are those of a slice.
+        """
+        key = self.y.astype(np.int64)
+        for route, tree in zip(ensemble.routes[:2], ensemble.trees, strict=False):
+            key = key * len(tree.left) + route(X)
+        return np.argsort(key, kind="stable")
 
     def _priced(self, source: Leaves | RuleSet, coverage: Coverage, sums: Floats, price: Price) -> RulePool:
         impurity = price.impurity(sums)
@@ -101,6 +118,15 @@ class TrainingData:
             cost = cost + price.length_weight * source.lengths
         evidence = Evidence(self.classes, sums, impurity, cost, self.totals)
         return RulePool(source, coverage, evidence, self.weight)
+
+
+def _class_sums(node: Ints, starts: Ints, weight: Floats | None) -> Floats:
+    """The (weighted) number of samples of each class at each node, where class k has the rows from starts[k] on."""
+    n_nodes = int(node.max()) + 1
+    sums = np.empty((n_nodes, len(starts) - 1))
+    for k, (a, b) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+        sums[:, k] = np.bincount(node[a:b], weights=None if weight is None else weight[a:b], minlength=n_nodes)
+    return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +153,8 @@ class RulePool:
 
     @cached_property
     def rules(self) -> RuleSet:
-        written = self.source if isinstance(self.source, RuleSet) else self.source.rules()
-        return written.with_evidence(self.evidence)
+        """All rules, written out."""
+        return self.written(np.arange(len(self)))
 
     def take(self, rules: Ints) -> RulePool:
         return replace(
@@ -137,6 +163,12 @@ class RulePool:
             coverage=self.coverage.take(rules),
             evidence=self.evidence.take(rules),
         )
+
+    def written(self, rules: Ints) -> RuleSet:
+        """Some of the rules, written out."""
+        chosen = self.source.take(rules)
+        written = chosen if isinstance(chosen, RuleSet) else chosen.rules()
+        return written.with_evidence(self.evidence.take(rules))
 
     def distinct(self) -> RulePool:
         """The pool without repeated rules, the first of each kept: covering twice by one rule is covering once."""

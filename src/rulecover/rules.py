@@ -256,23 +256,16 @@ class RuleSet:
     # Meeting rows -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _matcher(self) -> Matcher:
+    def matcher(self) -> Matcher:
+        """The clauses, ready to be met by rows."""
         return Matcher(
             self.offset, self.feature, self.lower, self.upper, self.missing, self.category, self.category_sets
         )
 
-    def hits(self, X: Any) -> Iterator[tuple[int, int, Ints, Ints]]:
-        """For each chunk of rows: where it starts and stops, and the pairs (row within the chunk, rule) that meet."""
-        return self._matcher.hits(X)
-
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row, as a boolean sparse matrix of rows x rules."""
         X = self.check_columns(X)
-        rows, rules = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
-        for start, _, row, rule in self.hits(X):
-            rows.append(row + start)
-            rules.append(rule)
-        row, rule = np.concatenate(rows), np.concatenate(rules)
+        row, rule = self.matcher.hits(X)
         shape = (X.shape[0], len(self))
         return scipy.sparse.csr_array((np.ones(len(row), dtype=bool), (row, rule)), shape=shape)
 
@@ -282,7 +275,7 @@ class RuleSet:
         With ``along_paths`` the unmerged comparisons of the tree are counted, repeated ones each time.
         """
         if not along_paths or self.paths is None:
-            return self._matcher.accepted(X)
+            return self.matcher.accepted(X)
         return self.paths.matcher.accepted(X)
 
     def check_columns(self, X: Any) -> Any:
@@ -355,11 +348,28 @@ def _column(X: Any, f: int) -> Floats:
 
 def _gaps(values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
     """For each of the sorted bounds the largest value that is not above it, and the smallest that is."""
-    bin_of = np.searchsorted(bounds, values, side="left")
-    largest = np.full(len(bounds) + 1, -np.inf)
-    smallest = np.full(len(bounds) + 1, np.inf)
-    np.maximum.at(largest, bin_of, values)
-    np.minimum.at(smallest, bin_of, values)
-    below = np.maximum.accumulate(largest)[:-1]
-    above = np.minimum.accumulate(smallest[::-1])[::-1][1:]
-    return below, above
+    known = np.concatenate([[-np.inf], np.sort(_near(values, bounds)), [np.inf]])
+    place = np.searchsorted(known, bounds, side="right")
+    return known[place - 1], known[place]
+
+
+def _near(values: Floats, bounds: Floats, *, stride: int = 32, cells: int = 8192) -> Floats:
+    """Some of the values, the neighbours of every bound among them: so few that they are cheap to sort.
+
+    Every 32nd value tells a window around each bound; of the others only those count that share a cell of a regular
+    grid with a window.
+    """
+    if len(values) < stride * cells // 8:
+        return values
+    low, high = float(values.min()), float(values.max())
+    some = np.concatenate([[low], np.sort(values[::stride]), [high]])
+    place = np.clip(np.searchsorted(some, bounds, side="right"), 1, len(some) - 1)
+    scale = cells / (high - low) if high > low else 0.0
+
+    def cell(of: Floats) -> Ints:
+        return ((of - low) * scale).astype(np.intp)
+
+    marks = np.zeros(cells + 2, dtype=np.intp)
+    np.add.at(marks, cell(some[place - 1]), 1)
+    np.add.at(marks, cell(some[place]) + 1, -1)
+    return np.concatenate([some, values[(np.cumsum(marks) > 0)[cell(values)]]])

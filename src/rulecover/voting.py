@@ -10,8 +10,10 @@ import numpy as np
 from rulecover.rules import RuleSet
 from rulecover.typing import Bools, Floats
 
-#: Shares are rounded to multiples of this, so that their sums are exact and ties are ties whatever the order.
-_SHARE_UNIT = 2.0**-32
+VOTES = ("counts", "shares")
+
+#: Votes are added for so many rows at a time: as floats they stay in the processor's cache.
+_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,20 +35,26 @@ class MajorityVote:
     def of(cls, rules: RuleSet, kind: Literal["counts", "shares"] = "counts") -> MajorityVote:
         """Votes by class counts n_jk (paper), or by class shares, which give each covering rule the same say."""
         assert rules.evidence is not None, "rules vote with what they met in data"
-        if kind == "counts":
-            return cls(rules, rules.evidence.sums)
-        return cls(rules, np.round(rules.evidence.shares / _SHARE_UNIT) * _SHARE_UNIT)
+        return cls(rules, addable(rules.evidence.sums if kind == "counts" else rules.evidence.shares))
 
     def tally(self, X: Any) -> tuple[Floats, Bools]:
         """The votes for each row and class, and which rows no rule covers."""
-        n, K = X.shape[0], self.votes.shape[1]
-        tally = np.zeros((n, K))
-        missed = np.zeros(n, dtype=bool)
-        for start, stop, row, rule in self.rules.hits(X):
-            for k in range(K):
-                tally[start:stop, k] = np.bincount(row, weights=self.votes[rule, k], minlength=stop - start)
-            missed[start:stop] = np.bincount(row, minlength=stop - start) == 0
+        tally = np.empty((X.shape[0], self.votes.shape[1]))
+        missed = np.empty(X.shape[0], dtype=bool)
+        for start, met in self.rules.matcher.met(X):
+            for first in range(0, met.shape[1], _ROWS):
+                part = met[:, first : first + _ROWS]
+                rows = slice(start + first, start + first + part.shape[1])
+                tally[rows] = (self.votes.T @ part.astype(np.float64)).T
+                missed[rows] = ~part.any(axis=0)
         return tally, missed
 
 
-VOTES = ("counts", "shares")
+def addable(votes: Floats) -> Floats:
+    """Votes rounded so finely that no sum of them is rounded again: a tie is a tie in whatever order they are added.
+
+    Whole numbers stay as they are; others keep about 50 bits of the sum of all.
+    """
+    largest = float(np.abs(votes).sum())
+    unit = 2.0 ** (np.ceil(np.log2(largest)) - 50) if largest > 0 else 1.0
+    return np.asarray(np.round(votes / unit) * unit)

@@ -186,14 +186,14 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
         solver = self._check_settings()
         data = self._training_data(X, y, sample_weight)
         pool = self._pool(data)
-        cover = solver(pool.problem(self.demand), max_rules=self.max_rules)
-        chosen_pool = pool.take(cover.rules)
+        problem = pool.problem(self.demand)
+        cover = solver(problem, max_rules=self.max_rules)
 
-        self.rules_: RuleSet = chosen_pool.rules.shown_for(data.X)
+        self.rules_: RuleSet = pool.written(cover.rules).shown_for(data.X)
         self.vote_ = MajorityVote.of(self.rules_, self.vote)  # type: ignore[arg-type]
         self.certificate_: Certificate = cover.certificate.without_proof()
         self.n_candidate_rules_ = len(pool)
-        short = np.flatnonzero(chosen_pool.coverage.degrees < np.minimum(self.demand, pool.coverage.degrees))
+        short = problem.shortfall(cover.rules) if self.certificate_.n_uncovered else np.zeros(0, dtype=np.intp)
         self.uncovered_: Ints = self._counted_rows[short]
         del self._counted_rows
         return self

@@ -20,11 +20,8 @@ def reasons(vote: MajorityVote, fallback: Fallback, X: Any, tally: Floats, misse
 
     assert vote.rules.evidence is not None
     classes = vote.rules.evidence.classes
-    rows, rules, weights = [], [], []
-    for start, _, row, rule in vote.rules.hits(X):
-        rows.append(row + start)
-        rules.append(rule)
-        weights.append(np.ones(len(row)))
+    fired, by = vote.rules.matcher.hits(X)
+    rows, rules, weights = [fired], [by], [np.ones(len(fired))]
     lost = np.flatnonzero(missed)
     if lost.size:
         say = fallback.weights(vote, X[lost])
@@ -36,9 +33,7 @@ def reasons(vote: MajorityVote, fallback: Fallback, X: Any, tally: Floats, misse
         rows.append(silent)
         rules.append(np.full(len(silent), -1))
         weights.append(np.ones(len(silent)))
-    row = np.concatenate(rows) if rows else np.zeros(0, dtype=np.intp)
-    rule = np.concatenate(rules) if rules else np.zeros(0, dtype=np.intp)
-    weight = np.concatenate(weights) if weights else np.zeros(0)
+    row, rule, weight = np.concatenate(rows), np.concatenate(rules), np.concatenate(weights)
     order = np.lexsort((rule, -weight, row))
     row, rule, weight = row[order], rule[order], weight[order]
     said = np.where((rule >= 0)[:, None], vote.votes[rule] * weight[:, None], tally[row])

@@ -19,6 +19,17 @@ class Remaining:
     The state of the greedy algorithm, changed in place. Every (sample, block) pair is touched a fixed number of times
     in a whole run, whatever the number of rules picked: a block's samples are sorted by rule when one of its rules is
     first picked, and a sample's gains are taken back once, when its demand is met.
+
+    Attributes
+    ----------
+    need
+        How many more rules must cover each sample.
+    count, gain
+        The number and the weight of the open samples that each rule covers.
+    price
+        What each sample was charged by the pick that settled it: its share of that rule's cost.
+    collected
+        The prices of all settled samples that a rule covers, added up.
     """
 
     def __init__(self, problem: CoveringProblem) -> None:
@@ -26,55 +37,49 @@ class Remaining:
         self.need: Ints = problem.demand.copy()
         self.count: Ints = problem.coverage.sizes.copy()
         self._weight = problem.weight
-        self.gain: Floats = (
-            self.count.astype(np.float64) if self._weight is None else problem.coverage.per_rule(self._weight)
-        )
+        # Without weights the gain is the count itself: one array under two names.
+        self.gain = self.count if self._weight is None else problem.coverage.per_rule(self._weight)
         self.n_open = problem.n_samples
         self.price: Floats = np.zeros(problem.n_samples)
-        self._block_of = np.empty(problem.n_rules, dtype=np.intp)
-        self._number_of = np.empty(problem.n_rules, dtype=np.intp)
-        for b, block in enumerate(problem.coverage.blocks):
-            self._block_of[block.rules] = b
-            self._number_of[block.rules] = np.arange(1, len(block.rules) + 1)
+        self.collected: Floats = np.zeros(problem.n_rules)
         self._sorted: dict[int, tuple[Ints, Ints]] = {}
 
     def best_buy(self) -> int:
-        """The rule of least cost per sample gained, the lowest index on ties; -1 if none gains any."""
-        with np.errstate(divide="ignore"):
-            ratio = np.where(self.count > 0, self.problem.cost / self.gain, np.inf)
-        best = int(np.argmin(ratio)) if len(ratio) else -1
-        return best if best >= 0 and np.isfinite(ratio[best]) else -1
+        """The rule of least cost per sample gained, the lowest index on ties."""
+        ratio = np.full(self.problem.n_rules, np.inf)
+        np.divide(self.problem.cost, self.gain, out=ratio, where=self.count > 0)
+        return int(np.argmin(ratio))
 
     def cover(self, rule: int) -> None:
-        """Picks a rule: its samples need one rule less, and those that need none are settled."""
+        """Picks a rule: its samples need one rule less, and those that need none are settled at its price."""
         covered = self._open_samples(rule)
-        price = self.problem.cost[rule] / self.gain[rule]
-        self.price[covered] = price if self._weight is None else price * self._weight[covered]
+        price = float(self.problem.cost[rule] / self.gain[rule])
         self.need[covered] -= 1
-        self._settle(covered[self.need[covered] == 0])
+        self._settle(covered[self.need[covered] == 0], price)
         self.count[rule] = 0
-        self.gain[rule] = 0.0
+        self.gain[rule] = 0
 
     def _open_samples(self, rule: int) -> Ints:
-        b = int(self._block_of[rule])
-        if b not in self._sorted:
-            block = self.problem.coverage.blocks[b]
+        home, number = self.problem.coverage.home(rule)
+        if home not in self._sorted:
+            block = self.problem.coverage.blocks[home]
             open_samples = np.flatnonzero(self.need)
             ids = block.ids[open_samples]
             starts = np.concatenate([[0], np.cumsum(np.bincount(ids, minlength=len(block.rules) + 1))])
-            self._sorted[b] = open_samples[np.argsort(ids, kind="stable")], starts
-        order, starts = self._sorted[b]
-        number = self._number_of[rule]
+            self._sorted[home] = open_samples[np.argsort(ids, kind="stable")], starts
+        order, starts = self._sorted[home]
         samples = order[starts[number] : starts[number + 1]]
         return samples[self.need[samples] > 0]
 
-    def _settle(self, samples: Ints) -> None:
+    def _settle(self, samples: Ints, price: float) -> None:
         self.n_open -= len(samples)
         weight = None if self._weight is None else self._weight[samples]
+        self.price[samples] = price if weight is None else price * weight
         for block in self.problem.coverage.blocks:
-            lost = block.sums(None, samples)
-            self.count[block.rules] -= lost.astype(np.intp)
-            self.gain[block.rules] -= lost if weight is None else block.sums(weight, samples)
+            self.count[block.rules] -= (lost := block.sums(None, samples))
+            if weight is not None:
+                self.gain[block.rules] -= (lost := block.sums(weight, samples))
+            self.collected[block.rules] += price * lost
 
 
 def greedy_picks(problem: CoveringProblem, *, at_most: int | None = None) -> tuple[Ints, Remaining]:
@@ -90,24 +95,24 @@ def greedy_picks(problem: CoveringProblem, *, at_most: int | None = None) -> tup
 
 def cheapest_prefix(problem: CoveringProblem, chosen: Ints) -> Ints:
     """The paper's removal: sorted by cost, the dearest go as long as the rest meets every demand."""
-    by_cost = chosen[np.argsort(problem.cost[chosen], kind="stable")]
-    covered = problem.coverage.take(by_cost).to_sparse().tocsr()
-    covered.sort_indices()
-    # The d-th rule of each sample, in order of cost, must stay: the prefix ends at the latest of them.
-    last = covered.indices[covered.indptr[:-1] + problem.demand - 1]
-    return chosen[np.isin(chosen, by_cost[: 1 + int(last.max(initial=-1))])]
+    return _without_needless(problem, chosen, stop_at_first=True)
 
 
 def without_redundant(problem: CoveringProblem, chosen: Ints) -> Ints:
     """A stronger removal: each rule, dearest first, goes if the rest meets every demand."""
-    covered = problem.coverage.take(chosen).to_sparse()
+    return _without_needless(problem, chosen, stop_at_first=False)
+
+
+def _without_needless(problem: CoveringProblem, chosen: Ints, *, stop_at_first: bool) -> Ints:
     times = problem.times_covered(chosen)
     keep = np.ones(len(chosen), dtype=bool)
-    for place in np.argsort(-problem.cost[chosen], kind="stable"):
-        samples = covered.indices[covered.indptr[place] : covered.indptr[place + 1]]
+    for place in np.argsort(problem.cost[chosen], kind="stable")[::-1]:
+        samples = problem.coverage.samples_of(chosen[place])
         if (times[samples] > problem.demand[samples]).all():
             keep[place] = False
             times[samples] -= 1
+        elif stop_at_first:
+            break
     return chosen[keep]
 
 
@@ -119,21 +124,23 @@ def in_greedy_order(problem: CoveringProblem, chosen: Ints) -> Ints:
     return chosen[np.concatenate([picks, rest])]
 
 
-def dual_fitting(problem: CoveringProblem, prices: Floats) -> Branch:
-    """The best multiple of the greedy prices as dual solution: one pass over the coverage.
+def dual_fitting(problem: CoveringProblem, remaining: Remaining) -> tuple[Branch, float]:
+    """The best multiple of the greedy prices as dual solution, and the bound it proves; no pass over the coverage.
 
     The bound of the scaled prices, s·dᵀp + Σ min(0, cⱼ - s·rⱼ) with rⱼ the prices that rule j collects, is concave
     and piecewise linear in s with kinks at cⱼ/rⱼ, so its top is found by sorting the kinks.
     """
-    collected = problem.coverage.per_rule(prices)
-    useful = collected > 0
+    collected = np.maximum(remaining.collected, 0.0)
+    useful = np.flatnonzero(collected)
     kinks = problem.cost[useful] / collected[useful]
-    order = np.argsort(kinks)
+    order = np.argsort(kinks, kind="stable")
+    priced = float(problem.demand @ remaining.price)
     # Beyond each kink the slope falls by what that rule collects.
-    slope = float(problem.demand @ prices) - np.cumsum(collected[useful][order])
+    slope = priced - np.cumsum(collected[useful][order])
     best = int(np.searchsorted(-slope, 0.0))
-    scale = kinks[order][min(best, len(order) - 1)] if len(order) else 0.0
-    return Branch(prices * scale)
+    scale = float(kinks[order][min(best, len(order) - 1)]) if len(order) else 0.0
+    bound = scale * priced + float(np.minimum(problem.cost - scale * collected, 0.0).sum())
+    return Branch(remaining.price * scale), bound
 
 
 REDUNDANCY = {"prefix": cheapest_prefix, "strong": without_redundant}
@@ -171,9 +178,15 @@ class Greedy:
         start = time.perf_counter()
         picks, remaining = greedy_picks(problem)
         rules = REDUNDANCY[self.redundancy](problem, picks)
-        proof = dual_fitting(problem, remaining.price)
+        proof, proved = dual_fitting(problem, remaining)
         if max_rules is not None and len(rules) > max_rules:
             rules = picks[:max_rules]
         return certified(
-            problem, rules, Status.FEASIBLE, source="dual fitting", proof=(proof,), seconds=time.perf_counter() - start
+            problem,
+            rules,
+            Status.FEASIBLE,
+            source="dual fitting",
+            proof=(proof,),
+            proved=proved,
+            seconds=time.perf_counter() - start,
         )

@@ -89,7 +89,7 @@ class CoveringProblem:
 
     def times_covered(self, rules: Ints) -> Ints:
         """How many of these rules cover each sample, counted exactly."""
-        return self.coverage.take(rules).degrees
+        return self.coverage.times_covered(rules)
 
     def shortfall(self, rules: Ints) -> Ints:
         """The samples that these rules cover less often than demanded."""
