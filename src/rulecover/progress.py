@@ -16,4 +16,4 @@ def tracked(tasks: Iterable[T], description: str, *, total: int, verbose: int) -
     from rich.console import Console
     from rich.progress import track
 
-    yield from track(tasks, description, total=total, console=Console(stderr=True), transient=True)
+    yield from track(tasks, description, total=total, console=Console(stderr=True))

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -227,7 +228,12 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
         check_column_names(X)
         given = X
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=self._finite(estimator)
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=self._finite(estimator, X),
         )
         check_classification_targets(y)
         weight = sample_weights(X, y, sample_weight, self.class_weight)
@@ -258,8 +264,9 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
             )
         return self.estimator
 
-    def _finite(self, estimator: Any) -> bool | str:
-        return "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
+    def _finite(self, estimator: Any, X: Any) -> bool | str:
+        """What values are taken: NaN only where the model has a route for it, which in sparse data it has not."""
+        return "allow-nan" if get_tags(estimator).input_tags.allow_nan and not issparse(X) else True
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
         if isinstance(estimator, FrozenEstimator):
@@ -316,7 +323,8 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row: a boolean sparse matrix of rows x rules."""
-        return self.rules_.apply(self._check_rows(X))
+        X = self._check_rows(X)
+        return self.rules_.apply(X)
 
     def missed(self, X: Any) -> Bools:
         """Which rows no rule covers."""
@@ -324,8 +332,9 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
 
     def fidelity(self, X: Any) -> float:
         """The share of rows on which the rules say what the source model says."""
-        check_is_fitted(self)
-        return float(np.mean(self.predict(X) == self.estimator_.predict(self._as_model_saw(self._check_rows(X)))))
+        X = self._check_rows(X)
+        mine = self.classes_[self._tally_checked(X)[0].argmax(axis=1)]
+        return float(np.mean(mine == self.estimator_.predict(self._as_model_saw(X))))
 
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the rules that decided and their votes, or how the fallback decided.
@@ -367,7 +376,7 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
             reset=False,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
-            ensure_all_finite=self._finite(self.estimator_),
+            ensure_all_finite=self._finite(self.estimator_, X),
         )
 
     def _as_model_saw(self, X: Any) -> Any:

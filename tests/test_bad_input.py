@@ -1,0 +1,184 @@
+"""Wrong input gives one clear error of the kind that scikit-learn users expect, never a wrong answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import ExtraTreeClassifier
+
+from rulecover import MIRCOClassifier, explain
+from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError, UnreadableModelError
+
+X, Y = make_classification(100, 5, random_state=0)
+FRAME = pd.DataFrame(X, columns=list("abcde"))
+FOREST = RandomForestClassifier(n_estimators=5, max_depth=4, random_state=0)
+TRAINED = RandomForestClassifier(n_estimators=5, max_depth=4, random_state=0).fit(FRAME, Y)
+
+
+def infinite() -> np.ndarray:
+    wrong = X.copy()
+    wrong[3, 2] = np.inf
+    return wrong
+
+
+def test_an_unfitted_model_is_not_explained() -> None:
+    with pytest.raises(NotFittedError):
+        explain(FOREST, X, Y)
+    with pytest.raises(NotFittedError):
+        MIRCOClassifier(FrozenEstimator(FOREST)).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), GaussianNB(), "forest", 3, object()], ids=lambda m: type(m).__name__
+)
+def test_a_model_of_an_unknown_type_is_refused_before_it_is_trained(model: Any) -> None:
+    with pytest.raises(UnreadableModelError, match=r"can be read: DecisionTree.*RandomForest"):
+        MIRCOClassifier(model).fit(X, Y)
+
+
+def test_a_regression_model_is_refused() -> None:
+    regressor = RandomForestRegressor(n_estimators=3)
+    with pytest.raises(TypeError, match="RandomForestRegressor is no classifier"):
+        MIRCOClassifier(regressor).fit(X, Y)
+    with pytest.raises(TypeError, match="RandomForestRegressor is no classifier"):
+        explain(regressor.fit(X, Y), X, Y)
+
+
+def test_data_with_other_columns_than_the_model_are_refused() -> None:
+    with pytest.raises(MismatchedDataError, match="X has 4 features, but the model was trained on 5"):
+        explain(TRAINED, X[:, :4], Y)
+    with pytest.raises(MismatchedDataError, match="column 1 of X is 'c', but the model was trained with 'b'"):
+        explain(TRAINED, FRAME[["a", "c", "b", "d", "e"]], Y)
+    mirco = explain(TRAINED, FRAME, Y)
+    with pytest.raises(ValueError, match="feature names"):
+        mirco.predict(FRAME.rename(columns={"a": "z"}))
+    with pytest.raises(ValueError, match="4 features"):
+        MIRCOClassifier(FOREST).fit(X, Y).predict(X[:, :4])
+
+
+@pytest.mark.parametrize("empty", [X[:0], X[:, :0]], ids=["no rows", "no columns"])
+def test_empty_data_are_refused(empty: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"0 (sample|feature)"):
+        MIRCOClassifier(FOREST).fit(empty, Y[: len(empty)])
+
+
+def test_nan_is_refused_where_the_model_has_no_route_for_it() -> None:
+    wrong = X.copy()
+    wrong[0, 0] = np.nan
+    without_route = ExtraTreeClassifier(splitter="best").fit(X, Y)
+    with pytest.raises(ValueError, match="NaN"):
+        explain(without_route, wrong, Y)
+    with pytest.raises(ValueError, match="NaN"):
+        explain(without_route, X, Y).predict(wrong)
+    with pytest.raises(ValueError, match="NaN"):
+        MIRCOClassifier(FOREST).fit(scipy.sparse.csr_array(wrong), Y)
+
+
+def test_infinities_and_what_float32_cannot_hold_are_refused() -> None:
+    with pytest.raises(ValueError, match="infinity"):
+        MIRCOClassifier(FOREST).fit(infinite(), Y)
+    with pytest.raises(ValueError, match="infinity"):
+        explain(TRAINED, FRAME, Y).predict(pd.DataFrame(infinite(), columns=FRAME.columns))
+    huge = FRAME.copy()
+    huge.iloc[0, 0] = 1e300
+    with pytest.raises(ValueError, match="too large for"):
+        explain(TRAINED, huge, Y)
+
+
+def test_labels_that_the_model_never_saw_are_named() -> None:
+    strange = Y.copy()
+    strange[0] = 7
+    with pytest.raises(MismatchedDataError, match=r"never saw: \[7\]; it knows \[0, 1\]"):
+        explain(TRAINED, FRAME, strange)
+
+
+def test_targets_that_are_no_classes_are_refused() -> None:
+    with pytest.raises(ValueError, match="Unknown label type"):
+        MIRCOClassifier(FOREST).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="1d array"):
+        MIRCOClassifier(FOREST).fit(X, np.column_stack([Y, Y]))
+    with pytest.raises(ValueError, match="NaN"):
+        MIRCOClassifier(FOREST).fit(X, np.where(Y, 1.0, np.nan))
+
+
+@pytest.mark.parametrize(
+    ("setting", "error", "message"),
+    [
+        ({"demand": 0}, ValueError, "demand is 0; it must be at least 1"),
+        ({"demand": 1.5}, TypeError, "demand is 1.5; it must be a whole number"),
+        ({"demand": True}, TypeError, "demand is True"),
+        ({"max_rules": 0}, ValueError, "max_rules is 0; it must be at least 1"),
+        ({"max_rules": "3"}, TypeError, "max_rules is '3'"),
+        ({"impurity_weight": -1.0}, ValueError, "impurity_weight is -1.0; it must be finite and at least 0"),
+        ({"length_weight": np.nan}, ValueError, "length_weight is nan"),
+        ({"length_weight": "long"}, TypeError, "length_weight is 'long'; it must be a number"),
+        ({"time_limit": 0}, ValueError, "time_limit is 0; it must be finite and above 0"),
+        ({"solver": "magic"}, ValueError, "solver is 'magic'; choose one of 'greedy', 'search', 'exact'"),
+        ({"solver": 3}, TypeError, "solver is 3; give one of"),
+        ({"criterion": "mse"}, ValueError, "criterion is 'mse'; choose one of 'gini', 'entropy', 'log_loss'"),
+        ({"vote": "loud"}, ValueError, "vote is 'loud'; choose one of 'counts', 'shares'"),
+        ({"fallback": "none"}, ValueError, "fallback is 'none'; choose one of 'closest', 'all', 'majority', 'model'"),
+        ({"class_weight": "heavy"}, ValueError, "class_weight|heavy"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else None,
+)
+def test_settings_out_of_range_are_named_with_their_value(setting: dict, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        MIRCOClassifier(FOREST, **setting).fit(X, Y)
+
+
+def test_negative_and_all_zero_weights_are_refused() -> None:
+    with pytest.raises(ValueError, match="must not be negative, but sample 2 has weight -1"):
+        MIRCOClassifier(FOREST).fit(X, Y, sample_weight=np.where(np.arange(100) == 2, -1.0, 1.0))
+    with pytest.raises(ValueError, match="zero"):
+        MIRCOClassifier(FOREST).fit(X, Y, sample_weight=np.zeros(100))
+    with pytest.raises(ValueError, match="NaN"):
+        MIRCOClassifier(FOREST).fit(X, Y, sample_weight=np.full(100, np.nan))
+    with pytest.raises(ValueError, match="sample_weight"):
+        MIRCOClassifier(FOREST).fit(X, Y, sample_weight=np.ones(99))
+
+
+def test_x_and_y_of_different_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        MIRCOClassifier(FOREST).fit(X, Y[:-1])
+
+
+def test_column_names_that_repeat_or_are_no_strings_are_refused() -> None:
+    twice = FRAME.rename(columns={"b": "a"})
+    with pytest.raises(ValueError, match="names must differ, but 'a' occurs twice"):
+        MIRCOClassifier(FOREST).fit(twice, Y)
+    with pytest.raises(TypeError, match="column 0 is named 10"):
+        MIRCOClassifier(FOREST).fit(FRAME.set_axis([10, 11, 12, 13, 14], axis=1), Y)
+    with pytest.raises(TypeError, match="column 1 is named 7"):
+        MIRCOClassifier(FOREST).fit(FRAME.rename(columns={"b": 7}), Y)
+    with pytest.raises(TypeError, match="column 1 is named 7"):
+        MIRCOClassifier(FOREST).fit(FRAME, Y).predict(FRAME.rename(columns={"b": 7}))
+
+
+def test_an_infeasible_cover_names_a_sample() -> None:
+    from rulecover.coverage import Coverage
+    from rulecover.setcover import CoveringProblem
+
+    with pytest.raises(UncoveredSamplesError, match="1 samples are covered by no rule, the first is sample 2"):
+        CoveringProblem(Coverage.of_masks([[1, 0, 0], [1, 1, 0]]), cost=[1.0, 1.0])
+
+
+def test_text_columns_are_refused_as_by_scikit_learn() -> None:
+    with pytest.raises(ValueError, match="could not convert string"):
+        MIRCOClassifier(FOREST).fit(FRAME.assign(a="red"), Y)
+
+
+def test_a_model_that_is_not_fitted_answers_nothing() -> None:
+    for method in ("predict", "predict_proba", "apply", "missed", "why", "fidelity"):
+        with pytest.raises(NotFittedError):
+            getattr(MIRCOClassifier(), method)(X)

@@ -1,0 +1,183 @@
+"""Rules agree with the model's own leaves: on every row, on and next to every threshold, with missing values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+from rulecover import read_trees
+from rulecover.exceptions import UnreadableModelError
+from rulecover.readers.thresholds import from_float32
+from rulecover.trees import Leaves
+
+MODELS = {
+    "tree": lambda seed: DecisionTreeClassifier(max_depth=6, random_state=seed),
+    "extra tree": lambda seed: ExtraTreeClassifier(max_depth=6, random_state=seed),
+    "forest": lambda seed: RandomForestClassifier(n_estimators=4, max_depth=6, random_state=seed),
+    "unlimited forest": lambda seed: RandomForestClassifier(n_estimators=3, random_state=seed),
+    "extra trees": lambda seed: ExtraTreesClassifier(n_estimators=4, max_depth=6, random_state=seed),
+    "bagging": lambda seed: BaggingClassifier(
+        DecisionTreeClassifier(max_depth=5), n_estimators=4, max_features=0.6, random_state=seed
+    ),
+    "bagging of forests": lambda seed: BaggingClassifier(
+        RandomForestClassifier(n_estimators=2, max_depth=4), n_estimators=2, max_features=0.7, random_state=seed
+    ),
+}
+
+
+def random_data(seed: int, *, missing: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Rows with ties, tiny and large values, 0/1 columns, and, if asked for, missing values."""
+    rng = np.random.default_rng(seed)
+    X, y = make_classification(120, 6, n_informative=4, n_classes=int(rng.integers(2, 4)), random_state=seed)
+    X[:, 0] = np.round(X[:, 0], 1)
+    X[:, 1] = X[:, 1] > 0
+    X[:, 2] *= 10.0 ** rng.integers(-30, 30)
+    if missing:
+        X[rng.random(X.shape) < 0.15] = np.nan
+    return X, y
+
+
+def rows_at_thresholds(ensemble, X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Random rows with values on each threshold, and one ulp to either side in float64 and in float32."""
+    feature = np.concatenate([tree.feature[tree.left >= 0] for tree in ensemble.trees])
+    threshold = np.concatenate([tree.threshold[tree.left >= 0] for tree in ensemble.trees])
+    exact = threshold.astype(np.float32).astype(np.float64)
+    probes = [
+        threshold,
+        np.nextafter(threshold, np.inf),
+        np.nextafter(threshold, -np.inf),
+        exact,
+        np.nextafter(exact.astype(np.float32), np.float32(np.inf)).astype(np.float64),
+        np.nextafter(exact.astype(np.float32), np.float32(-np.inf)).astype(np.float64),
+    ]
+    rows = X[rng.integers(0, len(X), size=len(probes) * len(feature))].copy()
+    rows[np.arange(len(rows)), np.tile(feature, len(probes))] = np.concatenate(probes)
+    return rows[~(np.abs(rows) > np.finfo(np.float32).max).any(axis=1)]  # a split off of NaN has threshold inf
+
+
+def leaves_by_the_model(model, X: np.ndarray) -> np.ndarray:
+    """The model's own answer: the leaf of each row in each tree, by scikit-learn's public `apply`."""
+    if isinstance(model, BaggingClassifier):
+        columns = zip(model.estimators_, model.estimators_features_, strict=True)
+        return np.column_stack([leaves_by_the_model(member, X[:, used]) for member, used in columns])
+    leaves = model.apply(X)
+    return leaves if leaves.ndim == 2 else leaves[:, None]
+
+
+def all_leaf_rules(ensemble):
+    """Every leaf of every tree as a rule, with the tree and node it came from."""
+    tree = np.concatenate([np.full(len(t.leaves), k) for k, t in enumerate(ensemble.trees)])
+    node = np.concatenate([t.leaves for t in ensemble.trees])
+    names = tuple(f"x{f}" for f in range(ensemble.n_features))
+    return Leaves(ensemble.trees, tree, node, names).rules(), tree, node
+
+
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "with NaN"])
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_rules_cover_what_the_model_sends_to_their_leaves(make, missing) -> None:
+    for seed in range(8):
+        X, y = random_data(seed, missing=missing)
+        model = make(seed).fit(X, y)
+        ensemble = read_trees(model)
+        probes = np.vstack([X, rows_at_thresholds(ensemble, X, np.random.default_rng(seed))])
+        rules, tree, node = all_leaf_rules(ensemble)
+        for rows in (probes, probes.astype(np.float32)):
+            leaves = leaves_by_the_model(model, rows)
+            np.testing.assert_array_equal(rules.apply(rows).toarray(), leaves[:, tree] == node)
+            prepared = ensemble.prepare(rows)
+            for k, (own, route) in enumerate(zip(ensemble.trees, ensemble.routes, strict=True)):
+                np.testing.assert_array_equal(own.apply(rows), leaves[:, k])
+                np.testing.assert_array_equal(route(prepared), leaves[:, k])
+
+
+def test_nan_is_routed_as_by_a_forest_that_never_saw_any() -> None:
+    X, y = random_data(3, missing=False)
+    forest = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    rules, tree, node = all_leaf_rules(read_trees(forest))
+    np.testing.assert_array_equal(rules.apply(X).toarray(), forest.apply(X)[:, tree] == node)
+
+
+def test_a_threshold_rewritten_for_float64_parts_all_doubles_as_float32_did() -> None:
+    rng = np.random.default_rng(0)
+    threshold = np.concatenate([rng.normal(size=20_000) * 10.0 ** rng.integers(-44, 37, 20_000), [0.0, -0.0, 1e-46]])
+    ours = from_float32(threshold)
+    for steps in (-2, -1, 0, 1, 2):
+        x = ours
+        for _ in range(abs(steps)):
+            x = np.nextafter(x, np.copysign(np.inf, steps))
+        np.testing.assert_array_equal(x <= ours, x.astype(np.float32) <= threshold)
+
+
+def test_a_tree_of_a_single_leaf_is_the_rule_that_always_holds() -> None:
+    tree = DecisionTreeClassifier().fit([[1.0], [2.0]], [7, 7])
+    rules, _, _ = all_leaf_rules(read_trees(tree))
+    assert [str(rule) for rule in rules] == ["if always"]
+    assert rules.apply(np.array([[5.0]])).toarray().all()
+
+
+def test_paths_keep_repeated_comparisons_that_intervals_merge() -> None:
+    X = np.arange(16.0)[:, None]
+    tree = DecisionTreeClassifier().fit(X, np.arange(16) // 2)
+    rules, _, _ = all_leaf_rules(read_trees(tree))
+    assert rules.paths is not None
+    assert (rules.lengths == 1).all()
+    assert np.diff(rules.paths.offset).max() > 1
+    inside = rules.accepted(X, along_paths=True) == 1
+    np.testing.assert_array_equal(inside, rules.apply(X).toarray())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeClassifier(),
+        RandomForestClassifier(),
+        BaggingClassifier(DecisionTreeClassifier()),
+        FrozenEstimator(RandomForestClassifier()),
+    ],
+    ids=repr,
+)
+def test_an_unfitted_model_is_refused(model) -> None:
+    with pytest.raises(NotFittedError):
+        read_trees(model)
+
+
+def test_what_is_no_tree_is_refused_with_a_list_of_what_can_be_read() -> None:
+    X, y = random_data(0, missing=False)
+    for model in (
+        LogisticRegression(),
+        GradientBoostingClassifier(),
+        object(),
+        None,
+        BaggingClassifier(LogisticRegression()),
+    ):
+        if hasattr(model, "fit"):
+            model.fit(X / np.abs(X).max(axis=0), y)
+        with pytest.raises(UnreadableModelError, match=r"no rules can be read .*RandomForest"):
+            read_trees(model)
+
+
+def test_several_outputs_are_refused() -> None:
+    X, y = random_data(0, missing=False)
+    forest = RandomForestClassifier(n_estimators=2).fit(X, np.column_stack([y, y]))
+    with pytest.raises(UnreadableModelError, match="2 outputs"):
+        read_trees(forest)
+
+
+def test_regression_forests_can_be_read_too() -> None:
+    X, _ = random_data(0, missing=False)
+    forest = RandomForestRegressor(n_estimators=3, max_depth=4, random_state=0).fit(X, X[:, 0])
+    rules, tree, node = all_leaf_rules(read_trees(forest))
+    np.testing.assert_array_equal(rules.apply(X).toarray(), forest.apply(X)[:, tree] == node)
