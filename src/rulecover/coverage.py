@@ -38,11 +38,17 @@ class Block:
     @cached_property
     def whole(self) -> bool:
         """Whether the block covers every sample, as a tree does."""
-        return bool(self.ids.all())
+        return bool(self.ids.min(initial=np.iinfo(self.ids.dtype).max) > 0)
+
+    @cached_property
+    def where(self) -> slice | Ints:
+        """The places of the block's rules, as a slice if they follow each other: no copies in sums over blocks."""
+        first, size = int(self.rules[0]) if len(self.rules) else 0, len(self.rules)
+        return slice(first, first + size) if (np.diff(self.rules) == 1).all() else self.rules
 
     def lookup(self, values: Array) -> Array:
         """Per sample the value of the rule that covers it, 0 where none does."""
-        table: Array = np.concatenate([np.zeros(1, dtype=values.dtype), values[self.rules]])
+        table: Array = np.concatenate([np.zeros(1, dtype=values.dtype), values[self.where]])
         return table[self.ids]
 
     def sums(self, values: Floats | None = None, among: Ints | None = None) -> Array:
@@ -94,7 +100,7 @@ class Coverage:
         """Σ values[i] over the samples i in I(j), for every rule j."""
         out = np.empty(self.n_rules)
         for block in self.blocks:
-            out[block.rules] = block.sums(values)
+            out[block.where] = block.sums(values)
         return out
 
     def per_sample(self, values: Floats) -> Floats:
@@ -109,7 +115,7 @@ class Coverage:
         """|I(j)|: how many samples each rule covers."""
         out = np.empty(self.n_rules, dtype=np.intp)
         for block in self.blocks:
-            out[block.rules] = block.sums()
+            out[block.where] = block.sums()
         return out
 
     @cached_property
@@ -131,7 +137,7 @@ class Coverage:
         chosen[rules] = 1
         out = np.zeros(self.n_samples, dtype=smallest_uint(len(self.blocks)))
         for block in self.blocks:
-            if chosen[block.rules].any():
+            if chosen[block.where].any():
                 out += block.lookup(chosen).astype(out.dtype, copy=False)
         return out.astype(np.intp)
 

@@ -343,7 +343,7 @@ class RuleSet:
 
 def _column(X: Any, f: int) -> Floats:
     column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]
-    return np.asarray(column, dtype=np.float64)
+    return np.ascontiguousarray(column, dtype=np.float64)
 
 
 def _gaps(values: Floats, bounds: Floats) -> tuple[Floats, Floats]:

@@ -443,6 +443,5 @@ def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options:
     >>> len(few.rules_) < 20 < few.n_candidate_rules_
     True
     """
-    read_trees(model)
     frozen = model if isinstance(model, FrozenEstimator) else FrozenEstimator(model)
     return MIRCOClassifier(frozen, **options).fit(X, y, sample_weight=sample_weight)
