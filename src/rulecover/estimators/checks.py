@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,8 @@ def check_column_names(X: Any) -> None:
                 f"column names must be strings, but column {place} is named {name!r} ({type(name).__name__}); "
                 "rename them, for example by X.columns = X.columns.astype(str)."
             )
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
+    if len(set(names)) < len(names):
+        repeated = sorted(name for name, times in Counter(names).items() if times > 1)
         raise ValueError(
             f"column names must differ, but {', '.join(map(repr, repeated[:5]))} occurs twice; rename one."
         )

@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from rulecover.estimators.checks import (
-    check_column_names,
-    check_model_fits,
-    chosen,
-    real_number,
-    sample_weights,
-    whole_number,
-)
-from rulecover.exceptions import MismatchedDataError, UnreadableModelError
-from rulecover.fallback import FALLBACKS, Fallback
+from rulecover.estimators.base import RuleClassifier
+from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
+from rulecover.fallback import FALLBACKS
 from rulecover.impurity import CRITERIA
 from rulecover.pool import Price, RulePool, TrainingData
 from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Greedy
-from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.typing import Ints
 from rulecover.voting import VOTES, MajorityVote
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import scipy.sparse
 
 
 def _search(time_limit: float | None, seed: int) -> CoverSolver:
@@ -59,7 +44,7 @@ SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
 }
 
 
-class MIRCOClassifier(ClassifierMixin, BaseEstimator):
+class MIRCOClassifier(RuleClassifier):
     """A few rules of a forest that cover every training sample and vote almost as well as the forest.
 
     Every leaf of every tree is a rule, priced ``1 + impurity``; a weighted set cover chooses among them (Algorithm 1
@@ -98,7 +83,8 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
         Seconds that a solver with a name may take to choose; the best cover so far is kept. The greedy choice takes
         milliseconds and knows no limit; reading the trees and training the estimator do not count.
     random_state
-        Seed of the default forest, of an estimator without a seed of its own, and of the search.
+        Seed of the default forest, of an estimator without a seed of its own, and of the search. With ``None`` the
+        forest differs from fit to fit, but the search does not: the rules of a trained model are always the same.
     n_jobs
         Threads that read the trees, and train the default forest. The rules do not depend on it.
     verbose
@@ -185,7 +171,7 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
         """
         solver = self._check_settings()
-        data = self._training_data(X, y, sample_weight)
+        data, rows = self._training_data(X, y, sample_weight)
         pool = self._pool(data)
         problem = pool.problem(self.demand)
         cover = solver(problem, max_rules=self.max_rules)
@@ -195,8 +181,7 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
         self.certificate_: Certificate = cover.certificate.without_proof()
         self.n_candidate_rules_ = len(pool)
         short = problem.shortfall(cover.rules) if self.certificate_.n_uncovered else np.zeros(0, dtype=np.intp)
-        self.uncovered_: Ints = self._counted_rows[short]
-        del self._counted_rows
+        self.uncovered_: Ints = rows[short]
         return self
 
     def _check_settings(self) -> CoverSolver:
@@ -212,7 +197,7 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
         solver = chosen("solver", self.solver, SOLVERS)
         if not isinstance(self.solver, str):
             return solver  # type: ignore[no-any-return]
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         return solver(self.time_limit, seed)  # type: ignore[no-any-return]
 
     def _price(self) -> Price:
@@ -222,73 +207,14 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
             real_number("length_weight", self.length_weight),
         )
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        """Checks the data, trains the estimator on it, and leaves out rows that do not count."""
-        estimator = self._source()
-        check_column_names(X)
-        given = X
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=self._finite(estimator, X),
-        )
-        check_classification_targets(y)
-        weight = sample_weights(X, y, sample_weight, self.class_weight)
-        self.estimator_ = self._trained(estimator, given, y, weight)
-        self.classes_: Array = np.asarray(self.estimator_.classes_)
-        unseen = np.setdiff1d(y, self.classes_)
-        if unseen.size:
-            raise MismatchedDataError(
-                f"y has labels that the model never saw: {unseen[:5].tolist()}; it knows {self.classes_[:10].tolist()}."
-            )
-        codes = np.searchsorted(self.classes_, y)
-        counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
-        self._counted_rows = counted
-        if len(counted) == len(y):
-            return TrainingData(X, codes, self.classes_, weight)
-        assert weight is not None
-        return TrainingData(X[counted], codes[counted], self.classes_, weight[counted])
-
-    def _source(self) -> Any:
-        if self.estimator is None:
-            return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)
-        with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
-            read_trees(self.estimator)
-        if is_regressor(self.estimator) or not is_classifier(self.estimator):
-            raise UnreadableModelError(
-                f"{_name(self.estimator)} is no classifier, but MIRCOClassifier explains classifiers; "
-                "give a model that was trained on classes."
-            )
-        return self.estimator
-
-    def _finite(self, estimator: Any, X: Any) -> bool | str:
-        """What values are taken: NaN only where the model has a route for it, which in sparse data it has not."""
-        return "allow-nan" if get_tags(estimator).input_tags.allow_nan and not issparse(X) else True
-
-    def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
-        if isinstance(estimator, FrozenEstimator):
-            return estimator.fit(X, y).estimator  # trains nothing, raises if it is not fitted
-        model = clone(estimator)
-        if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
-            model.set_params(random_state=check_random_state(self.random_state).randint(2**31 - 1))
-        if weight is None:
-            return model.fit(X, y)
-        if not has_fit_parameter(model, "sample_weight"):
-            raise ValueError(f"{_name(model)} takes no sample weights; leave weights out or choose another estimator.")
-        return model.fit(X, y, sample_weight=weight)
+    def _default_estimator(self) -> Any:
+        return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)
 
     def _pool(self, data: TrainingData) -> RulePool:
         ensemble = read_trees(self.estimator_)
         names = check_model_fits(ensemble, data.X, self._names())
         pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
         return pool if self.demand == 1 else pool.distinct()
-
-    def _names(self) -> tuple[str, ...] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(map(str, names))
 
     def covering_problem(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringProblem:
         """The set covering problem of a fitted model's rules on labelled data, for solvers and checks of your own.
@@ -306,111 +232,9 @@ class MIRCOClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         frozen = clone(self).set_params(estimator=FrozenEstimator(self.estimator_))
-        problem: CoveringProblem = frozen._pool(frozen._training_data(X, y, sample_weight)).problem(self.demand)
+        data, _ = frozen._training_data(X, y, sample_weight)
+        problem: CoveringProblem = frozen._pool(data).problem(self.demand)
         return problem
-
-    # Predicting: eq. (2) ----------------------------------------------------------------------------------------
-
-    def predict(self, X: Any) -> Array:
-        """The class with most votes for each row, the first on ties."""
-        best = self._tally(X)[0].argmax(axis=1)
-        return np.asarray(self.classes_[best])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """The share of the votes for each class, rows x classes."""
-        tally = self._tally(X)[0]
-        return np.asarray(tally / tally.sum(axis=1, keepdims=True))
-
-    def apply(self, X: Any) -> scipy.sparse.csr_array:
-        """Which rule covers which row: a boolean sparse matrix of rows x rules."""
-        X = self._check_rows(X)
-        return self.rules_.apply(X)
-
-    def missed(self, X: Any) -> Bools:
-        """Which rows no rule covers."""
-        return np.asarray(self.apply(X).sum(axis=1) == 0).ravel()
-
-    def fidelity(self, X: Any) -> float:
-        """The share of rows on which the rules say what the source model says."""
-        X = self._check_rows(X)
-        mine = self.classes_[self._tally_checked(X)[0].argmax(axis=1)]
-        return float(np.mean(mine == self.estimator_.predict(self._as_model_saw(X))))
-
-    def why(self, X: Any) -> pd.DataFrame:
-        """For each row the rules that decided and their votes, or how the fallback decided.
-
-        One line for each row and rule that had a say. The columns are ``row`` (the place in X), ``prediction``,
-        ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule had a
-        say), ``text``, ``weight`` (1 for a rule that fired, the weight that the fallback gave it otherwise) and one
-        ``votes_…`` for each class.
-        """
-        from rulecover.estimators.reasons import reasons
-
-        X = self._check_rows(X)
-        tally, missed = self._tally_checked(X)
-        return reasons(self.vote_, self._fallback(), X, tally, missed)
-
-    def _tally(self, X: Any) -> tuple[Floats, Bools]:
-        return self._tally_checked(self._check_rows(X))
-
-    def _tally_checked(self, X: Any) -> tuple[Floats, Bools]:
-        tally, missed = self.vote_.tally(X)
-        if missed.any():
-            rows = X[np.flatnonzero(missed)]
-            tally[missed] = self._fallback()(self.vote_, rows, _Seen(self.estimator_, self._as_model_saw))
-        silent = tally.sum(axis=1) <= 0  # rules of other classes only, or a fallback without a say
-        if silent.any():
-            assert self.rules_.evidence is not None
-            tally[silent] = self.rules_.evidence.totals
-        return tally, missed
-
-    def _fallback(self) -> Fallback:
-        return chosen("fallback", self.fallback, FALLBACKS)  # type: ignore[no-any-return]
-
-    def _check_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        check_column_names(X)
-        return validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=self._finite(self.estimator_, X),
-        )
-
-    def _as_model_saw(self, X: Any) -> Any:
-        """Rows with the column names that the source model was trained with, if it was."""
-        names = getattr(self.estimator_, "feature_names_in_", None)
-        if names is None:
-            return X
-        import pandas as pd
-
-        return pd.DataFrame(X, columns=names)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        source = RandomForestClassifier() if self.estimator is None else self.estimator
-        with suppress(AttributeError, TypeError):  # what is no estimator is refused by fit, with a reason
-            inner = get_tags(source)
-            tags.input_tags.allow_nan = inner.input_tags.allow_nan
-            tags.input_tags.sparse = inner.input_tags.sparse
-        return tags
-
-
-class _Seen:
-    """The source model, given rows in the form that it was trained with."""
-
-    def __init__(self, model: Any, as_seen: Callable[[Any], Any]) -> None:
-        self.classes_ = model.classes_
-        self._model, self._as_seen = model, as_seen
-
-    def predict_proba(self, X: Any) -> Floats:
-        return np.asarray(self._model.predict_proba(self._as_seen(X)))
-
-
-def _name(model: Any) -> str:
-    return type(model.estimator if isinstance(model, FrozenEstimator) else model).__name__
 
 
 def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options: Any) -> MIRCOClassifier:

@@ -9,12 +9,18 @@ if TYPE_CHECKING:
 
 _TABLE = """\
 <table class="rulecover">
-<thead><tr><th>rule</th><th>if</th>{% if seen %}<th>then</th><th>samples</th><th>purity</th>{% endif %}</tr></thead>
+<thead><tr><th>rule</th><th style="text-align:left">if</th>
+{%- if seen %}<th style="text-align:left">then</th><th>samples</th><th>purity</th>{% endif %}</tr></thead>
 <tbody>
-{% for rule in rules %}<tr><td>{{ loop.index0 }}</td><td style="text-align:left">{{ rule.text }}</td>
-{%- if seen %}<td>{{ rule.prediction }}</td><td>{{ rule.support | number }}</td><td>{{ "%.0f" % (100 * rule.purity) }} %</td>
-{%- endif %}</tr>
-{% endfor %}</tbody>
+{% for rule in rules %}
+<tr><td>{{ loop.index0 }}</td><td style="text-align:left">{{ rule.text | printable }}</td>
+{%- if seen %}
+<td style="text-align:left">{{ rule.prediction | string | printable }}</td>
+<td>{{ rule.support | number }}</td><td>{{ rule.purity | percent }}</td>
+{%- endif %}
+</tr>
+{% endfor %}
+</tbody>
 </table>"""
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rulecover.view.numbers import short_number
+from rulecover.view.text import percent, printable
 
 
 @cache
@@ -17,6 +18,8 @@ def environment() -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-    made.filters["number"] = short_number
+    made.filters |= {"number": short_number, "percent": percent, "printable": printable}
     return made

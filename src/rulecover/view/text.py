@@ -1,7 +1,8 @@
-"""Rules as plain text."""
+"""Rules and figures as plain text."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,9 @@ from rulecover.view.numbers import short_number
 
 if TYPE_CHECKING:
     from rulecover.rules import RuleSet
+    from rulecover.view.summary import Score
+
+HEADER = ("rule", "then", "samples", "purity", "if")
 
 
 def rule_table(rules: RuleSet) -> str:
@@ -16,26 +20,66 @@ def rule_table(rules: RuleSet) -> str:
     if not len(rules):
         return "no rules"
     if rules.evidence is None:
-        rows = [(str(j), rule.text) for j, rule in enumerate(rules)]
+        rows = [(str(j), printable(rule.text)) for j, rule in enumerate(rules)]
         return aligned([("rule", "if"), *rows], right=(True, False))
-    rows4 = [
+    return aligned([HEADER, *rule_rows(rules)], right=(True, False, True, True, False))
+
+
+def rule_rows(rules: RuleSet) -> list[tuple[str, str, str, str, str]]:
+    """The cells under `HEADER`, for rules that have met data."""
+    return [
         (
             str(j),
-            str(rule.prediction),
+            printable(str(rule.prediction)),
             short_number(rule.support or 0.0),
-            f"{100 * (rule.purity or 0.0):.0f} %",
-            rule.text,
+            percent(rule.purity or 0.0),
+            printable(rule.text),
         )
         for j, rule in enumerate(rules)
     ]
-    return aligned([("rule", "then", "samples", "purity", "if"), *rows4], right=(True, False, True, True, False))
+
+
+def score_table(scores: Sequence[Score]) -> str:
+    """The accuracy and the size of each model, aligned."""
+    rows = [(score.name, f"{score.accuracy:.3f}", score.size) for score in scores]
+    return aligned([("", "accuracy", "size"), *rows], right=(False, True, False))
+
+
+def percent(share: float) -> str:
+    """A share in per cent that says 0 or 100 only where it is.
+
+    >>> percent(0.5), percent(0.9996), percent(0.0003), percent(1)
+    ('50 %', '>99 %', '<1 %', '100 %')
+    """
+    whole = round(100 * share)
+    if whole == 100 and share < 1:
+        return ">99 %"
+    return "<1 %" if whole == 0 and share > 0 else f"{whole} %"
 
 
 def aligned(rows: Sequence[tuple[str, ...]], *, right: tuple[bool, ...]) -> str:
     """Rows of cells in columns of equal width."""
-    widths = [max(len(row[c]) for row in rows) for c in range(len(right))]
+    widths = [max(_width(row[c]) for row in rows) for c in range(len(right))]
     lines = []
     for row in rows:
-        cells = (cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, right, strict=True))
+        spaces = [" " * (w - _width(cell)) for cell, w in zip(row, widths, strict=True)]
+        cells = [s + cell if r else cell + s for cell, s, r in zip(row, spaces, right, strict=True)]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def printable(text: str) -> str:
+    r"""The text with line ends and control characters written out: a name cannot break a table or steer a terminal.
+
+    >>> print(printable("red\x1b[0m"))
+    red\x1b[0m
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal: wide letters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)

@@ -1,0 +1,27 @@
+"""The names that options accept; tests hold them against the library's own tables."""
+
+from enum import StrEnum
+
+
+class Solver(StrEnum):
+    GREEDY = "greedy"
+    SEARCH = "search"
+    EXACT = "exact"
+
+
+class Criterion(StrEnum):
+    GINI = "gini"
+    ENTROPY = "entropy"
+    LOG_LOSS = "log_loss"
+
+
+class Vote(StrEnum):
+    COUNTS = "counts"
+    SHARES = "shares"
+
+
+class Fallback(StrEnum):
+    CLOSEST = "closest"
+    ALL = "all"
+    MAJORITY = "majority"
+    MODEL = "model"

@@ -1,0 +1,132 @@
+"""From a CSV file to a table that trees can take."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.errors import ParserError, ParserWarning
+
+from rulecover.cli.encoding import MISSING, encoded
+from rulecover.cli.errors import CommandError
+from rulecover.cli.header import Header, not_text
+
+#: Cells that say that nothing is known. "None" is not among them: in a text column it is often a level.
+NOT_KNOWN = ["", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "#N/A", "?", MISSING]
+
+#: Fewer rows than this cannot be split into rows to learn from and rows to check on.
+FEWEST_ROWS = 10
+
+#: A numeric target with more different values is a measurement; one with fractions is so much sooner.
+MOST_NUMERIC_CLASSES = 50
+MOST_FRACTIONAL_CLASSES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Labelled rows, encoded for trees.
+
+    Parameters
+    ----------
+    name
+        What the data are called.
+    X, y
+        A data frame of numbers, and a label for each row.
+    levels
+        For each 0/1 column that stands for a level: its number, the column's name and the level.
+    notes
+        What was done to the data, in sentences.
+    """
+
+    name: str
+    X: Any
+    y: Any
+    levels: dict[int, tuple[str, str]]
+    notes: tuple[str, ...] = ()
+
+
+def read_table(header: Header, target: str, *, drop: Sequence[str] = (), max_levels: int = 50) -> Table:
+    """The table of a CSV file, or an error that says what is wrong with the file and what to do."""
+    path = header.path
+    frame, notes = _read_frame(header)
+    labels, kept = _labels(frame[target])
+    if not kept.all():
+        notes.append(f"{_count(int((~kept).sum()), 'row')} without a value of {target!r} left out.")
+    if len(labels) < FEWEST_ROWS:
+        raise CommandError(
+            f"{path} has {_count(len(labels), 'row')} with a value of {target!r}; at least {FEWEST_ROWS} are needed, "
+            "some to learn from and some to check on."
+        )
+    X, levels, said = encoded(frame[kept].drop(columns=[target, *drop]), max_levels=max_levels)
+    if not X.shape[1]:
+        reasons = " ".join(said) or f"{target!r} is the only column."
+        raise CommandError(f"no column is left to explain {target!r} by: {reasons}")
+    return Table(path.name, X, labels, levels, (*notes, *said))
+
+
+def _read_frame(header: Header) -> tuple[Any, list[str]]:
+    """The cells as pandas reads them, under the names in the header."""
+    path, names = header.path, header.names
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ParserWarning)
+            frame = pd.read_csv(
+                path,
+                sep=header.separator,
+                index_col=False,
+                encoding="utf-8-sig",
+                compression=None,
+                skipinitialspace=True,
+                keep_default_na=False,
+                na_values=NOT_KNOWN,
+                low_memory=False,
+            )
+    except (ParserError, ParserWarning) as error:
+        raise CommandError(
+            f"{path} is no proper CSV file: {str(error).removeprefix('Error tokenizing data. C error: ').strip()} "
+            f"(cells separated by {header.separator!r}; --separator sets another)."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise not_text(path) from error
+    frame.columns = list(names)
+    nameless = [place for place, name in enumerate(names) if not name]
+    notes = [f"column {place + 1} has no name and is left out." for place in nameless]
+    return frame.loc[:, [bool(name) for name in names]], notes
+
+
+def _labels(column: Any) -> tuple[Any, Any]:
+    """A class for each row that has one, and which rows these are."""
+    kept = column.notna().to_numpy()
+    known = column[kept]
+    if not pd.api.types.is_numeric_dtype(known) or pd.api.types.is_bool_dtype(known):
+        labels = known.astype(str).to_numpy(dtype=object).astype(str)
+        _check_repeated(column.name, labels)
+        return labels, kept
+    numbers = known.to_numpy(dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise CommandError(f"the target {column.name!r} has infinite values; classes must be finite or text.")
+    whole = bool((numbers == np.round(numbers)).all()) and bool((np.abs(numbers) < 2**53).all())
+    different = len(np.unique(numbers))
+    if different > (MOST_NUMERIC_CLASSES if whole else MOST_FRACTIONAL_CLASSES):
+        raise CommandError(
+            f"the target {column.name!r} has {different} different numbers, so it is a measurement and not a class; "
+            "rulecover explains classes: cut it into ranges first (low, medium, high)."
+        )
+    return numbers.astype(np.int64) if whole else numbers, kept
+
+
+def _check_repeated(name: str, labels: Any) -> None:
+    different = len(np.unique(labels))
+    if different > 2 and different > len(labels) / 2:
+        raise CommandError(
+            f"the target {name!r} has {different} different values in {len(labels)} rows, so it names rows rather "
+            "than classes; choose a column in which values come back."
+        )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

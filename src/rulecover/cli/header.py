@@ -1,0 +1,73 @@
+"""The header of a CSV file: what is wrong with a file is mostly seen here, before anything heavy is imported."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rulecover.cli.errors import CommandError
+
+SEPARATORS = ",;\t|"
+
+
+@dataclass(frozen=True)
+class Header:
+    """The column names of a file, as they stand there, and what stands between its cells."""
+
+    path: Path
+    names: tuple[str, ...]
+    separator: str
+
+
+def read_header(path: Path, separator: str | None) -> Header:
+    """The header, or an error that says what is wrong with the file."""
+    if not path.exists():
+        raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
+    if separator is not None and len(separator) != 1:
+        raise CommandError(f"the separator is {separator!r}; it must be a single character, such as ';'.")
+    try:
+        headers = {sep: _first_row(path, sep) for sep in ([separator] if separator else SEPARATORS)}
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise not_text(path) from error
+    separator = max(headers, key=lambda sep: len(headers[sep]))  # the first of those that split the header most
+    names = headers[separator]
+    if any("\0" in name for name in names):
+        raise not_text(path)
+    names = [name.strip() for name in names]
+    if not any(names):
+        raise CommandError(f"{path} is empty; it needs a header line and rows below it.")
+    repeated = sorted(name for name, times in Counter(names).items() if name and times > 1)
+    if repeated:
+        raise CommandError(f"{path} has more than one column named {listed(repeated)}; rename all but one.")
+    return Header(path, tuple(names), separator)
+
+
+def _first_row(path: Path, separator: str) -> list[str]:
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        return next((row for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row), [])
+
+
+def not_text(path: Path) -> CommandError:
+    return CommandError(f"{path} is no CSV file in UTF-8; save the table as CSV (UTF-8) and try again.")
+
+
+def checked_target(header: Header, target: str | None, drop: Sequence[str]) -> str:
+    """The target, if it and the columns to drop are there."""
+    path, names = header.path, [name for name in header.names if name]
+    if target is None:
+        raise CommandError(f"name the column to predict by --target; {path} has {listed(names)}.")
+    for name in (target, *drop):
+        if name not in names:
+            raise CommandError(f"{path} has no column {name!r}; it has {listed(names)}.")
+    if target in drop:
+        raise CommandError(f"{target!r} is the target and cannot be dropped; name another column.")
+    return target
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Names in quotes, not too many."""
+    text = ", ".join(repr(name) for name in names[:most] if name)
+    return text if len(names) <= most else f"{text} and {len(names) - most} more"

@@ -1,0 +1,103 @@
+"""The main job: split, train, choose rules, and measure them on rows that nobody has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+import rulecover
+from rulecover.cli.csv_data import Table
+from rulecover.cli.errors import CommandError
+from rulecover.cli.printing import Printer
+from rulecover.cli.wording import readable
+from rulecover.view.summary import Summary
+
+#: The forest is trained in this many parts where a bar is shown, so that the bar can move.
+_PARTS = 20
+
+
+@dataclass(frozen=True)
+class Forest:
+    """How the forest is trained."""
+
+    trees: int = 100
+    depth: int = 10
+    seed: int = 0
+    jobs: int | None = None
+
+
+def explained(table: Table, forest: Forest, *, test_size: float, printer: Printer, **options: Any) -> Summary:
+    """What a few rules of a forest on the table are worth, beside the forest and a single decision tree.
+
+    The options are those of `rulecover.explain`.
+    """
+    split, notes = _split(table, test_size, forest.seed)
+    X_train, X_test, y_train, y_test = split
+    printer.notes((*table.notes, *notes))
+    with printer.bars() as bars:
+        model = trained_forest(forest, X_train, y_train, bars)
+        with bars.spinning("Choosing rules"):
+            few = rulecover.explain(model, X_train, y_train, random_state=forest.seed, n_jobs=forest.jobs, **options)
+        with bars.spinning("Comparing"):
+            tree = DecisionTreeClassifier(max_depth=forest.depth, random_state=forest.seed).fit(X_train, y_train)
+            summary = Summary.of(
+                few,
+                X_test,
+                y_test,
+                title=table.name,
+                beside={"random forest": model, "decision tree": tree},
+                notes=(*table.notes, *notes),
+                shown=readable(few.rules_, table.levels),
+            )
+    return summary
+
+
+def trained_forest(settings: Forest, X: Any, y: Any, bars: Any) -> RandomForestClassifier:
+    """The forest; where a bar is shown it grows part by part, tree for tree the same."""
+    forest = RandomForestClassifier(
+        settings.trees, max_depth=settings.depth, random_state=settings.seed, n_jobs=settings.jobs
+    )
+    if not bars.shown:
+        return forest.fit(X, y)
+    forest.set_params(warm_start=True)
+    sizes = np.unique(np.linspace(1, settings.trees, _PARTS).round().astype(int))
+    for size in bars.over(sizes.tolist(), "Training the forest"):
+        forest.set_params(n_estimators=size).fit(X, y)
+    return forest.set_params(warm_start=False)
+
+
+def _split(table: Table, test_size: float, seed: int) -> tuple[list[Any], list[str]]:
+    """Rows to learn from and rows to check on, classes in equal shares where they have rows enough."""
+    if not 0 < test_size < 1:
+        raise CommandError(f"--test-size is {test_size:g}; it is a share of the rows, between 0 and 1.")
+    classes, sizes = np.unique(table.y, return_counts=True)
+    held_out = int(np.ceil(test_size * len(table.y)))
+    if not 1 <= held_out < len(table.y):
+        raise CommandError(
+            f"--test-size {test_size:g} of {len(table.y)} rows leaves none to learn from; choose a smaller share."
+        )
+    stratify = table.y if sizes.min() > 1 and len(classes) <= min(held_out, len(table.y) - held_out) else None
+    notes = [] if stratify is not None else [_rare(classes, sizes)]
+    if len(classes) == 1:
+        notes.append(f"every row is of class {str(classes[0])!r}: one rule says it all.")
+    return train_test_split(table.X, table.y, test_size=test_size, random_state=seed, stratify=stratify), notes
+
+
+def _rare(classes: Any, sizes: Any) -> str:
+    rarest = str(classes[sizes.argmin()])
+    return (
+        f"held-out rows were drawn without regard to class: class {rarest!r} has too few rows ({sizes.min()}) "
+        "to be in both parts."
+    )
+
+
+def breast_cancer() -> Table:
+    """The data of the demonstration; they come with scikit-learn."""
+    data = load_breast_cancer(as_frame=True)
+    return Table("Breast cancer biopsies", data.data, data.target_names[data.target], {})

@@ -1,0 +1,127 @@
+"""What the command line prints: results on standard output, notes and bars on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from rulecover.rules import RuleSet
+from rulecover.view.report import write_report
+from rulecover.view.summary import Summary
+from rulecover.view.text import printable, rule_rows, rule_table, score_table
+from rulecover.view.words import certificate_in_words, cost_in_words, figures_in_words, summary_in_words
+
+T = TypeVar("T")
+
+
+class Bars:
+    """Progress bars of one run; nothing at all where nobody watches."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+
+    @property
+    def shown(self) -> bool:
+        return self._progress is not None
+
+    def over(self, tasks: list[T], description: str) -> Iterator[T]:
+        """The tasks, with a bar that moves as they are done."""
+        if self._progress is None:
+            yield from tasks
+            return
+        yield from self._progress.track(tasks, description=description)
+
+    @contextmanager
+    def spinning(self, description: str) -> Iterator[None]:
+        """A bar without an end, for work that does not say how far it is."""
+        if self._progress is None:
+            yield
+            return
+        task = self._progress.add_task(description, total=None)
+        yield
+        self._progress.update(task, total=1, completed=1)
+
+
+class Printer:
+    """Prints for a terminal in colour and folded to its width, and elsewhere as plain lines.
+
+    Parameters
+    ----------
+    quiet
+        Whether to print the rules alone.
+    out, err
+        Where to print; the standard streams by default.
+    """
+
+    def __init__(self, *, quiet: bool = False, out: Console | None = None, err: Console | None = None) -> None:
+        self._quiet = quiet
+        self._out = out or Console(highlight=False)
+        self._err = err or Console(stderr=True, highlight=False)
+
+    def say(self, text: str, style: str = "") -> None:
+        """A line on standard output, as it is: brackets are no markup, and nothing is cut off."""
+        if not self._quiet:
+            self._line(self._out, text, style)
+
+    def notes(self, notes: Iterable[str]) -> None:
+        """What was done to the data, on standard error."""
+        for note in () if self._quiet else notes:
+            self._line(self._err, f"note: {printable(note)}", "dim")
+
+    def summary(self, summary: Summary) -> None:
+        """The rules, the figures beside the forest's, and the certificate in words."""
+        self.say(f"{printable(summary.title)}: {summary_in_words(summary)}\n")
+        self._rules(summary.rules)
+        self.say("\nOn held-out rows", "bold")
+        self.say(score_table(summary.scores))
+        self.say(" ".join(figures_in_words(summary)))
+        self.say("\nWhat is proved", "bold")
+        for sentence in (*certificate_in_words(summary.certificate), cost_in_words(summary.rules)):
+            self.say(sentence)
+
+    def report(self, summary: Summary, path: Path) -> None:
+        """Writes the HTML report and says where it is."""
+        write_report(summary, path)
+        self.say(f"\nReport written to {path}; open it in a browser.")
+
+    @contextmanager
+    def bars(self) -> Iterator[Bars]:
+        """Progress bars on standard error, if it is a terminal."""
+        if self._quiet or not self._err.is_terminal:
+            yield Bars(None)
+            return
+        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+        with Progress(*columns, console=self._err, transient=True) as progress:
+            yield Bars(progress)
+
+    def _rules(self, rules: RuleSet) -> None:
+        if self._out.is_terminal:
+            self._out.print(_folded(rules))
+        else:
+            self._line(self._out, rule_table(rules), "")
+
+    @staticmethod
+    def _line(console: Console, text: str, style: str) -> None:
+        # A terminal folds between words; a file gets each line whole.
+        console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
+
+
+def _folded(rules: RuleSet) -> RichTable:
+    """A table that folds long rules to the width of the terminal, cutting nothing off."""
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("rule", justify="right", no_wrap=True)
+    table.add_column("then", overflow="fold", style="bold")
+    table.add_column("samples", justify="right", no_wrap=True)
+    table.add_column("purity", justify="right", no_wrap=True)
+    table.add_column("if", overflow="fold")
+    for row in rule_rows(rules):
+        table.add_row(*(Text(cell) for cell in row))
+    return table

@@ -1,0 +1,214 @@
+"""What all classifiers of voting rules share: checking data, training the source model, and answering for rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from rulecover.estimators.checks import check_column_names, chosen, sample_weights
+from rulecover.exceptions import MismatchedDataError, UnreadableModelError
+from rulecover.fallback import FALLBACKS, Fallback
+from rulecover.pool import TrainingData
+from rulecover.readers import read_trees
+from rulecover.rules import RuleSet
+from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.voting import MajorityVote
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import scipy.sparse
+
+
+class RuleClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose fitted state is a set of rules that vote, and the model they came from."""
+
+    estimator: Any
+    fallback: Any
+    class_weight: Any
+    random_state: Any
+    classes_: Array
+    estimator_: Any
+    rules_: RuleSet
+    vote_: MajorityVote
+
+    def _default_estimator(self) -> Any:
+        raise NotImplementedError
+
+    # Fitting ----------------------------------------------------------------------------------------------------
+
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, Ints]:
+        """Checks the data and trains the estimator on it; the rows that count, and their places in X."""
+        estimator = self._source()
+        check_column_names(X)
+        given = X
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=_finite(estimator, X),
+        )
+        check_classification_targets(y)
+        weight = sample_weights(X, y, sample_weight, self.class_weight)
+        self.estimator_ = self._trained(estimator, given, y, weight)
+        self.classes_ = np.asarray(self.estimator_.classes_)
+        unseen = np.setdiff1d(y, self.classes_)
+        if unseen.size:
+            raise MismatchedDataError(
+                f"y has labels that the model never saw: {unseen[:5].tolist()}; it knows {self.classes_[:10].tolist()}."
+            )
+        codes = np.searchsorted(self.classes_, y)
+        if weight is None or weight.min() > 0:
+            return TrainingData(X, codes, self.classes_, weight), np.arange(len(y))
+        counted = np.flatnonzero(weight > 0)
+        return TrainingData(X[counted], codes[counted], self.classes_, weight[counted]), counted
+
+    def _source(self) -> Any:
+        if self.estimator is None:
+            return self._default_estimator()
+        with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
+            read_trees(self.estimator)
+        if is_regressor(self.estimator) or not is_classifier(self.estimator):
+            raise UnreadableModelError(
+                f"{_name(self.estimator)} is no classifier, but {type(self).__name__} works on classifiers; "
+                "give a model of classes."
+            )
+        return self.estimator
+
+    def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
+        if isinstance(estimator, FrozenEstimator):
+            return estimator.fit(X, y).estimator  # trains nothing, raises if it is not fitted
+        model = clone(estimator)
+        if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
+            model.set_params(random_state=check_random_state(self.random_state).randint(2**31 - 1))
+        if weight is None:
+            return model.fit(X, y)
+        if not has_fit_parameter(model, "sample_weight"):
+            raise ValueError(f"{_name(model)} takes no sample weights; leave weights out or choose another estimator.")
+        return model.fit(X, y, sample_weight=weight)
+
+    def _names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(map(str, names))
+
+    # Predicting: eq. (2) ----------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Array:
+        """The class with most votes for each row, the first on ties."""
+        return self._decided(self._tally(self._check_rows(X))[0])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The share of the votes for each class, rows x classes."""
+        return _shares(self._tally(self._check_rows(X))[0])
+
+    def apply(self, X: Any) -> scipy.sparse.csr_array:
+        """Which rule covers which row: a boolean sparse matrix of rows x rules."""
+        X = self._check_rows(X)
+        return self.rules_.apply(X)
+
+    def missed(self, X: Any) -> Bools:
+        """Which rows no rule covers."""
+        return np.asarray(self.apply(X).sum(axis=1) == 0).ravel()
+
+    def fidelity(self, X: Any) -> float:
+        """The share of rows on which the rules say what the source model says."""
+        X = self._check_rows(X)
+        mine = self._decided(self._tally(X)[0])
+        return float(np.mean(mine == self.estimator_.predict(self._as_model_saw(X))))
+
+    def why(self, X: Any) -> pd.DataFrame:
+        """For each row the rules that decided and their votes, or how the fallback decided.
+
+        One line for each row and rule that had a say. The columns are ``row`` (the place in X), ``prediction``,
+        ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule had a
+        say), ``text``, ``weight`` (1 for a rule that fired, the weight that the fallback gave it otherwise) and one
+        ``votes_…`` for each class.
+        """
+        from rulecover.estimators.reasons import reasons
+
+        X = self._check_rows(X)
+        tally, missed = self._tally(X)
+        return reasons(self.vote_, self._fallback(), X, tally, missed)
+
+    def _decided(self, tally: Floats) -> Array:
+        return np.asarray(self.classes_[tally.argmax(axis=1)])
+
+    def _tally(self, X: Any) -> tuple[Floats, Bools]:
+        """The votes for each row, those of the fallback where no rule covers it, and where that is."""
+        tally, missed = self.vote_.tally(X)
+        if missed.any():
+            model = _Seen(self.estimator_, self._as_model_saw)
+            tally[missed] = self._fallback()(self.vote_, X[np.flatnonzero(missed)], model)
+        silent = tally.sum(axis=1) <= 0  # a fallback without a say
+        if silent.any():
+            assert self.rules_.evidence is not None
+            tally[silent] = self.rules_.evidence.totals
+        return tally, missed
+
+    def _fallback(self) -> Fallback:
+        return chosen("fallback", self.fallback, FALLBACKS)  # type: ignore[no-any-return]
+
+    def _check_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        check_column_names(X)
+        return validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=_finite(self.estimator_, X),
+        )
+
+    def _as_model_saw(self, X: Any) -> Any:
+        """Rows with the column names that the source model was trained with, if it was."""
+        names = getattr(self.estimator_, "feature_names_in_", None)
+        if names is None:
+            return X
+        import pandas as pd
+
+        return pd.DataFrame(X, columns=names)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        source = self._default_estimator() if self.estimator is None else self.estimator
+        with suppress(AttributeError, TypeError):  # what is no estimator is refused by fit, with a reason
+            inner = get_tags(source)
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
+
+
+class _Seen:
+    """The source model, given rows in the form that it was trained with."""
+
+    def __init__(self, model: Any, as_seen: Callable[[Any], Any]) -> None:
+        self.classes_ = model.classes_
+        self._model, self._as_seen = model, as_seen
+
+    def predict_proba(self, X: Any) -> Floats:
+        return np.asarray(self._model.predict_proba(self._as_seen(X)))
+
+
+def _finite(estimator: Any, X: Any) -> bool | str:
+    """What values are taken: NaN only where the model has a route for it, which in sparse data it has not."""
+    return "allow-nan" if get_tags(estimator).input_tags.allow_nan and not issparse(X) else True
+
+
+def _shares(tally: Floats) -> Floats:
+    return np.asarray(tally / tally.sum(axis=1, keepdims=True))
+
+
+def _name(model: Any) -> str:
+    return type(model.estimator if isinstance(model, FrozenEstimator) else model).__name__

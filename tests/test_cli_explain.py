@@ -1,0 +1,478 @@
+"""``rulecover explain`` through typer's runner: what it prints, and where."""
+
+from __future__ import annotations
+
+import csv
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from rulecover.cli.choices import Criterion, Fallback, Solver, Vote
+from rulecover.cli.main import app
+from rulecover.estimators.mirco import SOLVERS
+from rulecover.fallback import FALLBACKS
+from rulecover.impurity import CRITERIA
+from rulecover.voting import VOTES
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def explain(path: Path, *options: object, target: str = "kind") -> Result:
+    return run("explain", path, "--target", target, "--trees", 5, "--depth", 4, *options)
+
+
+def write(path: Path, header: list[str], rows: list[list[object]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def fruit_rows(n: int = 60) -> list[list[object]]:
+    rng = np.random.default_rng(0)
+    colours = rng.choice(["red", "green", "blue"], n)
+    weight = rng.normal(100, 20, n).round(1)
+    return [[c, w, "apple" if c == "red" or w > 110 else "plum"] for c, w in zip(colours, weight, strict=True)]
+
+
+@pytest.fixture
+def fruit(tmp_path: Path) -> Path:
+    return write(tmp_path / "fruit.csv", ["colour", "weight", "kind"], fruit_rows())
+
+
+def changed(path: Path, header: list[str], rows: list[list[object]]) -> Path:
+    return write(path.with_name("changed.csv"), header, rows)
+
+
+class Tags(HTMLParser):
+    """Every tag and attribute of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+# What is printed ------------------------------------------------------------------------------------------------
+
+
+def test_it_prints_rules_figures_and_what_is_proved(fruit: Path) -> None:
+    result = explain(fruit)
+
+    assert result.exit_code == 0
+    assert "rule  then   samples  purity  if" in result.stdout
+    for model in ("these rules", "random forest", "decision tree", "most frequent class"):
+        assert model in result.stdout
+    assert "agree with the model" in result.stdout
+    assert "No choice costs less than" in result.stdout or "Optimal" in result.stdout
+    assert result.stderr == ""
+
+
+def test_text_columns_are_shown_by_their_levels(fruit: Path) -> None:
+    result = explain(fruit)
+
+    assert "colour = red" in result.stdout
+    assert "colour ≠ red" in result.stdout
+    assert "colour = red = red" not in result.stdout and "> 0" not in result.stdout
+
+
+def test_quiet_prints_the_rules_and_nothing_else(fruit: Path) -> None:
+    result = explain(fruit, "--quiet", "--drop", "weight")
+
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["rule", "then", "samples", "purity", "if"]
+    assert all(line.split()[0] == str(j) for j, line in enumerate(lines[1:]))
+    assert result.stderr == ""
+
+
+def test_piped_rules_are_whole_lines_without_colour_however_long(tmp_path: Path) -> None:
+    name = "a very long name of a column " * 6
+    rows = [[i % 7, i % 3, "yes" if i % 7 > 3 else "no"] for i in range(60)]
+    result = explain(write(tmp_path / "long.csv", [name.strip(), "b", "kind"], rows), "--quiet")
+
+    assert result.exit_code == 0
+    assert f"{name.strip()} <= 3" in result.stdout
+    assert "\x1b" not in result.stdout and "…" not in result.stdout
+
+
+def test_the_same_seed_gives_the_same_output(fruit: Path) -> None:
+    first, second, other = (explain(fruit, "--seed", seed, "--jobs", jobs) for seed, jobs in ((3, 1), (3, 2), (4, 1)))
+
+    assert first.stdout == second.stdout != other.stdout
+
+
+def test_a_limit_on_the_rules_holds_and_is_spoken_of(fruit: Path) -> None:
+    result = explain(fruit, "--max-rules", 1)
+
+    assert "1 rule out of" in result.stdout
+    assert "limit on the number of rules leaves" in result.stdout
+
+
+def test_every_setting_of_the_rules_is_taken(fruit: Path) -> None:
+    settings = "--demand 2 --vote shares --fallback model --criterion entropy --impurity-weight 2 --length-weight 0.1"
+
+    result = explain(fruit, *settings.split(), "--test-size", 0.4)
+
+    assert result.exit_code == 0
+    assert "24 held-out rows" in result.stdout
+    assert "the weights that were set" in result.stdout
+
+
+@pytest.mark.parametrize("solver", list(Solver))
+def test_every_solver_can_be_named(fruit: Path, solver: Solver) -> None:
+    result = explain(fruit, "--solver", solver.value, "--time-limit", 5)
+
+    assert result.exit_code == 0, result.stderr
+    assert "What is proved" in result.stdout
+
+
+def test_the_names_of_choices_are_those_of_the_library() -> None:
+    assert [*Solver] == [*SOLVERS]
+    assert [*Fallback] == [*FALLBACKS]
+    assert [*Criterion] == [*CRITERIA]
+    assert [*Vote] == [*VOTES]
+
+
+# What is read ---------------------------------------------------------------------------------------------------
+
+
+def test_missing_numbers_stay_missing_and_missing_text_is_a_level(tmp_path: Path) -> None:
+    rows = [[c if i % 4 else "", w if i % 5 else "NA", k] for i, (c, w, k) in enumerate(fruit_rows(80))]
+    rows = [[c, w, "none" if c == "" else k] for c, w, k in rows]
+    result = explain(write(tmp_path / "gaps.csv", ["colour", "weight", "kind"], rows))
+
+    assert result.exit_code == 0
+    assert "colour = (missing)" in result.stdout
+    assert "NaN" not in result.stdout
+
+
+def test_a_class_named_none_is_a_class_and_not_a_gap(tmp_path: Path) -> None:
+    rows = [[i, "None" if i < 20 else "some"] for i in range(40)]
+    result = explain(write(tmp_path / "none.csv", ["a", "kind"], rows))
+
+    assert "None" in result.stdout and "2 classes" in result.stdout
+
+
+def test_numbers_with_none_for_gaps_stay_numbers(tmp_path: Path) -> None:
+    rows = [[i if i % 9 else "None", "low" if i < 20 else "high"] for i in range(40)]
+    result = explain(write(tmp_path / "none.csv", ["a", "kind"], rows), "--max-levels", 5)
+
+    assert result.exit_code == 0 and "left out" not in result.stderr
+    assert "a <= " in result.stdout
+
+
+def test_boolean_columns_and_targets_are_shown_as_true_and_false(tmp_path: Path) -> None:
+    rows = [[i % 2 == 0, i % 3 == 0, i % 2 == 0] for i in range(40)]
+    result = explain(write(tmp_path / "flags.csv", ["member", "other", "kind"], rows))
+
+    assert "member = True" in result.stdout and "member ≠ True" in result.stdout
+
+
+def test_a_target_that_looks_like_numbers_is_shown_as_whole_numbers(tmp_path: Path) -> None:
+    rows = [[i, "2.0" if i < 20 else "-1.0"] for i in range(40)]
+    result = explain(write(tmp_path / "numbers.csv", ["a", "kind"], rows), "--quiet")
+
+    assert {line.split()[1] for line in result.stdout.splitlines()[1:]} == {"2", "-1"}
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_other_separators_are_guessed_and_spaces_around_names_dropped(tmp_path: Path, separator: str) -> None:
+    lines = [separator.join([" colour", "weight ", "kind"]), *(separator.join(map(str, row)) for row in fruit_rows())]
+    path = tmp_path / "fruit.txt"
+    path.write_text("\ufeff" + "\n".join(lines), encoding="utf-8")
+
+    assert "colour = red" in explain(path).stdout
+
+
+def test_rows_without_a_class_are_left_out_and_counted(fruit: Path) -> None:
+    rows = [[c, w, "" if i < 3 else k] for i, (c, w, k) in enumerate(fruit_rows())]
+    result = explain(changed(fruit, ["colour", "weight", "kind"], rows))
+
+    assert "3 rows without a value of 'kind' left out" in result.stderr
+
+
+def test_columns_that_say_nothing_are_left_out_by_name_with_the_reason(fruit: Path) -> None:
+    rows = [[i, f"person {i}", "", "same", *row] for i, row in enumerate(fruit_rows())]
+    result = explain(changed(fruit, ["", "name", "empty", "constant", "colour", "weight", "kind"], rows))
+
+    assert result.exit_code == 0
+    assert "column 1 has no name" in result.stderr
+    assert "'name' left out: it has 60 different texts, such as 'person 0'" in result.stderr
+    assert "'empty' left out: every value is missing" in result.stderr
+    assert "'constant' left out: every value is the same" in result.stderr
+    assert "person" not in result.stdout
+
+
+def test_more_levels_can_be_asked_for(fruit: Path) -> None:
+    rows = [[f"town {i % 6}", *row] for i, row in enumerate(fruit_rows())]
+    path = changed(fruit, ["town", "colour", "weight", "kind"], rows)
+
+    assert "'town' left out" in explain(path, "--max-levels", 5).stderr
+    assert "left out" not in explain(path, "--max-levels", 6).stderr
+
+
+def test_one_class_only_gives_one_rule(tmp_path: Path) -> None:
+    result = explain(write(tmp_path / "one.csv", ["a", "kind"], [[i, "yes"] for i in range(20)]))
+
+    assert result.exit_code == 0
+    assert "1 rule out of" in result.stdout and "always" in result.stdout
+    assert "every row is of class 'yes'" in result.stderr
+
+
+def test_a_class_with_a_single_row_is_no_reason_to_fail(fruit: Path) -> None:
+    rows = [[c, w, "kiwi" if i == 0 else k] for i, (c, w, k) in enumerate(fruit_rows())]
+    result = explain(changed(fruit, ["colour", "weight", "kind"], rows))
+
+    assert result.exit_code == 0
+    assert "class 'kiwi' has too few rows (1)" in result.stderr
+
+
+# Hostile names --------------------------------------------------------------------------------------------------
+
+HOSTILE = ["[bold]x[/bold]", "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "[/]", "{{ 7*7 }}", "a & b"]
+
+
+def hostile_file(path: Path) -> Path:
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 5, (120, len(HOSTILE)))
+    classes = [HOSTILE[int(row.argmax())] for row in values]
+    rows = [[*map(int, row), HOSTILE[int(row[0])], label] for row, label in zip(values, classes, strict=True)]
+    return write(path, [*HOSTILE, "[red]text", "[link=x]kind"], rows)
+
+
+def test_markup_in_names_levels_and_classes_is_printed_as_it_is(tmp_path: Path) -> None:
+    result = explain(hostile_file(tmp_path / "[bold]data.csv"), target="[link=x]kind")
+
+    assert result.exit_code == 0
+    for name in ("[bold]x[/bold]", "<script>alert(1)</script>", "{{ 7*7 }}", "[red]text = "):
+        assert name in result.stdout
+    assert "[bold]data.csv" in result.stdout
+
+
+def test_markup_in_names_is_text_in_the_report(tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    explain(hostile_file(tmp_path / "data.csv"), "--report", report, target="[link=x]kind")
+
+    page = Tags(report.read_text(encoding="utf-8"))
+    assert not {"script", "img", "a", "b", "link", "iframe"} & set(page.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("src", "href")]
+    assert "<script>alert(1)</script>" in page.text and "{{ 7*7 }}" in page.text
+
+
+def test_control_characters_in_names_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    rows = [[i, "a\x1b[31m\nb" if i < 20 else "c"] for i in range(40)]
+    result = explain(write(tmp_path / "data.csv", ["x\x1b]0;title\x07\r", "kind"], rows))
+
+    assert result.exit_code == 0
+    assert "\x1b" not in result.output and "\x07" not in result.output
+    assert "a\\x1b[31m\\nb" in result.stdout
+
+
+def test_an_error_that_names_a_hostile_column_is_one_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "data.csv", ["x\x1b[31m\ny", "[red]"], [[i, i] for i in range(20)])
+    result = explain(path, target="[blue]")
+
+    assert result.exit_code == 1
+    assert "\x1b" not in result.stderr and len(result.stderr.splitlines()) == 1
+    assert "'[red]'" in result.stderr
+
+
+# The report -----------------------------------------------------------------------------------------------------
+
+
+def test_the_report_is_one_file_that_asks_for_nothing_else(fruit: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    result = explain(fruit, "--report", report)
+
+    text = report.read_text(encoding="utf-8")
+    page = Tags(text)
+    assert f"Report written to {report}" in result.stdout
+    assert not {"script", "link", "img", "iframe"} & set(page.tags)
+    assert "http:" not in text and "https:" not in text and "url(" not in text and "@import" not in text
+    assert "colour = red" in page.text and "What is proved" in page.text
+    assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
+
+
+def test_a_report_replaces_an_older_one_whole_and_is_readable_by_others(fruit: Path, tmp_path: Path) -> None:
+    report, plain = tmp_path / "report.html", tmp_path / "plain"
+    report.write_text("old")
+    plain.write_text("")
+    explain(fruit, "--report", report)
+
+    assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert report.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_report_into_a_folder_that_is_not_there_fails_before_any_work(fruit: Path, tmp_path: Path) -> None:
+    result = explain(fruit, "--report", tmp_path / "nowhere" / "report.html")
+
+    assert result.exit_code == 1
+    assert "nowhere" in result.stderr and len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
+
+
+# Errors ---------------------------------------------------------------------------------------------------------
+
+
+def refused(result: Result) -> str:
+    """The one line of an error."""
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert isinstance(result.exception, SystemExit)
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    return line
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    assert "there is no file" in refused(explain(tmp_path / "nothing.csv"))
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    assert str(tmp_path) in refused(explain(tmp_path))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"  \n"])
+def test_an_empty_file_is_called_empty(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_bytes(content)
+
+    assert "is empty" in refused(explain(path))
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04\xff\xfe\x00\x00", "a,kind\nü,1\n".encode("latin-1"), b"a\x00b,c\n"])
+def test_a_file_that_is_no_text_is_refused_with_the_way_out(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "table.xlsx"
+    path.write_bytes(content)
+
+    assert "save the table as CSV (UTF-8)" in refused(explain(path))
+
+
+@pytest.mark.parametrize("extra", ["1,2,3\n", "1,2,3\n" * 20])
+def test_rows_longer_than_the_header_are_refused(tmp_path: Path, extra: str) -> None:
+    path = tmp_path / "ragged.csv"
+    path.write_text("a,kind\n1,x\n" * 1 + extra)
+
+    assert "no proper CSV" in refused(explain(path))
+
+
+def test_without_a_target_the_columns_are_listed(fruit: Path) -> None:
+    assert "--target; " in (line := refused(run("explain", fruit))) and "'colour', 'weight', 'kind'" in line
+
+
+def test_a_target_that_is_not_there_lists_the_columns(fruit: Path) -> None:
+    assert "no column 'sort'; it has 'colour', 'weight', 'kind'" in refused(explain(fruit, target="sort"))
+
+
+def test_a_dropped_column_that_is_not_there_lists_the_columns(fruit: Path) -> None:
+    assert "no column 'size'; it has 'colour'" in refused(explain(fruit, "--drop", "size"))
+
+
+def test_the_target_cannot_be_dropped(fruit: Path) -> None:
+    assert "is the target" in refused(explain(fruit, "--drop", "kind"))
+
+
+def test_too_few_rows_are_counted(tmp_path: Path) -> None:
+    path = write(tmp_path / "few.csv", ["a", "kind"], [[i, "x"] for i in range(9)])
+
+    assert "has 9 rows" in (line := refused(explain(path))) and "at least 10" in line
+
+
+def test_a_header_without_rows_is_too_few(tmp_path: Path) -> None:
+    assert "has 0 rows" in refused(explain(write(tmp_path / "header.csv", ["a", "kind"], [])))
+
+
+@pytest.mark.parametrize("values", [np.arange(60) / 7, np.arange(60)])
+def test_a_measurement_as_target_is_refused_with_the_reason(tmp_path: Path, values: np.ndarray) -> None:
+    path = write(tmp_path / "price.csv", ["a", "kind"], [[i, v] for i, v in enumerate(values)])
+
+    assert "60 different numbers" in (line := refused(explain(path))) and "measurement" in line
+
+
+def test_a_target_of_names_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "names.csv", ["a", "kind"], [[i, f"person {i}"] for i in range(30)])
+
+    assert "30 different values in 30 rows" in refused(explain(path))
+
+
+def test_an_infinite_target_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "inf.csv", ["a", "kind"], [[i, "inf" if i == 3 else 1] for i in range(30)])
+
+    assert "'kind' has infinite values" in refused(explain(path))
+
+
+def test_columns_of_one_name_are_refused(fruit: Path) -> None:
+    path = changed(fruit, ["colour", "colour", "kind"], fruit_rows())
+
+    assert "more than one column named 'colour'" in refused(explain(path))
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "1e300"])
+def test_values_that_no_tree_can_compare_are_found_by_row(fruit: Path, value: str) -> None:
+    rows = [[c, value if i == 6 else w, k] for i, (c, w, k) in enumerate(fruit_rows())]
+    line = refused(explain(changed(fruit, ["colour", "weight", "kind"], rows)))
+
+    assert "'weight' has" in line and "data row 7" in line and "--drop" in line
+
+
+def test_nothing_to_explain_by_is_refused_with_the_reasons(tmp_path: Path) -> None:
+    path = write(tmp_path / "ids.csv", ["id", "kind"], [[f"id {i}", i % 2] for i in range(60)])
+
+    line = refused(explain(path))
+    assert "no column is left" in line and "60 different texts" in line
+
+
+def test_a_file_with_the_target_alone_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "alone.csv", ["kind"], [[i % 2] for i in range(60)])
+
+    assert "'kind' is the only column" in refused(explain(path))
+
+
+@pytest.mark.parametrize("share", [0, 1, 1.5, -0.1])
+def test_a_held_out_share_out_of_range_is_refused(fruit: Path, share: float) -> None:
+    assert "between 0 and 1" in refused(explain(fruit, "--test-size", share))
+
+
+def test_a_held_out_share_that_leaves_nothing_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "few.csv", ["a", "kind"], [[i, "x"] for i in range(10)])
+
+    assert "leaves none to learn from" in refused(explain(path, "--test-size", 0.99))
+
+
+def test_a_separator_of_two_characters_is_refused(fruit: Path) -> None:
+    assert "single character" in refused(explain(fruit, "--separator", "::"))
+
+
+@pytest.mark.parametrize("option", ["--impurity-weight", "--length-weight", "--time-limit"])
+def test_settings_out_of_range_are_refused_by_the_library_in_one_line(fruit: Path, option: str) -> None:
+    assert option[2:].replace("-", "_") in refused(explain(fruit, option, -1))
+
+
+@pytest.mark.parametrize(
+    "options", [["--solver", "magic"], ["--trees", 0], ["--depth", 0], ["--max-rules", 0], ["--demand", 0], ["--wrong"]]
+)
+def test_a_wrong_option_is_a_usage_error_with_code_two(fruit: Path, options: list[object]) -> None:
+    result = explain(fruit, *options)
+
+    assert result.exit_code == 2
+    assert str(options[0]) in result.stderr and result.stdout == ""
+
+
+def test_debug_shows_the_trace(tmp_path: Path) -> None:
+    result = explain(tmp_path / "nothing.csv", "--debug")
+
+    assert result.exit_code == 1
+    assert type(result.exception).__name__ == "CommandError"
