@@ -104,10 +104,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "table_s2.csv")
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
-    names = arguments.datasets.split(",")
-    unknown = sorted(set(names) - set(datasets.NAMES))
-    if unknown:
-        raise SystemExit(f"unknown data sets: {', '.join(unknown)}; there are {', '.join(datasets.NAMES)}")
+    names = datasets.known(arguments.datasets)
     run(arguments.data, names, arguments.out, arguments.jobs)
     text = table(arguments.out, "python experiments/table_s2.py --data FOLDER")
     arguments.out.with_suffix(".md").write_text(text)

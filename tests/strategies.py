@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -51,11 +52,22 @@ def dense(problem: CoveringProblem) -> np.ndarray:
     return problem.coverage.to_sparse().toarray().astype(int)
 
 
+@functools.cache
+def every_choice(n_rules: int) -> np.ndarray:
+    return np.array(list(itertools.product([0, 1], repeat=n_rules)))
+
+
+def every_cover(problem: CoveringProblem) -> np.ndarray:
+    """All sets of rules that meet every demand, as rows of zeros and ones."""
+    choices = every_choice(problem.n_rules)
+    return choices[(choices @ dense(problem).T >= problem.demand).all(axis=1)]
+
+
 def brute_force(problem: CoveringProblem) -> float:
     """The least cost of any cover, by trying every set of rules."""
-    matrix, best = dense(problem), np.inf
-    for chosen in itertools.product([False, True], repeat=problem.n_rules):
-        mask = np.array(chosen)
-        if (matrix[:, mask].sum(axis=1) >= problem.demand).all():
-            best = min(best, problem.cost[mask].sum())
-    return float(best)
+    return float((every_cover(problem) @ problem.cost).min())
+
+
+def fewest_rules(problem: CoveringProblem) -> int:
+    """The least number of rules of any cover, by trying every set of rules."""
+    return int(every_cover(problem).sum(axis=1).min())

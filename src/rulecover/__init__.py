@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rulecover.estimators.mirco import MIRCOClassifier, explain
+    from rulecover.estimators.rcboost import RCBoostClassifier
     from rulecover.readers import read_trees
     from rulecover.rules import RuleSet
 
@@ -13,12 +14,13 @@ __version__ = "0.1.0.dev0"
 # Public names and where they live: imported when first used, so that `import rulecover` stays light.
 _HOMES = {
     "MIRCOClassifier": "rulecover.estimators.mirco",
+    "RCBoostClassifier": "rulecover.estimators.rcboost",
     "RuleSet": "rulecover.rules",
     "explain": "rulecover.estimators.mirco",
     "read_trees": "rulecover.readers",
 }
 
-__all__ = ["MIRCOClassifier", "RuleSet", "__version__", "explain", "read_trees"]
+__all__ = ["MIRCOClassifier", "RCBoostClassifier", "RuleSet", "__version__", "explain", "read_trees"]
 
 
 def __getattr__(name: str) -> Any:

@@ -61,6 +61,10 @@ class TrainingData:
         """The (weighted) number of samples of each class."""
         return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
 
+    def among(self, rows: Ints) -> TrainingData:
+        """Some of the samples."""
+        return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
+
     def pool(
         self,
         ensemble: TreeEnsemble,
@@ -105,6 +109,19 @@ class TrainingData:
         )
         coverage = Coverage.of_ids((ids for ids, _, _ in met), sizes, len(self.y))
         return self._priced(leaves, coverage, np.concatenate([sums for _, _, sums in met]), price)
+
+    def pool_of(self, rules: RuleSet, price: Price) -> RulePool:
+        """Rules that come from elsewhere, met with these samples; those that cover none are left out."""
+        covered = rules.apply(self.X).tocsc()
+        size = np.diff(covered.indptr)
+        kept = np.flatnonzero(size)
+        masks = np.zeros((len(kept), len(self.y)), dtype=np.uint8)
+        for ids, j in zip(masks, kept, strict=True):
+            ids[covered.indices[covered.indptr[j] : covered.indptr[j + 1]]] = 1
+        coverage = Coverage.of_ids(masks, [1] * len(kept), len(self.y))
+        one_hot = np.eye(len(self.classes))[self.y] * (1.0 if self.weight is None else self.weight[:, None])
+        sums = np.asarray(covered[:, kept].astype(np.float64).T @ one_hot)
+        return self._priced(rules.take(kept), coverage, sums, price)
 
     def _neighbours(self, ensemble: TreeEnsemble, X: Any) -> Ints:
         """The rows sorted by their leaves in the first two trees.
@@ -168,6 +185,16 @@ class RulePool:
             source=self.source.take(rules),
             coverage=self.coverage.take(rules),
             evidence=self.evidence.take(rules),
+        )
+
+    def join(self, other: RulePool) -> RulePool:
+        """These rules followed by others that met the same data; both are leaves of trees."""
+        assert isinstance(self.source, Leaves) and isinstance(other.source, Leaves)
+        return replace(
+            self,
+            source=self.source.join(other.source),
+            coverage=self.coverage.join(other.coverage),
+            evidence=self.evidence.join(other.evidence),
         )
 
     def written(self, rules: Ints) -> RuleSet:

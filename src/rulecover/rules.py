@@ -70,6 +70,15 @@ class Evidence:
     def take(self, rules: Ints) -> Evidence:
         return replace(self, sums=self.sums[rules], impurity=self.impurity[rules], cost=self.cost[rules])
 
+    def join(self, other: Evidence) -> Evidence:
+        """What these rules met, followed by what others met in the same data."""
+        return replace(
+            self,
+            sums=np.concatenate([self.sums, other.sums]),
+            impurity=np.concatenate([self.impurity, other.impurity]),
+            cost=np.concatenate([self.cost, other.cost]),
+        )
+
     @property
     def support(self) -> Floats:
         return np.asarray(self.sums.sum(axis=1))

@@ -90,6 +90,15 @@ class Leaves:
     def take(self, leaves: Ints) -> Leaves:
         return replace(self, tree=self.tree[leaves], node=self.node[leaves])
 
+    def join(self, other: Leaves) -> Leaves:
+        """These leaves followed by those of other trees."""
+        return replace(
+            self,
+            trees=self.trees + other.trees,
+            tree=np.concatenate([self.tree, other.tree + len(self.trees)]),
+            node=np.concatenate([self.node, other.node]),
+        )
+
     def rules(self) -> RuleSet:
         """The path from the root to each leaf as a rule."""
         nodes = _Nodes.of(self.trees)

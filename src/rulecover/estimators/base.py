@@ -110,7 +110,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """The share of the votes for each class, rows x classes."""
-        return _shares(self._tally(self._check_rows(X))[0])
+        return shares(self._tally(self._check_rows(X))[0])
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row: a boolean sparse matrix of rows x rules."""
@@ -147,14 +147,17 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     def _tally(self, X: Any) -> tuple[Floats, Bools]:
         """The votes for each row, those of the fallback where no rule covers it, and where that is."""
         tally, missed = self.vote_.tally(X)
+        return self._with_fallback(self.vote_, X, tally, missed), missed
+
+    def _with_fallback(self, vote: MajorityVote, X: Any, tally: Floats, missed: Bools) -> Floats:
         if missed.any():
             model = _Seen(self.estimator_, self._as_model_saw)
-            tally[missed] = self._fallback()(self.vote_, X[np.flatnonzero(missed)], model)
+            tally[missed] = self._fallback()(vote, X[np.flatnonzero(missed)], model)
         silent = tally.sum(axis=1) <= 0  # a fallback without a say
         if silent.any():
-            assert self.rules_.evidence is not None
-            tally[silent] = self.rules_.evidence.totals
-        return tally, missed
+            assert vote.rules.evidence is not None
+            tally[silent] = vote.rules.evidence.totals
+        return tally
 
     def _fallback(self) -> Fallback:
         return chosen("fallback", self.fallback, FALLBACKS)  # type: ignore[no-any-return]
@@ -206,7 +209,7 @@ def _finite(estimator: Any, X: Any) -> bool | str:
     return "allow-nan" if get_tags(estimator).input_tags.allow_nan and not issparse(X) else True
 
 
-def _shares(tally: Floats) -> Floats:
+def shares(tally: Floats) -> Floats:
     return np.asarray(tally / tally.sum(axis=1, keepdims=True))
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from rulecover.setcover.certificate import certified
 from rulecover.setcover.problem import Branch, Cover, CoveringProblem, Status
+from rulecover.setcover.settings import check_time_limit
 from rulecover.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from rulecover.setcover.bounds import Bound
 
 
 class Remaining:
@@ -76,10 +80,10 @@ class Remaining:
         weight = None if self._weight is None else self._weight[samples]
         self.price[samples] = price if weight is None else price * weight
         for block in self.problem.coverage.blocks:
-            self.count[block.rules] -= (lost := block.sums(None, samples))
+            self.count[block.where] -= (lost := block.sums(None, samples))
             if weight is not None:
-                self.gain[block.rules] -= (lost := block.sums(weight, samples))
-            self.collected[block.rules] += price * lost
+                self.gain[block.where] -= (lost := block.sums(weight, samples))
+            self.collected[block.where] += price * lost
 
 
 def greedy_picks(problem: CoveringProblem, *, at_most: int | None = None) -> tuple[Ints, Remaining]:
@@ -121,7 +125,8 @@ def in_greedy_order(problem: CoveringProblem, chosen: Ints) -> Ints:
     chosen = np.sort(chosen)
     picks, _ = greedy_picks(problem.restricted_to(chosen))
     rest = np.setdiff1d(np.arange(len(chosen)), picks)
-    return chosen[np.concatenate([picks, rest])]
+    ordered: Ints = chosen[np.concatenate([picks, rest])]
+    return ordered
 
 
 def dual_fitting(problem: CoveringProblem, remaining: Remaining) -> tuple[Branch, float]:
@@ -157,6 +162,11 @@ class Greedy:
     redundancy
         What is removed at the end: "prefix" as in the paper (sorted by cost, the dearest go as long as the rest
         covers), or "strong" (any rule that the others make needless, dearest first; never more rules).
+    bound
+        Where the bound on any other cover comes from: "fit" (the greedy prices, scaled: at no cost), or "lp" (the
+        covering LP: two to three times as high, in seconds).
+    time_limit
+        Seconds for the LP, none by default; the greedy choice itself has no limit.
 
     Examples
     --------
@@ -169,24 +179,37 @@ class Greedy:
     """
 
     redundancy: Literal["prefix", "strong"] = "prefix"
+    bound: Literal["fit", "lp"] = "fit"
+    time_limit: float | None = None
 
     def __post_init__(self) -> None:
         if self.redundancy not in REDUNDANCY:
             raise ValueError(f"redundancy is {self.redundancy!r}; choose one of {sorted(REDUNDANCY)}.")
+        if self.bound not in ("fit", "lp"):
+            raise ValueError(f"bound is {self.bound!r}; choose one of ['fit', 'lp'].")
+        check_time_limit(self.time_limit)
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         start = time.perf_counter()
         picks, remaining = greedy_picks(problem)
         rules = REDUNDANCY[self.redundancy](problem, picks)
-        proof, proved = dual_fitting(problem, remaining)
+        bound = self._bound(problem, remaining)
         if max_rules is not None and len(rules) > max_rules:
             rules = picks[:max_rules]
         return certified(
             problem,
             rules,
             Status.FEASIBLE,
-            source="dual fitting",
-            proof=(proof,),
-            proved=proved,
+            source=bound.source,
+            proof=bound.proof,
+            proved=bound.value,
+            count_proof=bound.count_proof,
             seconds=time.perf_counter() - start,
         )
+
+    def _bound(self, problem: CoveringProblem, remaining: Remaining) -> Bound:
+        from rulecover.setcover.bounds import fitted_bound, lp_bound  # they build on this module
+
+        if self.bound == "fit":
+            return fitted_bound(problem, remaining)
+        return lp_bound(problem, time_limit=self.time_limit)

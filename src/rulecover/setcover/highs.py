@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from dataclasses import dataclass
@@ -23,6 +24,14 @@ _STOPPED = (
     highspy.HighsModelStatus.kObjectiveTarget,
     highspy.HighsModelStatus.kInterrupt,
 )
+# The start comes from a better search than HiGHS has; without its heuristics proofs take half of the time.
+_PROVE_ONLY: dict[str, Any] = {
+    "mip_heuristic_effort": 0.0,
+    "mip_heuristic_run_root_reduced_cost": False,
+    "mip_heuristic_run_rens": False,
+    "mip_heuristic_run_rins": False,
+    "mip_heuristic_run_feasibility_jump": False,
+}
 _INFEASIBLE = (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible)
 
 
@@ -49,13 +58,11 @@ class CoveringLP:
     def __init__(self, matrix: scipy.sparse.csc_array, cost: Floats, demand: Ints) -> None:
         self._n_samples, n_rules = matrix.shape
         self._n_rules = 0
-        self._mu = np.zeros(0, dtype=np.intp)
         self._price: int | None = None
         self._highs = _quiet_highs()
         _valid(cost, demand.astype(np.float64))
         self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
-        nothing = np.zeros(0, dtype=np.int32)
-        _add_columns(self._highs, demand.astype(np.float64), 0.0, np.inf, nothing, nothing)
+        _add_columns(self._highs, demand.astype(np.float64), highspy.kHighsInf)
         self._with_mu = False
         self.add(matrix, cost)
         if n_rules and demand.max(initial=1) > 1:
@@ -84,6 +91,26 @@ class CoveringLP:
         if self._with_mu:
             self._add_mu(np.arange(first, self._n_rules))
 
+    def add_samples(self, matrix: scipy.sparse.csr_array) -> None:
+        """More samples of demand 1, each a row of `matrix` over the rules there are."""
+        _add_columns(self._highs, np.ones(matrix.shape[0]), highspy.kHighsInf, matrix.indptr[:-1], matrix.indices)
+        self._n_samples += matrix.shape[0]
+
+    def reprice(self, cost: Floats) -> None:
+        """Other costs of the rules; the basis stays."""
+        _valid(cost)
+        rows = np.arange(self._n_rules, dtype=np.int32)
+        lower = np.full(self._n_rules, -highspy.kHighsInf)
+        _check(self._highs.changeRowsBounds(self._n_rules, rows, lower, cost), "changeRowsBounds")
+
+    def basis(self) -> object:
+        return self._highs.getBasis()
+
+    def set_basis(self, basis: object) -> None:
+        """Goes back to an earlier basis; one of another size (rules came since) is left alone."""
+        if len(getattr(basis, "row_status", ())) == self._n_rules:
+            self._highs.setBasis(basis)
+
     def solve(self, *, count: int = 0, side: int = 0, deadline: float | None = None) -> LinearAnswer:
         """The LP of all covers (side 0), of those with at most (-1) or at least (+1) `count` rules.
 
@@ -95,9 +122,8 @@ class CoveringLP:
         if side and not self._with_mu:
             self._cap()
         if side and self._price is None:
-            rows = np.arange(self._n_rules, dtype=np.int32)
             self._price = self._highs.getNumCol()
-            _add_columns(self._highs, np.zeros(1), 0.0, 0.0, np.zeros(1, dtype=np.int32), rows)
+            _add_columns(self._highs, np.zeros(1), 0.0, [0], np.arange(self._n_rules))
         if self._price is not None:
             lower, upper = (-highspy.kHighsInf if side < 0 else 0.0), (highspy.kHighsInf if side > 0 else 0.0)
             _check(self._highs.changeColBounds(self._price, lower, upper), "changeColBounds")
@@ -128,8 +154,8 @@ class CoveringLP:
         self._add_mu(np.arange(self._n_rules))
 
     def _add_mu(self, rules: Ints) -> None:
-        starts = np.arange(len(rules), dtype=np.int32)
-        _add_columns(self._highs, np.full(len(rules), -1.0), 0.0, np.inf, starts, rules.astype(np.int32), -1.0)
+        cost = np.full(len(rules), -1.0)
+        _add_columns(self._highs, cost, highspy.kHighsInf, np.arange(len(rules)), rules, value=-1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,11 +173,10 @@ def solve_mip(
     demand: Ints,
     *,
     count: tuple[float, float] = (0.0, np.inf),
-    cutoff: float = np.inf,
+    start: Ints | None = None,
     deadline: float | None = None,
-    options: dict[str, Any] | None = None,
 ) -> IntegerAnswer:
-    """Columns of least cost, fewer than `cutoff` in cost and with a number of them within `count`.
+    """Columns of least cost that meet every demand, with a number of them within `count`, from a cover `start`.
 
     It has one thread and no gap. At the deadline, or on Ctrl-C, it returns the best found and the bound proved so
     far. ``finished`` without columns means that there are none.
@@ -161,12 +186,14 @@ def solve_mip(
     SolverError
         If HiGHS ends in a state that says nothing.
     """
+    if not matrix.shape[1]:
+        return IntegerAnswer(np.zeros(0, dtype=np.intp), 0.0, finished=True)
     _valid(cost, demand.astype(np.float64))
     highs = _quiet_highs()
-    for name, value in {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-7, **(options or {})}.items():
-        _check(highs.setOptionValue(name, value), name)
-    if np.isfinite(cutoff):
-        _check(highs.setOptionValue("objective_bound", float(cutoff)), "objective_bound")
+    _check(highs.setOptionValue("mip_rel_gap", 0.0), "mip_rel_gap")
+    _check(highs.setOptionValue("mip_abs_gap", 1e-7), "mip_abs_gap")
+    for name, setting in _PROVE_ONLY.items():
+        highs.setOptionValue(name, setting)  # older releases do not know some of these, and do without
     n_rows, n_columns = matrix.shape
     by_row = matrix.tocsr()
     lp = highspy.HighsLp()
@@ -180,7 +207,15 @@ def solve_mip(
     lp.a_matrix_.value_ = np.ones(by_row.nnz + n_columns)
     lp.integrality_ = [highspy.HighsVarType.kInteger] * n_columns
     _check(highs.passModel(lp), "passModel")
-    status = _run(highs, deadline)
+    if start is not None:
+        solution = highspy.HighsSolution()
+        value = np.zeros(n_columns)
+        value[start] = 1.0
+        solution.col_value = value
+        _check(highs.setSolution(solution), "setSolution")
+    with contextlib.suppress(KeyboardInterrupt):  # what was found until then is kept
+        _run(highs, deadline)
+    status = highs.getModelStatus()
     info = highs.getInfo()
     if status in _INFEASIBLE:
         return IntegerAnswer(None, np.inf, finished=True)
@@ -194,7 +229,7 @@ def solve_mip(
 
 
 def _quiet_highs() -> Any:
-    highs = highspy.Highs()
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     _check(highs.setOptionValue("output_flag", False), "output_flag")
     _check(highs.setOptionValue("threads", 1), "threads")
     return highs
@@ -222,17 +257,14 @@ def _run(highs: Any, deadline: float | None) -> Any:
 
 
 def _add_columns(
-    highs: Any, cost: Floats, lower: float, upper: float, starts: Any, rows: Any, value: float = 1.0
+    highs: Any, cost: Floats, upper: float, starts: Any = (), rows: Any = (), *, value: float = 1.0
 ) -> None:
+    """Columns from 0 to `upper`, with equal entries in the rows given."""
     n = len(cost)
-    starts = starts if len(starts) else np.zeros(n, dtype=np.int32)
-    upper = min(upper, highspy.kHighsInf)
-    _check(
-        highs.addCols(
-            n, cost, np.full(n, lower), np.full(n, upper), len(rows), starts, rows, np.full(len(rows), value)
-        ),
-        "addCols",
-    )
+    starts = np.asarray(starts, dtype=np.int32) if len(starts) else np.zeros(n, dtype=np.int32)
+    rows = np.asarray(rows, dtype=np.int32)
+    entries = np.full(len(rows), value)
+    _check(highs.addCols(n, cost, np.zeros(n), np.full(n, upper), len(rows), starts, rows, entries), "addCols")
 
 
 def _valid(*arrays: Floats) -> None:

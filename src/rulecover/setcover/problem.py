@@ -48,7 +48,7 @@ class CoveringProblem:
 
     coverage: Coverage
     cost: Floats
-    demand: Ints = field(default=1)  # type: ignore[assignment]  # a plain number is spread over the samples
+    demand: Ints = field(default=1)  # type: ignore[arg-type]  # a plain number is spread over the samples
     weight: Floats | None = None
     n_capped: int = field(init=False, default=0)
 

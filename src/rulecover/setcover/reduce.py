@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -78,7 +79,7 @@ class Reduced:
         return found[found >= 0]
 
 
-def reduced(problem: CoveringProblem, *, rules: Ints | None = None) -> Reduced:
+def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: float | None = None) -> Reduced:
     """The problem after every reduction below, repeated until none applies.
 
     - Equal samples (the same rules cover them) are merged; the largest demand stays.
@@ -94,6 +95,8 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None) -> Reduced:
         The covering problem.
     rules
         Only these rules may be chosen (all by default); they must be able to meet every demand.
+    deadline
+        Where `time.perf_counter` must end it; what was found until then is valid all the same.
 
     Notes
     -----
@@ -104,7 +107,7 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None) -> Reduced:
     allowed = np.arange(problem.n_rules) if rules is None else np.sort(np.asarray(rules, dtype=np.intp))
     coverage = problem.coverage if rules is None else problem.coverage.take(allowed)
     samples = _distinct(coverage, problem.demand)
-    table = _Table(coverage.among(samples), problem.cost[allowed], problem.demand[samples])
+    table = _Table(coverage.among(samples), problem.cost[allowed], problem.demand[samples], deadline)
     if len(samples) * len(coverage.blocks) <= MAX_CELLS:
         table.shrink()
     kept = np.flatnonzero(table.alive[:-1])
@@ -146,9 +149,9 @@ class _Table:
     A cell that no rule covers holds the number of rules, a column that is never alive.
     """
 
-    def __init__(self, coverage: Coverage, cost: Floats, demand: Ints) -> None:
+    def __init__(self, coverage: Coverage, cost: Floats, demand: Ints, deadline: float | None) -> None:
         n_rules = coverage.n_rules
-        self.cost, self.need = cost, demand.copy()
+        self.cost, self.need, self.deadline = cost, demand.copy(), deadline
         self.block_of = np.zeros(n_rules, dtype=np.intp)
         self.cell: Array = np.empty((coverage.n_samples, len(coverage.blocks)), dtype=np.int32)
         for b, block in enumerate(coverage.blocks):
@@ -183,8 +186,11 @@ class _Table:
             self._drop(rows)
             self._force()
             everything = len(self.forced) > n_forced
-            if not everything and not len(rows):
+            if (not everything and not len(rows)) or self._out_of_time():
                 return
+
+    def _out_of_time(self) -> bool:
+        return self.deadline is not None and time.perf_counter() >= self.deadline
 
     def _drop(self, rows: Ints) -> None:
         if len(rows):
@@ -226,6 +232,8 @@ class _Table:
             neediest[nonempty] = np.maximum.reduceat(self.need[rows], starts[nonempty])
         gone = [np.zeros(0, dtype=np.intp)]
         for some in _parts(len(columns), self.cell.shape[1]):
+            if self._out_of_time():
+                break
             own = columns[some]
             other = self.cell[rows[starts[own]]]
             place, slot = np.nonzero((rank[other] < rank[own, None]) & (sizes[other] >= sizes[own, None]))
@@ -274,6 +282,8 @@ class _Table:
         gone = np.zeros(len(degree), dtype=bool)
         count = sizes[rarest]
         for part in _parts_of(count):
+            if self._out_of_time():
+                break
             own = np.repeat(some[part], count[part])
             ends = np.cumsum(count[part])
             place = np.repeat(starts[rarest[part]] - (ends - count[part]), count[part]) + np.arange(len(own))

@@ -1,0 +1,1 @@
+"""Boosting by rule generation: Algorithm 2 of the paper, and its seams."""

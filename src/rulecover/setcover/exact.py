@@ -1,0 +1,183 @@
+"""Covers of least cost, with proof: reductions, search, LP bounds, and branch and bound for what is left."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
+from rulecover.setcover.certificate import TOLERANCE, certified
+from rulecover.setcover.greedy import greedy_picks, in_greedy_order
+from rulecover.setcover.problem import Branch, Cover, CoveringProblem, Status
+from rulecover.setcover.reduce import Reduced, reduced
+from rulecover.setcover.search import Ended, best_of_greedy, guiding_bound, improved
+from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
+from rulecover.typing import Floats, Ints
+
+#: The share of the time limit after which the search makes way for the proof.
+SEARCH_SHARE = 0.5
+#: Fix rules by reduced cost again, as long as at least this share of them goes.
+WORTHWHILE = 0.03
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A cover of least cost, or the best found within the time limit with a bound on any other.
+
+    The problem is reduced, `Search` finds a cover, rules are ruled out by their reduced cost under LP prices, and
+    HiGHS proves the rest by branch and bound. A proof is usual in seconds for covers of up to 15 rules; beyond 20
+    rules expect a gap. Ctrl-C ends it as the time limit does.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds for everything together, 60 by default; None for no limit.
+    effort
+        Of the search for a good cover, see `Search`.
+    random_state
+        The seed of that search.
+
+    Examples
+    --------
+    >>> from rulecover.coverage import Coverage
+    >>> from rulecover.setcover import CoveringProblem, Exact
+    >>> coverage = Coverage.of_masks([[1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 0, 1]])
+    >>> cover = Exact()(CoveringProblem(coverage, cost=[1.0, 1.1, 1.1]))
+    >>> cover.rules.tolist(), str(cover.status)
+    ([1, 2], 'optimal')
+    """
+
+    time_limit: float | None = 60.0
+    effort: float = 2.0
+    random_state: int | None = 0
+
+    def __post_init__(self) -> None:
+        check_time_limit(self.time_limit)
+        check_effort(self.effort)
+        check_seed(self.random_state)
+
+    def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
+        begin = time.perf_counter()
+        deadline = None if self.time_limit is None else begin + self.time_limit
+        search_until = None if self.time_limit is None else begin + SEARCH_SHARE * self.time_limit
+        rules, remaining = best_of_greedy(problem)
+        bound = fitted_bound(problem, remaining)
+        proved: float | None = None
+        try:
+            left = reduced(problem, deadline=deadline)
+            bound = guiding_bound(left, bound, begin, deadline)
+            rules, ended = improved(
+                left, bound, rules, effort=self.effort, random_state=self.random_state, deadline=search_until
+            )
+            if ended != Ended.INTERRUPT:
+                rules, proved = _proved(left, bound, rules, deadline)
+        except KeyboardInterrupt:
+            pass
+        rules = in_greedy_order(problem, rules)
+        by_search = proved is not None and proved > bound.value
+        return certified(
+            problem,
+            rules if max_rules is None else rules[:max_rules],
+            Status.TIME_LIMIT,
+            source="branch and bound" if by_search else bound.source,
+            seconds=time.perf_counter() - begin,
+            proof=bound.proof,
+            proved=bound.value,
+            bound=proved if by_search else None,
+            count_proof=bound.count_proof,
+        )
+
+
+def _proved(left: Reduced, bound: Bound, rules: Ints, deadline: float | None) -> tuple[Ints, float | None]:
+    """The best cover at the end, and a bound by branch and bound."""
+    problem = left.problem
+    cost = math.fsum(problem.cost[rules])
+    # A cover that is cheaper by less than this is no other: sums of floats differ by as much.
+    cutoff = cost - 0.1 * TOLERANCE * max(1.0, cost)
+    if bound.value >= cutoff:
+        return rules, None
+    if not len(left.rules):
+        return rules, cutoff
+    narrowed = _narrowed(left, bound, cutoff, deadline)
+    if narrowed is None:
+        return rules, cutoff
+    return _branch_and_bound(problem, narrowed, rules, cutoff=cutoff, deadline=deadline)
+
+
+@dataclass(frozen=True, eq=False)
+class _Narrowed:
+    """A reduced problem over some rules only: any cover below the cutoff is among its covers, or none is.
+
+    Its own rules are numbered as places in `allowed`; `fewest` is the least number of rules of any cover.
+    """
+
+    allowed: Ints
+    left: Reduced
+    fewest: int
+
+
+def _narrowed(left: Reduced, bound: Bound, cutoff: float, deadline: float | None) -> _Narrowed | None:
+    """What is left without the rules that no cover below the cutoff has; None if there is no such cover.
+
+    Rules are ruled out by reduced cost and the rest is reduced in turn, as long as it pays.
+    """
+    problem, allowed = left.problem, np.arange(left.problem.n_rules)
+    fewest = bound.min_rules
+    while True:
+        within = allowed[left.rules]
+        useful = _least_cost_with(left.problem, bound)[left.rules] < cutoff
+        if useful.sum() >= (1 - WORTHWHILE) * len(useful) or (deadline is not None and time.perf_counter() >= deadline):
+            return _Narrowed(allowed, left, fewest)
+        kept = np.concatenate([allowed[left.forced], within[useful]])
+        if (problem.times_covered(kept) < problem.demand).any():
+            return None
+        allowed = np.sort(kept)
+        part = problem.restricted_to(allowed)
+        left = reduced(part, deadline=deadline)
+        bound = bound_of(left, fitted_bound(part, greedy_picks(part)[1]), deadline=deadline)
+        fewest = max(fewest, bound.min_rules)
+        if bound.value >= cutoff:
+            return None
+
+
+def _least_cost_with(problem: CoveringProblem, bound: Bound) -> Floats:
+    """For each rule a bound on the cost of the covers that have it: its reduced cost comes on top."""
+    every = [_least_of_branch(problem, branch) for branch in bound.proof]
+    plain = _least_of_branch(problem, Branch(bound.duals))
+    out: Floats = np.maximum(plain, np.min(every, axis=0))
+    return out
+
+
+def _least_of_branch(problem: CoveringProblem, branch: Branch) -> Floats:
+    reduced_cost: Floats = problem.cost - problem.coverage.per_rule(branch.duals) - branch.count_price
+    return branch.bound(problem) + np.maximum(reduced_cost, 0.0)
+
+
+def _branch_and_bound(
+    problem: CoveringProblem, narrowed: _Narrowed, rules: Ints, *, cutoff: float, deadline: float | None
+) -> tuple[Ints, float]:
+    """The best cover found, and what no cover can beat: those that were ruled out cost at least the cutoff."""
+    from rulecover.setcover.highs import solve_mip  # highspy is slow to load
+
+    allowed, small = narrowed.allowed, narrowed.left
+    place = np.full(problem.n_rules, -1, dtype=np.intp)
+    place[allowed] = np.arange(len(allowed))
+    known = place[rules]
+    start = small.places(known[known >= 0])
+    covers = small.matrix[:, start].sum(axis=1) >= small.demand
+    answer = solve_mip(
+        small.matrix,
+        small.cost,
+        small.demand,
+        count=(narrowed.fewest - len(small.forced), np.inf),
+        start=start if covers.all() else None,
+        deadline=deadline,
+    )
+    if answer.columns is not None:
+        found = allowed[small.lift(answer.columns)]
+        if math.fsum(problem.cost[found]) < cutoff and not len(problem.shortfall(found)):
+            rules = found
+    return rules, min(cutoff, answer.bound + small.forced_cost)

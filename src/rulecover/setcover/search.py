@@ -1,0 +1,199 @@
+"""Covers by local search: better than greedy, in a time that is known beforehand."""
+
+from __future__ import annotations
+
+import enum
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
+from rulecover.setcover.certificate import TOLERANCE, certified
+from rulecover.setcover.greedy import Remaining, cheapest_prefix, greedy_picks, in_greedy_order, without_redundant
+from rulecover.setcover.local import Choice, Core, LocalSearch, core_columns
+from rulecover.setcover.problem import Cover, CoveringProblem, Status
+from rulecover.setcover.reduce import Reduced, reduced
+from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
+from rulecover.typing import Ints
+
+#: Rounds of ruin and recreate, and steps of row weighting for each, of one unit of effort.
+ROUNDS, STEPS_PER_ROUND = 900, 10
+#: A core with more entries than this gets fewer rounds, since each takes longer.
+EASY_ENTRIES = 40_000
+#: Beyond this many entries the LP is left out; the prices of the greedy choice guide the search.
+MAX_LP_ENTRIES = 5_000_000
+#: The share of a time limit that the LP may take.
+LP_SHARE = 0.4
+
+
+class Ended(enum.Enum):
+    """Why a search came to its end."""
+
+    EFFORT = "all rounds done, or the bound met"
+    TIME = "out of time"
+    INTERRUPT = "Ctrl-C"
+
+
+@dataclass(frozen=True)
+class Search:
+    """Ruin and recreate, and row weighting, among rules of low reduced cost: between greedy and exact.
+
+    The cover is never dearer than that of `Greedy`, whichever removal it uses. The work is counted in rounds, not in
+    seconds, so that equal settings give equal covers on any machine, unless `time_limit` ends it. A bound by the LP
+    comes with the cover. Ctrl-C ends the search, and the best cover found so far is returned.
+
+    Parameters
+    ----------
+    effort
+        How long to search, linear in time: 1 is about a second for a thousand samples and 100 trees, 10 about ten.
+        It ends earlier if the cover meets its bound.
+    random_state
+        The seed; None takes a new one each time.
+    time_limit
+        Seconds after which the best cover found is returned, with the status "time limit"; none by default.
+
+    Notes
+    -----
+    Sample weights guide the greedy start only. Where more than `MAX_LP_ENTRIES` (sample, rule) pairs are left after
+    the reductions there is no LP, and the bound is that of dual fitting.
+
+    Examples
+    --------
+    >>> from rulecover.coverage import Coverage
+    >>> from rulecover.setcover import CoveringProblem, Greedy, Search
+    >>> coverage = Coverage.of_masks([[1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 0, 1]])
+    >>> problem = CoveringProblem(coverage, cost=[1.0, 1.1, 1.1])
+    >>> len(Greedy()(problem)), len(Search()(problem))
+    (3, 2)
+    """
+
+    effort: float = 1.0
+    random_state: int | None = 0
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        check_effort(self.effort)
+        check_seed(self.random_state)
+        check_time_limit(self.time_limit)
+
+    def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
+        begin = time.perf_counter()
+        deadline = None if self.time_limit is None else begin + self.time_limit
+        rules, remaining = best_of_greedy(problem)
+        bound = fitted_bound(problem, remaining)
+        ended = Ended.INTERRUPT
+        try:
+            left = reduced(problem, deadline=deadline)
+            bound = guiding_bound(left, bound, begin, deadline)
+            rules, ended = improved(
+                left, bound, rules, effort=self.effort, random_state=self.random_state, deadline=deadline
+            )
+        except KeyboardInterrupt:
+            pass
+        status = Status.FEASIBLE if ended == Ended.EFFORT else Status.TIME_LIMIT
+        return finish(problem, rules, bound, status=status, begin=begin, max_rules=max_rules)
+
+
+def best_of_greedy(problem: CoveringProblem) -> tuple[Ints, Remaining]:
+    """The cheaper of the greedy covers by either removal, and the state that the greedy choice ended in."""
+    picks, remaining = greedy_picks(problem)
+    covers = [cheapest_prefix(problem, picks), without_redundant(problem, picks)]
+    return min(covers, key=lambda rules: math.fsum(problem.cost[rules])), remaining
+
+
+def guiding_bound(left: Reduced, fitted: Bound, begin: float, deadline: float | None) -> Bound:
+    """The LP bound, for a part of the time that is left; on very large problems the one by dual fitting."""
+    if left.matrix.nnz > MAX_LP_ENTRIES:
+        return fitted
+    lp_deadline = None if deadline is None else begin + LP_SHARE * (deadline - begin)
+    return bound_of(left, fitted, deadline=lp_deadline)
+
+
+def improved(
+    left: Reduced, bound: Bound, rules: Ints, *, effort: float, random_state: int | None, deadline: float | None
+) -> tuple[Ints, Ended]:
+    """The cover after local search, and why the search ended.
+
+    Parameters
+    ----------
+    left
+        The reduced problem.
+    bound
+        Its dual prices guide the search, which ends as soon as its value is reached.
+    rules
+        A cover to start from; it is returned if nothing better is found.
+    """
+    problem = left.problem
+    if not len(left.rules):
+        return left.lift(np.zeros(0, dtype=np.intp)), Ended.EFFORT
+    cost = math.fsum(problem.cost[rules])
+    if cost <= bound.value + TOLERANCE * max(1.0, cost):
+        return rules, Ended.EFFORT
+    duals = bound.duals[left.samples]
+    columns = core_columns(left.matrix, left.cost - left.matrix.T @ duals, left.places(rules))
+    core = Core(left.matrix[:, columns], left.cost[columns], left.demand, duals)
+    place = np.full(len(left.rules), -1, dtype=np.intp)
+    place[columns] = np.arange(len(columns))
+    seed = int(np.random.SeedSequence(random_state).generate_state(1)[0])
+    search = LocalSearch(core, _start(core, place[left.places(rules)]), seed, deadline)
+    goal = bound.value - left.forced_cost + TOLERANCE * max(1.0, bound.value)
+    ended = _run(search, effort, goal)
+    found = left.lift(columns[search.best])
+    return (found if math.fsum(problem.cost[found]) < cost else rules), ended
+
+
+def _start(core: Core, columns: Ints) -> list[int]:
+    """The cheaper of what greedy makes of some columns, and of none."""
+    covers = []
+    starts: list[list[int]] = [columns.tolist(), []]
+    for chosen in starts:
+        choice = Choice(core, chosen)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            choice.fill(core.cost)
+        choice.drop_redundant()
+        choice.swap()
+        choice.drop_redundant()
+        covers.append(sorted(choice.chosen))
+    return min(covers, key=core.total)
+
+
+def _run(search: LocalSearch, effort: float, goal: float) -> Ended:
+    """Both moves in turn, a little longer each time."""
+    scale = min(1.0, EASY_ENTRIES / max(1, search.core.n_entries)) ** 0.75
+    left = max(1, round(ROUNDS * effort * scale))
+    turn = 0
+    try:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            while left > 0 and search.best_cost > goal:
+                turn += 1
+                rounds = min(left, max(1, round(150 * turn * scale)))
+                left -= rounds
+                search.ruin_and_recreate(rounds)
+                if search.best_cost > goal:
+                    search.row_weighting(STEPS_PER_ROUND * rounds)
+                if search.out_of_time():
+                    return Ended.TIME
+    except KeyboardInterrupt:
+        return Ended.INTERRUPT
+    return Ended.EFFORT
+
+
+def finish(
+    problem: CoveringProblem, rules: Ints, bound: Bound, *, status: Status, begin: float, max_rules: int | None
+) -> Cover:
+    """The cover in greedy order, cut to `max_rules`, with its certificate."""
+    rules = in_greedy_order(problem, rules)
+    if max_rules is not None:
+        rules = rules[:max_rules]
+    return certified(
+        problem,
+        rules,
+        status,
+        source=bound.source,
+        seconds=time.perf_counter() - begin,
+        proof=bound.proof,
+        proved=bound.value,
+        count_proof=bound.count_proof,
+    )

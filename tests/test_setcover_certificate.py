@@ -1,0 +1,82 @@
+"""The checker rejects every kind of wrong answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from strategies import random_problem
+
+from rulecover.coverage import Coverage
+from rulecover.exceptions import InvalidCertificateError
+from rulecover.setcover import Branch, Cover, CoveringProblem, Exact, Greedy, Search, Status, verify
+
+
+@pytest.fixture
+def problem() -> CoveringProblem:
+    """A triangle: any two of three rules cover it, the LP would take half of each."""
+    return CoveringProblem(Coverage.of_masks([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), cost=[1.0, 1.25, 1.5])
+
+
+@pytest.fixture
+def cover(problem) -> Cover:
+    return Greedy(bound="lp")(problem)
+
+
+def test_an_honest_certificate_passes(problem, cover):
+    assert verify(problem, cover) is cover.certificate
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"objective": 1.0}, "the rules cost"),
+        ({"objective": 3.0}, "the rules cost"),
+        ({"bound": 2.24, "proof": (Branch(np.array([0.1, 0.1, 0.1])),)}, "the proof gives a bound"),
+        ({"bound": 5.0, "proof": ()}, "exceeds the objective"),
+        ({"bound": 1.0, "proof": (), "status": Status.OPTIMAL}, "called optimal"),
+        ({"min_rules": 3}, "is not proved"),
+        ({"min_rules": 2, "count_proof": None}, "is not proved"),
+        ({"n_uncovered": 1}, "covered less often"),
+        ({"proof": (Branch(np.array([-1.0, 5.0, 1.0])),)}, "none of them negative"),
+        ({"proof": (Branch(np.array([1.0, 1.0])),)}, "one dual price a sample"),
+        ({"count_proof": Branch(np.array([np.nan, 1.0, 1.0]))}, "none of them negative"),
+        ({"proof": (Branch(np.ones(3), 0.1, 5),), "bound": 1.0}, "leave some number of rules out"),
+        ({"proof": (Branch(np.ones(3), -0.1, 2),), "bound": 1.0}, "leave some number of rules out"),
+        ({"proof": (Branch(np.ones(3), -0.1, 2), Branch(np.ones(3), 0.1, 4)), "bound": 1.0}, "leave some number"),
+    ],
+)
+def test_a_tampered_certificate_is_rejected(problem, cover, change, message):
+    forged = Cover(cover.rules, replace(cover.certificate, **change))
+    with pytest.raises(InvalidCertificateError, match=message):
+        verify(problem, forged)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [([0], "the rules cost"), ([0, 0], "twice or beyond"), ([0, 3], "twice or beyond"), ([-1, 0], "twice or beyond")],
+)
+def test_other_rules_than_certified_are_rejected(problem, cover, rules, message):
+    with pytest.raises(InvalidCertificateError, match=message):
+        verify(problem, Cover(np.array(rules, dtype=np.intp), cover.certificate))
+
+
+def test_a_cover_that_misses_a_sample_is_rejected(problem, cover):
+    forged = Cover(np.array([2], dtype=np.intp), replace(cover.certificate, objective=1.5, bound=1.0, proof=()))
+    with pytest.raises(InvalidCertificateError, match="covered less often than demanded"):
+        verify(problem, forged)
+
+
+@pytest.mark.parametrize("solve", [Greedy(), Greedy(bound="lp"), Search(effort=0.02), Exact(effort=0.02)], ids=repr)
+def test_a_certificate_of_another_problem_is_rejected_or_true(solve):
+    rejected = 0
+    for seed in range(60):
+        problem = random_problem(np.random.default_rng(seed), ties=False)
+        dearer = CoveringProblem(problem.coverage, problem.cost * 1.5, problem.demand)
+        cover = solve(problem)
+        verify(problem, cover)
+        with pytest.raises(InvalidCertificateError):
+            verify(dearer, cover)
+        rejected += 1
+    assert rejected == 60

@@ -1,0 +1,111 @@
+"""Greedy against a plain reference, step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import brute_force, covering_problems, dense, random_problem
+
+from rulecover.coverage import Coverage
+from rulecover.exceptions import UncoveredSamplesError
+from rulecover.setcover import CoveringProblem, Greedy, Status, verify
+from rulecover.setcover.greedy import greedy_picks, in_greedy_order
+
+
+def with_weights(problem: CoveringProblem, rng: np.random.Generator) -> CoveringProblem:
+    # Quarters add up exactly, in any order.
+    return CoveringProblem(problem.coverage, problem.cost, problem.demand, rng.integers(1, 9, problem.n_samples) / 4)
+
+
+def plain_picks(problem: CoveringProblem) -> list[int]:
+    matrix, need = dense(problem).tolist(), problem.demand.tolist()
+    weight = [1.0] * problem.n_samples if problem.weight is None else problem.weight.tolist()
+    picks: list[int] = []
+    while any(n > 0 for n in need):
+        best, best_ratio = -1, float("inf")
+        for rule in range(problem.n_rules):
+            gain = sum(w for row, n, w in zip(matrix, need, weight, strict=True) if n > 0 and row[rule])
+            if rule not in picks and gain and problem.cost[rule] / gain < best_ratio:
+                best, best_ratio = rule, problem.cost[rule] / gain
+        picks.append(best)
+        need = [n - row[best] if n > 0 else n for row, n in zip(matrix, need, strict=True)]
+    return picks
+
+
+def plain_removal(problem: CoveringProblem, picks: list[int], *, prefix: bool) -> list[int]:
+    matrix, kept = dense(problem), list(picks)
+    for rule in sorted(picks, key=lambda j: (problem.cost[j], picks.index(j)), reverse=True):
+        rest = [j for j in kept if j != rule]
+        if (matrix[:, rest].sum(axis=1) >= problem.demand).all():
+            kept = rest
+        elif prefix:
+            break
+    return kept
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_greedy_picks_and_removes_as_the_plain_reference_does(weighted):
+    for seed in range(700):
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng)
+        if weighted:
+            problem = with_weights(problem, rng)
+        picks = plain_picks(problem)
+        assert greedy_picks(problem)[0].tolist() == picks, seed
+        for redundancy in ("prefix", "strong"):
+            cover = Greedy(redundancy=redundancy)(problem)
+            assert cover.rules.tolist() == plain_removal(problem, picks, prefix=redundancy == "prefix"), seed
+            verify(problem, cover)
+
+
+def test_a_rule_limit_keeps_the_first_picks_and_covers_are_nested():
+    for seed in range(150):
+        problem = random_problem(np.random.default_rng(seed))
+        whole = greedy_picks(problem)[0].tolist()
+        for limit in range(1, len(whole) + 1):
+            cover = Greedy()(problem, max_rules=limit)
+            assert len(cover) <= limit
+            if cover.status == Status.LIMITED:
+                assert cover.rules.tolist() == whole[:limit]
+                assert cover.certificate.n_uncovered == len(problem.shortfall(cover.rules))
+
+
+def test_ties_go_to_the_lowest_index():
+    problem = CoveringProblem(Coverage.of_masks([[0, 1, 1], [1, 1, 0], [1, 1, 0]]), cost=[1.0, 1.0, 1.0])
+    assert Greedy()(problem).rules.tolist() == [0, 1]
+
+
+@given(problem=covering_problems())
+def test_a_greedy_cover_meets_every_demand_and_never_beats_the_optimum(problem):
+    cover = Greedy()(problem)
+    assert not len(problem.shortfall(cover.rules))
+    assert cover.bound - 1e-9 <= brute_force(problem) <= cover.objective + 1e-9
+
+
+@given(problem=covering_problems())
+def test_the_greedy_order_keeps_the_rules(problem):
+    rules = Greedy()(problem).rules
+    assert sorted(in_greedy_order(problem, rules)) == sorted(rules)
+
+
+def test_the_lp_bound_can_be_had_with_a_greedy_cover():
+    for seed in range(100):
+        problem = random_problem(np.random.default_rng(seed))
+        fit, lp = Greedy()(problem), Greedy(bound="lp")(problem)
+        assert fit.rules.tolist() == lp.rules.tolist()
+        assert fit.bound <= lp.bound + 1e-6
+        verify(problem, lp)
+
+
+def test_a_sample_that_no_rule_covers_raises():
+    with pytest.raises(UncoveredSamplesError, match="the first is sample 1"):
+        CoveringProblem(Coverage.of_masks([[1, 0, 1]]), cost=[1.0])
+
+
+@pytest.mark.parametrize(
+    "settings", [{"redundancy": "none"}, {"bound": "best"}, {"bound": "lp", "time_limit": 0}, {"time_limit": -1.0}]
+)
+def test_bad_settings_raise(settings):
+    with pytest.raises(ValueError, match=r"choose one of|give a positive number"):
+        Greedy(**settings)

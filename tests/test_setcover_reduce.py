@@ -1,0 +1,106 @@
+"""Reductions leave the least cost alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import brute_force, covering_problems, random_coverage, random_problem
+
+import rulecover.setcover.reduce as reduce_module
+from rulecover.coverage import Coverage
+from rulecover.setcover import CoveringProblem
+from rulecover.setcover.reduce import Reduced, reduced
+
+
+def optimum_of(left: Reduced) -> float:
+    """The forced rules and the best choice among those left, tried one by one."""
+    if not len(left.rules):
+        return left.forced_cost
+    masks = left.matrix.toarray().T
+    return left.forced_cost + brute_force(CoveringProblem(Coverage.of_masks(masks), left.cost, left.demand))
+
+
+def is_consistent(left: Reduced) -> bool:
+    """Whether the matrix is what the coverage says of the rows and columns that are left."""
+    whole = left.problem.coverage.to_sparse().toarray()
+    same = (left.matrix.toarray() == whole[np.ix_(left.samples, left.rules)]).all()
+    given_by_forced = whole[np.ix_(left.samples, left.forced)].sum(axis=1)
+    return bool(same and (left.demand == left.problem.demand[left.samples] - given_by_forced).all())
+
+
+@pytest.mark.parametrize("max_demand", [1, 2, 4])
+def test_reductions_keep_the_optimum(max_demand):
+    smaller = 0
+    for seed in range(700):
+        problem = random_problem(np.random.default_rng(seed), max_demand=max_demand, max_samples=9)
+        left = reduced(problem)
+        assert is_consistent(left), seed
+        assert optimum_of(left) == pytest.approx(brute_force(problem), abs=1e-9), seed
+        smaller += len(left.rules) < problem.n_rules
+    assert smaller > 300
+
+
+def test_reductions_of_some_of_the_rules_keep_their_optimum():
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, max_demand=2)
+        some = np.flatnonzero(rng.random(problem.n_rules) < 0.8)
+        if (problem.times_covered(some) < problem.demand).any():
+            continue
+        left = reduced(problem, rules=some)
+        assert set(left.rules) | set(left.forced) <= set(some)
+        assert is_consistent(left)
+        assert optimum_of(left) == pytest.approx(brute_force(problem.restricted_to(some)), abs=1e-9), seed
+
+
+@given(problem=covering_problems(max_demand=2))
+def test_a_reduced_problem_has_no_sample_without_choice(problem):
+    left = reduced(problem)
+    assert (left.matrix.sum(axis=1) > left.demand).all()
+    assert (left.demand >= 1).all()
+
+
+def test_equal_samples_are_merged_with_the_largest_demand():
+    coverage = Coverage.of_masks([[1, 1, 0, 1], [1, 1, 1, 0], [1, 1, 0, 1], [1, 1, 1, 0]])
+    left = reduced(CoveringProblem(coverage, cost=[1.0, 1.0, 1.5, 1.5], demand=[1, 3, 1, 1]))
+    assert 0 not in left.samples
+
+
+def test_a_dominated_rule_goes_under_demand_one_but_may_be_needed_under_two():
+    coverage = Coverage.of_masks([[1, 1, 1], [1, 1, 0], [0, 1, 1]])
+    cost = [1.0, 1.2, 1.2]
+    assert reduced(CoveringProblem(coverage, cost)).forced.tolist() == [0]
+    left = reduced(CoveringProblem(coverage, cost, demand=[1, 2, 1]))
+    assert len(left.forced) + len(left.rules) >= 2
+    assert optimum_of(left) == pytest.approx(2.2)
+
+
+def test_too_large_a_table_is_left_alone(monkeypatch):
+    monkeypatch.setattr(reduce_module, "MAX_CELLS", 1)
+    for seed in range(50):
+        problem = random_problem(np.random.default_rng(seed))
+        assert optimum_of(reduced(problem)) == pytest.approx(brute_force(problem))
+
+
+def test_small_parts_and_a_deadline_change_nothing_but_the_size(monkeypatch):
+    monkeypatch.setattr(reduce_module, "PAIRS_AT_A_TIME", 7)
+    monkeypatch.setattr(reduce_module, "SINGLE_STEPS", 1)
+    for seed in range(200):
+        problem = random_problem(np.random.default_rng(seed), max_samples=30, max_rules=8)
+        assert optimum_of(reduced(problem)) == pytest.approx(brute_force(problem))
+        assert optimum_of(reduced(problem, deadline=0.0)) == pytest.approx(brute_force(problem))
+
+
+def test_rules_of_a_forest_shrink_to_those_that_nothing_dominates():
+    rng = np.random.default_rng(0)
+    coverage = random_coverage(rng, 40, 60)
+    problem = CoveringProblem(coverage, 1 + rng.integers(0, 3, 60) / 4)
+    left = reduced(problem)
+    matrix, cost = left.matrix.toarray().astype(int), left.cost
+    inside = (matrix.T @ (1 - matrix)) == 0
+    for j in range(len(cost)):
+        assert not [b for b in range(len(cost)) if b != j and inside[j, b] and cost[b] <= cost[j]]
+    within = ((1 - matrix) @ matrix.T) == 0
+    for k in range(len(matrix)):
+        assert not [i for i in range(len(matrix)) if i != k and within[k, i]]

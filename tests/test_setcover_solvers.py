@@ -1,0 +1,186 @@
+"""Search, exact and the LP bound against brute force, scipy and each other."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.optimize import linprog
+from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
+from strategies import brute_force, covering_problems, dense, fewest_rules, random_coverage, random_problem
+
+from rulecover.coverage import Coverage, smallest_uint
+from rulecover.setcover import CoveringProblem, CoverSolver, Exact, Greedy, Search, Status, lp_bound, verify
+from rulecover.setcover.bounds import bound_of, fitted_bound
+from rulecover.setcover.greedy import greedy_picks, in_greedy_order
+from rulecover.setcover.reduce import reduced
+
+TINY = 1e-6
+SOLVERS = [Greedy(), Greedy("strong"), Greedy(bound="lp"), Search(effort=0.02), Exact(effort=0.02)]
+
+
+def lp_by_scipy(problem: CoveringProblem, cost: np.ndarray | None = None) -> float:
+    answer = linprog(problem.cost if cost is None else cost, A_ub=-dense(problem), b_ub=-problem.demand, bounds=(0, 1))
+    return float(answer.fun)
+
+
+@pytest.fixture(scope="module")
+def digits() -> CoveringProblem:
+    """The leaves of a forest on 1797 digits: far too hard to be solved in seconds."""
+    X, y = load_digits(return_X_y=True)
+    forest = RandomForestClassifier(60, max_depth=8, random_state=0).fit(X, y)
+    ids, sizes = [], []
+    for leaves in forest.apply(X).T:
+        _, number = np.unique(leaves, return_inverse=True)
+        sizes.append(int(number.max()) + 1)
+        ids.append((number + 1).astype(smallest_uint(sizes[-1])))
+    coverage = Coverage.of_ids(ids, sizes, len(y))
+    counts = np.stack([coverage.per_rule((y == label).astype(float)) for label in range(10)], axis=1)
+    return CoveringProblem(coverage, 2 - ((counts / counts.sum(axis=1, keepdims=True)) ** 2).sum(axis=1))
+
+
+@pytest.mark.parametrize("solve", SOLVERS, ids=repr)
+def test_a_solver_is_a_cover_solver_and_hashable(solve):
+    assert isinstance(solve, CoverSolver)
+    assert hash(solve) == hash(type(solve)(**{name: getattr(solve, name) for name in solve.__dataclass_fields__}))
+
+
+@pytest.mark.parametrize("max_demand", [1, 3])
+def test_lp_is_below_exact_is_below_search_is_below_greedy(max_demand):
+    for seed in range(350):
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, max_demand=max_demand, ties=bool(seed % 2))
+        best = brute_force(problem)
+        exact, search = Exact(effort=0.01)(problem), Search(effort=0.02, random_state=seed)(problem)
+        greedy = min((Greedy(removal)(problem) for removal in ("prefix", "strong")), key=lambda cover: cover.objective)
+        assert exact.status == Status.OPTIMAL
+        assert exact.objective == pytest.approx(best, abs=TINY), seed
+        assert best - TINY <= search.objective <= greedy.objective + TINY
+        for cover in (exact, search):
+            verify(problem, cover)
+            assert cover.certificate.min_rules <= fewest_rules(problem)
+            assert cover.bound <= best + TINY
+            assert cover.rules.tolist() == in_greedy_order(problem, cover.rules).tolist()
+
+
+@pytest.mark.parametrize("max_demand", [1, 3])
+def test_the_lp_bound_is_the_lp_of_scipy_raised_by_the_count(max_demand):
+    for seed in range(350):
+        problem = random_problem(np.random.default_rng(seed), max_demand=max_demand, ties=bool(seed % 2))
+        plain, raised = lp_bound(problem, count=False), lp_bound(problem)
+        assert plain.value == pytest.approx(lp_by_scipy(problem), abs=TINY), seed
+        assert plain.value - TINY <= raised.value <= brute_force(problem) + TINY
+        fewest = lp_by_scipy(problem, np.ones(problem.n_rules))
+        assert raised.min_rules == max(int(np.ceil(fewest - TINY)), problem.demand.max())
+
+
+def test_larger_problems_are_solved_and_proved():
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        coverage = random_coverage(rng, 60, 80)
+        problem = CoveringProblem(coverage, 1 + rng.random(80), demand=1 + seed % 3)
+        exact, search = Exact(effort=0.1)(problem), Search(effort=0.1)(problem)
+        assert exact.status == Status.OPTIMAL
+        assert lp_bound(problem).value - TINY <= exact.objective <= search.objective + TINY
+        assert search.objective <= Greedy("strong")(problem).objective + TINY
+        verify(problem, exact)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problem=covering_problems(max_samples=20, max_rules=10))
+def test_shuffled_samples_and_rules_leave_the_optimum_alone(problem):
+    rng = np.random.default_rng(0)
+    samples, rules = rng.permutation(problem.n_samples), rng.permutation(problem.n_rules)
+    coverage = problem.coverage.take(rules).among(samples)
+    shuffled = CoveringProblem(coverage, problem.cost[rules], problem.demand[samples])
+    assert Exact(effort=0.01)(shuffled).objective == pytest.approx(Exact(effort=0.01)(problem).objective, abs=TINY)
+
+
+@pytest.mark.parametrize("solve", SOLVERS, ids=repr)
+def test_a_rule_limit_leaves_the_best_buys_and_says_what_is_uncovered(solve):
+    for seed in range(40):
+        problem = random_problem(np.random.default_rng(seed))
+        whole = solve(problem)
+        for limit in range(1, len(whole) + 2):
+            cover = solve(problem, max_rules=limit)
+            verify(problem, cover)
+            assert len(cover) <= max(limit, len(whole))
+            assert (cover.status == Status.LIMITED) == (limit < len(whole))
+            assert cover.certificate.n_uncovered == len(problem.shortfall(cover.rules))
+
+
+def test_equal_seeds_give_equal_covers(digits):
+    settings = Search(effort=0.1, random_state=3)
+    assert settings(digits).rules.tolist() == settings(digits).rules.tolist()
+
+
+def test_sample_weights_do_not_stop_a_solver():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        plain = random_problem(rng)
+        problem = CoveringProblem(plain.coverage, plain.cost, plain.demand, 0.5 + rng.random(plain.n_samples))
+        assert Exact(effort=0.01)(problem).objective == pytest.approx(brute_force(plain), abs=TINY)
+        verify(problem, Search(effort=0.01)(problem))
+
+
+@pytest.mark.parametrize("limit", [0.5, 2.0])
+@pytest.mark.parametrize("solver", [Exact, Search])
+def test_the_time_limit_holds_on_a_hard_problem(digits, solver, limit):
+    begin = time.perf_counter()
+    cover = solver(time_limit=limit, effort=1000)(digits)
+    assert time.perf_counter() - begin < 2 * limit + 2
+    assert cover.status == Status.TIME_LIMIT
+    assert cover.bound <= cover.objective <= Greedy("strong")(digits).objective + TINY
+    verify(digits, cover)
+
+
+def test_a_bound_cut_short_is_still_a_bound(digits):
+    whole = lp_bound(digits).value
+    fitted = fitted_bound(digits, greedy_picks(digits)[1])
+    left = reduced(digits)
+    for seconds in (0.0, 0.02, 0.1):
+        bound = bound_of(left, fitted, deadline=time.perf_counter() + seconds)
+        assert fitted.value <= bound.value <= whole + TINY
+        assert min(branch.bound(digits) for branch in bound.proof) == pytest.approx(bound.value)
+
+
+def test_exact_says_at_least_as_much_as_the_lp(digits):
+    cover = Exact(time_limit=6, effort=0.2)(digits)
+    assert cover.bound >= lp_bound(digits).value - TINY
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")
+@pytest.mark.parametrize(
+    "solve", [Search(effort=1000), Exact(time_limit=None, effort=1000), Exact(None, 0.01)], ids=repr
+)
+def test_ctrl_c_ends_with_the_best_cover_found(digits, solve):
+    timer = threading.Timer(3.0, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    cover = solve(digits)
+    assert cover.status == Status.TIME_LIMIT
+    verify(digits, cover)
+
+
+def test_highspy_is_not_loaded_before_it_is_needed():
+    code = "import sys, rulecover.setcover; assert 'highspy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("solver", [Search, Exact])
+@pytest.mark.parametrize(
+    "settings",
+    [{"effort": 0}, {"effort": -1.0}, {"effort": float("nan")}, {"effort": True}, {"time_limit": 0.0},
+     {"time_limit": "60"}, {"random_state": -1}, {"random_state": 1.5}, {"random_state": True}],
+    ids=repr,
+)  # fmt: skip
+def test_bad_settings_raise_with_name_and_value(solver, settings):
+    (name, value), = settings.items()  # fmt: skip
+    with pytest.raises(ValueError, match=f"{name} is {value!r}; give a"):
+        solver(**settings)
