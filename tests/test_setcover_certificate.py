@@ -37,10 +37,17 @@ def test_an_honest_certificate_passes(problem, cover):
         ({"bound": 5.0, "proof": ()}, "exceeds the objective"),
         ({"bound": 1.0, "proof": (), "status": Status.OPTIMAL}, "called optimal"),
         ({"min_rules": 3}, "is not proved"),
-        ({"min_rules": 2, "count_proof": None}, "is not proved"),
+        ({"min_rules": 2, "count_proof": None, "proof": (), "bound": 2.25}, "is not proved"),
+        ({"min_rules": 4, "count_proof": Branch(np.zeros(3), 1.0, 4)}, "speak of all covers"),
+        ({"n_rules": 1}, "the certificate says 1"),
+        ({"n_capped": 2}, "the certificate says 2 and 2"),
+        ({"status": Status.LIMITED}, "0 samples are covered less often"),
+        ({"bound": np.nan, "proof": (), "status": Status.OPTIMAL}, "must be finite"),
+        ({"proof": (Branch(np.array([np.inf, 1.0, 1.0])),)}, "one finite dual price"),
+        ({"proof": (Branch(np.ones(3), np.inf, 2),)}, "must be finite"),
         ({"n_uncovered": 1}, "covered less often"),
         ({"proof": (Branch(np.array([-1.0, 5.0, 1.0])),)}, "none of them negative"),
-        ({"proof": (Branch(np.array([1.0, 1.0])),)}, "one dual price a sample"),
+        ({"proof": (Branch(np.array([1.0, 1.0])),)}, "one finite dual price a sample"),
         ({"count_proof": Branch(np.array([np.nan, 1.0, 1.0]))}, "none of them negative"),
         ({"proof": (Branch(np.ones(3), 0.1, 5),), "bound": 1.0}, "leave some number of rules out"),
         ({"proof": (Branch(np.ones(3), -0.1, 2),), "bound": 1.0}, "leave some number of rules out"),
@@ -63,7 +70,7 @@ def test_other_rules_than_certified_are_rejected(problem, cover, rules, message)
 
 
 def test_a_cover_that_misses_a_sample_is_rejected(problem, cover):
-    forged = Cover(np.array([2], dtype=np.intp), replace(cover.certificate, objective=1.5, bound=1.0, proof=()))
+    forged = Cover(np.array([2], dtype=np.intp), replace(cover.certificate, objective=1.5, n_rules=1))
     with pytest.raises(InvalidCertificateError, match="covered less often than demanded"):
         verify(problem, forged)
 

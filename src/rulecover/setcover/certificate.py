@@ -97,8 +97,13 @@ def verify(problem: CoveringProblem, cover: Cover) -> Certificate:
     objective = math.fsum(problem.cost[rules])
     if not math.isclose(objective, said.objective, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
         raise InvalidCertificateError(f"the rules cost {objective}, but the certificate says {said.objective}.")
+    if (said.n_rules, said.n_capped) != (len(rules), problem.n_capped):
+        raise InvalidCertificateError(
+            f"{len(rules)} rules and {problem.n_capped} capped demands, but the certificate says {said.n_rules} and "
+            f"{said.n_capped}."
+        )
     short = problem.shortfall(rules)
-    if len(short) != said.n_uncovered or (len(short) and said.status != Status.LIMITED):
+    if len(short) != said.n_uncovered or bool(len(short)) != (said.status == Status.LIMITED):
         raise InvalidCertificateError(
             f"{len(short)} samples are covered less often than demanded (the certificate says {said.n_uncovered})"
             + (f", the first is sample {short[0]}." if len(short) else ".")
@@ -109,8 +114,15 @@ def verify(problem: CoveringProblem, cover: Cover) -> Certificate:
 
 def _verify_bounds(problem: CoveringProblem, said: Certificate, slack: float) -> None:
     for branch in (*said.proof, *([said.count_proof] if said.count_proof else [])):
-        if branch.duals.shape != (problem.n_samples,) or not (branch.duals >= 0).all():
-            raise InvalidCertificateError("the proof must have one dual price a sample, none of them negative.")
+        # Infinite prices would prove a bound that is not a number, and so not less than anything.
+        if branch.duals.shape != (problem.n_samples,) or not ((branch.duals >= 0) & np.isfinite(branch.duals)).all():
+            raise InvalidCertificateError("the proof must have one finite dual price a sample, none of them negative.")
+        if not math.isfinite(branch.count_price):
+            raise InvalidCertificateError(f"the price of the count is {branch.count_price}, but must be finite.")
+    if said.count_proof and said.count_proof.count_price:
+        raise InvalidCertificateError("the proof of the number of rules must speak of all covers.")
+    if not math.isfinite(said.bound):
+        raise InvalidCertificateError(f"the bound is {said.bound}, but must be finite.")
     _verify_branches(said.proof, _fewest(problem, said.count_proof))
     if said.proof and (proved := min(branch.bound(problem) for branch in said.proof)) < said.bound - slack:
         raise InvalidCertificateError(f"the proof gives a bound of {proved}, but the certificate says {said.bound}.")
@@ -124,7 +136,7 @@ def _verify_bounds(problem: CoveringProblem, said: Certificate, slack: float) ->
 
 def _verify_branches(proof: tuple[Branch, ...], fewest: int) -> None:
     """A branch that speaks of all covers, or branches that leave no number of rules out: at most k, at least k + 1."""
-    at_most = max((branch.count for branch in proof if branch.count_price < 0), default=fewest - 1)
+    at_most = max([fewest - 1, *(branch.count for branch in proof if branch.count_price < 0)])
     at_least = min((branch.count for branch in proof if branch.count_price > 0), default=None)
     speaks_of_all = any(branch.count_price == 0 for branch in proof)
     if proof and not speaks_of_all and (at_least is None or at_least > at_most + 1):

@@ -19,6 +19,11 @@ from rulecover.typing import Floats, Ints
 
 #: The share of the time limit after which the search makes way for the proof.
 SEARCH_SHARE = 0.5
+#: Parts of the effort, one after the other. The first is enough where little is left to prove after it; the last is
+#: for covers so far from their bound that branch and bound will hardly close the gap.
+STAGES = (0.1, 0.9, 4.0)
+#: Rules below which a problem is proved at once, and rules (at mean cost) within which a bound is near.
+SMALL, NEAR = 300, 2.0
 #: Fix rules by reduced cost again, as long as at least this share of them goes.
 WORTHWHILE = 0.03
 
@@ -62,18 +67,16 @@ class Exact:
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         begin = time.perf_counter()
         deadline = None if self.time_limit is None else begin + self.time_limit
-        search_until = None if self.time_limit is None else begin + SEARCH_SHARE * self.time_limit
         rules, remaining = best_of_greedy(problem)
         bound = fitted_bound(problem, remaining)
         proved: float | None = None
         try:
             left = reduced(problem, deadline=deadline)
             bound = guiding_bound(left, bound, begin, deadline)
-            rules, ended = improved(
-                left, bound, rules, effort=self.effort, random_state=self.random_state, deadline=search_until
-            )
-            if ended != Ended.INTERRUPT:
-                rules, proved = _proved(left, bound, rules, deadline)
+            search_until = None if self.time_limit is None else begin + SEARCH_SHARE * self.time_limit
+            rules, narrowed, ended = self._searched(left, bound, rules, search_until)
+            if ended != Ended.INTERRUPT and math.fsum(problem.cost[rules]) > _met(bound):
+                rules, proved = _proved(problem, narrowed, rules, deadline)
         except KeyboardInterrupt:
             pass
         rules = in_greedy_order(problem, rules)
@@ -90,18 +93,39 @@ class Exact:
             count_proof=bound.count_proof,
         )
 
+    def _searched(
+        self, left: Reduced, bound: Bound, rules: Ints, deadline: float | None
+    ) -> tuple[Ints, _Narrowed | None, Ended]:
+        """A cover by search, and what is left to prove: a short search first, and a long one where proof is far."""
+        seed = self.random_state
+        for stage, share in enumerate(STAGES):
+            effort = share * self.effort
+            rules, ended = improved(left, bound, rules, effort=effort, random_state=seed, deadline=deadline)
+            cost = math.fsum(left.problem.cost[rules])
+            narrowed = _narrowed(left, bound, _cutoff(cost), deadline) if cost > _met(bound) else None
+            is_small = narrowed is None or narrowed.left.shape[1] <= SMALL
+            is_near = stage == 1 and cost - bound.value <= NEAR * cost / len(rules)
+            if is_small or is_near or ended != Ended.EFFORT:
+                break
+            seed = None if seed is None else seed + 1
+        return rules, narrowed, ended
 
-def _proved(left: Reduced, bound: Bound, rules: Ints, deadline: float | None) -> tuple[Ints, float | None]:
-    """The best cover at the end, and a bound by branch and bound."""
-    problem = left.problem
-    cost = math.fsum(problem.cost[rules])
+
+def _met(bound: Bound) -> float:
+    """A cover of no more than this meets the bound."""
+    return bound.value + 0.5 * TOLERANCE * max(1.0, bound.value)
+
+
+def _cutoff(cost: float) -> float:
     # A cover that is cheaper by less than this is no other: sums of floats differ by as much.
-    cutoff = cost - 0.1 * TOLERANCE * max(1.0, cost)
-    if bound.value >= cutoff:
-        return rules, None
-    if not len(left.rules):
-        return rules, cutoff
-    narrowed = _narrowed(left, bound, cutoff, deadline)
+    return cost - 0.1 * TOLERANCE * max(1.0, cost)
+
+
+def _proved(
+    problem: CoveringProblem, narrowed: _Narrowed | None, rules: Ints, deadline: float | None
+) -> tuple[Ints, float]:
+    """The best cover at the end, and a bound by branch and bound."""
+    cutoff = _cutoff(math.fsum(problem.cost[rules]))
     if narrowed is None:
         return rules, cutoff
     return _branch_and_bound(problem, narrowed, rules, cutoff=cutoff, deadline=deadline)
@@ -126,7 +150,7 @@ def _narrowed(left: Reduced, bound: Bound, cutoff: float, deadline: float | None
     """
     problem, allowed = left.problem, np.arange(left.problem.n_rules)
     fewest = bound.min_rules
-    while True:
+    while len(left.rules):
         within = allowed[left.rules]
         useful = _least_cost_with(left.problem, bound)[left.rules] < cutoff
         if useful.sum() >= (1 - WORTHWHILE) * len(useful) or (deadline is not None and time.perf_counter() >= deadline):
@@ -141,6 +165,7 @@ def _narrowed(left: Reduced, bound: Bound, cutoff: float, deadline: float | None
         fewest = max(fewest, bound.min_rules)
         if bound.value >= cutoff:
             return None
+    return _Narrowed(allowed, left, fewest)
 
 
 def _least_cost_with(problem: CoveringProblem, bound: Bound) -> Floats:

@@ -34,6 +34,8 @@ _PROVE_ONLY: dict[str, Any] = {
 }
 _INFEASIBLE = (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible)
 
+_DUAL, _PRIMAL = 1, 4  # HiGHS's numbers of the two simplex methods
+
 
 @dataclass(frozen=True, eq=False)
 class LinearAnswer:
@@ -84,6 +86,7 @@ class CoveringLP:
             ),
             "addRows",
         )
+        _check(self._highs.setOptionValue("simplex_strategy", _DUAL), "simplex_strategy")
         first, self._n_rules = self._n_rules, self._n_rules + n_new
         if self._price is not None:
             for row in range(first, self._n_rules):
@@ -95,6 +98,8 @@ class CoveringLP:
         """More samples of demand 1, each a row of `matrix` over the rules there are."""
         _add_columns(self._highs, np.ones(matrix.shape[0]), highspy.kHighsInf, matrix.indptr[:-1], matrix.indices)
         self._n_samples += matrix.shape[0]
+        # The basis stays primal feasible under new columns, and dual feasible under new rows.
+        _check(self._highs.setOptionValue("simplex_strategy", _PRIMAL), "simplex_strategy")
 
     def reprice(self, cost: Floats) -> None:
         """Other costs of the rules; the basis stays."""
@@ -128,10 +133,25 @@ class CoveringLP:
             lower, upper = (-highspy.kHighsInf if side < 0 else 0.0), (highspy.kHighsInf if side > 0 else 0.0)
             _check(self._highs.changeColBounds(self._price, lower, upper), "changeColBounds")
             _check(self._highs.changeColCost(self._price, float(count)), "changeColCost")
-        status = _run(self._highs, deadline)
+        status = self._run_guarded(deadline)
         if status not in _OPTIMAL and status not in _STOPPED:
             raise SolverError(f"the covering LP ended as {self._highs.modelStatusToString(status)!r}.")
         return self._answer(status in _OPTIMAL)
+
+    def _run_guarded(self, deadline: float | None) -> Any:
+        """Solves from the last basis, but on degenerate problems that can take far longer than to begin anew.
+
+        So it is given a number of iterations, not of seconds: what comes out must not depend on the clock.
+        """
+        enough = 2000 + 3 * (self._n_rules + self._n_samples)
+        _check(self._highs.setOptionValue("simplex_iteration_limit", enough), "simplex_iteration_limit")
+        status = _run(self._highs, deadline)
+        if status == highspy.HighsModelStatus.kIterationLimit:
+            _check(self._highs.clearSolver(), "clearSolver")
+            _check(self._highs.setOptionValue("simplex_strategy", _DUAL), "simplex_strategy")
+            _check(self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf), "simplex_iteration_limit")
+            status = _run(self._highs, deadline)
+        return status
 
     def _answer(self, finished: bool) -> LinearAnswer:
         solution = self._highs.getSolution()
@@ -240,14 +260,22 @@ def _run(highs: Any, deadline: float | None) -> Any:
     if deadline is not None:
         left = max(0.0, deadline - time.perf_counter())
         _check(highs.setOptionValue("time_limit", highs.getRunTime() + left), "time_limit")
-    # A thread of its own, because Python sees Ctrl-C only between two of its own instructions.
+    # A thread of its own, because Python sees Ctrl-C only between two of its own instructions; and an event, because
+    # a `join` that Ctrl-C ends takes the thread for dead.
     highs.HandleUserInterrupt = True
-    worker = threading.Thread(target=highs.run, daemon=True)
-    worker.start()
-    interrupted = False
-    while worker.is_alive():
+    done = threading.Event()
+
+    def work() -> None:
         try:
-            worker.join(0.1)
+            highs.run()
+        finally:
+            done.set()
+
+    threading.Thread(target=work, daemon=True).start()
+    interrupted = False
+    while not done.is_set():
+        try:
+            done.wait(0.1)
         except KeyboardInterrupt:
             interrupted = True
             highs.cancelSolve()
