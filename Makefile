@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= data
 JOBS ?= auto
 
-.PHONY: demo test lint bench table-s2 table-covers clean
+.PHONY: demo test lint bench table-s2 table-covers table-rcboost clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -27,6 +27,9 @@ table-s2: $(VENV)/core  ## Table S.2 of the paper: make table-s2 DATA=folder
 
 table-covers: $(VENV)/core  ## greedy, search and exact over the data sets: make table-covers DATA=folder
 	$(BIN)/python experiments/covers.py --data $(DATA)
+
+table-rcboost: $(VENV)/core  ## RCBoost's column of Table S.3: make table-rcboost DATA=folder
+	$(BIN)/python experiments/rcboost.py --data $(DATA)
 
 $(VENV)/core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

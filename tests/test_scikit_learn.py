@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rulecover import MIRCOClassifier
+from rulecover import MIRCOClassifier, RCBoostClassifier
 
 # What scikit-learn lists as expected failures of its own RandomForestClassifier, for the same reason: a bootstrap
 # draws other rows when rows are weighted, repeated or left out.
@@ -20,13 +20,14 @@ OF_THE_FOREST = {
 
 def expected_failures(estimator: Any) -> dict[str, str]:
     inside = estimator.estimator
-    bootstraps = inside is None or (isinstance(inside, RandomForestClassifier) and inside.bootstrap)
+    bootstraps = (inside is None and isinstance(estimator, MIRCOClassifier)) or (isinstance(inside, RandomForestClassifier) and inside.bootstrap)
     return OF_THE_FOREST if bootstraps else {}
 
 
 @parametrize_with_checks(
     [
         MIRCOClassifier(),
+        RCBoostClassifier(max_rmp_calls=5),
         # As the check of class weights itself sets it: a tree grown until every leaf is pure takes no notice of them.
         MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01)),
         MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), demand=2, vote="shares", fallback="all"),

@@ -77,8 +77,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     def _source(self) -> Any:
         if self.estimator is None:
             return self._default_estimator()
-        with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
-            read_trees(self.estimator)
+        if not isinstance(getattr(self.estimator, "estimator", None), RuleClassifier):
+            with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
+                read_trees(self.estimator)
         if is_regressor(self.estimator) or not is_classifier(self.estimator):
             raise UnreadableModelError(
                 f"{_name(self.estimator)} is no classifier, but {type(self).__name__} works on classifiers; "

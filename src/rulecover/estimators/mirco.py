@@ -211,9 +211,14 @@ class MIRCOClassifier(RuleClassifier):
         return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)
 
     def _pool(self, data: TrainingData) -> RulePool:
-        ensemble = read_trees(self.estimator_)
-        names = check_model_fits(ensemble, data.X, self._names())
-        pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
+        """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already."""
+        if isinstance(self.estimator_, RuleClassifier):
+            rules = self.estimator_.rules_
+            pool = data.pool_of(rules, self._price())
+        else:
+            ensemble = read_trees(self.estimator_)
+            names = check_model_fits(ensemble, data.X, self._names())
+            pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
         return pool if self.demand == 1 else pool.distinct()
 
     def covering_problem(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringProblem:
@@ -243,7 +248,8 @@ def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options:
     Parameters
     ----------
     model
-        A trained tree ensemble that `rulecover.readers` can read.
+        A trained tree ensemble that `rulecover.readers` can read, or a trained `RCBoostClassifier`, whose pool is
+        then covered (Algorithm 1 from the line that evaluates impurities).
     X, y
         Labelled data to choose and price the rules by: the model's training data, or other data with the same
         columns and labels.

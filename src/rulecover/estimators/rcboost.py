@@ -155,7 +155,8 @@ class RCBoostClassifier(RuleClassifier):
         self.verbose = verbose
 
     def _default_estimator(self) -> Any:
-        return DecisionTreeClassifier(max_depth=5)
+        # A leaf must carry some weight: rows that hardly count make no rule of their own.
+        return DecisionTreeClassifier(max_depth=5, min_weight_fraction_leaf=1e-6)
 
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
 
