@@ -20,7 +20,9 @@ OF_THE_FOREST = {
 
 def expected_failures(estimator: Any) -> dict[str, str]:
     inside = estimator.estimator
-    bootstraps = (inside is None and isinstance(estimator, MIRCOClassifier)) or (isinstance(inside, RandomForestClassifier) and inside.bootstrap)
+    bootstraps = (inside is None and isinstance(estimator, MIRCOClassifier)) or (
+        isinstance(inside, RandomForestClassifier) and inside.bootstrap
+    )
     return OF_THE_FOREST if bootstraps else {}
 
 

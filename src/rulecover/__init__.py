@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rulecover.estimators.linear import RuleTransformer, linear_rules
     from rulecover.estimators.mirco import MIRCOClassifier, explain
     from rulecover.estimators.rcboost import RCBoostClassifier
     from rulecover.readers import read_trees
@@ -16,11 +17,22 @@ _HOMES = {
     "MIRCOClassifier": "rulecover.estimators.mirco",
     "RCBoostClassifier": "rulecover.estimators.rcboost",
     "RuleSet": "rulecover.rules",
+    "RuleTransformer": "rulecover.estimators.linear",
     "explain": "rulecover.estimators.mirco",
+    "linear_rules": "rulecover.estimators.linear",
     "read_trees": "rulecover.readers",
 }
 
-__all__ = ["MIRCOClassifier", "RCBoostClassifier", "RuleSet", "__version__", "explain", "read_trees"]
+__all__ = [
+    "MIRCOClassifier",
+    "RCBoostClassifier",
+    "RuleSet",
+    "RuleTransformer",
+    "__version__",
+    "explain",
+    "linear_rules",
+    "read_trees",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -275,8 +275,9 @@ class RuleSet:
         """Which rule covers which row, as a boolean sparse matrix of rows x rules."""
         X = self.check_columns(X)
         row, rule = self.matcher.hits(X)
-        shape = (X.shape[0], len(self))
-        return scipy.sparse.csr_array((np.ones(len(row), dtype=bool), (row, rule)), shape=shape)
+        index = scipy.sparse.get_index_dtype(maxval=max(X.shape[0], len(self), len(row)))
+        places = row.astype(index), rule.astype(index)  # scikit-learn's own models take no 64-bit indices
+        return scipy.sparse.csr_array((np.ones(len(row), dtype=bool), places), shape=(X.shape[0], len(self)))
 
     def accepted(self, X: Any, *, along_paths: bool = False) -> Floats:
         """The share of each rule's clauses that each row satisfies, rows x rules; 1 for a rule without clauses.

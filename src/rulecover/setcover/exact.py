@@ -13,7 +13,7 @@ from rulecover.setcover.certificate import TOLERANCE, certified
 from rulecover.setcover.greedy import greedy_picks, in_greedy_order
 from rulecover.setcover.problem import Branch, Cover, CoveringProblem, Status
 from rulecover.setcover.reduce import Reduced, reduced
-from rulecover.setcover.search import Ended, best_of_greedy, guiding_bound, improved
+from rulecover.setcover.search import MAX_LP_ENTRIES, Ended, best_of_greedy, guiding_bound, improved
 from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
 from rulecover.typing import Floats, Ints
 
@@ -34,7 +34,8 @@ class Exact:
 
     The problem is reduced, `Search` finds a cover, rules are ruled out by their reduced cost under LP prices, and
     HiGHS proves the rest by branch and bound. A proof is usual in seconds for covers of up to 15 rules; beyond 20
-    rules expect a gap. Ctrl-C ends it as the time limit does.
+    rules expect a gap. Where more than `MAX_LP_ENTRIES` (sample, rule) pairs are left it does no more than `Search`.
+    Ctrl-C ends it as the time limit does.
 
     Parameters
     ----------
@@ -128,6 +129,9 @@ def _proved(
     cutoff = _cutoff(math.fsum(problem.cost[rules]))
     if narrowed is None:
         return rules, cutoff
+    is_late = deadline is not None and time.perf_counter() >= deadline
+    if is_late or narrowed.left.matrix.nnz > MAX_LP_ENTRIES:
+        return rules, 0.0
     return _branch_and_bound(problem, narrowed, rules, cutoff=cutoff, deadline=deadline)
 
 

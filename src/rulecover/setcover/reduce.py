@@ -16,7 +16,7 @@ from rulecover.typing import Array, Bools, Floats, Ints
 #: The table of samples by blocks is four bytes a cell; beyond this many cells only equal samples are merged.
 MAX_CELLS = 250_000_000
 #: Pairs of columns, or of rows, that are compared at a time.
-PAIRS_AT_A_TIME = 4_000_000
+PAIRS_AT_A_TIME = 1_000_000
 #: One row of each pair is compared at a time this often, then twice as many each time: most pairs die at once.
 SINGLE_STEPS = 24
 
@@ -108,7 +108,7 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
     coverage = problem.coverage if rules is None else problem.coverage.take(allowed)
     samples = _distinct(coverage, problem.demand)
     table = _Table(coverage.among(samples), problem.cost[allowed], problem.demand[samples], deadline)
-    if len(samples) * len(coverage.blocks) <= MAX_CELLS:
+    if len(samples) * len(coverage.blocks) <= MAX_CELLS and not (deadline and time.perf_counter() >= deadline):
         table.shrink()
     kept = np.flatnonzero(table.alive[:-1])
     return Reduced(
@@ -179,6 +179,8 @@ class _Table:
             n_forced = len(self.forced)
             gone = self._dominated_columns(self.alive if everything else lost_a_row & self.alive)
             self.alive[gone] = False
+            if self._out_of_time():
+                return
             lost_a_column = np.isin(self.cell, gone).any(axis=1)
             rows = self._dominated_rows(np.flatnonzero(lost_a_column | everything))
             lost_a_row[:] = False

@@ -22,8 +22,8 @@ from rulecover.typing import Ints
 ROUNDS, STEPS_PER_ROUND = 900, 10
 #: A core with more entries than this gets fewer rounds, since each takes longer.
 EASY_ENTRIES = 40_000
-#: Beyond this many entries the LP is left out; the prices of the greedy choice guide the search.
-MAX_LP_ENTRIES = 5_000_000
+#: Beyond this many (sample, rule) pairs the LP is left out; the prices of the greedy choice guide the search.
+MAX_LP_ENTRIES = 2_000_000
 #: The share of a time limit that the LP may take.
 LP_SHARE = 0.4
 
@@ -105,7 +105,7 @@ def best_of_greedy(problem: CoveringProblem) -> tuple[Ints, Remaining]:
 
 def guiding_bound(left: Reduced, fitted: Bound, begin: float, deadline: float | None) -> Bound:
     """The LP bound, for a part of the time that is left; on very large problems the one by dual fitting."""
-    if left.matrix.nnz > MAX_LP_ENTRIES:
+    if left.matrix.nnz > MAX_LP_ENTRIES or (deadline is not None and time.perf_counter() >= deadline):
         return fitted
     lp_deadline = None if deadline is None else begin + LP_SHARE * (deadline - begin)
     return bound_of(left, fitted, deadline=lp_deadline)
@@ -131,6 +131,8 @@ def improved(
     cost = math.fsum(problem.cost[rules])
     if cost <= bound.value + TOLERANCE * max(1.0, cost):
         return rules, Ended.EFFORT
+    if deadline is not None and time.perf_counter() >= deadline:
+        return rules, Ended.TIME
     duals = bound.duals[left.samples]
     columns = core_columns(left.matrix, left.cost - left.matrix.T @ duals, left.places(rules))
     core = Core(left.matrix[:, columns], left.cost[columns], left.demand, duals)

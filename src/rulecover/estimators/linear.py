@@ -1,0 +1,122 @@
+"""Rules as features: a transformer, and a sparse linear model on the rules of a trained model (RuleFit's idea)."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rulecover.estimators.base import RuleClassifier
+from rulecover.estimators.checks import real_number
+from rulecover.estimators.mirco import MIRCOClassifier
+from rulecover.typing import Array
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+
+class RuleTransformer(TransformerMixin, BaseEstimator):
+    """Turns rows into columns that say which rule covers them, 1 or 0.
+
+    Parameters
+    ----------
+    estimator
+        A classifier of this package; it is cloned and trained, unless it is inside scikit-learn's
+        ``FrozenEstimator``. `MIRCOClassifier` by default.
+    sparse_output
+        Whether to return a sparse matrix; ``set_output(transform="pandas")`` needs a dense one.
+
+    Attributes
+    ----------
+    estimator_ : object
+        The trained classifier, whose ``rules_`` are the columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> columns = RuleTransformer(MIRCOClassifier(random_state=0)).set_output(transform="pandas").fit_transform(X, y)
+    >>> columns.shape[0], set(columns.iloc[:, 0])
+    (150, {0.0, 1.0})
+    """
+
+    def __init__(self, estimator: Any = None, *, sparse_output: bool = False) -> None:
+        self.estimator = estimator
+        self.sparse_output = sparse_output
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RuleTransformer:
+        """Trains the classifier."""
+        validate_data(self, X, skip_check_array=True)
+        model = MIRCOClassifier() if self.estimator is None else self.estimator
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        trained = clone(model).fit(X, y, **weights)
+        self.estimator_ = trained.estimator if isinstance(trained, FrozenEstimator) else trained
+        if not isinstance(self.estimator_, RuleClassifier):
+            raise TypeError(
+                f"{type(self.estimator_).__name__} has no rules to turn into columns; "
+                "give a MIRCOClassifier or an RCBoostClassifier."
+            )
+        return self
+
+    def transform(self, X: Any) -> Array | scipy.sparse.csr_array:
+        """One column a rule, rows x rules."""
+        check_is_fitted(self)
+        covered = self.estimator_.apply(X).astype(np.float64)
+        return covered if self.sparse_output else covered.toarray()
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The text of each rule."""
+        check_is_fitted(self)
+        return np.array([rule.text for rule in self.estimator_.rules_], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags = (
+            (MIRCOClassifier() if self.estimator is None else self.estimator).__sklearn_tags__().input_tags
+        )
+        return tags
+
+
+def linear_rules(model: RuleClassifier, X: Any, y: Any, *, C: float = 0.1, sample_weight: Any = None) -> Pipeline:
+    """A sparse logistic regression on the rules of a trained model, as RuleFit has it.
+
+    Parameters
+    ----------
+    model
+        A trained classifier of this package; an `RCBoostClassifier` has the richest pool.
+    X, y, sample_weight
+        Data to weigh the rules by.
+    C
+        The smaller, the fewer rules keep a weight (scikit-learn's inverse strength of the L1 penalty).
+
+    Returns
+    -------
+    Pipeline
+        Fitted: rules as columns, then scikit-learn's `LogisticRegression`, whose ``coef_`` are the rules' weights.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rulecover import RCBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> boosted = RCBoostClassifier(max_rmp_calls=5, random_state=0).fit(X, y)
+    >>> sparse = linear_rules(boosted, X, y, C=0.05)
+    >>> 0 < np.count_nonzero(sparse[-1].coef_) < len(boosted.rules_)
+    True
+    """
+    real_number("C", C, above=True)
+    check_is_fitted(model)
+    rules = RuleTransformer(FrozenEstimator(model), sparse_output=True)
+    # scikit-learn 1.8 replaced the penalty's name by the share of L1 in it.
+    by_share = inspect.signature(LogisticRegression).parameters["l1_ratio"].default is not None
+    penalty: dict[str, Any] = {"l1_ratio": 1.0} if by_share else {"penalty": "l1"}
+    regression = LogisticRegression(C=C, solver="saga", max_iter=5000, tol=1e-3, random_state=0, **penalty)
+    weights = {} if sample_weight is None else {"logisticregression__sample_weight": sample_weight}
+    return make_pipeline(rules, regression).fit(X, y, **weights)
