@@ -108,7 +108,7 @@ def linear_rules(model: RuleClassifier, X: Any, y: Any, *, C: float = 0.1, sampl
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> boosted = RCBoostClassifier(max_rmp_calls=5, random_state=0).fit(X, y)
     >>> sparse = linear_rules(boosted, X, y, C=0.05)
-    >>> 0 < np.count_nonzero(sparse[-1].coef_) < len(boosted.rules_)
+    >>> bool(0 < np.count_nonzero(sparse[-1].coef_) < len(boosted.rules_))
     True
     """
     real_number("C", C, above=True)

@@ -19,28 +19,15 @@ from rulecover.impurity import CRITERIA
 from rulecover.pool import Price, RulePool, TrainingData
 from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
-from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Greedy
+from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search
 from rulecover.typing import Ints
 from rulecover.voting import VOTES, MajorityVote
-
-
-def _search(time_limit: float | None, seed: int) -> CoverSolver:
-    from rulecover.setcover.search import Search
-
-    return Search(time_limit=time_limit, random_state=seed)
-
-
-def _exact(time_limit: float | None, seed: int) -> CoverSolver:
-    from rulecover.setcover.exact import Exact
-
-    return Exact(random_state=seed) if time_limit is None else Exact(time_limit=time_limit, random_state=seed)
-
 
 #: The solvers that have a name, made from the estimator's time limit and seed.
 SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
     "greedy": lambda time_limit, seed: Greedy(),
-    "search": _search,
-    "exact": _exact,
+    "search": lambda time_limit, seed: Search(time_limit=time_limit, random_state=seed),
+    "exact": lambda time_limit, seed: Exact(time_limit=time_limit or Exact.time_limit, random_state=seed),
 }
 
 
@@ -80,8 +67,9 @@ class MIRCOClassifier(RuleClassifier):
     class_weight
         As in scikit-learn: ``None``, "balanced" or a dictionary; multiplies the sample weights.
     time_limit
-        Seconds that a solver with a name may take to choose; the best cover so far is kept. The greedy choice takes
-        milliseconds and knows no limit; reading the trees and training the estimator do not count.
+        Seconds that a solver with a name may take to choose; the best cover so far is kept. "exact" takes 60 by
+        default. The greedy choice takes milliseconds and knows no limit; reading the trees and training the
+        estimator do not count.
     random_state
         Seed of the default forest, of an estimator without a seed of its own, and of the search. With ``None`` the
         forest differs from fit to fit, but the search does not: the rules of a trained model are always the same.

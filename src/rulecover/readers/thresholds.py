@@ -12,8 +12,9 @@ def from_float32(threshold: Array) -> Floats:
     threshold, all doubles below the middle between f and its successor round to f or lower; the middle itself does
     if f is the even one of the two.
 
-    >>> float(from_float32(np.array([0.1]))[0])
-    0.10000000149011612
+    >>> t = from_float32(np.array([0.1]))[0]
+    >>> float(np.float32(t)) <= 0.1, float(np.float32(np.nextafter(t, 1))) <= 0.1
+    (True, False)
     """
     with np.errstate(over="ignore"):
         wanted = np.asarray(threshold, dtype=np.float64)
