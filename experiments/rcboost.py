@@ -40,7 +40,7 @@ FIELDS = ["dataset", "seed", "duals", "fold", "inidt", "rcb", "depth", "bound", 
 
 def boosted(depth: int, seed: int, duals: str) -> RCBoostClassifier:
     tree = DecisionTreeClassifier(max_depth=depth, random_state=seed)
-    return RCBoostClassifier(tree, max_rmp_calls=max(CALLS), duals=duals, random_state=seed)
+    return RCBoostClassifier.as_in_paper(tree, max_rmp_calls=max(CALLS), duals=duals, random_state=seed)
 
 
 def scores(model: RCBoostClassifier, X: np.ndarray, y: np.ndarray) -> list[float]:

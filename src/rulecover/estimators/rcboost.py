@@ -154,6 +154,16 @@ class RCBoostClassifier(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @classmethod
+    def as_in_paper(cls, estimator: Any = None, **settings: Any) -> RCBoostClassifier:
+        """The paper's settings: one tree a call, duals as a simplex code returns them, all rules vote by counts.
+
+        >>> RCBoostClassifier.as_in_paper(max_rmp_calls=10)
+        RCBoostClassifier(duals='vertex', max_rmp_calls=10)
+        """
+        paper = {"duals": "vertex", "pricing": "tree", "admit": "all", "rule_weights": None, "vote": "counts"}
+        return cls(estimator, **{**paper, **settings})
+
     def _default_estimator(self) -> Any:
         # A leaf must carry some weight: rows that hardly count make no rule of their own.
         return DecisionTreeClassifier(max_depth=5, min_weight_fraction_leaf=1e-6)
