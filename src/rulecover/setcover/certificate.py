@@ -25,12 +25,13 @@ def certified(
     proved: float | None = None,
     bound: float | None = None,
     count_proof: Branch | None = None,
+    max_rules: int | None = None,
 ) -> Cover:
     """A cover with its certificate: every number in it is counted here, from the problem.
 
     The bound is the better of what `proof` proves (recomputed here, unless `proved` says it) and `bound`, the word of
-    a branch-and-bound code. A cover whose cost meets its bound is called optimal, and one that falls short of a
-    demand limited.
+    a branch-and-bound code. A cover whose cost meets its bound is called optimal. Only one that has all the rules it
+    may have, `max_rules`, may fall short of a demand; it is called limited.
     """
     rules = np.asarray(rules, dtype=np.intp)
     objective = math.fsum(problem.cost[rules])
@@ -39,6 +40,8 @@ def certified(
     if bound is not None and bound > proved:
         proved, proof = bound, ()
     short = len(problem.shortfall(rules))
+    if short and (max_rules is None or len(rules) < max_rules):
+        raise InvalidCertificateError(f"{len(rules)} rules leave {short} samples covered less often than demanded.")
     if short:
         status = Status.LIMITED
     else:

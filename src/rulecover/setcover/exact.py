@@ -92,6 +92,7 @@ class Exact:
             proved=bound.value,
             bound=proved if by_search else None,
             count_proof=bound.count_proof,
+            max_rules=max_rules,
         )
 
     def _searched(

@@ -205,6 +205,7 @@ class Greedy:
             proved=bound.value,
             count_proof=bound.count_proof,
             seconds=time.perf_counter() - start,
+            max_rules=max_rules,
         )
 
     def _bound(self, problem: CoveringProblem, remaining: Remaining) -> Bound:

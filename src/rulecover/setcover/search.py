@@ -198,4 +198,5 @@ def finish(
         proof=bound.proof,
         proved=bound.value,
         count_proof=bound.count_proof,
+        max_rules=max_rules,
     )
