@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
@@ -18,8 +18,8 @@ from rulecover.typing import Floats, Ints
 
 #: Rules with a reduced cost below this are missing in the LP.
 MISSING = -1e-8
-#: Rules that the LP begins with, for each sample.
-RULES_PER_SAMPLE = 5
+#: Rules that the LP begins with: for each sample, and in all.
+RULES_PER_SAMPLE, RULES_AT_FIRST = 5, 1000
 #: Rules that enter the LP at a time.
 ENTER_AT_A_TIME = 2000
 
@@ -40,6 +40,8 @@ class Bound:
         The least number of rules of any cover, as far as proved.
     duals
         Prices of the samples: those of the LP, or of the greedy choice where there was no time for it.
+    complete
+        Whether no deadline cut it short.
     """
 
     value: float
@@ -48,6 +50,7 @@ class Bound:
     count_proof: Branch | None
     min_rules: int
     duals: Floats
+    complete: bool = True
 
 
 def fitted_bound(problem: CoveringProblem, remaining: Remaining) -> Bound:
@@ -90,16 +93,18 @@ def bound_of(left: Reduced, fitted: Bound, *, deadline: float | None = None, cou
     branch, shares, finished = lp.solve(deadline=deadline)
     value = branch.bound(left.problem)
     best = Bound(value, "LP", (branch,), None, fitted.min_rules, branch.duals) if value > fitted.value else fitted
-    if not (count and finished) or _past(deadline):
+    if not finished:
+        return replace(best, complete=False)
+    if not count:
         return best
     basis = lp.basis()
     ones = np.ones(left.problem.n_rules)
     count_proof, _, finished = lp.solve(cost=ones, deadline=deadline)
     fewest = count_proof.bound(left.problem, ones)
     fewest_rules = max(best.min_rules, math.ceil(fewest - TOLERANCE * max(1.0, fewest)))
-    best = Bound(best.value, best.source, best.proof, count_proof, fewest_rules, best.duals)
-    if not finished or _past(deadline):
-        return best
+    best = replace(best, count_proof=count_proof, min_rules=fewest_rules)
+    if not finished:
+        return replace(best, complete=False)
     lp.restore(basis)
     return _raised_by_count(lp, best, float(shares.sum()), deadline)
 
@@ -114,14 +119,13 @@ def _raised_by_count(lp: _WholeLP, best: Bound, n_rules: float, deadline: float 
     for count, side in sides:
         branch, _, finished = lp.solve(count=count, side=side, deadline=deadline)
         if not finished:
-            return best
+            return replace(best, complete=False)
         branches.append(branch)
     value = min(branch.bound(lp.problem) for branch in branches)
-    if value <= best.value or any(
-        branch.count_price * side <= 0 for branch, (_, side) in zip(branches, sides, strict=True)
-    ):
+    binds = all(branch.count_price * side > 0 for branch, (_, side) in zip(branches, sides, strict=True))
+    if value <= best.value or not binds:
         return best
-    return Bound(value, "LP and count", tuple(branches), best.count_proof, best.min_rules, best.duals)
+    return replace(best, value=value, source="LP and count", proof=tuple(branches))
 
 
 class _WholeLP:
@@ -140,9 +144,10 @@ class _WholeLP:
         # Forced rules, with the samples that force them, belong to the LP of the whole problem.
         self.samples = np.concatenate([left.samples, left.forcing])
         self.cost = self.problem.cost
-        at_least = max(RULES_PER_SAMPLE, int(self.problem.demand.max(initial=1)))
-        per_sample = left.cost / np.maximum(1, np.diff(left.matrix.indptr))
-        begin = core_columns(left.matrix, per_sample, np.zeros(0, dtype=np.intp), per_row=at_least, near=0.0)
+        enough = max(RULES_PER_SAMPLE, int(self.problem.demand.max(initial=1)))
+        price = left.cost / np.maximum(1, np.diff(left.matrix.indptr))
+        nothing = np.zeros(0, dtype=np.intp)
+        begin = core_columns(left.matrix, price, nothing, per_row=enough, near=0.0, at_least=RULES_AT_FIRST)
         self.rules = np.concatenate([left.rules[begin], left.forced])
         matrix = self._columns(self.rules) if len(left.forced) else left.matrix[:, begin]
         self._lp = CoveringLP(matrix, self.cost[self.rules], self.problem.demand[self.samples])
@@ -180,6 +185,3 @@ class _WholeLP:
             self._lp.add(self._columns(missing), self.cost[missing])
             self.rules = np.concatenate([self.rules, missing])
 
-
-def _past(deadline: float | None) -> bool:
-    return deadline is not None and time.perf_counter() >= deadline

@@ -71,21 +71,23 @@ class Exact:
         rules, remaining = best_of_greedy(problem)
         bound = fitted_bound(problem, remaining)
         proved: float | None = None
+        ended = Ended.INTERRUPT
         try:
             left = reduced(problem, deadline=deadline)
             bound = guiding_bound(left, bound, begin, deadline)
             search_until = None if self.time_limit is None else begin + SEARCH_SHARE * self.time_limit
-            rules, narrowed, ended = self._searched(left, bound, rules, search_until)
+            rules, narrowed, ended = self._searched(left, bound, rules, search_until=search_until, deadline=deadline)
             if ended != Ended.INTERRUPT and math.fsum(problem.cost[rules]) > _met(bound):
                 rules, proved = _proved(problem, narrowed, rules, deadline)
         except KeyboardInterrupt:
             pass
         rules = in_greedy_order(problem, rules)
         by_search = proved is not None and proved > bound.value
+        in_time = ended != Ended.INTERRUPT and (deadline is None or time.perf_counter() < deadline)
         return certified(
             problem,
             rules if max_rules is None else rules[:max_rules],
-            Status.TIME_LIMIT,
+            Status.FEASIBLE if in_time else Status.TIME_LIMIT,
             source="branch and bound" if by_search else bound.source,
             seconds=time.perf_counter() - begin,
             proof=bound.proof,
@@ -96,13 +98,13 @@ class Exact:
         )
 
     def _searched(
-        self, left: Reduced, bound: Bound, rules: Ints, deadline: float | None
+        self, left: Reduced, bound: Bound, rules: Ints, *, search_until: float | None, deadline: float | None
     ) -> tuple[Ints, _Narrowed | None, Ended]:
         """A cover by search, and what is left to prove: a short search first, and a long one where proof is far."""
         seed = self.random_state
         for stage, share in enumerate(STAGES):
             effort = share * self.effort
-            rules, ended = improved(left, bound, rules, effort=effort, random_state=seed, deadline=deadline)
+            rules, ended = improved(left, bound, rules, effort=effort, random_state=seed, deadline=search_until)
             cost = math.fsum(left.problem.cost[rules])
             narrowed = _narrowed(left, bound, _cutoff(cost), deadline) if cost > _met(bound) else None
             is_small = narrowed is None or narrowed.left.shape[1] <= SMALL

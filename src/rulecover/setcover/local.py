@@ -277,7 +277,7 @@ def core_columns(
     *,
     per_row: int = 10,
     near: float = 0.1,
-    at_least: int = 1000,
+    at_least: int,
 ) -> Ints:
     """Columns of low score: the best few of each row, all below `near`, those to `keep`, and enough others."""
     order = np.argsort(score, kind="stable")

@@ -124,7 +124,11 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
 
 
 def _distinct(coverage: Coverage, demand: Ints) -> Ints:
-    """One sample, of the largest demand, of each set of samples that the same rules cover."""
+    """One sample, of the largest demand, of each set of samples that the same rules cover.
+
+    They come in the order of their hashes, which what covers them decides: so the order of the rows has no say in
+    anything that follows.
+    """
     rng = np.random.default_rng(0)
     keys = rng.integers(1, np.iinfo(np.uint64).max, size=coverage.n_rules, dtype=np.uint64)
     hashes = np.zeros(coverage.n_samples, dtype=np.uint64)
@@ -139,7 +143,8 @@ def _distinct(coverage: Coverage, demand: Ints) -> Ints:
     equal = np.ones(len(order), dtype=bool)
     for block in coverage.blocks:
         equal &= block.ids == block.ids[stands_for]
-    return np.flatnonzero((stands_for == np.arange(len(order))) | ~equal)
+    kept = (stands_for == np.arange(len(order))) | ~equal
+    return order[kept[order]]
 
 
 class _Table:

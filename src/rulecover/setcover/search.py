@@ -20,6 +20,9 @@ from rulecover.typing import Ints
 
 #: Rounds of ruin and recreate, and steps of row weighting for each, of one unit of effort.
 ROUNDS, STEPS_PER_ROUND = 900, 10
+#: The search is among this many columns at least: with half of it, the best covers of some forests are out of reach,
+#: and with twice as many, rounds are too few to find them.
+CORE_COLUMNS = 2000
 #: A core with more entries than this gets fewer rounds, since each takes longer.
 EASY_ENTRIES = 40_000
 #: Beyond this many (sample, rule) pairs the LP is left out; the prices of the greedy choice guide the search.
@@ -92,7 +95,7 @@ class Search:
             )
         except KeyboardInterrupt:
             pass
-        status = Status.FEASIBLE if ended == Ended.EFFORT else Status.TIME_LIMIT
+        status = Status.FEASIBLE if ended == Ended.EFFORT and bound.complete else Status.TIME_LIMIT
         return finish(problem, rules, bound, status=status, begin=begin, max_rules=max_rules)
 
 
@@ -105,7 +108,7 @@ def best_of_greedy(problem: CoveringProblem) -> tuple[Ints, Remaining]:
 
 def guiding_bound(left: Reduced, fitted: Bound, begin: float, deadline: float | None) -> Bound:
     """The LP bound, for a part of the time that is left; on very large problems the one by dual fitting."""
-    if left.matrix.nnz > MAX_LP_ENTRIES or (deadline is not None and time.perf_counter() >= deadline):
+    if left.matrix.nnz > MAX_LP_ENTRIES:
         return fitted
     lp_deadline = None if deadline is None else begin + LP_SHARE * (deadline - begin)
     return bound_of(left, fitted, deadline=lp_deadline)
@@ -134,7 +137,8 @@ def improved(
     if deadline is not None and time.perf_counter() >= deadline:
         return rules, Ended.TIME
     duals = bound.duals[left.samples]
-    columns = core_columns(left.matrix, left.cost - left.matrix.T @ duals, left.places(rules))
+    reduced_cost = left.cost - left.matrix.T @ duals
+    columns = core_columns(left.matrix, reduced_cost, left.places(rules), at_least=CORE_COLUMNS)
     core = Core(left.matrix[:, columns], left.cost[columns], left.demand, duals)
     place = np.full(len(left.rules), -1, dtype=np.intp)
     place[columns] = np.arange(len(columns))
