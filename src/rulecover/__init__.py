@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from rulecover.estimators.rcboost import RCBoostClassifier
     from rulecover.readers import read_trees
     from rulecover.rules import RuleSet
+    from rulecover.view.report import write_report
+    from rulecover.view.summary import Summary
 
 __version__ = "0.1.0.dev0"
 
@@ -18,9 +20,11 @@ _HOMES = {
     "RCBoostClassifier": "rulecover.estimators.rcboost",
     "RuleSet": "rulecover.rules",
     "RuleTransformer": "rulecover.estimators.linear",
+    "Summary": "rulecover.view.summary",
     "explain": "rulecover.estimators.mirco",
     "linear_rules": "rulecover.estimators.linear",
     "read_trees": "rulecover.readers",
+    "write_report": "rulecover.view.report",
 }
 
 __all__ = [
@@ -28,10 +32,12 @@ __all__ = [
     "RCBoostClassifier",
     "RuleSet",
     "RuleTransformer",
+    "Summary",
     "__version__",
     "explain",
     "linear_rules",
     "read_trees",
+    "write_report",
 ]
 
 

@@ -184,4 +184,3 @@ class _WholeLP:
             missing = missing[np.argsort(reduced_cost[missing], kind="stable")][:ENTER_AT_A_TIME]
             self._lp.add(self._columns(missing), self.cost[missing])
             self.rules = np.concatenate([self.rules, missing])
-

@@ -89,8 +89,8 @@ def verify(problem: CoveringProblem, cover: Cover) -> Certificate:
     >>> from rulecover.setcover import CoveringProblem, Greedy, verify
     >>> problem = CoveringProblem(Coverage.of_masks([[1, 1], [0, 1]]), cost=[1.0, 1.0])
     >>> print(verify(problem, Greedy()(problem)))
-    1 rules, total cost 1: optimal
-    no cover costs less than 1 (dual fitting): gap 0.0 %
+    1 rule, total cost 1.000: optimal
+    no cover costs less than 1.000 (dual fitting): gap 0.0 %
     """
     said = cover.certificate
     rules = cover.rules

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -172,14 +173,14 @@ class Certificate:
         return replace(self, proof=(), count_proof=None)
 
     def __str__(self) -> str:
-        lines = [f"{self.n_rules} rules, total cost {self.objective:.4g}: {self.status}"]
+        bound = math.floor(1000 * self.bound) / 1000  # rounded up it would promise too much
+        few = f"; no cover has fewer than {self.min_rules} rules" if self.min_rules > 1 else ""
+        lines = [f"{self.n_rules} rule{'s' * (self.n_rules != 1)}, total cost {self.objective:.3f}: {self.status}"]
         if self.n_uncovered:
             lines.append(f"{self.n_uncovered} samples are covered less often than demanded (limit on the rules)")
+            lines.append(f"no cover of all samples costs less than {bound:.3f} ({self.source}){few}")
         else:
-            lines.append(
-                f"no cover costs less than {self.bound:.4g} ({self.source}): gap {100 * self.gap:.1f} %"
-                + (f"; no cover has fewer than {self.min_rules} rules" if self.min_rules > 1 else "")
-            )
+            lines.append(f"no cover costs less than {bound:.3f} ({self.source}): gap {100 * self.gap:.1f} %{few}")
         if self.n_capped:
             lines.append(f"{self.n_capped} samples are covered by fewer rules than demanded, by all there are")
         return "\n".join(lines)

@@ -144,7 +144,8 @@ def _distinct(coverage: Coverage, demand: Ints) -> Ints:
     for block in coverage.blocks:
         equal &= block.ids == block.ids[stands_for]
     kept = (stands_for == np.arange(len(order))) | ~equal
-    return order[kept[order]]
+    distinct: Ints = order[kept[order]]
+    return distinct
 
 
 class _Table:
