@@ -37,7 +37,7 @@ $(VENV)/core: pyproject.toml
 	touch $@
 
 $(VENV)/test: $(VENV)/core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,binned]'
 	touch $@
 
 $(VENV)/lint: $(VENV)/core

@@ -32,13 +32,13 @@ def is_consistent(left: Reduced) -> bool:
 @pytest.mark.parametrize("max_demand", [1, 2, 4])
 def test_reductions_keep_the_optimum(max_demand):
     smaller = 0
-    for seed in range(700):
+    for seed in range(500):
         problem = random_problem(np.random.default_rng(seed), max_demand=max_demand, max_samples=9)
         left = reduced(problem)
         assert is_consistent(left), seed
         assert optimum_of(left) == pytest.approx(brute_force(problem), abs=1e-9), seed
         smaller += len(left.rules) < problem.n_rules
-    assert smaller > 300
+    assert smaller > 200
 
 
 def test_reductions_of_some_of_the_rules_keep_their_optimum():

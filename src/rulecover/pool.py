@@ -13,7 +13,7 @@ from rulecover.coverage import Coverage, smallest_uint
 from rulecover.impurity import Impurity
 from rulecover.parallel import map_tasks
 from rulecover.progress import tracked
-from rulecover.rules import Evidence, RuleSet
+from rulecover.rules import Evidence, Paths, RuleSet
 from rulecover.setcover import CoveringProblem
 from rulecover.trees import Leaves, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints, UInts
@@ -188,11 +188,10 @@ class RulePool:
         )
 
     def join(self, other: RulePool) -> RulePool:
-        """These rules followed by others that met the same data; both are leaves of trees."""
-        assert isinstance(self.source, Leaves) and isinstance(other.source, Leaves)
+        """These rules followed by others that met the same data."""
         return replace(
             self,
-            source=self.source.join(other.source),
+            source=_joined(self.source, other.source),
             coverage=self.coverage.join(other.coverage),
             evidence=self.evidence.join(other.evidence),
         )
@@ -211,6 +210,40 @@ class RulePool:
     def problem(self, demand: int = 1) -> CoveringProblem:
         """Model (1) of the paper over this pool."""
         return CoveringProblem(self.coverage, self.evidence.cost, np.full(self.coverage.n_samples, demand), self.weight)
+
+
+def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleSet:
+    """Leaves stay leaves; next to rules that come from no tree they are written out."""
+    if isinstance(first, Leaves) and isinstance(second, Leaves):
+        return first.join(second)
+    one, two = (each if isinstance(each, RuleSet) else each.rules() for each in (first, second))
+    return RuleSet(
+        offset=_end_to_end(one.offset, two.offset),
+        feature=np.concatenate([one.feature, two.feature]),
+        lower=np.concatenate([one.lower, two.lower]),
+        upper=np.concatenate([one.upper, two.upper]),
+        missing=np.concatenate([one.missing, two.missing]),
+        category=np.concatenate([one.category, np.where(two.category < 0, -1, two.category + len(one.category_sets))]),
+        feature_names=one.feature_names,
+        category_sets=one.category_sets + two.category_sets,
+        levels=one.levels,
+        paths=None if one.paths is None or two.paths is None else _joined_paths(one.paths, two.paths),
+    )
+
+
+def _joined_paths(one: Paths, two: Paths) -> Paths:
+    return Paths(
+        offset=_end_to_end(one.offset, two.offset),
+        feature=np.concatenate([one.feature, two.feature]),
+        bound=np.concatenate([one.bound, two.bound]),
+        above=np.concatenate([one.above, two.above]),
+        missing=np.concatenate([one.missing, two.missing]),
+    )
+
+
+def _end_to_end(one: Ints, two: Ints) -> Ints:
+    """The offsets of two lists, one behind the other."""
+    return np.concatenate([one, one[-1] + two[1:]])
 
 
 def first_of_equal(rules: RuleSet) -> Ints:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from rulecover.boosting.admission import Admission
 from rulecover.boosting.pricing import Duals
+from rulecover.boosting.proposal import Proposal, Proposed
 from rulecover.pool import Price, RulePool, TrainingData
+from rulecover.rules import RuleSet
 from rulecover.setcover.master import Master, Relaxation
 from rulecover.trees import TreeEnsemble
 from rulecover.typing import Floats
@@ -27,8 +29,9 @@ class Round:
         The optimum of the LP over the pool as it was before.
     rules, added
         The size of the pool after the pass, and how many rules it added.
-    objective, most_negative, lp_samples
-        Of that optimum; the least reduced cost that was proposed; how many samples the LP had to know.
+    objective, bound, most_negative, lp_samples
+        Of that optimum; a bound from below on the LP over all rules that the pricing can find, NaN if it proves none;
+        the least reduced cost that was proposed; how many samples the LP had to know.
     seconds_lp, seconds_pricing, seconds_rest
         Where the time went.
     """
@@ -37,6 +40,7 @@ class Round:
     rules: int
     added: int
     objective: float
+    bound: float
     most_negative: float
     lp_samples: int
     seconds_lp: float
@@ -57,7 +61,7 @@ class RuleGeneration:
     first
         The tree whose leaves are the first pool.
     propose
-        The pricing oracle: from duals to an ensemble whose leaves are the proposed rules.
+        The pricing oracle: from duals to rules, or to an ensemble whose leaves are the rules, or to a `Proposal`.
     price, names
         What a rule costs; the names of the columns.
     admit
@@ -70,7 +74,7 @@ class RuleGeneration:
         self,
         data: TrainingData,
         first: TreeEnsemble,
-        propose: Callable[[Duals], TreeEnsemble],
+        propose: Callable[[Duals], Proposed],
         *,
         price: Price,
         names: tuple[str, ...],
@@ -90,9 +94,9 @@ class RuleGeneration:
             clock.append(time.perf_counter())
             # Many duals are zero, and a tree weighted by them alone would not see those samples: they accumulate.
             accumulated = self.accumulated + relaxation.duals
-            proposed = self._propose(Duals(relaxation.duals, accumulated))
+            proposed = self._propose(Duals(relaxation.duals, accumulated, self._price))
             clock.append(time.perf_counter())
-            priced = self._data.pool(proposed, self._price, self._names)
+            priced, bound = self._met(proposed), _bound(proposed, relaxation.objective)
             reduced = reduced_costs(priced, relaxation.duals)
             columns = priced.take(self._admit(reduced))
             if len(columns):
@@ -100,9 +104,16 @@ class RuleGeneration:
                 self.pool = self.pool.join(columns)
             self.accumulated = accumulated
             clock.append(time.perf_counter())
-            yield _round(self.pool, columns, relaxation, reduced, clock)
+            yield _round(self.pool, columns, relaxation, bound=bound, reduced=reduced, clock=clock)
             if not len(columns):
                 return
+
+    def _met(self, proposed: Proposed) -> RulePool:
+        """The proposed rules, met with the data and priced."""
+        rules = proposed.rules if isinstance(proposed, Proposal) else proposed
+        if isinstance(rules, RuleSet):
+            return self._data.pool_of(replace(rules, feature_names=self._names), self._price)
+        return self._data.pool(rules, self._price, self._names)
 
 
 def reduced_costs(pool: RulePool, duals: Floats) -> Floats:
@@ -110,13 +121,20 @@ def reduced_costs(pool: RulePool, duals: Floats) -> Floats:
     return pool.evidence.cost - pool.coverage.per_rule(duals)
 
 
-def _round(pool: RulePool, columns: RulePool, relaxation: Relaxation, reduced: Floats, clock: list[float]) -> Round:
+def _bound(proposed: Proposed, objective: float) -> float:
+    return proposed.bound(objective) if isinstance(proposed, Proposal) else np.nan
+
+
+def _round(
+    pool: RulePool, columns: RulePool, relaxation: Relaxation, *, bound: float, reduced: Floats, clock: list[float]
+) -> Round:
     return Round(
         relaxation.z,
         len(pool),
         len(columns),
         relaxation.objective,
-        float(reduced.min()),
+        bound,
+        float(reduced.min()) if len(reduced) else 0.0,
         relaxation.n_samples_in_lp,
         *np.diff(clock).tolist(),
     )

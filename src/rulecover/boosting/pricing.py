@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
-from rulecover.pool import TrainingData
+from rulecover.boosting.bicriteria import BicriteriaPricing
+from rulecover.boosting.binned import BinnedPricing
+from rulecover.boosting.exact import ExactPricing
+from rulecover.boosting.proposal import Proposed
+from rulecover.impurity import Gini
+from rulecover.pool import Price, TrainingData
 from rulecover.readers import read_trees
 from rulecover.trees import TreeEnsemble
 from rulecover.typing import Floats
@@ -20,17 +25,23 @@ class Duals:
 
     current: Floats
     accumulated: Floats
+    #: What a rule costs, for oracles that look for reduced costs.
+    price: Price = field(default_factory=lambda: Price(Gini()))
 
-
-def weights(data: TrainingData, duals: Duals) -> Floats:
-    """What each sample weighs in a tree: its accumulated dual times what it counts at all."""
-    return duals.accumulated if data.weight is None else duals.accumulated * data.weight
+    def weights(self, data: TrainingData) -> Floats:
+        """What each sample weighs in a tree: its accumulated dual times what it counts at all."""
+        return self.accumulated if data.weight is None else self.accumulated * data.weight
 
 
 class Pricing(Protocol):
-    """From data and duals to an ensemble whose leaves are the proposed rules; `seed` differs from call to call."""
+    """From data and duals to rules, or an ensemble whose leaves are rules; `seed` differs from call to call.
 
-    def __call__(self, data: TrainingData, duals: Duals, tree: Any, seed: int) -> TreeEnsemble: ...
+    One that has searched a whole rule space hands back a `Proposal`, with what it has proved.
+
+    One that also has ``first(data, tree, seed) -> TreeEnsemble`` grows the first tree, the start of the pool, as well.
+    """
+
+    def __call__(self, data: TrainingData, duals: Duals, tree: Any, seed: int) -> Proposed: ...
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,7 @@ class TreePricing:
     """The paper's: one tree, grown on samples weighted by the accumulated duals (Algorithm 2, line 6)."""
 
     def __call__(self, data: TrainingData, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
-        return read_trees(clone(tree).fit(data.X, data.classes[data.y], sample_weight=weights(data, duals)))
+        return read_trees(clone(tree).fit(data.X, data.classes[data.y], sample_weight=duals.weights(data)))
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,8 @@ class ForestPricing:
         shared = {k: v for k, v in tree.get_params().items() if k in RandomForestClassifier().get_params()}
         shared |= {"n_estimators": self.n_estimators, "max_features": self.max_features, "random_state": seed}
         forest = RandomForestClassifier(**shared)
-        return read_trees(forest.fit(data.X, data.classes[data.y], sample_weight=weights(data, duals)))
+        return read_trees(forest.fit(data.X, data.classes[data.y], sample_weight=duals.weights(data)))
 
 
-PRICINGS: dict[str, Pricing] = {"tree": TreePricing(), "forest": ForestPricing()}
+PRICINGS: dict[str, Pricing] = {"tree": TreePricing(), "forest": ForestPricing(), "binned": BinnedPricing()}
+PRICINGS |= {"bicriteria": BicriteriaPricing(), "exact": ExactPricing()}

@@ -8,14 +8,16 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from rulecover.boosting.admission import ADMISSIONS
+from rulecover.boosting.binned import GrownTree
 from rulecover.boosting.generate import Round, RuleGeneration
-from rulecover.boosting.pricing import PRICINGS, Duals
+from rulecover.boosting.pricing import PRICINGS, Duals, Proposed
 from rulecover.estimators.base import RuleClassifier, shares
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.exceptions import UnreadableModelError
@@ -60,8 +62,10 @@ class RCBoostClassifier(RuleClassifier):
         The LP has many optimal duals. "equal" shares the price of samples that are covered by the same rules equally
         among them; "vertex" leaves it with one of them, as a simplex code does (the paper's reading).
     pricing
-        Where new rules come from: "tree" (paper), "forest" (ten randomised trees a call), or an object of
-        `rulecover.boosting.pricing`.
+        Where new rules come from: "tree" (paper), "forest" (ten randomised trees a call), "binned" (a tree on binned
+        features, by XGBoost: for many rows), "bicriteria" (a tree whose splits weigh impurity and reduced cost),
+        "exact" (the rules of most negative reduced cost, for small problems: with it a bound over all rules), or an
+        object of `rulecover.boosting`.
     admit
         Which rules of negative reduced cost enter the pool: "all" (paper), "best" (the most negative one), or an
         object such as ``Negative(at_most=5)`` of `rulecover.boosting.admission`.
@@ -99,8 +103,9 @@ class RCBoostClassifier(RuleClassifier):
     z_ : ndarray
         The share of each rule of the pool in that optimum.
     history_ : DataFrame
-        A line for each call: rules in the pool, rules added, objective, most negative reduced cost, samples in the
-        LP, seconds in LP, pricing and the rest.
+        A line for each call: rules in the pool, rules added, objective, a bound on the LP over all rules that the
+        pricing can find (NaN if it proves none), most negative reduced cost, samples in the LP, seconds in LP,
+        pricing and the rest.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -231,6 +236,17 @@ class RCBoostClassifier(RuleClassifier):
             )
         return source
 
+    def _grows_first(self) -> bool:
+        """Whether the pricing grows the first tree as well."""
+        return hasattr(chosen("pricing", self.pricing, PRICINGS), "first")
+
+    def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
+        if not self._grows_first():
+            return super()._trained(estimator, X, y, weight)
+        settings = clone(estimator)  # not trained: what the pricing is to grow, once the data are in order
+        settings.classes_ = np.unique(y)
+        return settings
+
     def _patience(self) -> int | None:
         if self.early_stopping is False:
             return None
@@ -252,15 +268,14 @@ class RCBoostClassifier(RuleClassifier):
         """The first tree, its pool, and the loop that is ready to go."""
         if watched is not None:  # the first tree must not have seen what is watched
             self.estimator_ = self._trained(self._source(), data.X, data.classes[data.y], data.weight)
-        self.initial_estimator_ = self.estimator_
-        first = read_trees(self.estimator_)
-        names = check_model_fits(first, data.X, self._names())
-        pricing = chosen("pricing", self.pricing, PRICINGS)
+        pricing, grows_first = chosen("pricing", self.pricing, PRICINGS), self._grows_first()
         seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         tree = self.estimator_
+        first = pricing.first(data, tree, int(seeds.integers(2**31 - 1))) if grows_first else read_trees(tree)
+        names = check_model_fits(first, data.X, self._names())
 
-        def propose(duals: Duals) -> TreeEnsemble:
-            proposed: TreeEnsemble = pricing(data, duals, tree, int(seeds.integers(2**31 - 1)))
+        def propose(duals: Duals) -> Proposed:
+            proposed: Proposed = pricing(data, duals, tree, int(seeds.integers(2**31 - 1)))
             return proposed
 
         generation = RuleGeneration(
@@ -272,6 +287,9 @@ class RCBoostClassifier(RuleClassifier):
             admit=chosen("admit", self.admit, ADMISSIONS),
             duals=self.duals,  # type: ignore[arg-type]
         )
+        if grows_first:
+            self.estimator_ = GrownTree.of(generation.pool)
+        self.initial_estimator_ = self.estimator_
         return _Run(data, generation, watched)
 
     def _finish(self, run: _Run) -> None:

@@ -25,3 +25,16 @@ def from_float32(threshold: Array) -> Floats:
         middle = np.where(np.isinf(following), f.astype(np.float64), (f.astype(np.float64) + following) / 2)
         rounds_down = middle.astype(np.float32) <= f
         return np.where(rounds_down, middle, np.nextafter(middle, -np.inf))
+
+
+def below_float32(threshold: Array) -> Floats:
+    """The largest float64 t for which ``x <= t`` says the same as ``float32(x) < threshold``, for every double x.
+
+    >>> t = below_float32(np.array([0.5]))[0]
+    >>> bool(np.float32(t) < 0.5), bool(np.float32(np.nextafter(t, 1)) < 0.5)
+    (True, False)
+    """
+    wanted = np.asarray(threshold, dtype=np.float64)
+    f = wanted.astype(np.float32)
+    f = np.where(f < wanted, np.nextafter(f, np.float32(np.inf)), f)
+    return from_float32(np.nextafter(f, np.float32(-np.inf)))

@@ -71,19 +71,18 @@ class Exact:
         rules, remaining = best_of_greedy(problem)
         bound = fitted_bound(problem, remaining)
         proved: float | None = None
-        ended = Ended.INTERRUPT
+        in_time = False
         try:
             left = reduced(problem, deadline=deadline)
             bound = guiding_bound(left, bound, begin, deadline)
             search_until = None if self.time_limit is None else begin + SEARCH_SHARE * self.time_limit
             rules, narrowed, ended = self._searched(left, bound, rules, search_until=search_until, deadline=deadline)
             if ended != Ended.INTERRUPT and math.fsum(problem.cost[rules]) > _met(bound):
-                rules, proved = _proved(problem, narrowed, rules, deadline)
+                rules, proved, in_time = _proved(problem, narrowed, rules, deadline)
         except KeyboardInterrupt:
             pass
         rules = in_greedy_order(problem, rules)
         by_search = proved is not None and proved > bound.value
-        in_time = ended != Ended.INTERRUPT and (deadline is None or time.perf_counter() < deadline)
         return certified(
             problem,
             rules if max_rules is None else rules[:max_rules],
@@ -127,14 +126,14 @@ def _cutoff(cost: float) -> float:
 
 def _proved(
     problem: CoveringProblem, narrowed: _Narrowed | None, rules: Ints, deadline: float | None
-) -> tuple[Ints, float]:
-    """The best cover at the end, and a bound by branch and bound."""
+) -> tuple[Ints, float, bool]:
+    """The best cover at the end, a bound by branch and bound, and whether neither clock nor Ctrl-C ended it."""
     cutoff = _cutoff(math.fsum(problem.cost[rules]))
     if narrowed is None:
-        return rules, cutoff
+        return rules, cutoff, True
     is_late = deadline is not None and time.perf_counter() >= deadline
     if is_late or narrowed.left.matrix.nnz > MAX_LP_ENTRIES:
-        return rules, 0.0
+        return rules, 0.0, not is_late
     return _branch_and_bound(problem, narrowed, rules, cutoff=cutoff, deadline=deadline)
 
 
@@ -190,7 +189,7 @@ def _least_of_branch(problem: CoveringProblem, branch: Branch) -> Floats:
 
 def _branch_and_bound(
     problem: CoveringProblem, narrowed: _Narrowed, rules: Ints, *, cutoff: float, deadline: float | None
-) -> tuple[Ints, float]:
+) -> tuple[Ints, float, bool]:
     """The best cover found, and what no cover can beat: those that were ruled out cost at least the cutoff."""
     from rulecover.setcover.highs import solve_mip  # highspy is slow to load
 
@@ -212,4 +211,4 @@ def _branch_and_bound(
         found = allowed[small.lift(answer.columns)]
         if math.fsum(problem.cost[found]) < cutoff and not len(problem.shortfall(found)):
             rules = found
-    return rules, min(cutoff, answer.bound + small.forced_cost)
+    return rules, min(cutoff, answer.bound + small.forced_cost), answer.finished

@@ -11,12 +11,19 @@ import scipy.sparse
 from rulecover.coverage import Coverage
 from rulecover.exceptions import SolverError, UncoveredSamplesError
 from rulecover.setcover.highs import CoveringLP
-from rulecover.typing import Bools, Floats, Ints
+from rulecover.typing import Bools, Floats, Ints, UInts
 
 #: A sample counts as covered when the shares of its rules add up to 1 less this.
 FEASIBLE = 1e-7
-#: At most so many samples enter the LP at a time, the worst covered first.
-_ENTERING = 1000
+#: At most so many samples enter the LP at a time, or as many as there are rules in the first pool, the worst covered
+#: first: those that enter never leave, and an LP of few samples is solved in less time.
+_ENTERING = 100
+#: Of the other short samples so many are looked at again before all samples are.
+_WATCHED = 20_000
+#: Sums over rules are made for so many samples at a time: they stay in the processor's cache.
+_ROWS = 1 << 15
+#: As many combinations of rules as a 16-bit number can tell apart; fewer if there are few samples to look them up.
+_COMBINATIONS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +72,9 @@ class Signatures:
         candidates, and only those are compared.
         """
         wanted = self.value[of]
-        shift = np.uint64(44)
-        table = np.full(1 << 20, -1, dtype=np.int32)
+        bits = min(20, len(self.value).bit_length() + 4)
+        shift = np.uint64(64 - bits)
+        table = np.full(1 << bits, -1, dtype=np.int32)
         slots = (wanted >> shift).astype(np.intp)
         table[slots] = np.arange(len(of))
         crowded = np.flatnonzero(table[slots] != np.arange(len(of)))  # another one has taken the slot
@@ -79,13 +87,69 @@ class Signatures:
         return samples, places.astype(np.intp)
 
 
+class Packs:
+    """Coverage with several blocks in one 16-bit number a sample, so that a sum over rules takes few look-ups.
+
+    A block of which v - 1 rules are in the pool has v answers to what covers a sample; the answers of blocks whose v
+    multiply to at most 2^16 are one number.
+    """
+
+    def __init__(self, n_samples: int) -> None:
+        self._n_samples = n_samples
+        self._combinations = min(_COMBINATIONS, max(256, n_samples // 4))
+        self._packs: list[tuple[UInts, list[Ints]]] = []
+        self._room = 0
+
+    def add(self, coverage: Coverage, first: int) -> None:
+        """Takes in more rules, of which the first is rule number `first`."""
+        for block in coverage.blocks:
+            answers, rules = len(block.rules) + 1, block.rules + first
+            if answers > self._room:
+                self._packs.append((block.ids.astype(max(block.ids.dtype, np.dtype(np.uint16))), [rules]))
+                self._room = self._combinations // answers
+                continue
+            keys, blocks = self._packs[-1]
+            keys *= np.uint16(answers)
+            keys += block.ids
+            blocks.append(rules)
+            self._room //= answers
+
+    def per_sample(self, values: Floats, among: Ints | None = None) -> Floats:
+        """Σ values[j] over the rules j in J(i), for every sample i (of `among`)."""
+        looked_up = [(keys, table) for keys, rules in self._packs if (table := _sums(rules, values)).any()]
+        out = np.zeros(self._n_samples if among is None else len(among))
+        part = np.empty(min(_ROWS, len(out)))
+        for start in range(0, len(out), _ROWS):
+            sums = out[start : start + _ROWS]
+            rows = slice(start, start + _ROWS) if among is None else among[start : start + _ROWS]
+            for keys, table in looked_up:
+                sums += np.take(table, keys[rows], out=part[: len(sums)], mode="clip")  # no copy, unlike "raise"
+        return out
+
+    def same(self, samples: Ints, others: Ints) -> Bools:
+        """Which of the samples are covered by exactly the rules that cover the other one."""
+        same = np.ones(len(samples), dtype=bool)
+        for keys, _ in self._packs:
+            same &= keys[samples] == keys[others]
+        return same
+
+
+def _sums(blocks: list[Ints], values: Floats) -> Floats:
+    """The sum of the values of each combination of rules, one of each block or none."""
+    table = np.zeros(1)
+    for rules in blocks:
+        table = np.add.outer(table, np.concatenate([[0.0], values[rules]])).ravel()
+    return table
+
+
 class Master:
     """The restricted master problem, re-solved from its last basis as rules are added.
 
     The LP does not carry one row a sample. Samples with the same coverage are one; of these only those that bind are
     in it: it is solved over the samples it has, those that come out short are added, worst first, and it is solved
-    again until none is short. So the optimum is exact for all samples. Which samples enter depends on what covers
-    them alone, not on the order of the rows.
+    again until none is short. Of many samples, those that were short before are looked at first, and all only once
+    none of these is; the last look is at all of them, so the optimum is exact for all samples. Which samples enter
+    depends on what covers them alone, not on the order of the rows.
 
     Parameters
     ----------
@@ -104,7 +168,9 @@ class Master:
         self._duals = duals
         self._coverage = Coverage((), coverage.n_samples, 0)
         self._signatures = Signatures(coverage.n_samples)
+        self._packs = Packs(coverage.n_samples)
         self._lp: CoveringLP | None = None
+        self._watched: Ints = np.zeros(0, dtype=np.intp)
         self._inside: Ints = np.zeros(0, dtype=np.intp)
         self._is_inside: Bools = np.zeros(coverage.n_samples, dtype=bool)
         self.cost: Floats = np.zeros(0)
@@ -117,6 +183,8 @@ class Master:
         if self._lp is not None:
             self._hand_over(samples, place, coverage.times_covered(np.arange(coverage.n_rules)))
             self._lp.add(coverage.among(self._inside).to_sparse(), cost)
+        self._packs.add(coverage, self._coverage.n_rules)
+        self._watched = self._watched[:0]  # new rules part groups, and row order chose who stands for one
         self._coverage = self._coverage.join(coverage)
         self.cost = np.concatenate([self.cost, cost])
 
@@ -141,27 +209,40 @@ class Master:
             If the LP engine ends with anything but an optimum; the message has its status.
         """
         if self._lp is None:
-            self._enter(self._distinct(np.arange(self._coverage.n_samples), np.zeros(self._coverage.n_samples)))
+            n_samples = self._coverage.n_samples
+            self._enter(self._distinct(np.arange(n_samples), np.zeros(n_samples))[: max(_ENTERING, len(self.cost))])
         while True:
             assert self._lp is not None
             answer = self._lp.solve()
             if not answer.finished:
                 raise SolverError("the restricted master problem was not solved to the end.")
-            covered = self._coverage.per_sample(answer.shares)
-            short = np.flatnonzero((covered < 1.0 - FEASIBLE) & ~self._is_inside)
+            short = self._short(answer.shares)
             if not short.size:
                 break
-            self._enter(self._distinct(short, covered[short]))
+            self._enter(short[:_ENTERING])
         return Relaxation(answer.shares, self._spread(answer.duals), float(answer.duals.sum()), len(self._inside))
+
+    def _short(self, shares: Floats) -> Ints:
+        """Samples that these shares cover too little, the worst first: none only if there is none among all."""
+        if self._watched.size and len(self._is_inside) > _WATCHED:
+            covered = self._packs.per_sample(shares, self._watched)
+            short = np.flatnonzero((covered < 1.0 - FEASIBLE) & ~self._is_inside[self._watched])
+            if short.size:
+                return self._distinct(self._watched[short], covered[short])
+        covered = self._packs.per_sample(shares)
+        short = np.flatnonzero((covered < 1.0 - FEASIBLE) & ~self._is_inside)
+        worst_first = self._distinct(short, covered[short])
+        self._watched = np.concatenate([worst_first[_ENTERING:], self._watched])[:_WATCHED]
+        return worst_first
 
     def _distinct(self, samples: Ints, covered: Floats) -> Ints:
         """One sample of each group, the worst covered first; ties by signature, so that row order has no say."""
-        if len(samples) > 20 * _ENTERING:
-            worst = np.partition(covered, 20 * _ENTERING)[20 * _ENTERING]
+        if len(samples) > _WATCHED:
+            worst = np.partition(covered, _WATCHED)[_WATCHED]
             samples, covered = samples[covered <= worst], covered[covered <= worst]
         signature, first = np.unique(self._signatures.value[samples], return_index=True)
         order = np.lexsort((signature, np.round(covered[first], 9)))
-        return samples[first[order[:_ENTERING]]]
+        return samples[first[order]]
 
     def _enter(self, samples: Ints) -> None:
         by_sample = self._coverage.among(samples).to_sparse()
@@ -187,7 +268,5 @@ class Master:
 
     def _verified(self, samples: Ints, place: Ints, holders: Ints) -> tuple[Ints, Ints]:
         """Those of the samples that are covered by exactly the rules of their group's holder."""
-        same = np.ones(len(samples), dtype=bool)
-        for block in self._coverage.blocks:
-            same &= block.ids[samples] == block.ids[holders[place]]
+        same = self._packs.same(samples, holders[place])
         return samples[same], place[same]

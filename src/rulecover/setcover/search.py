@@ -16,13 +16,12 @@ from rulecover.setcover.local import Choice, Core, LocalSearch, core_columns
 from rulecover.setcover.problem import Cover, CoveringProblem, Status
 from rulecover.setcover.reduce import Reduced, reduced
 from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
-from rulecover.typing import Ints
+from rulecover.typing import Floats, Ints
 
 #: Rounds of ruin and recreate, and steps of row weighting for each, of one unit of effort.
 ROUNDS, STEPS_PER_ROUND = 900, 10
-#: The search is among this many columns at least: with half of it, the best covers of some forests are out of reach,
-#: and with twice as many, rounds are too few to find them.
-CORE_COLUMNS = 2000
+#: Columns that a turn of the search is among, at least; each turn has others.
+CORE_COLUMNS = 1000
 #: A core with more entries than this gets fewer rounds, since each takes longer.
 EASY_ENTRIES = 40_000
 #: Beyond this many (sample, rule) pairs the LP is left out; the prices of the greedy choice guide the search.
@@ -136,18 +135,61 @@ def improved(
         return rules, Ended.EFFORT
     if deadline is not None and time.perf_counter() >= deadline:
         return rules, Ended.TIME
-    duals = bound.duals[left.samples]
-    reduced_cost = left.cost - left.matrix.T @ duals
-    columns = core_columns(left.matrix, reduced_cost, left.places(rules), at_least=CORE_COLUMNS)
-    core = Core(left.matrix[:, columns], left.cost[columns], left.demand, duals)
-    place = np.full(len(left.rules), -1, dtype=np.intp)
-    place[columns] = np.arange(len(columns))
-    seed = int(np.random.SeedSequence(random_state).generate_state(1)[0])
-    search = LocalSearch(core, _start(core, place[left.places(rules)]), seed, deadline)
+    walk = _Walk(left, bound.duals[left.samples], left.places(rules), random_state, deadline)
     goal = bound.value - left.forced_cost + TOLERANCE * max(1.0, bound.value)
-    ended = _run(search, effort, goal)
-    found = left.lift(columns[search.best])
-    return (found if math.fsum(problem.cost[found]) < cost else rules), ended
+    ended = walk.run(effort, goal)
+    found = left.lift(walk.best)
+    covers = not len(problem.shortfall(found))
+    return (found if covers and math.fsum(problem.cost[found]) < cost else rules), ended
+
+
+class _Walk:
+    """Local search in turns, each among other columns: those of low reduced cost, by chance lower or higher.
+
+    Parameters
+    ----------
+    left, duals
+        The reduced problem, and prices of its rows.
+    best
+        Columns to start from; what they leave open is filled up.
+    """
+
+    def __init__(self, left: Reduced, duals: Floats, best: Ints, random_state: int | None, deadline: float | None):
+        self.left, self.duals, self.best, self.deadline = left, duals, best, deadline
+        self.reduced_cost: Floats = left.cost - left.matrix.T @ duals
+        self.random = np.random.default_rng(random_state)
+
+    def run(self, effort: float, goal: float) -> Ended:
+        """Both moves in turn, a little longer each time."""
+        spent, turn = 0.0, 0
+        while spent < ROUNDS * effort:
+            turn += 1
+            search, columns = self._turn()
+            share = min(150.0 * turn, ROUNDS * effort - spent)
+            spent += share
+            # Rounds take longer in a core with more entries, so there are fewer of them.
+            rounds = math.ceil(share * min(1.0, EASY_ENTRIES / max(1, search.core.n_entries)) ** 0.75)
+            try:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    search.ruin_and_recreate(rounds)
+                    search.row_weighting(STEPS_PER_ROUND * rounds)
+            except KeyboardInterrupt:
+                return Ended.INTERRUPT
+            finally:
+                self.best = columns[search.best]
+            if search.best_cost <= goal:
+                return Ended.EFFORT
+            if search.out_of_time():
+                return Ended.TIME
+        return Ended.EFFORT
+
+    def _turn(self) -> tuple[LocalSearch, Ints]:
+        left = self.left
+        score = self.reduced_cost * self.random.uniform(0.0, 2.0, len(self.reduced_cost))
+        columns = core_columns(left.matrix, score, self.best, at_least=CORE_COLUMNS)
+        core = Core(left.matrix[:, columns], left.cost[columns], left.demand, self.duals)
+        start = _start(core, np.searchsorted(columns, self.best))
+        return LocalSearch(core, start, int(self.random.integers(2**32)), self.deadline), columns
 
 
 def _start(core: Core, columns: Ints) -> list[int]:
@@ -163,27 +205,6 @@ def _start(core: Core, columns: Ints) -> list[int]:
         choice.drop_redundant()
         covers.append(sorted(choice.chosen))
     return min(covers, key=core.total)
-
-
-def _run(search: LocalSearch, effort: float, goal: float) -> Ended:
-    """Both moves in turn, a little longer each time."""
-    scale = min(1.0, EASY_ENTRIES / max(1, search.core.n_entries)) ** 0.75
-    left = max(1, round(ROUNDS * effort * scale))
-    turn = 0
-    try:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            while left > 0 and search.best_cost > goal:
-                turn += 1
-                rounds = min(left, max(1, round(150 * turn * scale)))
-                left -= rounds
-                search.ruin_and_recreate(rounds)
-                if search.best_cost > goal:
-                    search.row_weighting(STEPS_PER_ROUND * rounds)
-                if search.out_of_time():
-                    return Ended.TIME
-    except KeyboardInterrupt:
-        return Ended.INTERRUPT
-    return Ended.EFFORT
 
 
 def finish(

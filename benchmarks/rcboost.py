@@ -1,0 +1,271 @@
+"""RCBoost timed, each piece as a ratio to a named baseline in the same run.
+
+    python benchmarks/rcboost.py [--rows 1000000] [--tree-rows 200000] [--runs 3] [--only a b c] [--out FILE]
+
+CPU time of one thread, baseline and ours in turn, medians. Without `--only` the page docs/benchmarks-rcboost.md is
+written anew.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_threads] = "1"  # before numpy is imported: one thread each
+
+import argparse
+import multiprocessing
+import platform
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import highspy
+import numpy as np
+import scipy
+import sklearn
+import xgboost
+from rich.console import Console
+from rich.progress import Progress
+from scipy.optimize import linprog
+from sklearn.datasets import make_classification
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import rulecover
+from rulecover import RCBoostClassifier
+from rulecover.boosting.admission import Negative
+from rulecover.boosting.generate import RuleGeneration
+from rulecover.boosting.pricing import TreePricing
+from rulecover.impurity import CRITERIA
+from rulecover.pool import Price, TrainingData
+from rulecover.readers import read_trees
+
+FEATURES, INFORMATIVE, DEPTH = 20, 10, 6
+TREE_ROUNDS, BINNED_ROUNDS, MASTER_ROWS = 20, 50, 5_000
+#: With all features a split, the tree of a million rows stays as it was under the small duals, and the loop ends.
+MAX_FEATURES = 4
+
+
+def samples(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    return make_classification(rows, FEATURES, n_informative=INFORMATIVE, random_state=0)
+
+
+def cpu_seconds(task: Callable[[], object]) -> tuple[float, object]:
+    start = time.process_time()
+    result = task()
+    return time.process_time() - start, result
+
+
+class TimedTree(DecisionTreeClassifier):
+    """A tree that adds up the CPU seconds of all fits."""
+
+    seconds = 0.0
+
+    def fit(self, X, y, sample_weight=None, check_input=True):
+        taken, _ = cpu_seconds(lambda: super(TimedTree, self).fit(X, y, sample_weight, check_input))
+        TimedTree.seconds += taken
+        return self
+
+
+def beside_adaboost(rows: int, runs: int, tick) -> list[str]:
+    """Piece (a): scikit-learn's trees, as many as AdaBoost's."""
+    X, y = samples(rows)
+    ours, theirs, outside, calls = [], [], [], 0
+    for _ in range(runs):
+        tick("(a) RCBoost")
+        TimedTree.seconds = 0.0
+        tree = TimedTree(max_depth=DEPTH, random_state=0)
+        taken, model = cpu_seconds(lambda t=tree: RCBoostClassifier(t, max_rmp_calls=TREE_ROUNDS).fit(X, y))
+        ours.append(taken)
+        outside.append(1 - TimedTree.seconds / taken)
+        calls = model.n_rmp_calls_
+        tick("(a) AdaBoost")
+        plain = DecisionTreeClassifier(max_depth=DEPTH, random_state=0)
+        boosted = AdaBoostClassifier(plain, n_estimators=calls, random_state=0)
+        theirs.append(cpu_seconds(lambda b=boosted: b.fit(X, y))[0])
+    what = f"(a) scikit-learn trees, {rows:,} rows, {calls} rounds"
+    return [
+        f"| {what}: time | AdaBoost, same trees and rounds: {median(theirs):.1f} s | {median(ours):.1f} s "
+        f"| **{median(ours) / median(theirs):.2f} x the time** (goal 1.2) |",
+        f"| {what}: outside tree growing | its own total | {median(outside) * median(ours):.1f} s "
+        f"| **{100 * median(outside):.1f} %** (goal 15 %) |",
+    ]
+
+
+def xgboost_training(X: np.ndarray, y: np.ndarray) -> object:
+    """Bins, and as many trees of the same settings, each on the residuals of those before."""
+    settings = {"tree_method": "hist", "objective": "reg:squarederror", "multi_strategy": "multi_output_tree"}
+    settings |= {"eta": 1.0, "lambda": 0.0, "min_child_weight": 0.0, "base_score": 0.0, "max_depth": DEPTH}
+    settings |= {"nthread": 1, "seed": 0, "colsample_bynode": MAX_FEATURES / FEATURES}
+    return xgboost.train(settings, xgboost.QuantileDMatrix(X, label=y, nthread=1), BINNED_ROUNDS)
+
+
+def binned_training(X: np.ndarray, y: np.ndarray) -> RCBoostClassifier:
+    tree = DecisionTreeClassifier(max_depth=DEPTH, max_features=MAX_FEATURES)
+    return RCBoostClassifier(tree, pricing="binned", max_rmp_calls=BINNED_ROUNDS, random_state=0).fit(X, y)
+
+
+def peak_of_training(folder: str, queue) -> None:
+    """In a process of its own: the most memory with the data read, and after the fit, in KiB."""
+    X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    binned_training(X, y)
+    queue.put((before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+
+
+def peak_memory(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/X.npy", X)
+        np.save(f"{folder}/y.npy", y)
+        child = context.Process(target=peak_of_training, args=(folder, queue))
+        child.start()
+        before, after = queue.get()
+        child.join()
+    return before / 2**10, after / 2**10
+
+
+def beside_xgboost(rows: int, runs: int, tick) -> list[str]:
+    """Piece (b): trees on bins, beside XGBoost's own training of as many."""
+    X, y = samples(rows)
+    lines, spent = [], {}
+    for n in (rows // 10, rows):
+        ours, theirs = [], []
+        for _ in range(runs):
+            tick(f"(b) XGBoost, {n:,} rows")
+            theirs.append(cpu_seconds(lambda n=n: xgboost_training(X[:n], y[:n]))[0])
+            tick(f"(b) RCBoost, {n:,} rows")
+            taken, model = cpu_seconds(lambda n=n: binned_training(X[:n], y[:n]))
+            ours.append(taken)
+        spent[n] = median(ours)
+        lines.append(
+            f"| (b) binned trees, {n:,} rows, {model.n_rmp_calls_} rounds, {len(model.rules_)} rules "
+            f"| XGBoost, {BINNED_ROUNDS} such trees: {median(theirs):.1f} s | {median(ours):.1f} s "
+            f"| **{median(ours) / median(theirs):.2f} x the time** (goal 4, better 2) |"
+        )
+    known = int(model.history_["lp_samples"].max())
+    exponent = np.log10(spent[rows] / spent[rows // 10])
+    tick("(b) memory")
+    before, after = peak_memory(X, y)
+    return [
+        *lines,
+        f"| (b) growth from {rows // 10:,} to {rows:,} rows | linear: exponent 1 | | exponent **{exponent:.2f}** "
+        "(goal 1.1) |",
+        f"| (b) samples in the LP, {rows:,} rows | all samples | {known:,} "
+        f"| **{100 * known / rows:.2f} %** (goal 5 %) |",
+        f"| (b) peak memory, {rows:,} rows | with the data read: {before:.0f} MiB | {after:.0f} MiB "
+        f"| **{after - before:.0f} MiB more** |",
+    ]
+
+
+class TimedMaster:
+    """A master problem that is timed, and beside it a cold solve of the full LP by another door."""
+
+    def __init__(self, generation: RuleGeneration) -> None:
+        self._generation, self._master = generation, generation.master
+        self.warm, self.cold, self._adding = [], [], 0.0
+
+    def add(self, coverage, cost) -> None:
+        self._adding, _ = cpu_seconds(lambda: self._master.add(coverage, cost))
+
+    def solve(self):
+        taken, relaxation = cpu_seconds(self._master.solve)
+        pool = self._generation.pool
+        matrix = pool.coverage.to_sparse().astype(np.float64)
+        short = -np.ones(pool.coverage.n_samples)
+        cold, full = cpu_seconds(lambda: linprog(pool.evidence.cost, A_ub=-matrix, b_ub=short, method="highs"))
+        assert abs(full.fun - relaxation.objective) < 1e-6
+        if self._adding:  # the first solve is cold for both
+            self.warm.append(taken + self._adding)
+            self.cold.append(cold)
+        return relaxation
+
+
+def warm_beside_cold(tick) -> list[str]:
+    """Piece (c): re-solves of the master problem, on pools from real trees."""
+    tick("(c) master problem")
+    X, y = samples(MASTER_ROWS)
+    tree = DecisionTreeClassifier(max_depth=DEPTH, random_state=0).fit(X, y)
+    data = TrainingData(X, y, np.unique(y))
+    generation = RuleGeneration(
+        data,
+        read_trees(tree),
+        lambda duals: TreePricing()(data, duals, tree, 0),
+        price=Price(CRITERIA["gini"]),
+        names=tuple(f"x{f}" for f in range(FEATURES)),
+        admit=Negative(),
+    )
+    timed = generation.master = TimedMaster(generation)
+    for _, _round in zip(range(TREE_ROUNDS + 1), generation, strict=False):
+        pass
+    cold, warm = np.mean(timed.cold), np.mean(timed.warm)
+    return [
+        f"| (c) re-solve of the master problem, {MASTER_ROWS:,} rows, {len(generation.pool)} rules, mean of "
+        f"{len(timed.warm)} | cold `scipy.optimize.linprog`: {1e3 * cold:.0f} ms | {1e3 * warm:.1f} ms "
+        f"| **{cold / warm:.1f} times as fast** (goal 5) |"
+    ]
+
+
+def page(lines: list[str], command: str, runs: int) -> str:
+    modules = (rulecover, sklearn, xgboost, scipy, np)
+    versions = ", ".join(f"{module.__name__} {module.__version__}" for module in modules)
+    return "\n".join(
+        [
+            "# Benchmarks of RCBoost",
+            "",
+            f"Made by `{command}`",
+            f"({versions},",
+            f"highspy {highspy.Highs().version()}, Python {platform.python_version()}): CPU time of one thread,",
+            f"baseline and ours in turn, medians of {runs} runs ((a): of one). Data: `make_classification`,",
+            f"{FEATURES} features, {INFORMATIVE} of them informative, two classes; trees of depth {DEPTH}.",
+            "",
+            "| what | baseline | ours | ratio |",
+            "|---|---|---|---|",
+            *lines,
+            "",
+            "(a) AdaBoost makes as many rounds as RCBoost did; RCBoost has its first tree besides.",
+            f"(b) Bin building is counted on both sides. Trees try {MAX_FEATURES} features a split on both sides: with",
+            "all of them, the tree of a million rows does not change under duals that are small beside the weight 1",
+            "of each row, and the loop ends. (c) Adding the rules is counted as part of the re-solve; every optimum",
+            "is compared with that of `linprog`.",
+            "",
+        ]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of piece (b), and a tenth of them")
+    parser.add_argument("--tree-rows", type=int, default=200_000, help="rows of piece (a)")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", nargs="+", choices="abc", help="some pieces only; writes no page")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "benchmarks-rcboost.md")
+    arguments = parser.parse_args()
+    wanted = arguments.only or "abc"
+    lines: list[str] = []
+    with Progress(console=Console(stderr=True)) as progress:
+        bar = progress.add_task("data", total=None)
+
+        def tick(name: str) -> None:
+            progress.update(bar, description=name)
+
+        if "c" in wanted:
+            lines += warm_beside_cold(tick)
+        if "b" in wanted:
+            lines = beside_xgboost(arguments.rows, arguments.runs, tick) + lines
+        if "a" in wanted:
+            lines = beside_adaboost(arguments.tree_rows, 1, tick) + lines
+    settings = f"--rows {arguments.rows} --tree-rows {arguments.tree_rows} --runs {arguments.runs}"
+    text = page(lines, f"python benchmarks/rcboost.py {settings}", arguments.runs)
+    if arguments.only is None:
+        arguments.out.write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Columns cut into a few bins, once for all trees and searches on the same data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse
+
+from rulecover.coverage import smallest_uint
+from rulecover.pool import TrainingData
+from rulecover.typing import Floats, Ints, UInts
+
+#: The bins of data that are still in use, by the largest number of bins a column.
+_KNOWN: WeakKeyDictionary[TrainingData, dict[int | None, Bins]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """For each value the number of its bin: bin b of a column holds ``cuts[b - 1] < x <= cuts[b]``.
+
+    Parameters
+    ----------
+    codes
+        Columns x rows; a missing value has the code `missing`, above all others.
+    cuts
+        For each column its thresholds, ascending, each midway between two training values that follow each other.
+    n_bins
+        The number of bins of the column that has most.
+
+    Examples
+    --------
+    >>> bins = Bins.of(np.array([[1.0, 7.0], [3.0, 7.0], [2.0, np.nan]]), max_bins=10)
+    >>> bins.codes
+    array([[0, 2, 1],
+           [0, 0, 3]], dtype=uint8)
+    >>> bins.cuts
+    (array([1.5, 2.5]), array([], dtype=float64))
+    """
+
+    codes: UInts
+    cuts: tuple[Floats, ...]
+    n_bins: int
+
+    @classmethod
+    def of(cls, X: Any, max_bins: int | None) -> Bins:
+        """Bins of about as many rows each, or of one value each if these are no more than `max_bins` (or if None)."""
+        columns = X.tocsc() if scipy.sparse.issparse(X) else X
+        cuts = tuple(_cuts(_column(columns, f), max_bins) for f in range(X.shape[1]))
+        n_bins = 1 + max((len(cut) for cut in cuts), default=0)
+        codes: UInts = np.empty((X.shape[1], X.shape[0]), dtype=smallest_uint(n_bins))
+        for f, cut in enumerate(cuts):
+            values = _column(columns, f)
+            codes[f] = np.where(np.isnan(values), n_bins, np.searchsorted(cut, values, side="left"))
+        return cls(codes, cuts, n_bins)
+
+    @property
+    def missing(self) -> int:
+        return self.n_bins
+
+    @cached_property
+    def any_missing(self) -> bool:
+        return bool((self.codes == self.missing).any())
+
+    def threshold(self, feature: Ints, code: Ints) -> Floats:
+        """The t for which ``x <= t`` takes the bins up to `code`: -inf for code -1, inf where these are all."""
+        return np.asarray(self._ends[feature, code + 1])
+
+    @cached_property
+    def _ends(self) -> Floats:
+        ends = np.full((len(self.cuts), self.n_bins + 1), np.inf)
+        ends[:, 0] = -np.inf
+        for end, cut in zip(ends, self.cuts, strict=True):
+            end[1 : len(cut) + 1] = cut
+        return ends
+
+
+def bins_of(data: TrainingData, max_bins: int | None) -> Bins:
+    """The bins of these data, made on the first call; they are forgotten with the data."""
+    known = _KNOWN.setdefault(data, {})
+    if max_bins not in known:
+        known[max_bins] = Bins.of(data.X, max_bins)
+    return known[max_bins]
+
+
+def check_max_bins(max_bins: int | None, *, none_allowed: bool) -> None:
+    """Raises unless this is a number of bins, or None where that stands for all values."""
+    if max_bins is None and none_allowed:
+        return
+    if isinstance(max_bins, bool) or not isinstance(max_bins, (int, np.integer)) or max_bins < 2:
+        way_out = ", or None for a bin for each value" if none_allowed else ""
+        raise ValueError(f"max_bins is {max_bins!r}; give a whole number of at least 2{way_out}.")
+
+
+def _column(X: Any, f: int) -> Floats:
+    column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]
+    return np.ascontiguousarray(column, dtype=np.float64)
+
+
+def _cuts(values: Floats, max_bins: int | None) -> Floats:
+    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    last = np.arange(len(distinct) - 1)
+    if max_bins is not None and len(distinct) > max_bins:
+        wanted = np.arange(1, max_bins) * (counts.sum() / max_bins)
+        last = np.unique(np.searchsorted(np.cumsum(counts), wanted))
+        last = last[last < len(distinct) - 1]
+    below, above = distinct[last], distinct[last + 1]
+    middle = below / 2 + above / 2
+    # Between neighbouring doubles there is no middle: what rounds up to the upper one must not take it along.
+    return np.where((middle >= below) & (middle < above), middle, below)
