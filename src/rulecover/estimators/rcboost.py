@@ -17,7 +17,8 @@ from sklearn.utils.validation import has_fit_parameter
 from rulecover.boosting.admission import ADMISSIONS
 from rulecover.boosting.binned import GrownTree
 from rulecover.boosting.generate import Round, RuleGeneration
-from rulecover.boosting.pricing import PRICINGS, Duals, Proposed
+from rulecover.boosting.pricing import PRICINGS, Duals
+from rulecover.boosting.proposal import Proposed
 from rulecover.estimators.base import RuleClassifier, shares
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.exceptions import UnreadableModelError
