@@ -126,9 +126,9 @@ def page(lines: list[str], runs: int) -> str:
         [
             "# Benchmarks",
             "",
-            f"Made by `make bench` ({versions}, Python {platform.python_version()}): CPU time of one thread, baseline and",
-            f"ours in turn, medians of {runs} runs. Data: `make_classification`, {FEATURES} features, 10 of them informative;",
-            f"forest of {TREES} trees of depth {DEPTH}, trained on {TRAINED_ON:,} rows. The cover is the greedy one.",
+            f"Made by `make bench` ({versions}, Python {platform.python_version()}): CPU time of one thread,",
+            f"baseline and ours in turn, medians of {runs} runs. Data: `make_classification`, {FEATURES} features, 10",
+            f"of them informative; forest of {TREES} trees of depth {DEPTH}, trained on {TRAINED_ON:,} rows. The cover is the greedy one.",
             "",
             "| what | baseline | ours | ratio |",
             "|---|---|---|---|",

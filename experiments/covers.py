@@ -3,7 +3,7 @@
     python experiments/covers.py --data FOLDER [--datasets wine,seeds] [--out experiments/covers.csv]
 
 FOLDER holds one CSV file a data set whose last column is `target`; `digits` comes from scikit-learn. The rows go to
-the CSV file as they come, and the table in Markdown is written next to it.
+the CSV file as they come, in the place of earlier ones, and the table in Markdown is written next to it.
 """
 
 from __future__ import annotations
@@ -113,11 +113,12 @@ def measure(name: str, problem: CoveringProblem) -> dict[str, object]:
     }
 
 
-def as_markdown(rows: list[dict[str, str]], command: str) -> str:
+def as_markdown(rows: list[dict[str, str]]) -> str:
     lines = [
         "# Covers of a forest",
         "",
-        f"Made by `{command}` on {time.strftime('%d %b %Y')}: Python {platform.python_version()}, one thread"
+        "Made by `python experiments/covers.py --data FOLDER` (single data sets again by `--datasets NAMES`),"
+        f" last on {time.strftime('%d %b %Y')}: Python {platform.python_version()}, one thread"
         f" of a shared machine with {os.cpu_count()} cores; seconds vary with its load.",
         "",
         "Forests of 100 trees, depth 10, `random_state=0`, on all rows; cost 1 + Gini impurity. Cells are"
@@ -154,25 +155,28 @@ def main() -> None:
     names = options.datasets.split(",")
     if unknown := set(names) - set(DATASETS):
         parser.error(f"unknown data sets {sorted(unknown)}; choose from {DATASETS}")
-    command = "python experiments/covers.py --data FOLDER"
-    command += f" --datasets {options.datasets}" if names != DATASETS else ""
-    command += f" --out {options.out}" if options.out != parser.get_default("out") else ""
-    options.out.unlink(missing_ok=True)
     with Progress() as progress:
         task = progress.add_task("covers", total=len(names))
         for name in names:
             progress.update(task, description=name)
             row = measure(name, forest_problem(*read(name, options.data)))
-            first = not options.out.exists()
-            with options.out.open("a", newline="") as file:
-                writer = csv.DictWriter(file, list(row))
-                if first:
-                    writer.writeheader()
-                writer.writerow(row)
-            with options.out.open(newline="") as file:
-                rows = list(csv.DictReader(file))
-            options.out.with_suffix(".md").write_text(as_markdown(rows, command))
+            write(options.out, {key: str(value) for key, value in row.items()})
             progress.advance(task)
+
+
+def write(out: Path, row: dict[str, str]) -> None:
+    """Puts a row in the place of an earlier one of the same data set, and the whole table in Markdown next to it."""
+    rows = {}
+    if out.exists():
+        with out.open(newline="") as file:
+            rows = {known["dataset"]: known for known in csv.DictReader(file)}
+    rows[row["dataset"]] = row
+    ordered = [rows[name] for name in DATASETS if name in rows]
+    with out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(row))
+        writer.writeheader()
+        writer.writerows(ordered)
+    out.with_suffix(".md").write_text(as_markdown(ordered))
 
 
 if __name__ == "__main__":

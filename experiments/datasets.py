@@ -8,10 +8,23 @@ import numpy as np
 import pandas as pd
 
 #: In the order of Table S.1.
-NAMES = (
-    "banknote ildp ionosphere transfusion liver tic-tac-toe wdbc mammography diabetes oilspill phoneme seeds wine "
-    "glass ecoli"
-).split()
+NAMES = [
+    "banknote",
+    "ildp",
+    "ionosphere",
+    "transfusion",
+    "liver",
+    "tic-tac-toe",
+    "wdbc",
+    "mammography",
+    "diabetes",
+    "oilspill",
+    "phoneme",
+    "seeds",
+    "wine",
+    "glass",
+    "ecoli",
+]
 
 
 def load(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:

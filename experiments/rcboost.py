@@ -61,9 +61,9 @@ def one_fold(data: Path, name: str, seed: int, duals: str, fold: int) -> dict[st
     train, test = splits(X, y, 10, seed)[fold]
     table = np.zeros((len(DEPTHS), len(CALLS)))
     for learn, check in splits(X[train], y[train], 4, seed):
-        for row, depth in zip(table, DEPTHS, strict=True):
+        for d, depth in enumerate(DEPTHS):
             model = boosted(depth, seed, duals).fit(X[train][learn], y[train][learn])
-            row += scores(model, X[train][check], y[train][check])
+            table[d] += scores(model, X[train][check], y[train][check])
     d, c = np.unravel_index(np.argmax(np.round(table, 9)), table.shape)
     model = boosted(DEPTHS[d], seed, duals).set_params(max_rmp_calls=CALLS[c]).fit(X[train], y[train])
     return {
@@ -74,7 +74,7 @@ def one_fold(data: Path, name: str, seed: int, duals: str, fold: int) -> dict[st
     }  # fmt: skip
 
 
-def run(data: Path, names: list[str], seeds: list[int], duals: str, out: Path, jobs: int) -> None:
+def run(data: Path, names: list[str], seeds: list[int], duals: str, *, out: Path, jobs: int) -> None:
     done = set()
     if out.exists():
         done = {(r["dataset"], int(r["seed"]), r["duals"], int(r["fold"])) for r in csv.DictReader(out.open())}
@@ -136,7 +136,7 @@ def main() -> None:
     arguments = parser.parse_args()
     names = datasets.known(arguments.datasets)
     seeds = [int(seed) for seed in arguments.seeds.split(",")]
-    run(arguments.data, names, seeds, arguments.duals, arguments.out, arguments.jobs)
+    run(arguments.data, names, seeds, arguments.duals, out=arguments.out, jobs=arguments.jobs)
     text = table(arguments.out, arguments.duals)
     (arguments.out.parent / f"{arguments.out.stem}_{arguments.duals}.md").write_text(text)
     print(text)

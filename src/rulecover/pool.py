@@ -18,7 +18,6 @@ from rulecover.setcover import CoveringProblem
 from rulecover.trees import Leaves, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints, UInts
 
-
 #: From so many trees on it pays to sort the rows before they are sent through.
 _MANY_TREES = 8
 

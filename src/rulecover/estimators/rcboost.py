@@ -30,7 +30,6 @@ from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, Status
 from rulecover.setcover.master import Master, Relaxation
-from rulecover.trees import TreeEnsemble
 from rulecover.typing import Array, Floats
 from rulecover.voting import VOTES, MajorityVote, addable
 
@@ -337,17 +336,17 @@ class RCBoostClassifier(RuleClassifier):
 
     def _staged_tallies(self, X: Any) -> Iterator[Floats]:
         X = self._check_rows(X)
-        last, (rules, vote) = (self.rules_, self.vote_), (self.rules_, self.vote_)
-        before, tally, covered = 0, np.zeros((X.shape[0], len(self.classes_))), np.zeros(X.shape[0], dtype=bool)
+        tally, covered = np.zeros((X.shape[0], len(self.classes_))), np.zeros(X.shape[0], dtype=bool)
+        before = 0
         for size, z in self._stages:
-            if self.rule_weights is not None:
-                rules, vote = self._voters(size, z)
+            if self.rule_weights is not None:  # every stage has its own weights
+                _, vote = self._voters(size, z)
                 yield self._with_fallback(vote, X, *vote.tally(X))
                 continue
-            new, missed = MajorityVote(self.pool_[before:size], last[1].votes[before:size]).tally(X)
+            new, missed = MajorityVote(self.pool_[before:size], self.vote_.votes[before:size]).tally(X)
             tally, covered, before = tally + new, covered | ~missed, size
-            part = MajorityVote(self.pool_[:size], last[1].votes[:size])
-            yield self._with_fallback(part, X, tally.copy(), ~covered)
+            so_far = MajorityVote(self.pool_[:size], self.vote_.votes[:size])
+            yield self._with_fallback(so_far, X, tally.copy(), ~covered)
 
 
 class _Run:
@@ -380,9 +379,8 @@ class _Run:
 
     def stages(self) -> list[int]:
         """The size of the pool after each call, up to the best call if calls were watched."""
-        sizes = self._sizes if self._watched is None else self._sizes[: 1 + int(np.argmax(self._scores))]
         # A last call that added nothing is a call all the same: its duals were used.
-        return sizes
+        return self._sizes if self._watched is None else self._sizes[: 1 + int(np.argmax(self._scores))]
 
     def last_solve(self, stages: list[int]) -> Relaxation:
         """The optimum over the pool that is kept."""

@@ -168,7 +168,7 @@ class _Walk:
             share = min(150.0 * turn, ROUNDS * effort - spent)
             spent += share
             # Rounds take longer in a core with more entries, so there are fewer of them.
-            rounds = math.ceil(share * min(1.0, EASY_ENTRIES / max(1, search.core.n_entries)) ** 0.75)
+            rounds = math.ceil(share * min(1.0, EASY_ENTRIES / max(1, search.core.n_entries)) ** 0.5)
             try:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     search.ruin_and_recreate(rounds)
