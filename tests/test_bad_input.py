@@ -18,6 +18,7 @@ from sklearn.tree import ExtraTreeClassifier
 
 from rulecover import MIRCOClassifier, explain
 from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError, UnreadableModelError
+from rulecover.setcover import Greedy
 
 X, Y = make_classification(100, 5, random_state=0)
 FRAME = pd.DataFrame(X, columns=list("abcde"))
@@ -125,6 +126,9 @@ def test_targets_that_are_no_classes_are_refused() -> None:
         ({"time_limit": 0}, ValueError, "time_limit is 0; it must be finite and above 0"),
         ({"solver": "magic"}, ValueError, "solver is 'magic'; choose one of 'greedy', 'search', 'exact'"),
         ({"solver": 3}, TypeError, "solver is 3; give one of"),
+        ({"solver": Greedy}, TypeError, "or an object to be called"),
+        ({"fallback": print}, TypeError, "an object to be called with name, weights"),
+        ({"class_weight": {0: -1, 1: 1}}, ValueError, "class weights must not be negative, but that of class .*0"),
         ({"criterion": "mse"}, ValueError, "criterion is 'mse'; choose one of 'gini', 'entropy', 'log_loss'"),
         ({"vote": "loud"}, ValueError, "vote is 'loud'; choose one of 'counts', 'shares'"),
         ({"fallback": "none"}, ValueError, "fallback is 'none'; choose one of 'closest', 'all', 'majority', 'model'"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
@@ -15,8 +17,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, explain
+from rulecover.exceptions import InvalidCertificateError
 from rulecover.impurity import Entropy, Gini
-from rulecover.setcover import Greedy, Status, verify
+from rulecover.setcover import Cover, Greedy, Status, verify
+from rulecover.setcover.greedy import greedy_picks
 
 
 def data(seed: int = 0, n: int = 300, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -159,7 +163,7 @@ def test_limits_on_the_number_of_rules_are_nested_and_report_what_stays_uncovere
     model = forest().fit(X, y)
     free = explain(model, X, y)
     previous: set[str] = set()
-    for limit in range(1, len(free.rules_)):
+    for limit in range(1, len(greedy_picks(free.covering_problem(X, y))[0])):
         mirco = explain(model, X, y, max_rules=limit)
         texts = {rule.text for rule in mirco.rules_}
         assert len(mirco.rules_) == limit and previous <= texts
@@ -167,6 +171,7 @@ def test_limits_on_the_number_of_rules_are_nested_and_report_what_stays_uncovere
         assert mirco.certificate_.status == Status.LIMITED
         np.testing.assert_array_equal(mirco.uncovered_, np.flatnonzero(mirco.missed(X)))
         assert mirco.certificate_.n_uncovered == len(mirco.uncovered_) > 0
+    assert len(previous) > 3
     unbound = explain(model, X, y, max_rules=1000)
     assert unbound.rules_ == free.rules_ and len(unbound.uncovered_) == 0
 
@@ -206,6 +211,87 @@ def test_weights_count_as_repeated_rows() -> None:
     assert weighted.rules_ == repeated.rules_
     np.testing.assert_allclose(weighted.rules_.evidence.sums, repeated.rules_.evidence.sums)
     np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
+
+
+def test_weights_of_any_size_end_in_a_cover_whatever_the_order_of_the_rows() -> None:
+    X, y = load_wine(return_X_y=True)
+    model = forest(n_estimators=20).fit(X, y)
+    rng = np.random.default_rng(0)
+    tiny = np.where(np.arange(len(y)) % 3, 1.0, 1e-17)
+    assert not explain(model, X, y, sample_weight=tiny).missed(X).any()
+    for weight in (rng.choice([0.1, 0.3, 0.7, 1.1], len(y)), rng.random(len(y)), tiny):
+        whole = explain(model, X, y, sample_weight=weight)
+        for seed in range(5):
+            rows = np.random.default_rng(seed).permutation(len(y))
+            assert explain(model, X[rows], y[rows], sample_weight=weight[rows]).rules_ == whole.rules_
+
+
+def test_weighted_greedy_breaks_ties_as_exact_arithmetic_does() -> None:
+    X, y = load_wine(return_X_y=True)
+    weight = np.random.default_rng(1).choice([0.1, 0.3, 0.7, 1.1], len(y))
+    problem = explain(forest(n_estimators=20).fit(X, y), X, y).covering_problem(X, y, sample_weight=weight)
+    exact = [Fraction(w) for w in problem.weight]
+    open_samples, picks = set(range(len(y))), []
+    covered = [set(problem.coverage.samples_of(j).tolist()) for j in range(problem.n_rules)]
+    while open_samples:
+        gains = [sum((exact[i] for i in mine & open_samples), Fraction(0)) for mine in covered]
+        ratios = [problem.cost[j] / float(gain) if gain else np.inf for j, gain in enumerate(gains)]
+        picks.append(int(np.argmin(ratios)))
+        open_samples -= covered[picks[-1]]
+    assert greedy_picks(problem)[0].tolist() == picks
+
+
+def test_balanced_class_weights_give_every_class_the_same_total() -> None:
+    X, y = data(9, classes=2)
+    y[:60] = 0
+    mirco = explain(forest().fit(X, y), X, y, class_weight="balanced")
+    totals = mirco.rules_.evidence.totals
+    assert totals == pytest.approx([len(y) / 2] * 2)
+    weight = np.where(y == 0, 3.0, 1.0)
+    weighted = explain(mirco.estimator_, X, y, class_weight="balanced", sample_weight=weight)
+    assert weighted.rules_.evidence.totals == pytest.approx([weight.sum() / 2] * 2)
+
+
+def test_one_rule_found_in_several_trees_covers_once() -> None:
+    X, y = data(10, classes=2)
+    same = BaggingClassifier(
+        DecisionTreeClassifier(max_depth=3, random_state=0), n_estimators=4, bootstrap=False, random_state=0
+    ).fit(X, y)
+    for tree in same.estimators_:
+        tree.fit(X, y)  # trees that are equal, which the bagging's seeds need not make them
+    mirco = explain(same, X, y, demand=2)
+    texts = [rule.text for rule in mirco.rules_]
+    assert len(set(texts)) == len(texts)
+    assert mirco.n_candidate_rules_ == explain(same, X, y).n_candidate_rules_ > len(mirco.rules_)
+
+
+def test_rules_that_differ_in_missing_values_alone_are_two() -> None:
+    from dataclasses import replace
+
+    from rulecover import RuleSet
+    from rulecover.pool import first_of_equal
+
+    rules = RuleSet.of_intervals([{0: (0.0, 1.0)}, {0: (-0.0, 1.0)}, {0: (0.0, 1.0)}], ["x"])
+    assert first_of_equal(rules).tolist() == [0]
+    assert first_of_equal(replace(rules, missing=np.array([False, False, True]))).tolist() == [0, 2]
+
+
+def test_a_cover_of_a_foreign_solver_is_verified() -> None:
+    X, y = data(3)
+
+    def careless(problem, *, max_rules=None):
+        whole = Greedy()(problem)
+        return Cover(whole.rules[:1], whole.certificate)
+
+    with pytest.raises(InvalidCertificateError):
+        explain(forest().fit(X, y), X, y, solver=careless)
+
+
+def test_sparse_rows_are_answered_by_a_model_of_a_data_frame() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    mirco = explain(forest().fit(X, y), X, y, max_rules=1, fallback="model")
+    with pytest.warns(UserWarning, match="feature names"):
+        assert mirco.fidelity(scipy.sparse.csr_array(X.to_numpy())) == mirco.fidelity(X)
 
 
 def test_rows_of_weight_zero_need_no_cover() -> None:

@@ -181,3 +181,19 @@ def test_regression_forests_can_be_read_too() -> None:
     forest = RandomForestRegressor(n_estimators=3, max_depth=4, random_state=0).fit(X, X[:, 0])
     rules, tree, node = all_leaf_rules(read_trees(forest))
     np.testing.assert_array_equal(rules.apply(X).toarray(), forest.apply(X)[:, tree] == node)
+
+
+def test_a_reader_of_another_library_is_found_by_its_package() -> None:
+    from rulecover import readers
+
+    class Stump:
+        """A model of a library that we know nothing of."""
+
+    Stump.__module__ = "somewhere.models"
+    with pytest.raises(UnreadableModelError, match=r"somewhere\.models"):
+        read_trees(Stump())
+    readers.register("somewhere", "foreign_reader")
+    try:
+        assert read_trees(Stump()) == "the trees of a Stump"
+    finally:
+        readers._READERS.pop("somewhere")

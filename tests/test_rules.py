@@ -27,7 +27,7 @@ def random_rules(rng: np.random.Generator, n_rules: int = 12) -> RuleSet:
     rules = []
     for _ in range(n_rules):
         features = np.flatnonzero(rng.random(3) < 0.6)
-        rules.append({int(f): tuple(np.sort(rng.integers(0, 6, 2)).astype(float)) for f in features})
+        rules.append({int(f): tuple(np.sort(rng.choice(7, 2, replace=False)).astype(float)) for f in features})
     made = RuleSet.of_intervals(rules, NAMES)
     n = len(made.feature)
     codes = tuple(np.flatnonzero(rng.random(6) < 0.5).astype(float) for _ in range(3))
@@ -198,3 +198,11 @@ def test_html_escapes_the_names_of_columns_and_classes() -> None:
     html = explain(DecisionTreeClassifier().fit(X, y), X, y).rules_._repr_html_()
     assert "<b>x" not in html and "<script>" not in html
     assert "&lt;b&gt;x&lt;/b&gt;" in html and "&lt;script&gt;" in html and "&amp;" in html
+
+
+def test_intervals_that_hold_nothing_or_name_no_column_are_refused() -> None:
+    with pytest.raises(ValueError, match="no column 3"):
+        RuleSet.of_intervals([{3: (1, 2)}], ["a"])
+    for interval in ((2, 1), (np.nan, 1)):
+        with pytest.raises(ValueError, match="holds no value"):
+            RuleSet.of_intervals([{0: interval}], ["a"])

@@ -10,7 +10,7 @@ from strategies import random_problem
 
 from rulecover.coverage import Coverage
 from rulecover.exceptions import InvalidCertificateError
-from rulecover.setcover import Branch, Cover, CoveringProblem, Exact, Greedy, Search, Status, verify
+from rulecover.setcover import Branch, Certificate, Cover, CoveringProblem, Exact, Greedy, Search, Status, verify
 
 
 @pytest.fixture
@@ -28,16 +28,19 @@ def test_an_honest_certificate_passes(problem, cover):
     assert verify(problem, cover) is cover.certificate
 
 
+BY_SEARCH = {"source": "branch and bound"}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"objective": 1.0}, "the rules cost"),
         ({"objective": 3.0}, "the rules cost"),
         ({"bound": 2.24, "proof": (Branch(np.array([0.1, 0.1, 0.1])),)}, "the proof gives a bound"),
-        ({"bound": 5.0, "proof": ()}, "exceeds the objective"),
-        ({"bound": 1.0, "proof": (), "status": Status.OPTIMAL}, "called optimal"),
+        ({"bound": 5.0, "proof": (), **BY_SEARCH}, "exceeds the objective"),
+        ({"bound": 1.0, "proof": (), "status": Status.OPTIMAL, **BY_SEARCH}, "called optimal"),
         ({"min_rules": 3}, "is not proved"),
-        ({"min_rules": 2, "count_proof": None, "proof": (), "bound": 2.25}, "is not proved"),
+        ({"min_rules": 2, "count_proof": None, "proof": (), "bound": 2.25, **BY_SEARCH}, "is not proved"),
         ({"min_rules": 4, "count_proof": Branch(np.zeros(3), 1.0, 4)}, "speak of all covers"),
         ({"n_rules": 1}, "the certificate says 1"),
         ({"n_capped": 2}, "the certificate says 2 and 2"),
@@ -87,3 +90,10 @@ def test_a_certificate_of_another_problem_is_rejected_or_true(solve):
             verify(dearer, cover)
         rejected += 1
     assert rejected == 60
+
+
+def test_a_bound_without_proof_is_taken_from_branch_and_bound_alone():
+    problem = CoveringProblem(Coverage.of_masks([[1, 1], [0, 1], [1, 0]]), cost=[1.0, 1.0, 1.0])
+    dear = Certificate(2.0, 2.0, "LP", Status.OPTIMAL, 2, 0.0)
+    with pytest.raises(InvalidCertificateError, match="without a proof"):
+        verify(problem, Cover(np.array([1, 2]), dear))

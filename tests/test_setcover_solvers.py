@@ -156,7 +156,6 @@ def test_exact_says_at_least_as_much_as_the_lp(digits):
     assert cover.bound >= lp_bound(digits).value - TINY
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")
 @pytest.mark.parametrize(
     "solve", [Search(effort=1000), Exact(time_limit=None, effort=1000), Exact(None, 0.01)], ids=repr
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.view.numbers import short_number
+from rulecover.view.numbers import amount, short_number
 
 
 @dataclass(frozen=True)
@@ -86,5 +86,5 @@ class Rule:
     def __str__(self) -> str:
         if self.support is None or self.purity is None:
             return f"if {self.text}"
-        samples = short_number(self.support)
+        samples = amount(self.support)
         return f"if {self.text} then {self.prediction} ({samples} samples, {100 * self.purity:.0f} %)"

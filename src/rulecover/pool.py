@@ -248,9 +248,12 @@ def _end_to_end(one: Ints, two: Ints) -> Ints:
 def first_of_equal(rules: RuleSet) -> Ints:
     """The first rule of each set of equal ones."""
     keys: dict[bytes, int] = {}
-    clauses = np.column_stack(
-        [rules.feature.astype(np.float64), rules.lower, rules.upper, rules.missing, rules.category]
-    ).astype(np.float64)
+    clauses = (
+        np.column_stack(
+            [rules.feature.astype(np.float64), rules.lower, rules.upper, rules.missing, rules.category]
+        ).astype(np.float64)
+        + 0.0
+    )  # 0 and -0 are one bound, but not the same bytes
     for j in range(len(rules)):
         keys.setdefault(clauses[rules.offset[j] : rules.offset[j + 1]].tobytes(), j)
     return np.fromiter(keys.values(), dtype=np.intp, count=len(keys))

@@ -159,6 +159,11 @@ class RuleSet:
     def of_intervals(cls, rules: Sequence[dict[int, tuple[float, float]]], feature_names: Sequence[str]) -> RuleSet:
         """Rules made by hand, each a dictionary from a column's number to ``(lower, upper)``."""
         clauses = [(f, *interval) for rule in rules for f, interval in sorted(rule.items())]
+        for f, low, high in clauses:
+            if not 0 <= f < len(feature_names):
+                raise ValueError(f"there is no column {f}: {len(feature_names)} columns are named, from 0.")
+            if not low < high:
+                raise ValueError(f"the interval ({low}, {high}] of column {f} holds no value; give lower < upper.")
         feature, lower, upper = zip(*clauses, strict=True) if clauses else ((), (), ())
         return cls(
             offset=np.cumsum([0, *map(len, rules)]).astype(np.intp),

@@ -63,8 +63,6 @@ class TreeEnsemble:
         The names that the model was trained with, if it knows them.
     n_features
         The number of columns that the model was trained with.
-    allows_nan
-        Whether the model has a route for missing values.
     """
 
     trees: tuple[Tree, ...]
@@ -72,7 +70,6 @@ class TreeEnsemble:
     prepare: Callable[[Any], Any]
     n_features: int
     feature_names: tuple[str, ...] | None = None
-    allows_nan: bool = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rulecover.coverage import addable
 from rulecover.rules import RuleSet
 from rulecover.typing import Bools, Floats
 
@@ -48,13 +49,3 @@ class MajorityVote:
                 tally[rows] = (self.votes.T @ part.astype(np.float64)).T
                 missed[rows] = ~part.any(axis=0)
         return tally, missed
-
-
-def addable(votes: Floats) -> Floats:
-    """Votes rounded so finely that no sum of them is rounded again: a tie is a tie in whatever order they are added.
-
-    Whole numbers stay as they are; others keep about 50 bits of the sum of all.
-    """
-    largest = float(np.abs(votes).sum())
-    unit = 2.0 ** (np.ceil(np.log2(largest)) - 50) if largest > 0 else 1.0
-    return np.asarray(np.round(votes / unit) * unit)

@@ -161,7 +161,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         return tally
 
     def _fallback(self) -> Fallback:
-        return chosen("fallback", self.fallback, FALLBACKS)  # type: ignore[no-any-return]
+        return chosen("fallback", self.fallback, FALLBACKS, ("name", "weights"))  # type: ignore[no-any-return]
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -182,7 +182,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             return X
         import pandas as pd
 
-        return pd.DataFrame(X, columns=names)
+        return pd.DataFrame.sparse.from_spmatrix(X, columns=names) if issparse(X) else pd.DataFrame(X, columns=names)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

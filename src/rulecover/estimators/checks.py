@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
+from rulecover.coverage import addable
 from rulecover.exceptions import MismatchedDataError
 from rulecover.trees import TreeEnsemble
 from rulecover.typing import Array, Floats
@@ -34,14 +35,17 @@ def real_number(name: str, value: Any, *, at_least: float = 0.0, above: bool = F
     return number
 
 
-def chosen(name: str, value: Any, table: dict[str, Any]) -> Any:
-    """The component behind a name, or the object itself if it is one to be called."""
+def chosen(name: str, value: Any, table: dict[str, Any], needs: tuple[str, ...] = ()) -> Any:
+    """The component behind a name, or the object itself if it is one to be called, with the attributes it needs."""
     if isinstance(value, str):
         if value not in table:
             raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, table))} or give an object.")
         return table[value]
-    if not callable(value):
-        raise TypeError(f"{name} is {value!r}; give one of {', '.join(map(repr, table))} or a callable object.")
+    if isinstance(value, type) or not callable(value) or not all(hasattr(value, needed) for needed in needs):
+        also = f" with {', '.join(needs)}" if needs else ""
+        raise TypeError(
+            f"{name} is {value!r}; give one of {', '.join(map(repr, table))} or an object to be called{also}."
+        )
     return value
 
 
@@ -81,9 +85,12 @@ def sample_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> F
         weight = weight * share[code]
     elif class_weight is not None:
         weight = weight * compute_sample_weight(class_weight, y)
+        if weight.min() < 0:
+            label = np.asarray(y)[np.flatnonzero(weight < 0)[0]]
+            raise ValueError(f"class weights must not be negative, but that of class {label!r} is.")
     if not weight.max() > 0:
         raise ValueError("all sample weights are zero; at least one sample must count.")
-    return np.asarray(weight)
+    return addable(np.asarray(weight, dtype=np.float64))
 
 
 def check_model_fits(ensemble: TreeEnsemble, X: Any, names: tuple[str, ...] | None) -> tuple[str, ...]:

@@ -14,12 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulecover.estimators.base import RuleClassifier
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
-from rulecover.fallback import FALLBACKS
 from rulecover.impurity import CRITERIA
 from rulecover.pool import Price, RulePool, TrainingData
 from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
-from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search
+from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
 from rulecover.typing import Ints
 from rulecover.voting import VOTES, MajorityVote
 
@@ -52,8 +51,9 @@ class MIRCOClassifier(RuleClassifier):
     demand
         How many rules must cover each sample; where fewer cover it at all, all of them.
     max_rules
-        A hard limit: the first picks of the greedy choice, if the cover would have more. Rule sets under such limits
-        are nested; samples that stay uncovered are counted in `certificate_` and listed in `uncovered_`.
+        A hard limit. Where it binds, the first picks of the greedy choice are taken as they come, so that rule sets
+        under different limits are nested; the other solvers keep the best buys of their cover. Samples that stay
+        uncovered are counted in `certificate_` and listed in `uncovered_`.
     impurity_weight, length_weight
         The cost of a rule is ``1 + impurity_weight · w + length_weight · clauses``, a clause being one feature's
         interval.
@@ -163,11 +163,12 @@ class MIRCOClassifier(RuleClassifier):
         pool = self._pool(data)
         problem = pool.problem(self.demand)
         cover = solver(problem, max_rules=self.max_rules)
+        if not isinstance(solver, (Greedy, Search, Exact)):  # ours have counted already
+            verify(problem, cover)
 
         self.rules_: RuleSet = pool.written(cover.rules).shown_for(data.X)
         self.vote_ = MajorityVote.of(self.rules_, self.vote)  # type: ignore[arg-type]
         self.certificate_: Certificate = cover.certificate.without_proof()
-        self.n_candidate_rules_ = len(pool)
         short = problem.shortfall(cover.rules) if self.certificate_.n_uncovered else np.zeros(0, dtype=np.intp)
         self.uncovered_: Ints = rows[short]
         return self
@@ -180,7 +181,7 @@ class MIRCOClassifier(RuleClassifier):
             real_number("time_limit", self.time_limit, above=True)
         if self.vote not in VOTES:
             raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, VOTES))}.")
-        chosen("fallback", self.fallback, FALLBACKS)
+        self._fallback()
         self._price()
         solver = chosen("solver", self.solver, SOLVERS)
         if not isinstance(self.solver, str):
@@ -207,6 +208,7 @@ class MIRCOClassifier(RuleClassifier):
             ensemble = read_trees(self.estimator_)
             names = check_model_fits(ensemble, data.X, self._names())
             pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
+        self.n_candidate_rules_ = len(pool)
         return pool if self.demand == 1 else pool.distinct()
 
     def covering_problem(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringProblem:

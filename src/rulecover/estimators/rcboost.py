@@ -19,10 +19,10 @@ from rulecover.boosting.binned import GrownTree
 from rulecover.boosting.generate import Round, RuleGeneration
 from rulecover.boosting.pricing import PRICINGS, Duals
 from rulecover.boosting.proposal import Proposed
+from rulecover.coverage import addable
 from rulecover.estimators.base import RuleClassifier, shares
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.exceptions import UnreadableModelError
-from rulecover.fallback import FALLBACKS
 from rulecover.impurity import CRITERIA
 from rulecover.pool import Price, TrainingData
 from rulecover.progress import tracked
@@ -31,7 +31,7 @@ from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, Status
 from rulecover.setcover.master import Master, Relaxation
 from rulecover.typing import Array, Floats
-from rulecover.voting import VOTES, MajorityVote, addable
+from rulecover.voting import VOTES, MajorityVote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,7 +222,7 @@ class RCBoostClassifier(RuleClassifier):
         ):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
-        chosen("fallback", self.fallback, FALLBACKS)
+        self._fallback()
         chosen("criterion", self.criterion, CRITERIA)
         chosen("pricing", self.pricing, PRICINGS)
         chosen("admit", self.admit, ADMISSIONS)

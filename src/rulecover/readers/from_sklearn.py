@@ -12,7 +12,6 @@ from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import BaseDecisionTree
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
@@ -58,7 +57,6 @@ def _ensemble(model: Any, members: list[Any]) -> TreeEnsemble:
         prepare=_as_float32,
         n_features=model.n_features_in_,
         feature_names=_names(model),
-        allows_nan=bool(get_tags(members[0]).input_tags.allow_nan),
     )
 
 
@@ -66,19 +64,15 @@ def _bagging(model: Any) -> TreeEnsemble:
     check_is_fitted(model)
     trees: list[Tree] = []
     routes: list[Callable[[Any], Ints]] = []
-    allows_nan = True
     for member, columns in zip(model.estimators_, model.estimators_features_, strict=True):
         try:
             inner = read(member)
         except UnreadableModelError as error:
             raise unreadable(model, f" of {type(member).__name__}") from error
-        allows_nan &= inner.allows_nan
         whole = np.array_equal(columns, np.arange(model.n_features_in_))
         trees += [tree if whole else tree.on_columns(columns) for tree in inner.trees]
         routes += [route if whole else partial(_route_on, route, columns) for route in inner.routes]
-    return TreeEnsemble(
-        tuple(trees), tuple(routes), _as_float32, model.n_features_in_, _names(model), allows_nan=allows_nan
-    )
+    return TreeEnsemble(tuple(trees), tuple(routes), _as_float32, model.n_features_in_, _names(model))
 
 
 def _route_on(route: Callable[[Any], Ints], columns: Ints, X: Any) -> Ints:

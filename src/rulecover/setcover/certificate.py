@@ -13,6 +13,9 @@ from rulecover.typing import Ints
 #: Relative slack for sums of floats, and for what an LP code calls feasible.
 TOLERANCE = 1e-6
 
+#: The one source of bounds that cannot be recomputed: the word of the MIP code.
+BRANCH_AND_BOUND = "branch and bound"
+
 
 def certified(
     problem: CoveringProblem,
@@ -126,6 +129,8 @@ def _verify_bounds(problem: CoveringProblem, said: Certificate, slack: float) ->
         raise InvalidCertificateError("the proof of the number of rules must speak of all covers.")
     if not math.isfinite(said.bound):
         raise InvalidCertificateError(f"the bound is {said.bound}, but must be finite.")
+    if not said.proof and said.bound > 0 and said.source != BRANCH_AND_BOUND:
+        raise InvalidCertificateError(f"the bound {said.bound} by {said.source!r} comes without a proof.")
     _verify_branches(said.proof, _fewest(problem, said.count_proof))
     if said.proof and (proved := min(branch.bound(problem) for branch in said.proof)) < said.bound - slack:
         raise InvalidCertificateError(f"the proof gives a bound of {proved}, but the certificate says {said.bound}.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
-from rulecover.setcover.certificate import TOLERANCE, certified
+from rulecover.setcover.certificate import BRANCH_AND_BOUND, TOLERANCE, certified
 from rulecover.setcover.greedy import greedy_picks, in_greedy_order
 from rulecover.setcover.problem import Branch, Cover, CoveringProblem, Status
 from rulecover.setcover.reduce import Reduced, reduced
@@ -87,7 +87,7 @@ class Exact:
             problem,
             rules if max_rules is None else rules[:max_rules],
             Status.FEASIBLE if in_time else Status.TIME_LIMIT,
-            source="branch and bound" if by_search else bound.source,
+            source=BRANCH_AND_BOUND if by_search else bound.source,
             seconds=time.perf_counter() - begin,
             proof=bound.proof,
             proved=bound.value,

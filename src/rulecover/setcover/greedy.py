@@ -194,8 +194,8 @@ class Greedy:
         picks, remaining = greedy_picks(problem)
         rules = REDUNDANCY[self.redundancy](problem, picks)
         bound = self._bound(problem, remaining)
-        if max_rules is not None and len(rules) > max_rules:
-            rules = picks[:max_rules]
+        if max_rules is not None and len(picks) > max_rules:
+            rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
         return certified(
             problem,
             rules,

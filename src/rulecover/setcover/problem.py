@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rulecover.coverage import Coverage
+from rulecover.coverage import Coverage, addable
 from rulecover.exceptions import UncoveredSamplesError
 from rulecover.typing import Floats, Ints
 
@@ -78,7 +78,8 @@ class CoveringProblem:
             weight = np.asarray(self.weight, dtype=np.float64)
             if weight.shape != (self.coverage.n_samples,) or not (np.isfinite(weight).all() and (weight > 0).all()):
                 raise ValueError("weights must be positive and finite, one a sample; leave samples of weight 0 out.")
-            object.__setattr__(self, "weight", weight)
+            # Gains are kept by subtraction; sums that are never rounded keep ties, and gains above zero.
+            object.__setattr__(self, "weight", addable(weight))
 
     @property
     def n_samples(self) -> int:
@@ -173,7 +174,8 @@ class Certificate:
         return replace(self, proof=(), count_proof=None)
 
     def __str__(self) -> str:
-        bound = math.floor(1000 * self.bound) / 1000  # rounded up it would promise too much
+        # Rounded up it would promise too much; where it is the optimum, both are rounded alike.
+        bound = self.objective if self.status == Status.OPTIMAL else math.floor(1000 * self.bound) / 1000
         few = f"; no cover has fewer than {self.min_rules} rules" if self.min_rules > 1 else ""
         lines = [f"{self.n_rules} rule{'s' * (self.n_rules != 1)}, total cost {self.objective:.3f}: {self.status}"]
         if self.n_uncovered:

@@ -107,9 +107,10 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
     allowed = np.arange(problem.n_rules) if rules is None else np.sort(np.asarray(rules, dtype=np.intp))
     coverage = problem.coverage if rules is None else problem.coverage.take(allowed)
     samples = _distinct(coverage, problem.demand)
+    if len(samples) * len(coverage.blocks) > MAX_CELLS or (deadline is not None and time.perf_counter() >= deadline):
+        return _merged(problem, samples, allowed, coverage)
     table = _Table(coverage.among(samples), problem.cost[allowed], problem.demand[samples], deadline)
-    if len(samples) * len(coverage.blocks) <= MAX_CELLS and not (deadline and time.perf_counter() >= deadline):
-        table.shrink()
+    table.shrink()
     kept = np.flatnonzero(table.alive[:-1])
     return Reduced(
         problem=problem,
@@ -121,6 +122,15 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
         forced=allowed[np.array(sorted(table.forced), dtype=np.intp)],
         forcing=samples[np.array(table.forcing, dtype=np.intp)],
     )
+
+
+def _merged(problem: CoveringProblem, samples: Ints, allowed: Ints, coverage: Coverage) -> Reduced:
+    """The problem with equal samples merged, and nothing else."""
+    none = np.zeros(0, dtype=np.intp)
+    matrix = coverage.among(samples).to_sparse()
+    kept = np.flatnonzero(np.diff(matrix.indptr))
+    rules, demand = allowed[kept], problem.demand[samples]
+    return Reduced(problem, samples, rules, matrix[:, kept], problem.cost[rules], demand, forced=none, forcing=none)
 
 
 def _distinct(coverage: Coverage, demand: Ints) -> Ints:

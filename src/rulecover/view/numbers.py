@@ -21,6 +21,15 @@ def short_number(value: float) -> str:
     return repr(value)
 
 
+def amount(value: float) -> str:
+    """A number of samples: whole as it is, a sum of weights to six digits.
+
+    >>> amount(1234567.0), amount(4.999999999999998)
+    ('1234567', '5')
+    """
+    return short_number(value if float(value).is_integer() else float(f"{value:.6g}"))
+
+
 def shortest_in(low: float, high: float, near: float) -> float:
     """The number with the fewest decimals in ``low <= number < high``, of those the one nearest to `near`.
 

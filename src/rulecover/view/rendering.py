@@ -6,7 +6,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rulecover.view.numbers import short_number
+from rulecover.view.numbers import amount
 from rulecover.view.text import percent, printable
 
 
@@ -21,5 +21,5 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"number": short_number, "percent": percent, "printable": printable}
+    made.filters |= {"number": amount, "percent": percent, "printable": printable}
     return made

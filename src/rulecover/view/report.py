@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rulecover.view.numbers import short_number
+from rulecover.view.numbers import amount
 from rulecover.view.rendering import environment
 from rulecover.view.text import percent, printable
 from rulecover.view.words import certificate_in_words, cost_in_words, figures_in_words, summary_in_words
@@ -89,7 +89,7 @@ def _rows(rules: RuleSet, classes: list[str]) -> list[_Row]:
 def _row(j: int, rule: Rule, classes: list[str], best: int, *, total: float, usual: float) -> _Row:
     assert rule.counts is not None and rule.support is not None and rule.purity is not None
     mix = tuple(
-        _Part(classes[k], _colour(k), short_number(count), count / rule.support)
+        _Part(classes[k], _colour(k), amount(count), count / rule.support)
         for k, count in enumerate(rule.counts.values())
         if count
     )
@@ -98,7 +98,7 @@ def _row(j: int, rule: Rule, classes: list[str], best: int, *, total: float, usu
         clauses=tuple(printable(str(clause)) for clause in rule.clauses) or ("always",),
         prediction=classes[best],
         colour=_colour(best),
-        samples=short_number(rule.support),
+        samples=amount(rule.support),
         share=percent(rule.support / total),
         purity=percent(rule.purity),
         lift=f"{rule.purity / usual:.2f}",

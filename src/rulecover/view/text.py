@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rulecover.view.numbers import short_number
+from rulecover.view.numbers import amount
 
 if TYPE_CHECKING:
     from rulecover.rules import RuleSet
@@ -31,7 +31,7 @@ def rule_rows(rules: RuleSet) -> list[tuple[str, str, str, str, str]]:
         (
             str(j),
             printable(str(rule.prediction)),
-            short_number(rule.support or 0.0),
+            amount(rule.support or 0.0),
             percent(rule.purity or 0.0),
             printable(rule.text),
         )
