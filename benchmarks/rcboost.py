@@ -247,7 +247,7 @@ def page(lines: list[str], command: str, runs: int) -> str:
             *lines,
             "",
             "(a) AdaBoost makes as many rounds as RCBoost did; RCBoost has its first tree besides. It has",
-            f"{TREE_DUALS} duals here: equal ones are small on so many rows, and with them the loop ended after 3 rounds.",
+            f"{TREE_DUALS} duals here: equal ones are small on so many rows, and the loop ended after 3 rounds.",
             f"(b) Bin building is counted on both sides. Trees try {MAX_FEATURES} features a split on both sides: with",
             "all of them, the tree of a million rows does not change under duals that are small beside the weight 1",
             "of each row, and the loop ends. (c) Adding the rules is counted as part of the re-solve; every optimum",
