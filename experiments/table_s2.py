@@ -85,7 +85,7 @@ def table(out: Path, command: str) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     printed = {"dt": "dt_accuracy", "rf": "rf_accuracy", "mirco": "mirco_accuracy", "missed": "mirco_missed_fraction"}
-    for name in mean.index:
+    for name in [name for name in datasets.NAMES if name in mean.index]:
         cells, differences = [], []
         for key, column in printed.items():
             theirs = paper.loc[name, f"{column}_mean"]
