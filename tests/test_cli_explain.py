@@ -476,3 +476,12 @@ def test_debug_shows_the_trace(tmp_path: Path) -> None:
 
     assert result.exit_code == 1
     assert type(result.exception).__name__ == "CommandError"
+
+
+@pytest.mark.parametrize(
+    "option", [("--jobs", 0), ("--time-limit", 0), ("--impurity-weight", -1), ("--length-weight", -2)], ids=str
+)
+def test_numbers_out_of_range_are_refused_by_the_name_of_the_option(fruit: Path, option: tuple[str, int]) -> None:
+    result = explain(fruit, *option)
+    assert result.exit_code == 2
+    assert option[0] in result.stderr

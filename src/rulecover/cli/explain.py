@@ -14,6 +14,12 @@ from rulecover.cli.header import checked_target, read_header
 _DATA, _FOREST, _RULES, _OUTPUT = "The data", "The forest", "The rules", "The output"
 
 
+def _some_threads(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("0 threads do no work; give 1 or more, or -1 for every core.")
+    return jobs
+
+
 @one_line_errors
 def explain(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV file with a header line.", show_default=False)],
@@ -72,7 +78,10 @@ def explain(
     jobs: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Threads; -1 takes every core. The rules stay the same.", rich_help_panel=_FOREST
+            callback=_some_threads,
+            metavar="N",
+            help="Threads; -1 takes every core. The rules stay the same.",
+            rich_help_panel=_FOREST,
         ),
     ] = 1,
     solver: Annotated[
@@ -120,6 +129,7 @@ def explain(
     time_limit: Annotated[
         float | None,
         typer.Option(
+            min=0.001,
             metavar="SECONDS",
             help="Seconds for search or exact to choose the rules.",
             show_default="the solver's own",
@@ -132,13 +142,15 @@ def explain(
     impurity_weight: Annotated[
         float,
         typer.Option(
+            min=0.0,
             metavar="X",
             help="A rule costs 1 + this × impurity + length weight × conditions. Higher: purer rules, more of them.",
             rich_help_panel=_RULES,
         ),
     ] = 1.0,
     length_weight: Annotated[
-        float, typer.Option(metavar="X", help="Price of a condition. Higher: shorter rules.", rich_help_panel=_RULES)
+        float,
+        typer.Option(min=0.0, metavar="X", help="Price of a condition. Higher: shorter rules.", rich_help_panel=_RULES),
     ] = 0.0,
     report: Annotated[
         Path | None,
