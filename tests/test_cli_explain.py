@@ -456,11 +456,6 @@ def test_a_separator_of_two_characters_is_refused(fruit: Path) -> None:
     assert "single character" in refused(explain(fruit, "--separator", "::"))
 
 
-@pytest.mark.parametrize("option", ["--impurity-weight", "--length-weight", "--time-limit"])
-def test_settings_out_of_range_are_refused_by_the_library_in_one_line(fruit: Path, option: str) -> None:
-    assert option[2:].replace("-", "_") in refused(explain(fruit, option, -1))
-
-
 @pytest.mark.parametrize(
     "options", [["--solver", "magic"], ["--trees", 0], ["--depth", 0], ["--max-rules", 0], ["--demand", 0], ["--wrong"]]
 )
