@@ -20,6 +20,7 @@ lint: $(VENV)/lint  ## format, lint, types, import layers
 	$(BIN)/lint-imports
 
 bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
+	$(BIN)/python benchmarks/rcboost.py
 	$(BIN)/python benchmarks/run.py $(if $(wildcard $(DATA)/magic.csv),--data $(DATA))
 
 table-s2: $(VENV)/core  ## Table S.2 of the paper: make table-s2 DATA=folder
