@@ -23,6 +23,9 @@ RULES_PER_SAMPLE, RULES_AT_FIRST = 5, 1000
 #: Rules that enter the LP at a time.
 ENTER_AT_A_TIME = 2000
 
+#: So many entries of the matrix are handed to the LP in a second; where that alone would take too long, none are.
+ENTRIES_A_SECOND = 2_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class Bound:
@@ -89,6 +92,8 @@ def lp_bound(problem: CoveringProblem, *, time_limit: float | None = None, count
 
 def bound_of(left: Reduced, fitted: Bound, *, deadline: float | None = None, count: bool = True) -> Bound:
     """The same, once the problem is reduced; `fitted` is returned where the time allows no better."""
+    if deadline is not None and time.perf_counter() + left.matrix.nnz / ENTRIES_A_SECOND >= deadline:
+        return replace(fitted, complete=False)
     lp = _WholeLP(left)
     branch, shares, finished = lp.solve(deadline=deadline)
     value = branch.bound(left.problem)
