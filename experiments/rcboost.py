@@ -93,7 +93,7 @@ def table(out: Path, duals: str) -> str:
     """Means over folds and seeds beside the printed ones, as Markdown."""
     every = pd.read_csv(out)
     ours = every[every["duals"] == duals].groupby("dataset")
-    mean, std = ours.mean(numeric_only=True), ours.std(numeric_only=True)
+    mean, std, size = ours.mean(numeric_only=True), ours.std(numeric_only=True), ours.size()
     paper = pd.read_csv(HERE / "paper_table_s3.csv", index_col="dataset")
     seeds = sorted(every.loc[every["duals"] == duals, "seed"].unique().tolist())
     lines = [
@@ -102,22 +102,22 @@ def table(out: Path, duals: str) -> str:
         f"Made by `python experiments/rcboost.py --data FOLDER --duals {duals}`, seeds {', '.join(map(str, seeds))}.",
         "Each cell: our mean (standard deviation over folds and seeds) / the paper's.",
         "",
-        "| data set | iniDT | RCB | difference | RMP calls | rules |",
-        "|---|---|---|---|---|---|",
+        "| data set | iniDT | RCB | difference | RMP calls | rules | folds run |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name in [name for name in datasets.NAMES if name in mean.index]:
         row, theirs = mean.loc[name], paper.loc[name]
         lines.append(
             f"| {name} | {row['inidt']:.3f} ({std.loc[name, 'inidt']:.2f}) / {theirs['inidt_accuracy_mean']:.2f} "
             f"| {row['rcb']:.3f} ({std.loc[name, 'rcb']:.2f}) / {theirs['rcb_accuracy_mean']:.2f} "
-            f"| {row['rcb'] - theirs['rcb_accuracy_mean']:+.3f} | {row['calls']:.1f} | {row['rules']:.0f} |"
+            f"| {row['rcb'] - theirs['rcb_accuracy_mean']:+.3f} | {row['calls']:.1f} | {row['rules']:.0f} | {size[name]} |"
         )
     known = paper.loc[mean.index]
     off = mean["rcb"] - known["rcb_accuracy_mean"]
     lines += [
         f"| **mean** | {mean['inidt'].mean():.4f} / {known['inidt_accuracy_mean'].mean():.4f} "
         f"| {mean['rcb'].mean():.4f} / {known['rcb_accuracy_mean'].mean():.4f} | {off.mean():+.4f} "
-        f"| {mean['calls'].mean():.1f} | {mean['rules'].mean():.0f} |",
+        f"| {mean['calls'].mean():.1f} | {mean['rules'].mean():.0f} | {size.sum()} |",
         "",
         f"Within 0.03 of the paper or better: {(off >= -0.03).sum()} of {len(off)} data sets.",
         "",
