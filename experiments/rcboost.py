@@ -110,7 +110,8 @@ def table(out: Path, duals: str) -> str:
         lines.append(
             f"| {name} | {row['inidt']:.3f} ({std.loc[name, 'inidt']:.2f}) / {theirs['inidt_accuracy_mean']:.2f} "
             f"| {row['rcb']:.3f} ({std.loc[name, 'rcb']:.2f}) / {theirs['rcb_accuracy_mean']:.2f} "
-            f"| {row['rcb'] - theirs['rcb_accuracy_mean']:+.3f} | {row['calls']:.1f} | {row['rules']:.0f} | {size[name]} |"
+            f"| {row['rcb'] - theirs['rcb_accuracy_mean']:+.3f} | {row['calls']:.1f} | {row['rules']:.0f} "
+            f"| {size[name]} |"
         )
     known = paper.loc[mean.index]
     off = mean["rcb"] - known["rcb_accuracy_mean"]

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import xgboost
 import scipy.sparse
 from sklearn.datasets import load_iris, make_classification
 from sklearn.tree import DecisionTreeClassifier
@@ -21,8 +22,6 @@ from rulecover.exceptions import MismatchedDataError
 from rulecover.pool import TrainingData
 from rulecover.readers.thresholds import below_float32
 from rulecover.setcover.master import Master
-
-xgboost = pytest.importorskip("xgboost")
 
 
 def data(seed: int = 0, n: int = 300, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 
-class RuleClassifier(ClassifierMixin, BaseEstimator):
+class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier whose fitted state is a set of rules that vote, and the model they came from."""
 
     estimator: Any
@@ -41,8 +42,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     rules_: RuleSet
     vote_: MajorityVote
 
+    @abstractmethod
     def _default_estimator(self) -> Any:
-        raise NotImplementedError
+        """What is trained where no estimator is given."""
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
