@@ -8,8 +8,8 @@ import sys
 
 import numpy as np
 import pytest
-import xgboost
 import scipy.sparse
+import xgboost
 from sklearn.datasets import load_iris, make_classification
 from sklearn.tree import DecisionTreeClassifier
 
