@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import MIRCOClassifier, RCBoostClassifier, explain
 from rulecover.boosting.admission import Negative
 from rulecover.boosting.pricing import ForestPricing, TreePricing
+from rulecover.exceptions import SolverError
 from rulecover.setcover.master import Master
 
 
@@ -256,3 +257,20 @@ def test_a_forest_may_be_the_first_pool() -> None:
     forest = RandomForestClassifier(n_estimators=3, max_depth=3, random_state=0)
     model = boosted(estimator=forest, max_rmp_calls=2).fit(X, y)
     assert model.n_rmp_calls_ == 2 and not model.missed(X).any()
+
+
+def test_an_lp_engine_that_fails_is_named_with_the_call_and_the_pool_is_kept(monkeypatch) -> None:
+    X, y = data(13)
+    solve, calls = Master.solve, []
+
+    def failing(self):
+        calls.append(1)
+        if len(calls) == 3:
+            raise SolverError("the covering LP ended as 'Unknown'.")
+        return solve(self)
+
+    monkeypatch.setattr(Master, "solve", failing)
+    model = boosted()
+    with pytest.raises(SolverError, match=r"RMP call 3: .*'Unknown'.* rules generated so far are in pool_"):
+        model.fit(X, y)
+    assert len(model.pool_) > 20

@@ -22,7 +22,7 @@ from rulecover.boosting.proposal import Proposed
 from rulecover.coverage import addable
 from rulecover.estimators.base import RuleClassifier, shares
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
-from rulecover.exceptions import UnreadableModelError
+from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.impurity import CRITERIA
 from rulecover.pool import Price, TrainingData
 from rulecover.progress import tracked
@@ -100,6 +100,8 @@ class RCBoostClassifier(RuleClassifier):
         The first tree (the paper's iniDT).
     certificate_ : Certificate
         The optimum of the LP over the whole pool.
+    pool_ : RuleSet
+        All rules that were generated, whether they vote or not.
     z_ : ndarray
         The share of each rule of the pool in that optimum.
     history_ : DataFrame
@@ -173,6 +175,8 @@ class RCBoostClassifier(RuleClassifier):
         # A leaf must carry some weight: rows that hardly count make no rule of their own.
         return DecisionTreeClassifier(max_depth=5, min_weight_fraction_leaf=1e-6)
 
+    pool_: RuleSet
+
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RCBoostClassifier:
@@ -203,6 +207,12 @@ class RCBoostClassifier(RuleClassifier):
         except KeyboardInterrupt:
             if self.on_interrupt != "keep":
                 raise
+        except SolverError as error:
+            pool = run.generation.pool
+            self.pool_ = pool.written(np.arange(len(pool)))
+            raise SolverError(
+                f"RMP call {len(run.rounds) + 1}: {error} The {len(pool)} rules generated so far are in pool_."
+            ) from error
         self._finish(run)
         if not self.warm_start:
             del self._run
@@ -296,7 +306,7 @@ class RCBoostClassifier(RuleClassifier):
         stages = run.stages()
         pool = run.generation.pool
         relaxation = run.last_solve(stages)
-        self.pool_: RuleSet = pool.written(np.arange(stages[-1])).shown_for(run.data.X)
+        self.pool_ = pool.written(np.arange(stages[-1])).shown_for(run.data.X)
         self.z_: Floats = relaxation.z
         self._stages = [(size, done.z) for size, done in zip(stages, run.rounds, strict=False)][: len(stages) - 1]
         self._stages.append((stages[-1], relaxation.z))
