@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class MajorityVote:
     votes: Floats
 
     @classmethod
-    def of(cls, rules: RuleSet, kind: Literal["counts", "shares"] = "counts") -> MajorityVote:
+    def of(cls, rules: RuleSet, kind: str = "counts") -> MajorityVote:
         """Votes by class counts n_jk (paper), or by class shares, which give each covering rule the same say."""
         assert rules.evidence is not None, "rules vote with what they met in data"
         return cls(rules, addable(rules.evidence.sums if kind == "counts" else rules.evidence.shares))

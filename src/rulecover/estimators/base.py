@@ -163,7 +163,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tally
 
     def _fallback(self) -> Fallback:
-        return chosen("fallback", self.fallback, FALLBACKS, ("name", "weights"))  # type: ignore[no-any-return]
+        fallback: Fallback = chosen("fallback", self.fallback, FALLBACKS, ("name", "weights"))
+        return fallback
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)

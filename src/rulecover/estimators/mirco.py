@@ -167,7 +167,7 @@ class MIRCOClassifier(RuleClassifier):
             verify(problem, cover)
 
         self.rules_: RuleSet = pool.written(cover.rules).shown_for(data.X)
-        self.vote_ = MajorityVote.of(self.rules_, self.vote)  # type: ignore[arg-type]
+        self.vote_ = MajorityVote.of(self.rules_, self.vote)
         self.certificate_: Certificate = cover.certificate.without_proof()
         short = problem.shortfall(cover.rules) if self.certificate_.n_uncovered else np.zeros(0, dtype=np.intp)
         self.uncovered_: Ints = rows[short]
@@ -185,9 +185,11 @@ class MIRCOClassifier(RuleClassifier):
         self._price()
         solver = chosen("solver", self.solver, SOLVERS)
         if not isinstance(self.solver, str):
-            return solver  # type: ignore[no-any-return]
+            given: CoverSolver = solver
+            return given
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        return solver(self.time_limit, seed)  # type: ignore[no-any-return]
+        named: CoverSolver = solver(self.time_limit, seed)
+        return named
 
     def _price(self) -> Price:
         return Price(

@@ -326,10 +326,10 @@ class RCBoostClassifier(RuleClassifier):
         """The rules of a stage that vote, and how."""
         if self.rule_weights is None:
             rules = self.pool_[:size]
-            return rules, MajorityVote.of(rules, self.vote)  # type: ignore[arg-type]
+            return rules, MajorityVote.of(rules, self.vote)
         kept = np.flatnonzero(z > _SHARE)
         rules = self.pool_.take(kept)
-        plain = MajorityVote.of(rules, self.vote)  # type: ignore[arg-type]
+        plain = MajorityVote.of(rules, self.vote)
         return rules, MajorityVote(rules, addable(plain.votes * z[kept][:, None]))
 
     # Stages -----------------------------------------------------------------------------------------------------
