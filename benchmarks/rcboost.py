@@ -177,6 +177,7 @@ class TimedMaster:
     """A master problem that is timed, and beside it a cold solve of the full LP by another door."""
 
     def __init__(self, generation: RuleGeneration) -> None:
+        generation.solve()
         self._generation, self._master = generation, generation.master
         self.warm, self.cold, self._adding = [], [], 0.0
 
@@ -185,7 +186,7 @@ class TimedMaster:
 
     def solve(self):
         taken, relaxation = cpu_seconds(self._master.solve)
-        pool = self._generation.pool
+        pool = self._generation.generated
         matrix = pool.coverage.to_sparse().astype(np.float64)
         short = -np.ones(pool.coverage.n_samples)
         cold, full = cpu_seconds(lambda: linprog(pool.evidence.cost, A_ub=-matrix, b_ub=short, method="highs"))
@@ -212,7 +213,7 @@ def pools_of_trees(seed: int) -> tuple[TimedMaster, int]:
     timed = generation.master = TimedMaster(generation)
     for _, _round in zip(range(TREE_ROUNDS + 1), generation, strict=False):
         pass
-    return timed, len(generation.pool)
+    return timed, len(generation.generated)
 
 
 def warm_beside_cold(tick) -> list[str]:

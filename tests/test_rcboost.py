@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import MIRCOClassifier, RCBoostClassifier, explain
 from rulecover.boosting.admission import Negative
 from rulecover.boosting.pricing import ForestPricing, TreePricing
+from rulecover.boosting.removal import Stale
 from rulecover.exceptions import SolverError
 from rulecover.setcover.master import Master
 
@@ -50,7 +54,7 @@ def test_column_generation_keeps_its_promises_on_random_data(duals: str) -> None
         history = model.history_
         objectives = [*history["objective"], model.certificate_.objective]
         assert (np.diff(objectives) <= 1e-6).all()  # it never rises
-        assert (np.diff([len(z) for _, z in model._stages]) >= 0).all()
+        assert (np.diff([len(pool) for pool, _ in model._stages]) >= 0).all()
         total = np.ones(len(y))
         for given, objective in zip(spy.seen, history["objective"], strict=True):
             assert given.current.sum() == pytest.approx(objective, abs=1e-6)
@@ -110,7 +114,7 @@ def test_a_stage_is_the_model_of_that_many_calls(weights) -> None:
         short = boosted(rule_weights=weights, max_rmp_calls=calls).fit(X, y)
         assert short.n_rmp_calls_ == calls
         if weights is None:
-            assert len(short.rules_) == long._stages[calls][0]
+            assert len(short.rules_) == len(long._stages[calls][0])
             np.testing.assert_array_equal(short.predict(X), stage)
         else:  # the last solve of the short run may end in another optimum than the long run's solve on its way
             assert np.mean(short.predict(X) == stage) > 0.9
@@ -154,6 +158,48 @@ def test_pricing_by_forests_and_admitting_the_best_rule_only() -> None:
     assert (boosted(admit=Negative(at_most=3)).fit(X, y).history_["added"] <= 3).all()
 
 
+@pytest.mark.parametrize("duals", ["equal", "vertex"])
+def test_rules_that_stay_dear_leave_the_pool_and_no_training_row_is_missed(duals: str) -> None:
+    removed, missed = 0, 0
+    for seed in range(8):
+        X, y = data(seed)
+        spy = Spy()
+        model = boosted(duals=duals, pricing=spy, max_rmp_calls=25, remove=Stale(above=0.2, calls=2)).fit(X, y)
+        objectives = [*model.history_["objective"], model.certificate_.objective]
+        assert (np.diff(objectives) <= 1e-6).all()
+        covered, cost = model.pool_.apply(X).toarray(), model.pool_.evidence.cost
+        dear_for = np.zeros(len(cost), dtype=int)
+        for given, (before, z), (after, _) in zip(spy.seen, model._stages, model._stages[1:], strict=False):
+            assert covered[:, before].any(axis=1).all() and (z[np.setdiff1d(np.arange(len(z)), before)] == 0).all()
+            dear = cost[before] - covered[:, before].T @ given.current > 0.2
+            dear_for[before] = np.where(dear, dear_for[before] + 1, 0)
+            np.testing.assert_array_equal(np.setdiff1d(before, after), before[dear_for[before] >= 2])
+        assert len(model.pool_) - len(model.rules_) == model.history_["removed"].sum()
+        assert model.history_["rules"].iloc[-1] == len(model.rules_)
+        assert not model.missed(X).any()
+        stages = list(model.staged_predict_proba(X))
+        np.testing.assert_array_equal(stages[-1], model.predict_proba(X))
+        removed += model.history_["removed"].sum()
+        missed += model.missed(np.random.default_rng(seed).normal(size=(200, 8), scale=3)).sum()
+    assert removed > 50
+    assert missed > 0  # rows that only rules which left would cover go to the fallback: none raised
+
+
+@pytest.mark.parametrize("settings", [{}, {"vote": "shares"}, {"early_stopping": 3}, {"rule_weights": "z"}])
+def test_a_stage_of_a_changing_pool_is_the_model_of_that_many_calls(settings) -> None:
+    X, y = data(5)
+    rows = np.random.default_rng(0).normal(size=(300, 8), scale=2)
+    removing = {"remove": Stale(above=0.1, calls=2), "max_rmp_calls": 20, **settings}
+    long = boosted(**removing).fit(X, y)
+    if "rule_weights" in settings or "early_stopping" in settings:
+        np.testing.assert_array_equal(list(long.staged_predict(rows))[-1], long.predict(rows))
+        return
+    assert long.history_["removed"].sum() > 0
+    for calls, stage in list(enumerate(long.staged_predict_proba(rows)))[::4]:
+        short = boosted(**{**removing, "max_rmp_calls": calls}).fit(X, y)
+        np.testing.assert_allclose(short.predict_proba(rows), stage, atol=1e-9)
+
+
 def test_mirco_of_a_trained_pool_covers_with_some_of_its_rules() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = boosted().fit(X, y)
@@ -192,6 +238,50 @@ def test_a_pickled_cloned_and_searched_model_works() -> None:
     )
     assert search.fit(X, y).best_score_ > 0.9
     assert cross_val_score(model, X, y, cv=3, n_jobs=2).mean() > 0.9
+
+
+def test_fits_in_threads_are_those_of_one_thread() -> None:
+    tasks = [(seed, duals) for seed in range(4) for duals in ("equal", "vertex")]
+
+    def answer(task: tuple[int, str]) -> np.ndarray:
+        seed, duals = task
+        X, y = data(seed)
+        return boosted(duals=duals).fit(X, y).predict_proba(X)
+
+    alone = [answer(task) for task in tasks]
+    with ThreadPoolExecutor(8) as pool:
+        for one, other in zip(alone, pool.map(answer, tasks), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+_FORKS = """
+import multiprocessing
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from rulecover import MIRCOClassifier, RCBoostClassifier
+
+def answer(seed):
+    X, y = make_classification(250, 8, n_informative=5, n_classes=3, flip_y=0.1, random_state=seed)
+    boosted = RCBoostClassifier(max_rmp_calls=5, random_state=0).fit(X, y)
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+    exact = MIRCOClassifier(forest, solver="exact", random_state=0).fit(X[:60], y[:60])
+    return boosted.predict_proba(X), exact.predict_proba(X)
+
+if __name__ == "__main__":
+    alone = [answer(seed) for seed in range(4)]  # the parent has solved LPs and a MIP before it forks
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for one, other in zip(alone, pool.map(answer, range(4)), strict=True):
+            assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    print("same")
+"""
+
+
+def test_fits_in_forked_workers_are_those_of_the_parent(tmp_path) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(_FORKS)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=240, check=False)
+    assert done.stdout == "same\n", done.stderr
 
 
 def test_boosting_beats_its_first_tree() -> None:
