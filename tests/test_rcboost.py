@@ -46,12 +46,12 @@ class Spy(TreePricing):
         return super().__call__(data, duals, tree, seed)
 
 
-@pytest.mark.parametrize("duals", ["equal", "vertex"])
-def test_column_generation_keeps_its_promises_on_random_data(duals: str) -> None:
+@pytest.mark.parametrize(("duals", "step"), [("equal", "even"), ("vertex", "even"), ("equal", 1.0), ("vertex", 1.0)])
+def test_column_generation_keeps_its_promises_on_random_data(duals: str, step) -> None:
     for seed in range(12):
         X, y = data(seed)
         spy = Spy()
-        model = boosted(duals=duals, pricing=spy).fit(X, y)
+        model = boosted(duals=duals, step=step, pricing=spy).fit(X, y)
         history = model.history_
         objectives = [*history["objective"], model.certificate_.objective]
         assert (np.diff(objectives) <= 1e-6).all()  # it never rises
@@ -59,7 +59,7 @@ def test_column_generation_keeps_its_promises_on_random_data(duals: str) -> None
         total = np.ones(len(y))
         for given, objective in zip(spy.seen, history["objective"], strict=True):
             assert given.current.sum() == pytest.approx(objective, abs=1e-6)
-            total = total + given.current
+            total = total + given.current * (0.1 * len(y) / objective if step == "even" else step)
             np.testing.assert_allclose(given.accumulated, total)
             assert given.accumulated.min() >= 1
         covered = model.pool_.apply(X).toarray()
@@ -362,6 +362,10 @@ def test_a_time_limit_is_kept() -> None:
         ({"max_rmp_calls": -1}, ValueError, "max_rmp_calls is -1; it must be at least 0"),
         ({"early_stopping": 0}, ValueError, "early_stopping is 0"),
         ({"duals": "random"}, ValueError, "duals is 'random'; choose one of 'equal', 'vertex'"),
+        ({"step": 0}, ValueError, "step is 0; it must be finite and above 0"),
+        ({"step": "big"}, ValueError, "step is 'big'; give 'even' or a number"),
+        ({"remove": "old"}, ValueError, "remove is 'old'; choose one of 'stale'"),
+        ({"remove": len}, TypeError, "an object to be called with calls"),
         ({"rule_weights": "w"}, ValueError, "rule_weights is 'w'"),
         ({"on_interrupt": "cry"}, ValueError, "on_interrupt is 'cry'"),
         ({"pricing": "guess"}, ValueError, "pricing is 'guess'; choose one of 'tree', 'forest'"),

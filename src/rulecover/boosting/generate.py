@@ -73,6 +73,8 @@ class RuleGeneration:
         Which of the priced rules enter the pool, and which leave it, if any do.
     duals
         "equal" or "vertex"; see `Master`.
+    step
+        The factor by which duals enter the weights of the samples, 1 in the paper; ``None`` is the `even_step`.
 
     Attributes
     ----------
@@ -95,9 +97,10 @@ class RuleGeneration:
         admit: Admission,
         remove: Removal | None = None,
         duals: Literal["equal", "vertex"] = "equal",
+        step: float | None = 1.0,
     ) -> None:
         self._data, self._propose, self._admit, self._remove = data, propose, admit, remove
-        self._price, self._names, self._duals = price, names, duals
+        self._price, self._names, self._duals, self._step = price, names, duals, step
         self.generated = data.pool(first, price, names)
         self.pool: Ints = np.arange(len(self.generated))
         self.accumulated: Floats = np.ones(len(data.y))
@@ -110,7 +113,8 @@ class RuleGeneration:
             relaxation = self.solve()
             clock.append(time.perf_counter())
             # Many duals are zero, and a tree weighted by them alone would not see those samples: they accumulate.
-            accumulated = self.accumulated + relaxation.duals
+            step = even_step(relaxation) if self._step is None else self._step
+            accumulated = self.accumulated + step * relaxation.duals
             proposed = self._propose(Duals(relaxation.duals, accumulated, self._price))
             clock.append(time.perf_counter())
             priced, bound = self._met(proposed), _bound(proposed, relaxation.objective)
@@ -179,6 +183,15 @@ class RuleGeneration:
         if isinstance(rules, RuleSet):
             return self._data.pool_of(replace(rules, feature_names=self._names), self._price)
         return self._data.pool(rules, self._price, self._names)
+
+
+def even_step(relaxation: Relaxation) -> float:
+    """The factor by which the duals of one call add a tenth of what all samples weigh at first.
+
+    Duals add up to the objective, however many samples there are: beside a weight of 1 for each of a million they are
+    nothing, and the next tree would be the last one again.
+    """
+    return 0.1 * len(relaxation.duals) / relaxation.objective
 
 
 def reduced_costs(pool: RulePool, duals: Floats) -> Floats:

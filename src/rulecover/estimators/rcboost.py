@@ -62,6 +62,9 @@ class RCBoostClassifier(RuleClassifier):
     duals
         The LP has many optimal duals. "equal" shares the price of samples that are covered by the same rules equally
         among them; "vertex" leaves it with one of them, as a simplex code does (the paper's reading).
+    step
+        The factor by which duals are added to the weights of the rows. "even": so that a call adds a tenth of what all
+        rows weigh at first, whatever their number; 1 is the paper's, with which the duals of many rows hardly count.
     pricing
         Where new rules come from: "tree" (paper), "forest" (ten randomised trees a call), "binned" (a tree on binned
         features, by XGBoost: for many rows), "bicriteria" (a tree whose splits weigh impurity and reduced cost),
@@ -136,6 +139,7 @@ class RCBoostClassifier(RuleClassifier):
         max_rmp_calls: int = 50,
         criterion: Any = "gini",
         duals: str = "equal",
+        step: float | str = "even",
         pricing: Any = "tree",
         admit: Any = "all",
         remove: Any = None,
@@ -155,6 +159,7 @@ class RCBoostClassifier(RuleClassifier):
         self.max_rmp_calls = max_rmp_calls
         self.criterion = criterion
         self.duals = duals
+        self.step = step
         self.pricing = pricing
         self.admit = admit
         self.remove = remove
@@ -175,10 +180,10 @@ class RCBoostClassifier(RuleClassifier):
         """The paper's settings: one tree a call, duals as a simplex code returns them, all rules vote by counts.
 
         >>> RCBoostClassifier.as_in_paper(max_rmp_calls=10)
-        RCBoostClassifier(duals='vertex', max_rmp_calls=10)
+        RCBoostClassifier(duals='vertex', max_rmp_calls=10, step=1.0)
         """
-        paper = {"duals": "vertex", "pricing": "tree", "admit": "all", "remove": None, "rule_weights": None}
-        paper |= {"vote": "counts"}
+        paper = {"duals": "vertex", "step": 1.0, "pricing": "tree", "admit": "all", "remove": None}
+        paper |= {"rule_weights": None, "vote": "counts"}
         return cls(estimator, **{**paper, **settings})
 
     def _default_estimator(self) -> Any:
@@ -233,6 +238,7 @@ class RCBoostClassifier(RuleClassifier):
             whole_number("early_stopping", self.early_stopping, at_least=1)
         if self.time_limit is not None:
             real_number("time_limit", self.time_limit, above=True)
+        self._step()
         for name, value, known in (
             ("vote", self.vote, VOTES),
             ("duals", self.duals, ("equal", "vertex")),
@@ -266,6 +272,13 @@ class RCBoostClassifier(RuleClassifier):
         settings = clone(estimator)  # not trained: what the pricing is to grow, once the data are in order
         settings.classes_ = np.unique(y)
         return settings
+
+    def _step(self) -> float | None:
+        if isinstance(self.step, str):
+            if self.step != "even":
+                raise ValueError(f"step is {self.step!r}; give 'even' or a number.")
+            return None
+        return real_number("step", self.step, above=True)
 
     def _removal(self) -> Removal | None:
         if self.remove is None:
@@ -313,6 +326,7 @@ class RCBoostClassifier(RuleClassifier):
             admit=chosen("admit", self.admit, ADMISSIONS),
             remove=self._removal(),
             duals=self.duals,  # type: ignore[arg-type]
+            step=self._step(),
         )
         if grows_first:
             self.estimator_ = GrownTree.of(generation.generated)
