@@ -10,25 +10,25 @@ import numpy as np
 
 from rulecover.matching import CHUNK
 from rulecover.typing import Floats
-from rulecover.voting import MajorityVote
+from rulecover.voting import Vote
 
 
 class Fallback(Protocol):
-    """From the missed rows to votes, rows x classes, and to how much each rule weighed in, rows x rules."""
+    """From the missed rows to votes, rows x columns, and to how much each rule weighed in, rows x rules."""
 
     @property
     def name(self) -> str: ...
 
-    def __call__(self, vote: MajorityVote, X: Any, model: Any) -> Floats: ...
+    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats: ...
 
-    def weights(self, vote: MajorityVote, X: Any) -> Floats: ...
+    def weights(self, vote: Vote, X: Any) -> Floats: ...
 
 
 class _ByRules(ABC):
     @abstractmethod
-    def weights(self, vote: MajorityVote, X: Any) -> Floats: ...
+    def weights(self, vote: Vote, X: Any) -> Floats: ...
 
-    def __call__(self, vote: MajorityVote, X: Any, model: Any) -> Floats:
+    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
         chunks = (X[start : start + CHUNK] for start in range(0, X.shape[0], CHUNK))
         parts = [self.weights(vote, chunk) @ vote.votes for chunk in chunks]
         return np.concatenate(parts) if parts else np.zeros((0, vote.votes.shape[1]))
@@ -43,7 +43,7 @@ class Closest(_ByRules):
 
     name: str = "closest"
 
-    def weights(self, vote: MajorityVote, X: Any) -> Floats:
+    def weights(self, vote: Vote, X: Any) -> Floats:
         accepted = vote.rules.accepted(X)
         return np.asarray(accepted == accepted.max(axis=1, keepdims=True), dtype=np.float64)
 
@@ -57,7 +57,7 @@ class AllRules(_ByRules):
 
     name: str = "all"
 
-    def weights(self, vote: MajorityVote, X: Any) -> Floats:
+    def weights(self, vote: Vote, X: Any) -> Floats:
         return vote.rules.accepted(X, along_paths=True)
 
 
@@ -67,12 +67,11 @@ class MajorityClass:
 
     name: str = "majority"
 
-    def weights(self, vote: MajorityVote, X: Any) -> Floats:
+    def weights(self, vote: Vote, X: Any) -> Floats:
         return np.zeros((X.shape[0], len(vote.rules)))
 
-    def __call__(self, vote: MajorityVote, X: Any, model: Any) -> Floats:
-        assert vote.rules.evidence is not None
-        return np.tile(vote.rules.evidence.totals, (X.shape[0], 1))
+    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
+        return np.tile(vote.of_all_samples, (X.shape[0], 1))
 
 
 @dataclass(frozen=True)
@@ -81,14 +80,11 @@ class SourceModel:
 
     name: str = "model"
 
-    def weights(self, vote: MajorityVote, X: Any) -> Floats:
+    def weights(self, vote: Vote, X: Any) -> Floats:
         return np.zeros((X.shape[0], len(vote.rules)))
 
-    def __call__(self, vote: MajorityVote, X: Any, model: Any) -> Floats:
-        assert vote.rules.evidence is not None
-        out = np.zeros((X.shape[0], vote.votes.shape[1]))
-        out[:, np.searchsorted(vote.rules.evidence.classes, model.classes_)] = model.predict_proba(X)
-        return out
+    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
+        return vote.of_model(model, X)
 
 
 FALLBACKS: dict[str, Fallback] = {

@@ -1,20 +1,22 @@
-"""Where rules meet samples: rules, coverage, class sums and cost side by side."""
+"""Where rules meet samples: rules, coverage, sums and cost side by side."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from rulecover.categories import CategorySet
 from rulecover.coverage import Coverage, smallest_uint
+from rulecover.evidence import ClassEvidence, Evidence
 from rulecover.impurity import Impurity
 from rulecover.parallel import map_tasks
 from rulecover.progress import tracked
-from rulecover.rules import Evidence, Paths, RuleSet
+from rulecover.rules import Paths, RuleSet
 from rulecover.setcover import CoveringProblem
 from rulecover.trees import Leaves, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints, UInts
@@ -35,35 +37,46 @@ class Price:
     length_weight: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingData:
-    """The samples (xᵢ, yᵢ) of the paper.
-
-    Parameters
-    ----------
-    X
-        Rows x columns, dense or sparse.
-    y
-        The class of each row, by number.
-    classes
-        The labels.
-    weight
-        Positive, one a row; ``None`` counts each row once.
-    """
+class Samples(ABC):
+    """The samples (xᵢ, yᵢ) of the paper, whatever y is."""
 
     X: Any
-    y: Ints
-    classes: Array
-    weight: Floats | None = None
+    y: Array
+    weight: Floats | None
 
-    @cached_property
+    @property
+    @abstractmethod
+    def labels(self) -> Array:
+        """What a model is trained to say, one a row."""
+
+    @property
+    @abstractmethod
     def totals(self) -> Floats:
-        """The (weighted) number of samples of each class."""
-        return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
+        """The sums over all samples."""
 
-    def among(self, rows: Ints) -> TrainingData:
+    @property
+    @abstractmethod
+    def strata(self) -> Ints | None:
+        """What a split of the data should keep in equal shares; ``None`` if nothing."""
+
+    @abstractmethod
+    def among(self, rows: Ints) -> Self:
         """Some of the samples."""
-        return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
+
+    @abstractmethod
+    def score(self, answers: Array) -> float:
+        """How good these answers are, one a row; the higher the better."""
+
+    @abstractmethod
+    def _summands(self) -> tuple[Array | None, ...]:
+        """All that `_sums` needs to know of each sample."""
+
+    @abstractmethod
+    def _sums(self, group: Ints, *summands: Any) -> Floats:
+        """The sums over the samples of each group, groups x columns."""
+
+    @abstractmethod
+    def _evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> Evidence: ...
 
     def pool(
         self,
@@ -81,14 +94,14 @@ class TrainingData:
         """
         X = ensemble.prepare(self.X)
         order = self._neighbours(ensemble, X) if len(ensemble.trees) >= _MANY_TREES else None
-        y, weight = self.y, self.weight
+        summands = self._summands()
         if order is not None:
-            X, y, weight = X[order], y[order], None if weight is None else weight[order]
+            X, summands = X[order], _at(order, summands)
 
         def meet(route: Callable[[Any], Ints]) -> tuple[UInts, Ints, Floats]:
-            """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their class sums."""
+            """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their sums."""
             node = route(X)
-            sums = _class_sums(node, y, weight, len(self.classes))
+            sums = self._sums(node, *summands)
             reached = np.flatnonzero(sums.any(axis=1))
             number: UInts = np.zeros(len(sums), dtype=smallest_uint(len(reached)))
             number[reached] = np.arange(1, len(reached) + 1)
@@ -120,8 +133,7 @@ class TrainingData:
         for ids, j in zip(masks, kept, strict=True):
             ids[covered.indices[covered.indptr[j] : covered.indptr[j + 1]]] = 1
         coverage = Coverage.of_ids(masks, [1] * len(kept), len(self.y))
-        one_hot = np.eye(len(self.classes))[self.y] * (1.0 if self.weight is None else self.weight[:, None])
-        sums = np.asarray(covered[:, kept].astype(np.float64).T @ one_hot)
+        sums = self._sums(np.repeat(np.arange(len(kept)), size[kept]), *_at(covered.indices, self._summands()))
         return self._priced(rules.take(kept), coverage, sums, price)
 
     def _neighbours(self, ensemble: TreeEnsemble, X: Any) -> Ints:
@@ -141,15 +153,71 @@ class TrainingData:
         if price.length_weight:
             source = source if isinstance(source, RuleSet) else source.rules()
             cost = cost + price.length_weight * source.lengths
-        evidence = Evidence(self.classes, sums, impurity, cost, self.totals)
-        return RulePool(source, coverage, evidence, self.weight)
+        return RulePool(source, coverage, self._evidence(sums, impurity, cost), self.weight)
+
+
+def _at(rows: Ints, arrays: tuple[Array | None, ...]) -> tuple[Array | None, ...]:
+    return tuple(None if array is None else array[rows] for array in arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData(Samples):
+    """Samples with classes.
+
+    Parameters
+    ----------
+    X
+        Rows x columns, dense or sparse.
+    y
+        The class of each row, by number.
+    classes
+        The labels.
+    weight
+        Positive, one a row; ``None`` counts each row once.
+    """
+
+    X: Any
+    y: Ints
+    classes: Array
+    weight: Floats | None = None
+
+    @property
+    def labels(self) -> Array:
+        return np.asarray(self.classes[self.y])
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The (weighted) number of samples of each class."""
+        return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
+
+    @property
+    def strata(self) -> Ints:
+        return self.y
+
+    def among(self, rows: Ints) -> Self:
+        """Some of the samples."""
+        return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
+
+    def score(self, answers: Array) -> float:
+        """The share of right answers."""
+        return float(np.mean(answers == self.labels))
+
+    def _summands(self) -> tuple[Array | None, ...]:
+        return self.y, self.weight
+
+    def _sums(self, group: Ints, *summands: Any) -> Floats:
+        y, weight = summands
+        return _class_sums(group, y, weight, len(self.classes))
+
+    def _evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> Evidence:
+        return ClassEvidence(sums, impurity, cost, self.totals, self.classes)
 
 
 def _class_sums(node: Ints, y: Ints, weight: Floats | None, n_classes: int) -> Floats:
     """The (weighted) number of samples of each class at each node."""
     key = node * n_classes
     key += y
-    sums = np.bincount(key, weights=weight, minlength=(int(node.max()) + 1) * n_classes)
+    sums = np.bincount(key, weights=weight, minlength=(int(node.max(initial=-1)) + 1) * n_classes)
     return sums.reshape(-1, n_classes).astype(np.float64, copy=False)
 
 

@@ -12,6 +12,7 @@ import scipy.sparse
 
 from rulecover.categories import Categories, CategorySet
 from rulecover.clauses import Clause, Rule
+from rulecover.evidence import Evidence
 from rulecover.exceptions import MismatchedDataError
 from rulecover.matching import Matcher
 from rulecover.typing import Array, Bools, Floats, Ints
@@ -56,55 +57,6 @@ class Paths:
             missing=self.missing[kept],
             category=self.category[kept],
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What the rules met in the training data, rule by rule.
-
-    Parameters
-    ----------
-    classes
-        The labels.
-    sums
-        The (weighted) number of samples of each class that a rule covers, rules x classes.
-    impurity, cost
-        w and 1 + w, or as the weights in the cost have it.
-    totals
-        The (weighted) number of samples of each class in the data.
-    """
-
-    classes: Array
-    sums: Floats
-    impurity: Floats
-    cost: Floats
-    totals: Floats
-
-    def take(self, rules: Ints) -> Evidence:
-        return replace(self, sums=self.sums[rules], impurity=self.impurity[rules], cost=self.cost[rules])
-
-    def join(self, other: Evidence) -> Evidence:
-        """What these rules met, followed by what others met in the same data."""
-        return replace(
-            self,
-            sums=np.concatenate([self.sums, other.sums]),
-            impurity=np.concatenate([self.impurity, other.impurity]),
-            cost=np.concatenate([self.cost, other.cost]),
-        )
-
-    @property
-    def support(self) -> Floats:
-        return np.asarray(self.sums.sum(axis=1))
-
-    @property
-    def shares(self) -> Floats:
-        """The share of each class among the samples of a rule."""
-        return np.asarray(self.sums / self.sums.sum(axis=1, keepdims=True))
-
-    @property
-    def best(self) -> Ints:
-        """The class that a rule votes for, by number; the first on ties."""
-        return np.asarray(self.sums.argmax(axis=1))
 
 
 def _ranges(offset: Ints, rules: Ints) -> tuple[Ints, Ints]:
@@ -247,17 +199,7 @@ class RuleSet:
         clauses = tuple(self._clause(c) for c in range(self.offset[j], self.offset[j + 1]))
         if self.evidence is None:
             return Rule(clauses)
-        seen = self.evidence
-        counts = dict(zip(seen.classes.tolist(), seen.sums[j].tolist(), strict=True))
-        return Rule(
-            clauses,
-            prediction=seen.classes.tolist()[seen.best[j]],
-            support=float(seen.support[j]),
-            purity=float(seen.shares[j].max()),
-            counts=counts,
-            impurity=float(seen.impurity[j]),
-            cost=float(seen.cost[j]),
-        )
+        return Rule(clauses, **self.evidence.facts(j))
 
     def _clause(self, c: int) -> Clause:
         f = int(self.feature[c])

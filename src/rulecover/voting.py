@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from rulecover.coverage import addable
+from rulecover.evidence import ClassEvidence
 from rulecover.rules import RuleSet
-from rulecover.typing import Bools, Floats
+from rulecover.typing import Array, Bools, Floats
 
 VOTES = ("counts", "shares")
 
@@ -18,28 +20,22 @@ _ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class MajorityVote:
-    """Rules that vote for classes: each covering rule adds its row of `votes`; the first class wins ties.
+class Vote(ABC):
+    """Rules that vote: each covering rule adds its row of `votes`; what the sum of them says, the kind of vote knows.
 
     Parameters
     ----------
     rules
         The voters.
     votes
-        What each rule says for each class, rules x classes.
+        What each rule adds, rules x columns.
     """
 
     rules: RuleSet
     votes: Floats
 
-    @classmethod
-    def of(cls, rules: RuleSet, kind: str = "counts") -> MajorityVote:
-        """Votes by class counts n_jk (paper), or by class shares, which give each covering rule the same say."""
-        assert rules.evidence is not None, "rules vote with what they met in data"
-        return cls(rules, addable(rules.evidence.sums if kind == "counts" else rules.evidence.shares))
-
     def tally(self, X: Any) -> tuple[Floats, Bools]:
-        """The votes for each row and class, and which rows no rule covers."""
+        """The votes for each row, added up, and which rows no rule covers."""
         tally = np.empty((X.shape[0], self.votes.shape[1]))
         missed = np.empty(X.shape[0], dtype=bool)
         for start, met in self.rules.matcher.met(X):
@@ -49,3 +45,65 @@ class MajorityVote:
                 tally[rows] = (self.votes.T @ part.astype(np.float64)).T
                 missed[rows] = ~part.any(axis=0)
         return tally, missed
+
+    def among(self, rules: RuleSet, votes: Floats) -> Self:
+        """The same kind of vote by other rules."""
+        return replace(self, rules=rules, votes=votes)
+
+    @abstractmethod
+    def decided(self, tally: Floats) -> Array:
+        """The answer for each row of added votes."""
+
+    @abstractmethod
+    def silent(self, tally: Floats) -> Bools:
+        """Which rows nobody has voted on."""
+
+    @abstractmethod
+    def columns(self, tally: Floats) -> dict[str, Array]:
+        """The same votes as columns with names, for people."""
+
+    @property
+    @abstractmethod
+    def of_all_samples(self) -> Floats:
+        """What all samples of the training data say together, as one row of votes."""
+
+    @abstractmethod
+    def of_model(self, model: Any, X: Any) -> Floats:
+        """What a trained model says of rows, as votes."""
+
+
+@dataclass(frozen=True, eq=False)
+class MajorityVote(Vote):
+    """Rules that vote for classes: `votes` has a column a class; the first class wins ties."""
+
+    @classmethod
+    def of(cls, rules: RuleSet, kind: str = "counts") -> MajorityVote:
+        """Votes by class counts n_jk (paper), or by class shares, which give each covering rule the same say."""
+        assert rules.evidence is not None, "rules vote with what they met in data"
+        return cls(rules, addable(rules.evidence.sums if kind == "counts" else rules.evidence.shares))
+
+    @property
+    def classes(self) -> Array:
+        """The labels."""
+        assert isinstance(self.rules.evidence, ClassEvidence)
+        return self.rules.evidence.classes
+
+    def decided(self, tally: Floats) -> Array:
+        """The class with most votes for each row, the first on ties."""
+        return np.asarray(self.classes[tally.argmax(axis=1)])
+
+    def silent(self, tally: Floats) -> Bools:
+        return np.asarray(tally.sum(axis=1) <= 0)
+
+    def columns(self, tally: Floats) -> dict[str, Array]:
+        return {f"votes_{label}": tally[:, k] for k, label in enumerate(self.classes)}
+
+    @property
+    def of_all_samples(self) -> Floats:
+        assert self.rules.evidence is not None
+        return self.rules.evidence.totals
+
+    def of_model(self, model: Any, X: Any) -> Floats:
+        out = np.zeros((X.shape[0], len(self.classes)))
+        out[:, np.searchsorted(self.classes, model.classes_)] = model.predict_proba(X)
+        return out

@@ -17,6 +17,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array
 
+from rulecover.evidence import ClassEvidence
 from rulecover.exceptions import MismatchedDataError
 from rulecover.pool import RulePool, TrainingData
 from rulecover.readers.thresholds import below_float32
@@ -249,7 +250,7 @@ class GrownTree(ClassifierMixin, BaseEstimator):
     def of(cls, pool: RulePool) -> GrownTree:
         """The tree whose leaves are this pool."""
         leaves, evidence = pool.source, pool.evidence
-        assert isinstance(leaves, Leaves) and len(leaves.trees) == 1
+        assert isinstance(leaves, Leaves) and len(leaves.trees) == 1 and isinstance(evidence, ClassEvidence)
         # A leaf that no sample reaches says what all samples say.
         sums = np.tile(evidence.totals, (len(leaves.trees[0].left), 1))
         sums[leaves.node] = evidence.sums

@@ -13,7 +13,7 @@ from rulecover.boosting.admission import Admission
 from rulecover.boosting.pricing import Duals
 from rulecover.boosting.proposal import Proposal, Proposed
 from rulecover.boosting.removal import Removal
-from rulecover.pool import Price, RulePool, TrainingData
+from rulecover.pool import Price, RulePool, Samples
 from rulecover.rules import RuleSet
 from rulecover.setcover.master import Master, Relaxation
 from rulecover.trees import TreeEnsemble
@@ -88,7 +88,7 @@ class RuleGeneration:
 
     def __init__(
         self,
-        data: TrainingData,
+        data: Samples,
         first: TreeEnsemble,
         propose: Callable[[Duals], Proposed],
         *,

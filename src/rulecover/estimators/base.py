@@ -1,4 +1,4 @@
-"""What all classifiers of voting rules share: checking data, training the source model, and answering for rows."""
+"""What all models of voting rules share: checking data, training the source model, and answering for rows."""
 
 from __future__ import annotations
 
@@ -19,36 +19,54 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from rulecover.estimators.checks import check_column_names, chosen, sample_weights
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.fallback import FALLBACKS, Fallback
-from rulecover.pool import TrainingData
+from rulecover.pool import Samples, TrainingData
 from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.voting import MajorityVote
+from rulecover.voting import MajorityVote, Vote
 
 if TYPE_CHECKING:
     import pandas as pd
     import scipy.sparse
 
 
-class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier whose fitted state is a set of rules that vote, and the model they came from."""
+class RuleModel(BaseEstimator, ABC):
+    """A model whose fitted state is a set of rules that vote, and the model they came from."""
 
     estimator: Any
     fallback: Any
-    class_weight: Any
     random_state: Any
-    classes_: Array
     estimator_: Any
     rules_: RuleSet
-    vote_: MajorityVote
+    vote_: Vote
 
     @abstractmethod
     def _default_estimator(self) -> Any:
         """What is trained where no estimator is given."""
 
+    @abstractmethod
+    def _check_target(self, y: Array) -> Array:
+        """y, if it is what this kind of model predicts."""
+
+    @abstractmethod
+    def _check_kind(self, estimator: Any) -> None:
+        """Raises unless the estimator predicts the same kind of target."""
+
+    @abstractmethod
+    def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
+        """What each sample counts; ``None`` if each counts once."""
+
+    @abstractmethod
+    def _samples(self, X: Any, y: Array, weight: Floats | None) -> Samples:
+        """The checked data, once the estimator is trained."""
+
+    @abstractmethod
+    def _vote_of(self, rules: RuleSet) -> Vote:
+        """How these rules vote."""
+
     # Fitting ----------------------------------------------------------------------------------------------------
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, Ints]:
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Samples, Ints]:
         """Checks the data and trains the estimator on it; the rows that count, and their places in X."""
         estimator = self._source()
         check_column_names(X)
@@ -61,32 +79,22 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
             dtype=[np.float64, np.float32],
             ensure_all_finite=_finite(estimator, X),
         )
-        check_classification_targets(y)
-        weight = sample_weights(X, y, sample_weight, self.class_weight)
+        y = self._check_target(y)
+        weight = self._weights(X, y, sample_weight)
         self.estimator_ = self._trained(estimator, given, y, weight)
-        self.classes_ = np.asarray(self.estimator_.classes_)
-        unseen = np.setdiff1d(y, self.classes_)
-        if unseen.size:
-            raise MismatchedDataError(
-                f"y has labels that the model never saw: {unseen[:5].tolist()}; it knows {self.classes_[:10].tolist()}."
-            )
-        codes = np.searchsorted(self.classes_, y)
+        data = self._samples(X, y, weight)
         if weight is None or weight.min() > 0:
-            return TrainingData(X, codes, self.classes_, weight), np.arange(len(y))
+            return data, np.arange(len(y))
         counted = np.flatnonzero(weight > 0)
-        return TrainingData(X[counted], codes[counted], self.classes_, weight[counted]), counted
+        return data.among(counted), counted
 
     def _source(self) -> Any:
         if self.estimator is None:
             return self._default_estimator()
-        if not isinstance(getattr(self.estimator, "estimator", None), RuleClassifier):
+        if not isinstance(getattr(self.estimator, "estimator", None), RuleModel):
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
                 read_trees(self.estimator)
-        if is_regressor(self.estimator) or not is_classifier(self.estimator):
-            raise UnreadableModelError(
-                f"{_name(self.estimator)} is no classifier, but {type(self).__name__} works on classifiers; "
-                "give a model of classes."
-            )
+        self._check_kind(self.estimator)
         return self.estimator
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
@@ -108,12 +116,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
     # Predicting: eq. (2) ----------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Array:
-        """The class with most votes for each row, the first on ties."""
-        return self._decided(self._tally(self._check_rows(X))[0])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """The share of the votes for each class, rows x classes."""
-        return shares(self._tally(self._check_rows(X))[0])
+        """The answer of the rules for each row."""
+        tally, _ = self._tally(self._check_rows(X))
+        return self.vote_.decided(tally)
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row: a boolean sparse matrix of rows x rules."""
@@ -124,19 +129,13 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Which rows no rule covers."""
         return np.asarray(self.apply(X).sum(axis=1) == 0).ravel()
 
-    def fidelity(self, X: Any) -> float:
-        """The share of rows on which the rules say what the source model says."""
-        X = self._check_rows(X)
-        mine = self._decided(self._tally(X)[0])
-        return float(np.mean(mine == self.estimator_.predict(self._as_model_saw(X))))
-
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the rules that decided and their votes, or how the fallback decided.
 
         One line for each row and rule that had a say. The columns are ``row`` (the place in X), ``prediction``,
         ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule had a
-        say), ``text``, ``weight`` (1 for a rule that fired, the weight that the fallback gave it otherwise) and one
-        ``votes_…`` for each class.
+        say), ``text``, ``weight`` (1 for a rule that fired, the weight that the fallback gave it otherwise) and what
+        the rule said: of classes one ``votes_…`` for each.
         """
         from rulecover.estimators.reasons import reasons
 
@@ -144,22 +143,18 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
         tally, missed = self._tally(X)
         return reasons(self.vote_, self._fallback(), X, tally, missed)
 
-    def _decided(self, tally: Floats) -> Array:
-        return np.asarray(self.classes_[tally.argmax(axis=1)])
-
     def _tally(self, X: Any) -> tuple[Floats, Bools]:
         """The votes for each row, those of the fallback where no rule covers it, and where that is."""
         tally, missed = self.vote_.tally(X)
         return self._with_fallback(self.vote_, X, tally, missed), missed
 
-    def _with_fallback(self, vote: MajorityVote, X: Any, tally: Floats, missed: Bools) -> Floats:
+    def _with_fallback(self, vote: Vote, X: Any, tally: Floats, missed: Bools) -> Floats:
         if missed.any():
             model = _Seen(self.estimator_, self._as_model_saw)
             tally[missed] = self._fallback()(vote, X[np.flatnonzero(missed)], model)
-        silent = tally.sum(axis=1) <= 0  # a fallback without a say
+        silent = vote.silent(tally)  # a fallback without a say
         if silent.any():
-            assert vote.rules.evidence is not None
-            tally[silent] = vote.rules.evidence.totals
+            tally[silent] = vote.of_all_samples
         return tally
 
     def _fallback(self) -> Fallback:
@@ -197,12 +192,61 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
+class RuleClassifier(ClassifierMixin, RuleModel):
+    """A model of rules that vote for classes."""
+
+    class_weight: Any
+    vote: str
+    classes_: Array
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The share of the votes for each class, rows x classes."""
+        return shares(self._tally(self._check_rows(X))[0])
+
+    def fidelity(self, X: Any) -> float:
+        """The share of rows on which the rules say what the source model says."""
+        X = self._check_rows(X)
+        mine = self.vote_.decided(self._tally(X)[0])
+        return float(np.mean(mine == self.estimator_.predict(self._as_model_saw(X))))
+
+    def _check_target(self, y: Array) -> Array:
+        check_classification_targets(y)
+        return y
+
+    def _check_kind(self, estimator: Any) -> None:
+        if is_regressor(estimator) or not is_classifier(estimator):
+            raise UnreadableModelError(
+                f"{_name(estimator)} is no classifier, but {type(self).__name__} works on classifiers; "
+                "give a model of classes."
+            )
+
+    def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
+        return sample_weights(X, y, sample_weight, self.class_weight)
+
+    def _samples(self, X: Any, y: Array, weight: Floats | None) -> TrainingData:
+        # An estimator that only holds the settings of trees to come has seen no classes yet.
+        known = hasattr(self.estimator_, "classes_")
+        self.classes_ = np.asarray(self.estimator_.classes_ if known else np.unique(y))
+        unseen = np.setdiff1d(y, self.classes_)
+        if unseen.size:
+            raise MismatchedDataError(
+                f"y has labels that the model never saw: {unseen[:5].tolist()}; it knows {self.classes_[:10].tolist()}."
+            )
+        return TrainingData(X, np.searchsorted(self.classes_, y), self.classes_, weight)
+
+    def _vote_of(self, rules: RuleSet) -> MajorityVote:
+        return MajorityVote.of(rules, self.vote)
+
+
 class _Seen:
     """The source model, given rows in the form that it was trained with."""
 
     def __init__(self, model: Any, as_seen: Callable[[Any], Any]) -> None:
-        self.classes_ = model.classes_
+        self.classes_ = getattr(model, "classes_", None)
         self._model, self._as_seen = model, as_seen
+
+    def predict(self, X: Any) -> Array:
+        return np.asarray(self._model.predict(self._as_seen(X)))
 
     def predict_proba(self, X: Any) -> Floats:
         return np.asarray(self._model.predict_proba(self._as_seen(X)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -12,15 +12,15 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from rulecover.estimators.base import RuleClassifier
+from rulecover.estimators.base import RuleClassifier, RuleModel
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
-from rulecover.impurity import CRITERIA
-from rulecover.pool import Price, RulePool, TrainingData
+from rulecover.impurity import CRITERIA, Impurity
+from rulecover.pool import Price, RulePool, Samples
 from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
 from rulecover.typing import Ints
-from rulecover.voting import VOTES, MajorityVote
+from rulecover.voting import VOTES
 
 #: The solvers that have a name, made from the estimator's time limit and seed.
 SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
@@ -30,7 +30,112 @@ SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
 }
 
 
-class MIRCOClassifier(RuleClassifier):
+class MinimumRuleCover(RuleModel):
+    """What MIRCO does with rules, whatever they predict: price them, and choose a cheapest cover."""
+
+    criterion: Any
+    solver: Any
+    demand: int
+    max_rules: int | None
+    impurity_weight: float
+    length_weight: float
+    vote: str
+    time_limit: float | None
+    n_jobs: int | None
+    verbose: int
+
+    _criteria: ClassVar[Mapping[str, Impurity]]
+    _votes: ClassVar[tuple[str, ...]]
+
+    # Fitting: Algorithm 1 ---------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains the estimator unless it is frozen, and chooses its rules.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a data frame or a sparse matrix.
+        y
+            What is to be predicted, one a row: labels of any kind, or numbers.
+        sample_weight
+            Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
+        """
+        solver = self._check_settings()
+        data, rows = self._training_data(X, y, sample_weight)
+        pool = self._pool(data)
+        problem = pool.problem(self.demand)
+        cover = solver(problem, max_rules=self.max_rules)
+        if not isinstance(solver, (Greedy, Search, Exact)):  # ours have counted already
+            verify(problem, cover)
+
+        self.rules_: RuleSet = pool.written(cover.rules).shown_for(data.X)
+        self.vote_ = self._vote_of(self.rules_)
+        self.certificate_: Certificate = cover.certificate.without_proof()
+        short = problem.shortfall(cover.rules) if self.certificate_.n_uncovered else np.zeros(0, dtype=np.intp)
+        self.uncovered_: Ints = rows[short]
+        return self
+
+    def _check_settings(self) -> CoverSolver:
+        whole_number("demand", self.demand, at_least=1)
+        if self.max_rules is not None:
+            whole_number("max_rules", self.max_rules, at_least=1)
+        if self.time_limit is not None:
+            real_number("time_limit", self.time_limit, above=True)
+        if self.vote not in self._votes:
+            raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, self._votes))}.")
+        self._fallback()
+        self._price()
+        solver = chosen("solver", self.solver, SOLVERS)
+        if not isinstance(self.solver, str):
+            given: CoverSolver = solver
+            return given
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        named: CoverSolver = solver(self.time_limit, seed)
+        return named
+
+    def _price(self) -> Price:
+        return Price(
+            chosen("criterion", self.criterion, dict(self._criteria)),
+            real_number("impurity_weight", self.impurity_weight),
+            real_number("length_weight", self.length_weight),
+        )
+
+    def _pool(self, data: Samples) -> RulePool:
+        """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already."""
+        if isinstance(self.estimator_, RuleModel):
+            rules = self.estimator_.rules_
+            pool = data.pool_of(rules, self._price())
+        else:
+            ensemble = read_trees(self.estimator_)
+            names = check_model_fits(ensemble, data.X, self._names())
+            pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
+        self.n_candidate_rules_ = len(pool)
+        return pool if self.demand == 1 else pool.distinct()
+
+    def covering_problem(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringProblem:
+        """The set covering problem of a fitted model's rules on labelled data, for solvers and checks of your own.
+
+        Its rules are numbered tree by tree, leaves by node number, leaves without a sample left out.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from rulecover import MIRCOClassifier
+        >>> from rulecover.setcover import Greedy, verify
+        >>> X, y = load_iris(return_X_y=True)
+        >>> problem = MIRCOClassifier(random_state=0).fit(X, y).covering_problem(X, y)
+        >>> verify(problem, Greedy()(problem)).n_uncovered
+        0
+        """
+        check_is_fitted(self)
+        frozen = clone(self).set_params(estimator=FrozenEstimator(self.estimator_))
+        data, _ = frozen._training_data(X, y, sample_weight)
+        problem: CoveringProblem = frozen._pool(data).problem(self.demand)
+        return problem
+
+
+class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     """A few rules of a forest that cover every training sample and vote almost as well as the forest.
 
     Every leaf of every tree is a rule, priced ``1 + impurity``; a weighted set cover chooses among them (Algorithm 1
@@ -111,6 +216,9 @@ class MIRCOClassifier(RuleClassifier):
     array([0, 0])
     """
 
+    _criteria = CRITERIA
+    _votes = VOTES
+
     def __init__(
         self,
         estimator: Any = None,
@@ -144,94 +252,8 @@ class MIRCOClassifier(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    # Fitting: Algorithm 1 ---------------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MIRCOClassifier:
-        """Trains the estimator unless it is frozen, and chooses its rules.
-
-        Parameters
-        ----------
-        X
-            Rows x columns: an array, a data frame or a sparse matrix.
-        y
-            A label for each row, of any kind.
-        sample_weight
-            Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
-        """
-        solver = self._check_settings()
-        data, rows = self._training_data(X, y, sample_weight)
-        pool = self._pool(data)
-        problem = pool.problem(self.demand)
-        cover = solver(problem, max_rules=self.max_rules)
-        if not isinstance(solver, (Greedy, Search, Exact)):  # ours have counted already
-            verify(problem, cover)
-
-        self.rules_: RuleSet = pool.written(cover.rules).shown_for(data.X)
-        self.vote_ = MajorityVote.of(self.rules_, self.vote)
-        self.certificate_: Certificate = cover.certificate.without_proof()
-        short = problem.shortfall(cover.rules) if self.certificate_.n_uncovered else np.zeros(0, dtype=np.intp)
-        self.uncovered_: Ints = rows[short]
-        return self
-
-    def _check_settings(self) -> CoverSolver:
-        whole_number("demand", self.demand, at_least=1)
-        if self.max_rules is not None:
-            whole_number("max_rules", self.max_rules, at_least=1)
-        if self.time_limit is not None:
-            real_number("time_limit", self.time_limit, above=True)
-        if self.vote not in VOTES:
-            raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, VOTES))}.")
-        self._fallback()
-        self._price()
-        solver = chosen("solver", self.solver, SOLVERS)
-        if not isinstance(self.solver, str):
-            given: CoverSolver = solver
-            return given
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        named: CoverSolver = solver(self.time_limit, seed)
-        return named
-
-    def _price(self) -> Price:
-        return Price(
-            chosen("criterion", self.criterion, CRITERIA),
-            real_number("impurity_weight", self.impurity_weight),
-            real_number("length_weight", self.length_weight),
-        )
-
     def _default_estimator(self) -> Any:
         return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)
-
-    def _pool(self, data: TrainingData) -> RulePool:
-        """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already."""
-        if isinstance(self.estimator_, RuleClassifier):
-            rules = self.estimator_.rules_
-            pool = data.pool_of(rules, self._price())
-        else:
-            ensemble = read_trees(self.estimator_)
-            names = check_model_fits(ensemble, data.X, self._names())
-            pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
-        self.n_candidate_rules_ = len(pool)
-        return pool if self.demand == 1 else pool.distinct()
-
-    def covering_problem(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringProblem:
-        """The set covering problem of a fitted model's rules on labelled data, for solvers and checks of your own.
-
-        Its rules are numbered tree by tree, leaves by node number, leaves without a sample left out.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from rulecover.setcover import Greedy, verify
-        >>> X, y = load_iris(return_X_y=True)
-        >>> problem = MIRCOClassifier(random_state=0).fit(X, y).covering_problem(X, y)
-        >>> verify(problem, Greedy()(problem)).n_uncovered
-        0
-        """
-        check_is_fitted(self)
-        frozen = clone(self).set_params(estimator=FrozenEstimator(self.estimator_))
-        data, _ = frozen._training_data(X, y, sample_weight)
-        problem: CoveringProblem = frozen._pool(data).problem(self.demand)
-        return problem
 
 
 def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options: Any) -> MIRCOClassifier:

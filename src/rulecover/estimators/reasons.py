@@ -8,18 +8,16 @@ import numpy as np
 
 from rulecover.fallback import Fallback
 from rulecover.typing import Bools, Floats
-from rulecover.voting import MajorityVote
+from rulecover.voting import Vote
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def reasons(vote: MajorityVote, fallback: Fallback, X: Any, tally: Floats, missed: Bools) -> pd.DataFrame:
+def reasons(vote: Vote, fallback: Fallback, X: Any, tally: Floats, missed: Bools) -> pd.DataFrame:
     """One line for each row and rule that had a say; see `MIRCOClassifier.why`."""
     import pandas as pd
 
-    assert vote.rules.evidence is not None
-    classes = vote.rules.evidence.classes
     fired, by = vote.rules.matcher.hits(X)
     rows, rules, weights = [fired], [by], [np.ones(len(fired))]
     lost = np.flatnonzero(missed)
@@ -41,11 +39,11 @@ def reasons(vote: MajorityVote, fallback: Fallback, X: Any, tally: Floats, misse
     return pd.DataFrame(
         {
             "row": row,
-            "prediction": classes[tally.argmax(axis=1)][row],
+            "prediction": vote.decided(tally)[row],
             "decided_by": np.where(missed[row], fallback.name, "rules"),
             "rule": rule,
             "text": text[rule],
             "weight": weight,
-            **{f"votes_{label}": said[:, k] for k, label in enumerate(classes)},
+            **vote.columns(said),
         }
     )

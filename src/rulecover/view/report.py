@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rulecover.view.numbers import amount
 from rulecover.view.rendering import environment
@@ -16,6 +16,7 @@ from rulecover.view.words import certificate_in_words, cost_in_words, figures_in
 
 if TYPE_CHECKING:
     from rulecover.clauses import Rule
+    from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
     from rulecover.view.summary import Summary
 
@@ -59,8 +60,8 @@ def write_report(summary: Summary, path: str | os.PathLike[str]) -> Path:
 def report_html(summary: Summary) -> str:
     """The report as HTML; every name that a user supplies is escaped."""
     rules = summary.rules
-    assert rules.evidence is not None
-    classes = [printable(str(label)) for label in rules.evidence.classes.tolist()]
+    seen = cast("ClassEvidence", rules.evidence)
+    classes = [printable(str(label)) for label in seen.classes.tolist()]
     template = environment().get_template("report.html")
     return template.render(
         summary=summary,
@@ -77,8 +78,8 @@ def report_html(summary: Summary) -> str:
 
 
 def _rows(rules: RuleSet, classes: list[str]) -> list[_Row]:
-    assert rules.evidence is not None
-    seen, total = rules.evidence, float(rules.evidence.totals.sum())
+    seen = cast("ClassEvidence", rules.evidence)
+    total = seen.total
     usual = seen.totals / total
     return [
         _row(j, rule, classes, int(seen.best[j]), total=total, usual=float(usual[seen.best[j]]))

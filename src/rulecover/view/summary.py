@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
     from rulecover.setcover import Certificate
 
@@ -112,8 +113,8 @@ def accuracy(model: Any, X: Any, y: Any) -> float:
 
 
 def _majority_accuracy(rules: RuleSet, y: Any) -> float:
-    assert rules.evidence is not None
-    return float(np.mean(np.asarray(y) == rules.evidence.classes[rules.evidence.totals.argmax()]))
+    seen = cast("ClassEvidence", rules.evidence)
+    return float(np.mean(np.asarray(y) == seen.classes[seen.totals.argmax()]))
 
 
 def _size(rules: RuleSet) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
 
 
@@ -17,8 +18,8 @@ def rule_frame(rules: RuleSet) -> pd.DataFrame:
     import pandas as pd
 
     columns: dict[str, Any] = {"rule": [rule.text for rule in rules], "clauses": rules.lengths}
-    seen = rules.evidence
-    if seen is not None:
+    if rules.evidence is not None:
+        seen = cast("ClassEvidence", rules.evidence)
         best, support = seen.best, seen.support
         purity = seen.shares.max(axis=1, initial=0.0)
         columns |= {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rulecover.view.numbers import short_number
 from rulecover.view.text import percent
 
 if TYPE_CHECKING:
+    from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
     from rulecover.setcover import Certificate
     from rulecover.view.summary import Summary
@@ -24,9 +25,9 @@ _WHO_ANSWERED = {
 def summary_in_words(summary: Summary) -> str:
     """One sentence: how many rules, of how many, cover how many rows."""
     rules = summary.rules
-    assert rules.evidence is not None
-    rows = f"{float(rules.evidence.totals.sum()):,.0f}"
-    classes = len(rules.evidence.classes)
+    seen = cast("ClassEvidence", rules.evidence)
+    rows = f"{seen.total:,.0f}"
+    classes = len(seen.classes)
     return (
         f"{_some(len(rules), 'rule')} out of {summary.n_candidates:,}, chosen on {rows} rows "
         f"({_some(classes, 'class', 'classes')}) and checked on {summary.n_held_out:,} held-out rows."
