@@ -244,7 +244,7 @@ def page(lines: list[str], command: str, runs: int) -> str:
             *lines,
             "",
             "(a) AdaBoost makes as many rounds as RCBoost did; RCBoost has its first tree besides.",
-            "(b) Bin building is counted on both sides; our bins are made from 200,000 of the rows, XGBoost's from all.",
+            "(b) Bin building is counted on both sides; our bins come from 200,000 of the rows, XGBoost's from all.",
             "(c) Adding the rules is counted as part of the re-solve; each optimum is compared with that of `linprog`.",
             "",
         ]

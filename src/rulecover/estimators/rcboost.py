@@ -272,7 +272,7 @@ class _ChangingVote:
                 votes = np.column_stack([plain.votes, np.ones(len(rules))])
                 self._sums = self._sums + sign * plain.among(plain.rules, votes).tally(self._X)[0]
         self._pool = pool
-        return self._sums[:, :-1], self._sums[:, -1] == 0
+        return self._sums[:, :-1].copy(), self._sums[:, -1] == 0
 
 
 class _Run:
