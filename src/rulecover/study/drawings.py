@@ -25,7 +25,7 @@ def toy_rules() -> tuple[Any, Any, RuleSet, Any]:
         (2, {0: (0.1, 0.65), 1: (0.0, 0.35)}),
         (1, {0: (0.65, 1.0), 1: (0.0, 0.4)}),
     ]
-    inside = {0: (0.05, 0.29, 0.4, 0.95), 1: (0.5, 0.95, 0.7, 0.95), 2: (0.15, 0.6, 0.05, 0.3)}
+    inside = {0: (0.05, 0.28, 0.52, 0.93), 1: (0.5, 0.95, 0.7, 0.95), 2: (0.15, 0.6, 0.05, 0.3)}
     X, y = [], []
     for label, (left, right, low, high) in inside.items():
         X.append(np.column_stack([seed.uniform(left, right, 12), seed.uniform(low, high, 12)]))
@@ -56,9 +56,9 @@ def rectangles_plot(ax: Any = None) -> Any:
             *of_class.T, c=colour, marker=mark, s=26, edgecolor="white", linewidth=0.6, label=f"class {label + 1}"
         )
     ax.annotate(
-        "no rule:\na new row here is missed", (0.82, 0.52), ha="center", va="center", fontsize=9, style="italic"
+        "no rule:\na new row here is missed", (0.72, 0.53), ha="center", va="center", fontsize=9, style="italic"
     )
-    ax.annotate("overlap:\nboth rules vote", (0.375, 0.8), (0.62, 0.84), arrowprops={"arrowstyle": "->"}, fontsize=9)
+    ax.annotate("overlap:\nboth rules vote", (0.4, 0.67), (0.1, 0.4), arrowprops={"arrowstyle": "->"}, fontsize=9)
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="feature 1", ylabel="feature 2")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, borderaxespad=0.2)
     return ax
@@ -75,49 +75,40 @@ _STEPS = (
 )
 
 
+_ARROWS = (
+    ("start", "pool", ""),
+    ("pool", "rmp", ""),
+    ("rmp", "weights", ""),
+    ("weights", "tree", ""),
+    ("tree", "price", ""),
+    ("price", "stop", "no, or the bound on\nRMP calls is reached"),
+    ("price", "rmp", "yes: these rules\nenter the pool"),
+)
+
+
 def flowchart(ax: Any = None) -> Any:
     """RCBoost (Algorithm 2 of the paper) as a flowchart."""
-    ax = new_axes(7.6, 5.0) if ax is None else ax
-    place = {key: (x, y) for key, x, y, _ in _STEPS}
-    for key, x, y, text in _STEPS:
-        question = key == "price"
-        ax.text(
-            x,
-            y,
-            text,
-            ha="center",
-            va="center",
-            fontsize=10,
-            bbox={
-                "boxstyle": "round,pad=0.55" if not question else "round4,pad=0.75",
-                "facecolor": "#FFF4DC" if question else "#EAF3FA",
-                "edgecolor": "#E69F00" if question else "#0072B2",
-            },
-        )
-    for source, target in (
-        ("start", "pool"),
-        ("pool", "rmp"),
-        ("rmp", "weights"),
-        ("weights", "tree"),
-        ("tree", "price"),
-    ):
-        _arrow(ax, place[source], place[target])
-    _arrow(ax, place["price"], place["stop"], "no, or the bound on\nRMP calls is reached")
-    _arrow(ax, place["price"], place["rmp"], "yes: these rules\nenter the pool")
-    ax.set(xlim=(0, 1), ylim=(0.1, 1))
+    ax = new_axes(7.6, 4.6) if ax is None else ax
+    boxes = {key: _box(ax, x, y, text, question=key == "price") for key, x, y, text in _STEPS}
+    for source, target, text in _ARROWS:
+        _arrow(ax, boxes[source], boxes[target], text)
+    ax.set(xlim=(0.03, 0.97), ylim=(0.15, 0.97))
     ax.axis("off")
     return ax
 
 
-def _arrow(ax: Any, source: tuple[float, float], target: tuple[float, float], text: str = "") -> None:
-    vertical = source[0] == target[0]
-    step = np.sign(target[1] - source[1]) * 0.065 if vertical else np.sign(target[0] - source[0])
-    if vertical:
-        start, end = (source[0], source[1] + step), (target[0], target[1] - step)
+def _box(ax: Any, x: float, y: float, text: str, *, question: bool) -> Any:
+    edge, face, shape = ("#E69F00", "#FFF4DC", "round4") if question else ("#0072B2", "#EAF3FA", "round")
+    style = {"boxstyle": f"{shape},pad=0.6", "facecolor": face, "edgecolor": edge}
+    return ax.text(x, y, text, ha="center", va="center", fontsize=10, bbox=style)
+
+
+def _arrow(ax: Any, source: Any, target: Any, text: str) -> None:
+    """From the edge of one box to the edge of another."""
+    (x0, y0), (x1, y1) = source.get_position(), target.get_position()
+    edges = {"patchA": source.get_bbox_patch(), "patchB": target.get_bbox_patch(), "shrinkA": 1, "shrinkB": 1}
+    ax.annotate("", (x1, y1), (x0, y0), arrowprops={"arrowstyle": "-|>", "color": "0.25", **edges})
+    if x0 == x1:
+        ax.text(x0 + 0.02, (y0 + y1) / 2, text, va="center", fontsize=9, style="italic")
     else:
-        start, end = (source[0] + 0.15 * step, source[1]), (target[0] - 0.185 * step, target[1])
-    ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": "0.25", "shrinkA": 2, "shrinkB": 2})
-    if text and vertical:
-        ax.text(source[0] + 0.02, (source[1] + target[1]) / 2, text, va="center", fontsize=9, style="italic")
-    elif text:
-        ax.text((start[0] + end[0]) / 2, source[1] + 0.02, text, ha="center", va="bottom", fontsize=9, style="italic")
+        ax.text(0.535, y0 + 0.02, text, ha="center", va="bottom", fontsize=9, style="italic")

@@ -47,6 +47,7 @@ def accuracy_plot(frame: Any, models: Sequence[str] = ("RF", "DT", "MIRCO"), ax:
     for left in at[:-1]:
         ax.axvline(left + 0.5, color="0.9", linewidth=0.8, zorder=0)
     ax.set_ylabel("accuracy")
+    ax.set_yticks([tick for tick in ax.get_yticks() if tick <= 1])
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=len(shown), frameon=False, borderaxespad=0.2)
     return _named(ax, names)
 

@@ -61,7 +61,7 @@ TREE = Grid(_tree, lambda model, X: [model.predict(X)], bounds=(1,))
 FOREST = Grid(_forest, forest_stages, bounds=TREES)
 ADA = Grid(_ada, _staged, bounds=TREES)
 GRADIENT = Grid(_gradient, _staged, bounds=TREES)
-RCBOOST = Grid(_rcboost, _staged, bounds=CALLS, first=0)
+RCBOOST = Grid(_rcboost, _staged, bounds=CALLS, first=0, digits=9)
 
 
 def leaf_lengths(model: Any) -> Array:

@@ -29,6 +29,9 @@ class Grid:
         The number of the first stage.
     depths
         Of the trees.
+    digits
+        Round accuracies to so many before the first of the best is taken. Without it, sums of the same accuracies in
+        another order differ by a rounding error that may decide, as it does in scikit-learn's ``GridSearchCV``.
     """
 
     make: Callable[[int, int, int], Any]
@@ -36,6 +39,7 @@ class Grid:
     bounds: Sequence[int]
     first: int = 1
     depths: Sequence[int] = (5, 10, 20)
+    digits: int | None = None
 
     def chosen(self, fold: Fold) -> tuple[int, int]:
         """The depth and the bound that are most accurate on the inner folds, the first on ties."""
@@ -44,8 +48,7 @@ class Grid:
             for d, depth in enumerate(self.depths):
                 model = self.make(depth, max(self.bounds), fold.seed).fit(inner.X_train, inner.y_train)
                 sums[d] += self._accuracies(model, inner)
-        # Rounded: sums of the same accuracies in another order are equal, and the first of equals is taken.
-        best = int(np.argmax(np.round(sums, 9)))
+        best = int(np.argmax(sums if self.digits is None else np.round(sums, self.digits)))
         return self.depths[best // len(self.bounds)], self.bounds[best % len(self.bounds)]
 
     def _accuracies(self, model: Any, fold: Fold) -> list[float]:
