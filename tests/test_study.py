@@ -391,7 +391,7 @@ def test_a_peer_that_is_not_installed_names_its_extra(kept_methods: object) -> N
 # Methods of one's own --------------------------------------------------------------------------------------------
 
 
-def test_a_method_of_ones_own_is_a_function_and_a_line(folder: Path, tmp_path: Path, jobs: int) -> None:
+def test_a_method_of_ones_own_is_a_function_and_a_line(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     asked = ["--data", folder, "--datasets", "wine", "--methods", "DT", "--with", tmp_path / "own.py"]
 

@@ -64,7 +64,8 @@ def _until_one_dies(
 ) -> Iterator[tuple[T, R | Died]]:
     """Takes tasks off the end of `waiting`; if a process dies, those in flight become `suspects`."""
     running: dict[Future[R], T] = {}
-    executor = ProcessPoolExecutor(jobs)
+    # Idle workers end by themselves: none is left for long where this process was killed.
+    executor = ProcessPoolExecutor(jobs, timeout=30)
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
