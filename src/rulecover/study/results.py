@@ -127,4 +127,5 @@ def as_frame(outcomes: Iterable[Outcome]) -> Any:
     if not rows:
         raise StudyError("no cell has succeeded yet, so there is no table to make.")
     keys = ["dataset", "model", "method", "seed", "fold"]
-    return pd.DataFrame(rows).sort_values(keys, kind="stable", ignore_index=True)
+    frame = pd.DataFrame(rows).sort_values(keys, kind="stable", ignore_index=True)
+    return frame[[*keys, *sorted(set(frame.columns) - set(keys))]]
