@@ -145,7 +145,6 @@ def _names(text: str | None) -> list[str] | None:
 
 
 def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise CommandError(f"--seeds takes whole numbers with commas between, not {text!r}.") from None
+    if not text.strip().isdecimal():
+        raise CommandError(f"--seeds takes whole numbers with commas between, not {text!r}.")
+    return int(text)

@@ -111,8 +111,6 @@ def register(
 
 def methods_called(names: Sequence[str]) -> list[Method]:
     """The methods of these names, if all are known and can be imported."""
-    from rulecover.study import paper_methods, peers  # noqa: F401  they register themselves
-
     if unknown := [name for name in names if name not in METHODS]:
         raise StudyError(f"there is no method {', '.join(map(repr, unknown))}; there are {', '.join(METHODS)}.")
     methods = [METHODS[name] for name in dict.fromkeys(names)]

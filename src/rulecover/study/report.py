@@ -44,6 +44,8 @@ def write_tables(
         sheets.append(signed_ranks(frame))
     except StudyError as missing:
         notes.append(str(missing))
+    for old in folder.glob("failures.*"):
+        old.unlink()
     for sheet in sheets:
         sheet.write(folder)
     try:
