@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= data
 JOBS ?= auto
+OUT ?= experiments/study
 
 .PHONY: demo test lint bench table-s2 table-covers table-rcboost clean
 
@@ -23,18 +24,22 @@ bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
 	$(BIN)/python benchmarks/rcboost.py
 	$(BIN)/python benchmarks/run.py $(if $(wildcard $(DATA)/magic.csv),--data $(DATA))
 
-table-s2: $(VENV)/core  ## Table S.2 of the paper: make table-s2 DATA=folder
-	$(BIN)/python experiments/table_s2.py --data $(DATA)
+table-s2: $(VENV)/study  ## Table S.2 of the paper: make table-s2 DATA=folder
+	$(BIN)/rulecover study mirco --data $(DATA) --out $(OUT) --resume
 
 table-covers: $(VENV)/core  ## greedy, search and exact over the data sets: make table-covers DATA=folder
 	$(BIN)/python experiments/covers.py --data $(DATA)
 
-table-rcboost: $(VENV)/core  ## RCBoost's column of Table S.3: make table-rcboost DATA=folder
-	$(BIN)/python experiments/rcboost.py --data $(DATA)
+table-rcboost: $(VENV)/study  ## Table S.3 of the paper: make table-rcboost DATA=folder
+	$(BIN)/rulecover study rcboost --data $(DATA) --out $(OUT) --resume
 
 $(VENV)/core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/study: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[study]'
 	touch $@
 
 $(VENV)/test: $(VENV)/core

@@ -41,7 +41,9 @@ def test_importing_brings_nothing_heavy(what: str) -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["explain", "--help"], ["demo", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["explain", "--help"], ["demo", "--help"], ["study", "--help"]]
+)
 def test_help_and_version_bring_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "import atexit, sys\n"

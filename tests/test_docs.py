@@ -46,8 +46,11 @@ def test_the_readme_begins_with_the_demo_and_the_tests() -> None:
     assert commands == ["make demo", "make test"]
 
 
-def test_options_named_in_the_documentation_exist() -> None:
-    known = set(re.findall(r"--[a-z-]+", CliRunner().invoke(app, ["explain", "--help"]).stdout))
-    shown = "\n".join([(ROOT / "docs" / "cli.md").read_text(), *blocks(ROOT / "README.md", "sh")])
+@pytest.mark.parametrize(("command", "page"), [("explain", "cli.md"), ("study", "study.md")])
+def test_options_named_in_the_documentation_exist(command: str, page: str) -> None:
+    known = set(re.findall(r"--[a-z-]+", CliRunner().invoke(app, [command, "--help"]).stdout))
+    shown = "\n".join(
+        [(ROOT / "docs" / page).read_text(), *(blocks(ROOT / "README.md", "sh") if command == "explain" else [])]
+    )
 
     assert set(re.findall(r"--[a-z][a-z-]+", shown)) <= known

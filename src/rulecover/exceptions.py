@@ -26,3 +26,7 @@ class InvalidCertificateError(RulecoverError, ValueError):
 
 class SolverError(RulecoverError, RuntimeError):
     """An LP or MIP engine that gave no usable answer."""
+
+
+class StudyError(RulecoverError, ValueError):
+    """A study that cannot be run as asked: data, methods or a results file that are not what they should be."""

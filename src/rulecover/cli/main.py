@@ -11,6 +11,7 @@ from rulecover import __version__
 from rulecover.cli.demo import demo
 from rulecover.cli.explain import explain
 from rulecover.cli.help import GroupedCommand
+from rulecover.cli.study import study
 
 app = typer.Typer(
     name="rulecover",
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.command(cls=GroupedCommand)(explain)
 app.command(cls=GroupedCommand)(demo)
+app.command(cls=GroupedCommand)(study)
 
 
 def _show_version(asked: bool) -> None:
