@@ -1,21 +1,34 @@
-"""The trees of scikit-learn's decision trees, forests, extra trees and baggings."""
+"""The trees of scikit-learn's decision trees, forests, gradient boosting, and ensembles of these."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.ensemble import BaggingClassifier, BaggingRegressor
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    IsolationForest,
+    RandomTreesEmbedding,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
 from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
-from rulecover.readers import unreadable
+from rulecover.readers import read_trees, unreadable
+from rulecover.readers.combined import combined
 from rulecover.readers.thresholds import from_float32
 from rulecover.trees import Tree, TreeEnsemble
 from rulecover.typing import Ints
@@ -25,32 +38,58 @@ READS = (
     "ExtraTree",
     "RandomForest",
     "ExtraTrees",
-    "Bagging of any of these",
+    "GradientBoosting",
+    "AdaBoost, Bagging and Voting of any of these",
     "FrozenEstimator of these",
 )
+
+#: Models that have trees, but whose leaves are no rules for y.
+_REFUSED = {
+    IsolationForest: "its trees part rare rows from others and say nothing of y; explain the labels it gives instead, "
+    "by a forest trained on them",
+    RandomTreesEmbedding: "its trees were grown at random, without y",
+    StackingClassifier: "its trees do not vote: another model is trained on their answers; explain one of its "
+    "estimators_",
+    StackingRegressor: "its trees do not vote: another model is trained on their answers; explain one of its "
+    "estimators_",
+}
 
 
 def read(model: Any) -> TreeEnsemble:
     """The trees of a fitted scikit-learn model, its own compiled code as their routes."""
     if isinstance(model, FrozenEstimator):
-        return read(model.estimator)
+        return read_trees(model.estimator)
+    for kind, reason in _REFUSED.items():
+        if isinstance(model, kind):
+            raise unreadable(model, f" ({reason})")
     if isinstance(model, BaseDecisionTree):
         return _ensemble(model, [model])
     if isinstance(model, (ForestClassifier, ForestRegressor)):
         check_is_fitted(model)
         return _ensemble(model, model.estimators_)
+    if isinstance(model, (GradientBoostingClassifier, GradientBoostingRegressor)):
+        check_is_fitted(model)
+        return _of_trees(model, model.estimators_.ravel())  # stage by stage, in each the trees of all classes
+    if isinstance(model, (AdaBoostClassifier, AdaBoostRegressor, VotingClassifier, VotingRegressor)):
+        check_is_fitted(model)
+        return _of_members(model)
     if isinstance(model, (BaggingClassifier, BaggingRegressor)):
-        return _bagging(model)
+        check_is_fitted(model)
+        return _of_members(model, model.estimators_features_)
     raise unreadable(model)
 
 
-def _ensemble(model: Any, members: list[Any]) -> TreeEnsemble:
+def _ensemble(model: Any, members: Sequence[Any]) -> TreeEnsemble:
     check_is_fitted(model)
     if model.n_outputs_ > 1:
         raise UnreadableModelError(
             f"{type(model).__name__} was trained on {model.n_outputs_} outputs, but a rule has one; "
             "train one model for each output."
         )
+    return _of_trees(model, members)
+
+
+def _of_trees(model: Any, members: Sequence[Any]) -> TreeEnsemble:
     return TreeEnsemble(
         trees=tuple(_tree(member.tree_) for member in members),
         routes=tuple(member.tree_.apply for member in members),
@@ -60,23 +99,15 @@ def _ensemble(model: Any, members: list[Any]) -> TreeEnsemble:
     )
 
 
-def _bagging(model: Any) -> TreeEnsemble:
-    check_is_fitted(model)
-    trees: list[Tree] = []
-    routes: list[Callable[[Any], Ints]] = []
-    for member, columns in zip(model.estimators_, model.estimators_features_, strict=True):
+def _of_members(model: Any, columns: Sequence[Ints] | None = None) -> TreeEnsemble:
+    """The trees of all members, whatever library they come from."""
+    parts = []
+    for member in model.estimators_:
         try:
-            inner = read(member)
+            parts.append(read_trees(member))
         except UnreadableModelError as error:
             raise unreadable(model, f" of {type(member).__name__}") from error
-        whole = np.array_equal(columns, np.arange(model.n_features_in_))
-        trees += [tree if whole else tree.on_columns(columns) for tree in inner.trees]
-        routes += [route if whole else partial(_route_on, route, columns) for route in inner.routes]
-    return TreeEnsemble(tuple(trees), tuple(routes), _as_float32, model.n_features_in_, _names(model))
-
-
-def _route_on(route: Callable[[Any], Ints], columns: Ints, X: Any) -> Ints:
-    return route(X[:, columns])
+    return combined(parts, model.n_features_in_, _names(model), columns)
 
 
 def _names(model: Any) -> tuple[str, ...] | None:
