@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rulecover.categories import CategorySet
 from rulecover.view.numbers import amount, short_number
 
 
@@ -26,6 +27,8 @@ class Clause:
         The codes that satisfy the clause, in place of an interval.
     level
         For a 0/1 column that stands for ``name = level``.
+    known
+        The category behind each code, from 0, if they have names.
     """
 
     feature: int
@@ -33,19 +36,27 @@ class Clause:
     lower: float = -np.inf
     upper: float = np.inf
     missing: bool = False
-    categories: tuple[float, ...] | None = None
+    categories: CategorySet | None = None
     level: str | None = None
+    known: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         text = self._condition()
         if not self.missing:
             return text or f"{self.name} is not missing"
-        return f"({text} or missing)" if text else f"{self.name} is missing"
+        if text:
+            return f"({text} or missing)"
+        return f"{self.name} is {'anything' if self._takes_all() else 'missing'}"
+
+    def _takes_all(self) -> bool:
+        if self.categories is not None:
+            return self.categories == CategorySet((), others=True)
+        return self.lower == -np.inf and self.upper == np.inf
 
     def _condition(self) -> str:
         lower, upper = short_number(self.lower), short_number(self.upper)
-        if self.categories is not None:
-            return f"{self.name} in {{{', '.join(short_number(code) for code in self.categories)}}}"
+        if self.categories is not None:  # without codes only a missing value, or every other one, is meant
+            return f"{self.name} {self.categories.text(self.known)}" if self.categories.codes else ""
         if self.lower == np.inf:  # only a missing value can be here
             return ""
         if self.level is not None and self.lower == -np.inf and 0 <= self.upper < 1:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rulecover.categories import CategorySet
 from rulecover.coverage import Coverage, smallest_uint
 from rulecover.impurity import Impurity
 from rulecover.parallel import map_tasks
@@ -105,6 +106,7 @@ class TrainingData:
             tree=np.repeat(np.arange(len(met)), sizes),
             node=np.concatenate([nodes for _, nodes, _ in met]),
             feature_names=feature_names,
+            categories=ensemble.categories,
         )
         coverage = Coverage.of_ids((ids for ids, _, _ in met), sizes, len(self.y))
         return self._priced(leaves, coverage, np.concatenate([sums for _, _, sums in met]), price)
@@ -222,10 +224,11 @@ def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleS
         lower=np.concatenate([one.lower, two.lower]),
         upper=np.concatenate([one.upper, two.upper]),
         missing=np.concatenate([one.missing, two.missing]),
-        category=np.concatenate([one.category, np.where(two.category < 0, -1, two.category + len(one.category_sets))]),
+        category=_shifted(one.category, two.category, len(one.category_sets)),
         feature_names=one.feature_names,
         category_sets=one.category_sets + two.category_sets,
         levels=one.levels,
+        categories=one.categories,
         paths=None if one.paths is None or two.paths is None else _joined_paths(one.paths, two.paths),
     )
 
@@ -237,7 +240,14 @@ def _joined_paths(one: Paths, two: Paths) -> Paths:
         bound=np.concatenate([one.bound, two.bound]),
         above=np.concatenate([one.above, two.above]),
         missing=np.concatenate([one.missing, two.missing]),
+        category=_shifted(one.category, two.category, len(one.category_sets)),
+        category_sets=one.category_sets + two.category_sets,
     )
+
+
+def _shifted(one: Ints, two: Ints, by: int) -> Ints:
+    """The places of sets in two lists of sets, one behind the other."""
+    return np.concatenate([one, np.where(two < 0, -1, two + by)])
 
 
 def _end_to_end(one: Ints, two: Ints) -> Ints:
@@ -248,9 +258,11 @@ def _end_to_end(one: Ints, two: Ints) -> Ints:
 def first_of_equal(rules: RuleSet) -> Ints:
     """The first rule of each set of equal ones."""
     keys: dict[bytes, int] = {}
+    numbers: dict[CategorySet, int] = {}
+    number_of = np.array([numbers.setdefault(s, len(numbers)) for s in rules.category_sets] + [-1], dtype=np.intp)
     clauses = (
         np.column_stack(
-            [rules.feature.astype(np.float64), rules.lower, rules.upper, rules.missing, rules.category]
+            [rules.feature.astype(np.float64), rules.lower, rules.upper, rules.missing, number_of[rules.category]]
         ).astype(np.float64)
         + 0.0
     )  # 0 and -0 are one bound, but not the same bytes

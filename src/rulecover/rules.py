@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import scipy.sparse
 
+from rulecover.categories import Categories, CategorySet
 from rulecover.clauses import Clause, Rule
 from rulecover.exceptions import MismatchedDataError
 from rulecover.matching import Matcher
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 class Paths:
     """The comparisons of each rule as its tree makes them, root first, repeated features and all.
 
-    Rule j owns ``offset[j]:offset[j + 1]``; it goes above the bound (``x > bound``) or not (``x <= bound``).
+    Rule j owns ``offset[j]:offset[j + 1]``; it goes above the bound (``x > bound``) or not (``x <= bound``). Where
+    `category` is not -1, above means ``x not in category_sets[category]``.
     """
 
     offset: Ints
@@ -32,17 +34,28 @@ class Paths:
     bound: Floats
     above: Bools
     missing: Bools
+    category: Ints
+    category_sets: tuple[Floats, ...] = ()
 
     @cached_property
     def matcher(self) -> Matcher:
         """The same comparisons as one-sided clauses, to be counted one by one."""
         lower, upper = np.where(self.above, self.bound, -np.inf), np.where(self.above, np.inf, self.bound)
-        category = np.full(len(self.feature), -1, dtype=np.intp)
-        return Matcher(self.offset, self.feature, lower, upper, self.missing, category, ())
+        category = np.where(self.category < 0, -1, 2 * self.category + self.above)
+        sets = tuple(CategorySet(tuple(s.tolist()), others) for s in self.category_sets for others in (False, True))
+        return Matcher(self.offset, self.feature, lower, upper, self.missing, category, sets)
 
     def take(self, rules: Ints) -> Paths:
         offset, kept = _ranges(self.offset, rules)
-        return Paths(offset, self.feature[kept], self.bound[kept], self.above[kept], self.missing[kept])
+        return replace(
+            self,
+            offset=offset,
+            feature=self.feature[kept],
+            bound=self.bound[kept],
+            above=self.above[kept],
+            missing=self.missing[kept],
+            category=self.category[kept],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +121,7 @@ class RuleSet:
 
     Rule j owns the clauses ``offset[j]:offset[j + 1]``. A clause means one thing everywhere:
     ``lower < x[feature] <= upper``, or, where `category` is not -1, ``x[feature] in category_sets[category]``; a
-    missing value satisfies it where `missing` says so. A rule has at most one clause a feature.
+    missing value satisfies it where `missing` says so. A rule has at most one interval and one set a feature.
 
     Parameters
     ----------
@@ -117,7 +130,10 @@ class RuleSet:
     missing
         Whether NaN satisfies the clause.
     category, category_sets
-        For each clause the place of its set of category codes, -1 for an interval.
+        For each clause the place of its set of category codes, -1 for an interval; the sets, which may also be "all
+        but these".
+    categories
+        For a column of category codes: its number and the category behind each code, from 0.
     feature_names
         A name for each column.
     levels
@@ -147,13 +163,14 @@ class RuleSet:
     missing: Bools
     category: Ints
     feature_names: tuple[str, ...]
-    category_sets: tuple[Floats, ...] = ()
+    category_sets: tuple[CategorySet, ...] = ()
     levels: dict[int, tuple[str, str]] = field(default_factory=dict)
     paths: Paths | None = None
     evidence: Evidence | None = None
     shown_lower: Floats | None = None
     shown_upper: Floats | None = None
     shown_missing: Bools | None = None
+    categories: Categories = field(default_factory=dict)
 
     @classmethod
     def of_intervals(cls, rules: Sequence[dict[int, tuple[float, float]]], feature_names: Sequence[str]) -> RuleSet:
@@ -248,8 +265,9 @@ class RuleSet:
         lower = self.lower if self.shown_lower is None else self.shown_lower
         upper = self.upper if self.shown_upper is None else self.shown_upper
         missing = self.missing if self.shown_missing is None else self.shown_missing
-        codes = None if self.category[c] < 0 else tuple(self.category_sets[self.category[c]].tolist())
-        return Clause(f, name, float(lower[c]), float(upper[c]), bool(missing[c]), codes, level)
+        chosen = None if self.category[c] < 0 else self.category_sets[self.category[c]]
+        known = self.categories.get(f, ())
+        return Clause(f, name, float(lower[c]), float(upper[c]), bool(missing[c]), chosen, level, known)
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same clauses in the same order under the same names."""
@@ -263,9 +281,9 @@ class RuleSet:
     __hash__ = None  # type: ignore[assignment]  # equal by value, and values hold arrays
 
     def _identity(self) -> tuple[Array, ...]:
-        sets = [np.concatenate([[k], s]) for k, s in enumerate(self.category_sets)]
-        flat: Array = np.concatenate(sets) if sets else np.zeros(0)
-        return self.offset, self.feature, self.lower, self.upper, self.missing, self.category, flat
+        sets = np.empty(len(self.category), dtype=object)
+        sets[:] = [None if k < 0 else self.category_sets[k] for k in self.category]
+        return self.offset, self.feature, self.lower, self.upper, self.missing, sets
 
     # Meeting rows -----------------------------------------------------------------------------------------------
 

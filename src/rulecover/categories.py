@@ -1,0 +1,112 @@
+"""Sets of categories: what a clause or a split on a column of category codes lets pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.view.numbers import short_number
+
+#: For a column of category codes, by its number: the category behind each code, from 0.
+Categories = dict[int, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class CategorySet:
+    """Some codes, or all values but some: ``x in codes``, with `others` ``x not in codes``.
+
+    A value that is no code of the set, a category that was never seen for instance, is among the others; a missing
+    value is in neither.
+
+    Parameters
+    ----------
+    codes
+        Distinct, in ascending order.
+    others
+        Whether the set holds all values but the codes.
+    """
+
+    codes: tuple[float, ...]
+    others: bool = False
+
+    def text(self, known: Sequence[Any] = ()) -> str:
+        """The set in words, such as ``in {red, blue}``, or ``not in {red}`` where that is shorter.
+
+        The two say the same of the known categories; of others only the set itself tells.
+
+        >>> CategorySet((0.0, 2.0)).text(), CategorySet((0.0, 2.0)).text(["red", "green", "blue"])
+        ('in {0, 2}', 'not in {green}')
+        """
+        codes, others = self.codes, self.others
+        if known and max(codes, default=0) < len(known):
+            rest = tuple(float(k) for k in range(len(known)) if k not in set(codes))
+            if 0 < len(rest) < len(codes):
+                codes, others = rest, not others
+        return f"{'not in' if others else 'in'} {{{', '.join(category_name(code, known) for code in codes)}}}"
+
+
+def category_name(code: float, known: Sequence[Any] = ()) -> str:
+    """The category behind a code, in quotes where it would not stand out from its neighbours; else the code."""
+    if not (0 <= code < len(known) and float(code).is_integer()):
+        return short_number(code)
+    value = known[int(code)]
+    name = short_number(value) if isinstance(value, float) else str(value)
+    plain = bool(name) and name == name.strip() and not set(name) & set(",{}\"'")
+    return name if plain else json.dumps(name, ensure_ascii=False)
+
+
+def is_in(values: Array, codes: Array) -> Bools:
+    """Which of the values are codes; the codes are sorted."""
+    if not len(codes):
+        return np.zeros(values.shape, dtype=bool)
+    return np.asarray(codes.take(codes.searchsorted(values), mode="clip") == values)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Many sets of codes at once: asks of each value whether it is in the set that is named for it."""
+
+    codes: Floats
+    members: Ints
+
+    @classmethod
+    def of(cls, sets: Sequence[Floats]) -> Lookup:
+        codes = np.unique(np.concatenate(sets)) if sets else np.zeros(0)
+        members = [k * len(codes) + np.searchsorted(codes, each) for k, each in enumerate(sets)]
+        return cls(codes, np.concatenate(members) if members else np.zeros(0, dtype=np.intp))
+
+    def __call__(self, values: Floats, sets: Ints) -> Bools:
+        """Whether each value is in the set of that number."""
+        member = sets * len(self.codes) + np.searchsorted(self.codes, values)
+        return is_in(values, self.codes) & is_in(member, self.members)
+
+
+def intersections(
+    sets: Sequence[Floats], of: Ints, outside: Bools, starts: Ints
+) -> tuple[Ints, tuple[CategorySet, ...]]:
+    """What passes all comparisons of a group, for many groups at once.
+
+    A comparison is ``x in sets[of]``, or not in it where `outside`; group g owns the comparisons from ``starts[g]``
+    to the next group's start.
+
+    Returns
+    -------
+    which, distinct
+        The number of each group's set, and the sets.
+    """
+    used, of = np.unique(of, return_inverse=True)
+    codes = np.unique(np.concatenate([sets[k] for k in used]))
+    member = np.zeros((len(used), len(codes) + 1), dtype=bool)  # the last column stands for every other value
+    for row, k in zip(member, used, strict=True):
+        row[np.searchsorted(codes, sets[k])] = True
+    both_sides = np.packbits(np.stack([member, ~member]), axis=2)
+    passed = np.bitwise_and.reduceat(both_sides[outside.astype(np.intp), of], starts, axis=0)
+    packed, which = np.unique(passed, axis=0, return_inverse=True)
+    holds = np.unpackbits(packed, axis=1, count=len(codes) + 1).astype(bool)
+    distinct = tuple(CategorySet(tuple(codes[row[:-1] != row[-1]].tolist()), bool(row[-1])) for row in holds)
+    return np.asarray(which).ravel(), distinct
