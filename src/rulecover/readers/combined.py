@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from rulecover.columns import Columns
+from rulecover.exceptions import UnreadableModelError
 from rulecover.trees import Tree, TreeEnsemble
-from rulecover.typing import Ints
+from rulecover.typing import Floats, Ints
 
 Route = Callable[[Any], Ints]
 
@@ -42,8 +44,8 @@ def combined(
     columns
         For each part the columns it was trained on, in its order; all of them by default.
     """
-    whole = np.arange(n_features)
-    used = [whole] * len(parts) if columns is None else columns
+    used = _used(parts, [np.arange(n_features)] * len(parts) if columns is None else list(columns), n_features)
+    whole = np.arange(max(n_features, *(1 + int(places.max(initial=-1)) for places in used)))
     prepares = list(dict.fromkeys(part.prepare for part in parts))
     trees: list[Tree] = []
     routes: list[Route] = []
@@ -52,7 +54,66 @@ def combined(
         view = prepares.index(part.prepare)
         trees += part.trees if cut is None else [tree.on_columns(mine) for tree in part.trees]
         routes += [partial(_routed, route, view, cut) for route in part.routes]
-    return TreeEnsemble(tuple(trees), tuple(routes), partial(_views, tuple(prepares)), n_features, feature_names)
+    met = _columns(parts, used, Columns(n_features, feature_names))
+    return TreeEnsemble(
+        tuple(trees),
+        tuple(routes),
+        partial(_views, tuple(prepares)),
+        n_features,
+        feature_names,
+        categories=met.categories,
+        columns=None if met.free else met,
+    )
+
+
+def _used(parts: Sequence[TreeEnsemble], columns: list[Ints], n_features: int) -> list[Ints]:
+    """Where each part's columns stand; those that its pipeline makes stand behind the given ones, part by part."""
+    out, first = [], n_features
+    for part, mine in zip(parts, columns, strict=True):
+        n_made = 0 if part.columns is None else len(part.columns.made)
+        out.append(np.concatenate([mine, np.arange(first, first + n_made)]).astype(np.intp))
+        first += n_made
+    return out
+
+
+def _columns(parts: Sequence[TreeEnsemble], used: Sequence[Ints], start: Columns) -> Columns:
+    """What all parts ask of the data, on the columns of the whole."""
+    met = start
+    for part, places in zip(parts, used, strict=True):
+        place = dict(enumerate(places.tolist()))
+        categories = {place[f]: labels for f, labels in part.categories.items()}
+        if any(met.categories.get(f, labels) != labels for f, labels in categories.items()):
+            raise UnreadableModelError(
+                "the members of the ensemble know different categories of a column, so that codes differ; "
+                "give their encoders the categories (categories=…)."
+            )
+        met = replace(met, categories={**met.categories, **categories})
+        if part.columns is None:
+            continue
+        closed = {place[f]: known for f, known in part.columns.closed.items()}
+        shared = {f: np.intersect1d(known, met.closed.get(f, known)) for f, known in closed.items()}
+        makes = (*getattr(met.make, "makes", ()), (part.columns.make, places[: part.columns.n_given]))
+        met = replace(
+            met,
+            closed={**met.closed, **shared},
+            required=met.required | {place[f] for f in part.columns.required},
+            made=met.made + part.columns.made,
+            make=_Makes(makes),
+        )
+    return met
+
+
+@dataclass(frozen=True, eq=False)
+class _Makes:
+    """What the pipelines of several parts make of the given rows, side by side."""
+
+    makes: tuple[tuple[Callable[[Any], Floats] | None, Ints], ...]
+
+    def __call__(self, X: Any) -> Floats:
+        def cut(columns: Ints) -> Any:
+            return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+
+        return np.hstack([make(cut(columns)) for make, columns in self.makes if make is not None])
 
 
 def _views(prepares: tuple[Callable[[Any], Any], ...], X: Any) -> Views:

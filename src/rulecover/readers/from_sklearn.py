@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from sklearn.ensemble import (
     BaggingRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     IsolationForest,
     RandomTreesEmbedding,
     StackingClassifier,
@@ -23,6 +25,7 @@ from sklearn.ensemble import (
 )
 from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,7 +34,6 @@ from rulecover.readers import read_trees, unreadable
 from rulecover.readers.combined import combined
 from rulecover.readers.thresholds import from_float32
 from rulecover.trees import Tree, TreeEnsemble
-from rulecover.typing import Ints
 
 READS = (
     "DecisionTree",
@@ -39,7 +41,9 @@ READS = (
     "RandomForest",
     "ExtraTrees",
     "GradientBoosting",
+    "HistGradientBoosting",
     "AdaBoost, Bagging and Voting of any of these",
+    "a Pipeline in front of these",
     "FrozenEstimator of these",
 )
 
@@ -62,31 +66,24 @@ def read(model: Any) -> TreeEnsemble:
     for kind, reason in _REFUSED.items():
         if isinstance(model, kind):
             raise unreadable(model, f" ({reason})")
-    if isinstance(model, BaseDecisionTree):
-        return _ensemble(model, [model])
-    if isinstance(model, (ForestClassifier, ForestRegressor)):
-        check_is_fitted(model)
-        return _ensemble(model, model.estimators_)
-    if isinstance(model, (GradientBoostingClassifier, GradientBoostingRegressor)):
-        check_is_fitted(model)
-        return _of_trees(model, model.estimators_.ravel())  # stage by stage, in each the trees of all classes
-    if isinstance(model, (AdaBoostClassifier, AdaBoostRegressor, VotingClassifier, VotingRegressor)):
-        check_is_fitted(model)
-        return _of_members(model)
-    if isinstance(model, (BaggingClassifier, BaggingRegressor)):
-        check_is_fitted(model)
-        return _of_members(model, model.estimators_features_)
+    for kinds, reader in _READERS.items():
+        if isinstance(model, kinds):
+            check_is_fitted(model)
+            return reader(model)
     raise unreadable(model)
 
 
-def _ensemble(model: Any, members: Sequence[Any]) -> TreeEnsemble:
-    check_is_fitted(model)
+def _forest(model: Any) -> TreeEnsemble:
     if model.n_outputs_ > 1:
         raise UnreadableModelError(
             f"{type(model).__name__} was trained on {model.n_outputs_} outputs, but a rule has one; "
             "train one model for each output."
         )
-    return _of_trees(model, members)
+    return _of_trees(model, [model] if isinstance(model, BaseDecisionTree) else model.estimators_)
+
+
+def _gradient_boosting(model: Any) -> TreeEnsemble:
+    return _of_trees(model, model.estimators_.ravel())  # stage by stage, in each the trees of all classes
 
 
 def _of_trees(model: Any, members: Sequence[Any]) -> TreeEnsemble:
@@ -99,7 +96,7 @@ def _of_trees(model: Any, members: Sequence[Any]) -> TreeEnsemble:
     )
 
 
-def _of_members(model: Any, columns: Sequence[Ints] | None = None) -> TreeEnsemble:
+def _of_members(model: Any) -> TreeEnsemble:
     """The trees of all members, whatever library they come from."""
     parts = []
     for member in model.estimators_:
@@ -107,7 +104,19 @@ def _of_members(model: Any, columns: Sequence[Ints] | None = None) -> TreeEnsemb
             parts.append(read_trees(member))
         except UnreadableModelError as error:
             raise unreadable(model, f" of {type(member).__name__}") from error
-    return combined(parts, model.n_features_in_, _names(model), columns)
+    return combined(parts, model.n_features_in_, _names(model), getattr(model, "estimators_features_", None))
+
+
+def _hist_boosting(model: Any) -> TreeEnsemble:
+    from rulecover.readers.hist_boosting import read_hist_boosting
+
+    return read_hist_boosting(model)
+
+
+def _pipeline(model: Pipeline) -> TreeEnsemble:
+    from rulecover.readers.pipelines import read_pipeline
+
+    return read_pipeline(model)
 
 
 def _names(model: Any) -> tuple[str, ...] | None:
@@ -138,3 +147,13 @@ def _as_float32(X: Any) -> Any:
     if np.isinf(values.sum(dtype=np.float64)) and np.isinf(values).any():
         raise MismatchedDataError("X contains infinity or a value too large for float32; scale or clip that column.")
     return X
+
+
+_READERS: dict[tuple[type, ...], Callable[[Any], TreeEnsemble]] = {
+    (BaseDecisionTree, ForestClassifier, ForestRegressor): _forest,
+    (GradientBoostingClassifier, GradientBoostingRegressor): _gradient_boosting,
+    (HistGradientBoostingClassifier, HistGradientBoostingRegressor): _hist_boosting,
+    (AdaBoostClassifier, AdaBoostRegressor, VotingClassifier, VotingRegressor): _of_members,
+    (BaggingClassifier, BaggingRegressor): _of_members,
+    (Pipeline,): _pipeline,
+}
