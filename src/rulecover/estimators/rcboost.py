@@ -142,6 +142,12 @@ class RuleBoosting(RuleModel):
             )
         return source
 
+    def _made_of(self) -> tuple[None, None]:
+        return None, None  # the trees of all calls are grown on the same numbers
+
+    def _columns_in_use(self) -> Ints:
+        return self.pool_.matcher.columns
+
     def _grows_first(self) -> bool:
         """Whether the pricing grows the first tree as well."""
         return hasattr(chosen("pricing", self.pricing, PRICINGS), "first")
