@@ -216,6 +216,11 @@ def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleS
     if isinstance(first, Leaves) and isinstance(second, Leaves):
         return first.join(second)
     one, two = (each if isinstance(each, RuleSet) else each.rules() for each in (first, second))
+    return joined_rules(one, two)
+
+
+def joined_rules(one: RuleSet, two: RuleSet) -> RuleSet:
+    """Rules followed by others on the same columns, all without what they met in data."""
     return RuleSet(
         offset=_end_to_end(one.offset, two.offset),
         feature=np.concatenate([one.feature, two.feature]),

@@ -1,4 +1,4 @@
-"""What all classifiers of voting rules share: checking data, training the source model, and answering for rows."""
+"""What all models of voting rules share: checking data, training the source model, and answering for rows."""
 
 from __future__ import annotations
 
@@ -30,25 +30,37 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 
-class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier whose fitted state is a set of rules that vote, and the model they came from."""
+class RuleModel(BaseEstimator, ABC):
+    """A model whose fitted state is a set of rules, and the model they came from."""
 
     estimator: Any
-    fallback: Any
-    class_weight: Any
     random_state: Any
-    classes_: Array
     estimator_: Any
     rules_: RuleSet
-    vote_: MajorityVote
 
     @abstractmethod
     def _default_estimator(self) -> Any:
         """What is trained where no estimator is given."""
 
+    @abstractmethod
+    def _check_target(self, y: Array) -> Array:
+        """y, if it is what this kind of model predicts."""
+
+    @abstractmethod
+    def _check_kind(self, estimator: Any) -> None:
+        """Raises unless the estimator predicts the same kind of target."""
+
+    @abstractmethod
+    def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
+        """What each sample counts; ``None`` if each counts once."""
+
+    @abstractmethod
+    def _samples(self, X: Any, y: Array, weight: Floats | None) -> Any:
+        """The checked data, once the estimator is trained."""
+
     # Fitting ----------------------------------------------------------------------------------------------------
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, Ints]:
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Ints]:
         """Checks the data and trains the estimator on it; the rows that count, and their places in X."""
         estimator = self._source()
         check_column_names(X)
@@ -61,32 +73,22 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
             dtype=[np.float64, np.float32],
             ensure_all_finite=_finite(estimator, X),
         )
-        check_classification_targets(y)
-        weight = sample_weights(X, y, sample_weight, self.class_weight)
+        y = self._check_target(y)
+        weight = self._weights(X, y, sample_weight)
         self.estimator_ = self._trained(estimator, given, y, weight)
-        self.classes_ = np.asarray(self.estimator_.classes_)
-        unseen = np.setdiff1d(y, self.classes_)
-        if unseen.size:
-            raise MismatchedDataError(
-                f"y has labels that the model never saw: {unseen[:5].tolist()}; it knows {self.classes_[:10].tolist()}."
-            )
-        codes = np.searchsorted(self.classes_, y)
+        data = self._samples(X, y, weight)
         if weight is None or weight.min() > 0:
-            return TrainingData(X, codes, self.classes_, weight), np.arange(len(y))
+            return data, np.arange(len(y))
         counted = np.flatnonzero(weight > 0)
-        return TrainingData(X[counted], codes[counted], self.classes_, weight[counted]), counted
+        return data.among(counted), counted
 
     def _source(self) -> Any:
         if self.estimator is None:
             return self._default_estimator()
-        if not isinstance(getattr(self.estimator, "estimator", None), RuleClassifier):
+        if not isinstance(getattr(self.estimator, "estimator", None), RuleModel):
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
                 read_trees(self.estimator)
-        if is_regressor(self.estimator) or not is_classifier(self.estimator):
-            raise UnreadableModelError(
-                f"{_name(self.estimator)} is no classifier, but {type(self).__name__} works on classifiers; "
-                "give a model of classes."
-            )
+        self._check_kind(self.estimator)
         return self.estimator
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
@@ -105,15 +107,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))
 
-    # Predicting: eq. (2) ----------------------------------------------------------------------------------------
-
-    def predict(self, X: Any) -> Array:
-        """The class with most votes for each row, the first on ties."""
-        return self._decided(self._tally(self._check_rows(X))[0])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """The share of the votes for each class, rows x classes."""
-        return shares(self._tally(self._check_rows(X))[0])
+    # Meeting rows -----------------------------------------------------------------------------------------------
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row: a boolean sparse matrix of rows x rules."""
@@ -123,6 +117,80 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
     def missed(self, X: Any) -> Bools:
         """Which rows no rule covers."""
         return np.asarray(self.apply(X).sum(axis=1) == 0).ravel()
+
+    def _check_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        check_column_names(X)
+        return validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=_finite(self.estimator_, X),
+        )
+
+    def _as_model_saw(self, X: Any) -> Any:
+        """Rows with the column names that the source model was trained with, if it was."""
+        names = getattr(self.estimator_, "feature_names_in_", None)
+        if names is None:
+            return X
+        import pandas as pd
+
+        return pd.DataFrame.sparse.from_spmatrix(X, columns=names) if issparse(X) else pd.DataFrame(X, columns=names)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        source = self._default_estimator() if self.estimator is None else self.estimator
+        with suppress(AttributeError, TypeError):  # what is no estimator is refused by fit, with a reason
+            inner = get_tags(source)
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
+
+
+class RuleClassifier(ClassifierMixin, RuleModel):
+    """A model of rules that vote for classes."""
+
+    fallback: Any
+    class_weight: Any
+    classes_: Array
+    vote_: MajorityVote
+
+    # Fitting ----------------------------------------------------------------------------------------------------
+
+    def _check_target(self, y: Array) -> Array:
+        check_classification_targets(y)
+        return y
+
+    def _check_kind(self, estimator: Any) -> None:
+        if is_regressor(estimator) or not is_classifier(estimator):
+            raise UnreadableModelError(
+                f"{_name(estimator)} is no classifier, but {type(self).__name__} works on classifiers; "
+                "give a model of classes."
+            )
+
+    def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
+        return sample_weights(X, y, sample_weight, self.class_weight)
+
+    def _samples(self, X: Any, y: Array, weight: Floats | None) -> TrainingData:
+        self.classes_ = np.asarray(self.estimator_.classes_)
+        unseen = np.setdiff1d(y, self.classes_)
+        if unseen.size:
+            raise MismatchedDataError(
+                f"y has labels that the model never saw: {unseen[:5].tolist()}; it knows {self.classes_[:10].tolist()}."
+            )
+        return TrainingData(X, np.searchsorted(self.classes_, y), self.classes_, weight)
+
+    # Predicting: eq. (2) ----------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Array:
+        """The class with most votes for each row, the first on ties."""
+        return self._decided(self._tally(self._check_rows(X))[0])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The share of the votes for each class, rows x classes."""
+        return shares(self._tally(self._check_rows(X))[0])
 
     def fidelity(self, X: Any) -> float:
         """The share of rows on which the rules say what the source model says."""
@@ -165,36 +233,6 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _fallback(self) -> Fallback:
         fallback: Fallback = chosen("fallback", self.fallback, FALLBACKS, ("name", "weights"))
         return fallback
-
-    def _check_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        check_column_names(X)
-        return validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=_finite(self.estimator_, X),
-        )
-
-    def _as_model_saw(self, X: Any) -> Any:
-        """Rows with the column names that the source model was trained with, if it was."""
-        names = getattr(self.estimator_, "feature_names_in_", None)
-        if names is None:
-            return X
-        import pandas as pd
-
-        return pd.DataFrame.sparse.from_spmatrix(X, columns=names) if issparse(X) else pd.DataFrame(X, columns=names)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        source = self._default_estimator() if self.estimator is None else self.estimator
-        with suppress(AttributeError, TypeError):  # what is no estimator is refused by fit, with a reason
-            inner = get_tags(source)
-            tags.input_tags.allow_nan = inner.input_tags.allow_nan
-            tags.input_tags.sparse = inner.input_tags.sparse
-        return tags
 
 
 class _Seen:
