@@ -32,7 +32,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import RulePathClassifier
+from rulecover import RulePathClassifier, explain
 
 HERE = Path(__file__).parent
 SIZES = (10, 15, 25, 50, 100)
@@ -82,7 +82,21 @@ def boosters(X, y, X_test, y_test) -> Rows:
     yield row("HistGradientBoosting", HistGradientBoostingClassifier(random_state=0).fit(X, y), X_test, y_test)
 
 
-TASKS: dict[str, Callable[..., Rows]] = {"path": path, "boosters": boosters, "size": size}
+def covers(X, y, X_test, y_test) -> Rows:
+    """Covers of a forest of depth 10, plain and pruned, by shares, and with votes fitted again."""
+    forest = RandomForestClassifier(100, max_depth=10, random_state=0).fit(X, y)
+    for demand in (1, 3):
+        for prune in (False, True):
+            cover = explain(forest, X, y, demand=demand, prune=prune, vote="shares")
+            name = f"{'pruned ' if prune else ''}cover {demand}"
+            yield row(name, cover, X_test, y_test)
+            path = RulePathClassifier(
+                FrozenEstimator(cover), max_rules=len(cover.rules_), choose="last", tries=0, min_samples=1
+            )
+            yield row(f"{name}, votes fitted", path.fit(X, y), X_test, y_test)
+
+
+TASKS: dict[str, Callable[..., Rows]] = {"path": path, "boosters": boosters, "size": size, "covers": covers}
 
 
 def finished(out: Path) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RuleSet, read_trees
-from rulecover.frontier.candidates import Candidates, node_candidates
+from rulecover.frontier.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.frontier.forward import Terms, forward_path
 from rulecover.frontier.probabilities import nearest_probabilities
 from rulecover.frontier.ridge import GrowingRidge
@@ -120,6 +120,20 @@ def test_candidates_cover_what_their_rules_cover_and_add_up_over_it(seed: int, w
     assert candidates.sizes.tolist() == (weight @ met).tolist()
     assert candidates.overlap(some).tolist() == ((weight * some) @ met).tolist()
     assert candidates.sums(values).tolist() == (met.T.astype(float) @ (values * weight[:, None])).tolist()
+
+
+@given(SEEDS)
+@settings(deadline=None, max_examples=20)
+def test_rules_that_are_there_already_are_candidates_like_nodes(seed: int) -> None:
+    nodes, X = random_candidates(seed, weighted=True)
+    target = np.random.default_rng(seed).normal(size=(len(X), 1))
+
+    rules = rule_candidates(nodes.rules(), X, nodes.weight, min_samples=2)
+
+    assert rules.sizes.tolist() == nodes.sizes.tolist()
+    one, two = (forward_path(each, target, X, max_rules=5) for each in (nodes, rules))
+    assert one.rules == two.rules
+    assert one.votes == pytest.approx(two.votes)
 
 
 @given(SEEDS)

@@ -20,13 +20,22 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tictactoe import LINES, tic_tac_toe
 
-from rulecover import RulePathClassifier, RulePathRegressor, RuleSet, RuleTransformer, Summary, write_report
+from rulecover import (
+    MIRCOClassifier,
+    RCBoostClassifier,
+    RulePathClassifier,
+    RulePathRegressor,
+    RuleSet,
+    RuleTransformer,
+    Summary,
+    write_report,
+)
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 
 FOREST = RandomForestClassifier(20, random_state=0)
 TREES = RandomForestRegressor(20, random_state=0)
-LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 
 # What scikit-learn lists as expected failures of its own RandomForest, for the same reason: a bootstrap draws other
 # rows when rows are weighted, repeated or left out.
@@ -331,29 +340,6 @@ def test_all_lines_of_tic_tac_toe_are_found() -> None:
     assert path.score(X, y) > 0.98
 
 
-def tic_tac_toe() -> tuple[pd.DataFrame, np.ndarray]:
-    """The 958 boards on which a game can end, x moving first, and whether x has won."""
-    ends: set[str] = set()
-
-    def has_won(board: list[str], player: str) -> bool:
-        return any(all(board[square] == player for square in line) for line in LINES)
-
-    def play(board: list[str], player: str) -> None:
-        if has_won(board, "x") or has_won(board, "o") or " " not in board:
-            ends.add("".join(board))
-            return
-        for square in range(9):
-            if board[square] == " ":
-                board[square] = player
-                play(board, "o" if player == "x" else "x")
-                board[square] = " "
-
-    play([" "] * 9, "x")
-    boards = sorted(ends)
-    columns = {f"{player}{s}": [float(board[s] == player) for board in boards] for s in range(9) for player in "xo"}
-    return pd.DataFrame(columns), np.array([has_won(list(board), "x") for board in boards])
-
-
 # Constraints ----------------------------------------------------------------------------------------------------------
 
 
@@ -494,6 +480,21 @@ def test_other_models_and_wrong_types_are_refused() -> None:
         RulePathClassifier(FOREST, forbidden="x0").fit(X, y)
     with pytest.raises(TypeError, match="keep is 3; give a RuleSet"):
         RulePathClassifier(FOREST, keep=3).fit(X, y)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_the_votes_of_a_cover_and_the_pool_of_a_boosting_are_fitted_again(frozen: bool) -> None:
+    X, y = make_classification(200, random_state=0)
+    for model in (MIRCOClassifier(FOREST, vote="shares"), RCBoostClassifier(max_rmp_calls=3, random_state=0)):
+        source = FrozenEstimator(clone(model).fit(X, y)) if frozen else model
+
+        path = RulePathClassifier(source, max_rules=12, tries=0, cv=2).fit(X, y)
+
+        pool = {str(rule.text) for rule in path.estimator_.rules_}
+        assert {str(rule.text) for rule in path.rules_} <= pool
+        assert path.at(path.path_.index[-1]).score(X, y) > 0.85
+    with pytest.raises(UnreadableModelError, match="is no regressor"):
+        RulePathRegressor(MIRCOClassifier()).fit(X, y)
 
 
 def test_the_rules_of_a_path_become_columns() -> None:

@@ -206,9 +206,10 @@ class RulePool:
         first = first_of_equal(self.rules)
         return self if len(first) == len(self) else self.take(first)
 
-    def problem(self, demand: int = 1) -> CoveringProblem:
-        """Model (1) of the paper over this pool."""
-        return CoveringProblem(self.coverage, self.evidence.cost, np.full(self.coverage.n_samples, demand), self.weight)
+    def problem(self, demand: int | Ints = 1) -> CoveringProblem:
+        """Model (1) of the paper over this pool, with one demand for all samples or one for each."""
+        demands = np.full(self.coverage.n_samples, demand)
+        return CoveringProblem(self.coverage, self.evidence.cost, demands, self.weight)
 
 
 def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleSet:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from rulecover.estimators.base import RuleModel
 from rulecover.estimators.checks import check_model_fits, real_number, whole_number
 from rulecover.estimators.held_out import HeldOut, folds_of, held_out
-from rulecover.frontier.candidates import node_candidates
+from rulecover.frontier.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.frontier.constraints import Constraints, column_numbers
 from rulecover.frontier.family import AdditiveVote, RuleFamily, vote_names
 from rulecover.frontier.forward import ForwardPath, Terms, forward_path
@@ -131,18 +131,13 @@ class RulePath(RuleModel):
 
     def _followed(self, data: Any, y: Array) -> RuleFamily:
         """The path on these samples, from the nodes of the trained estimator."""
-        ensemble, task = read_trees(self.estimator_), self._task()
-        names = check_model_fits(ensemble, data.X, self._names())
-        constraints = self._constraints(names)
+        everything, task = self._everything(data), self._task()
+        constraints = self._constraints(everything.source.feature_names)
         if self.keep is not None:
             constraints.check_given(self.keep, self.max_rules)
-        depth, least = self.max_depth or usual_depth(data.X.shape[0]), self.min_samples
-        nodes = node_candidates(
-            ensemble, data.X, data.weight, names, max_depth=depth, min_samples=least, n_jobs=self.n_jobs
-        )
-        rules = nodes.rules()
+        rules = everything.rules()
         allowed = np.flatnonzero(constraints.allows(rules))
-        nodes = nodes.take(allowed)
+        nodes = everything.take(allowed)
         candidates = nodes.take(nodes.distinct(np.argsort(rules.lengths[allowed], kind="stable")))
         self.n_candidate_rules_ = len(candidates)
         path = forward_path(
@@ -155,6 +150,18 @@ class RulePath(RuleModel):
             given=self.keep,
         )
         return self._family_of(path, data, task)
+
+    def _everything(self, data: Any) -> Candidates:
+        """All there is to choose from: the nodes of the model's trees, or the rules of a model of rules."""
+        least = self.min_samples
+        if isinstance(self.estimator_, RuleModel):
+            return rule_candidates(self.estimator_.rules_, data.X, data.weight, min_samples=least)
+        ensemble = read_trees(self.estimator_)
+        names = check_model_fits(ensemble, data.X, self._names())
+        depth = self.max_depth or usual_depth(data.X.shape[0])
+        return node_candidates(
+            ensemble, data.X, data.weight, names, max_depth=depth, min_samples=least, n_jobs=self.n_jobs
+        )
 
     def _family_of(self, path: ForwardPath, data: Any, task: Task) -> RuleFamily:
         rules = path.rules if self.keep is None else joined_rules(self.keep, path.rules)
@@ -175,6 +182,12 @@ class RulePath(RuleModel):
                 "leave monotone out, or ask for one class against the others."
             )
         return made
+
+    def _source(self) -> Any:
+        if isinstance(self.estimator, RuleModel):
+            self._check_kind(self.estimator)
+            return self.estimator
+        return super()._source()
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
         """The estimator, trained without the columns that no rule may use, so that its nodes do."""

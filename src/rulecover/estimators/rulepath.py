@@ -47,9 +47,10 @@ class RulePathClassifier(RulePath, RuleClassifier):
     Parameters
     ----------
     estimator
-        The forest, or any tree ensemble that `rulecover.read_trees` can read; it is cloned and trained on the data. A
-        model that is trained already is taken as it is inside scikit-learn's ``FrozenEstimator``; the folds of the
-        cross-validation train copies of it. By default a random forest of 100 trees.
+        The forest, any tree ensemble that `rulecover.read_trees` can read, or a model of rules such as
+        `MIRCOClassifier` or `RCBoostClassifier`, whose rules are then chosen from; it is cloned and trained on the
+        data. A model that is trained already is taken as it is inside scikit-learn's ``FrozenEstimator``; the folds
+        of the cross-validation train copies of it. By default a random forest of 100 trees.
     max_rules
         The size of the largest set.
     choose

@@ -1,4 +1,4 @@
-"""The nodes of all trees as rules to choose from, met with samples."""
+"""Rules to choose from, met with samples: the nodes of all trees, or rules that are there already."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _PAIRS = 1 << 18
 class Candidates:
     """Rules to choose from: nodes of trees, each a range of the cells that its tree cuts the samples into.
 
-    A cell is a leaf, or a node at the depth limit. Cells are numbered from left to right, tree after tree, so that
+    A rule that comes from no tree is a tree of its own with two cells, the samples that it covers and the others. A
+    cell is a leaf, or a node at the depth limit. Cells are numbered from left to right, tree after tree, so that
     every node owns the cells ``first[j]:last[j]``, and sums over all nodes are differences of one running sum. Behind
     the cells of each tree there is an empty one, which takes the sum of its tree off again: the running sum begins
     every tree at zero, and stays exact.
@@ -32,21 +33,22 @@ class Candidates:
     ----------
     cells
         The cell of each sample in each tree, rows x trees.
-    first, last
-        The cells of each candidate.
+    tree, first, last
+        The tree and the cells of each candidate.
     empty
         The empty cell behind each tree.
-    nodes
-        Where the candidates are in the trees.
+    source
+        Where the candidates are in the trees, or the rules.
     weight
         What each sample counts; whole numbers, or rounded by `rulecover.coverage.addable`, so that sums are exact.
     """
 
     cells: UInts
+    tree: Ints
     first: Ints
     last: Ints
     empty: Ints
-    nodes: Leaves
+    source: Leaves | RuleSet
     weight: Floats | None = None
 
     def __len__(self) -> int:
@@ -62,7 +64,13 @@ class Candidates:
 
     def take(self, rules: Ints) -> Candidates:
         """Some of the candidates, in the order given."""
-        return replace(self, first=self.first[rules], last=self.last[rules], nodes=self.nodes.take(rules))
+        return replace(
+            self,
+            tree=self.tree[rules],
+            first=self.first[rules],
+            last=self.last[rules],
+            source=self.source.take(rules),
+        )
 
     @cached_property
     def total(self) -> float:
@@ -76,7 +84,7 @@ class Candidates:
 
     def covered(self, rule: int) -> Bools:
         """Which samples a candidate covers."""
-        mine = self.cells[:, self.nodes.tree[rule]]
+        mine = self.cells[:, self.tree[rule]]
         return np.asarray((mine >= self.first[rule]) & (mine < self.last[rule]))
 
     def overlap(self, covered: Bools) -> Floats:
@@ -106,7 +114,7 @@ class Candidates:
 
     def rules(self) -> RuleSet:
         """The candidates, written out."""
-        return self.nodes.rules()
+        return self.source if isinstance(self.source, RuleSet) else self.source.rules()
 
     def distinct(self, order: Ints) -> Ints:
         """One candidate of those that cover the same samples, the one that stands first in `order`."""
@@ -150,9 +158,24 @@ def node_candidates(
     tree = np.searchsorted(grid.root, kept, side="right") - 1
     nodes = Leaves(ensemble.trees, tree, kept - grid.root[tree], feature_names)
     first = grid.cell[kept]
-    all_nodes = Candidates(cells, first, first + grid.width[kept], grid.empty, nodes, weight)
-    counted = replace(all_nodes, weight=None).sizes
-    return all_nodes.take(np.flatnonzero((counted >= min_samples) & (counted < X.shape[0])))
+    all_nodes = Candidates(cells, tree, first, first + grid.width[kept], grid.empty, nodes, weight)
+    return _that_tell_apart(all_nodes, min_samples)
+
+
+def rule_candidates(rules: RuleSet, X: Any, weight: Floats | None, *, min_samples: int) -> Candidates:
+    """Rules that are there already and cover enough samples."""
+    number = smallest_uint(3 * len(rules))
+    outside = np.arange(0, 3 * len(rules), 3)
+    cells = (rules.apply(X).toarray() + outside).astype(number)
+    one_by_one = np.arange(len(rules))
+    candidates = Candidates(cells, one_by_one, outside + 1, outside + 2, outside + 2, rules, weight)
+    return _that_tell_apart(candidates, min_samples)
+
+
+def _that_tell_apart(candidates: Candidates, min_samples: int) -> Candidates:
+    """Those that cover enough samples, and not all of them."""
+    counted = replace(candidates, weight=None).sizes
+    return candidates.take(np.flatnonzero((counted >= min_samples) & (counted < candidates.n_samples)))
 
 
 @dataclass(frozen=True, eq=False)

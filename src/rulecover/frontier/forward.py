@@ -244,7 +244,7 @@ def forward_path(
         Rules that enter first, whatever they gain.
     """
     terms = terms or Terms()
-    constraints = constraints or Constraints.of(candidates.nodes.feature_names)
+    constraints = constraints or Constraints.of(candidates.source.feature_names)
     fit = _Fit(candidates, target, terms, max_rules)
     contest = _Contest(candidates, X, constraints, terms.tries)
     if given is not None:
