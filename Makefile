@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= data
 JOBS ?= auto
 
-.PHONY: demo test lint bench table-s2 table-covers table-rcboost clean
+.PHONY: demo test lint bench table-s2 table-covers table-rcboost table-frontier clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -21,6 +21,7 @@ lint: $(VENV)/lint  ## format, lint, types, import layers
 
 bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
 	$(BIN)/python benchmarks/rcboost.py
+	$(BIN)/python benchmarks/rulepath.py
 	$(BIN)/python benchmarks/run.py $(if $(wildcard $(DATA)/magic.csv),--data $(DATA))
 
 table-s2: $(VENV)/core  ## Table S.2 of the paper: make table-s2 DATA=folder
@@ -31,6 +32,9 @@ table-covers: $(VENV)/core  ## greedy, search and exact over the data sets: make
 
 table-rcboost: $(VENV)/core  ## RCBoost's column of Table S.3: make table-rcboost DATA=folder
 	$(BIN)/python experiments/rcboost.py --data $(DATA)
+
+table-frontier: $(VENV)/core  ## accuracy of rule paths of every size: make table-frontier DATA=folder
+	$(BIN)/python experiments/frontier.py --data $(DATA)
 
 $(VENV)/core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -60,7 +60,7 @@ def main() -> None:
     lines = [
         "# The path to 50 rules beside the training of its forest",
         "",
-        f"Made by `python benchmarks/rulepath.py`: CPU seconds of one thread, medians of {arguments.runs} in turn.",
+        f"Made by `python benchmarks/rulepath.py`: CPU seconds of one thread, medians; runs: {arguments.runs}.",
         f"Generated data of {FEATURES} columns, forests of 100 trees of any depth. The path is all that comes after",
         "the forest: reading trees, choosing and shortening 50 rules, fitting votes, and the table of all sizes.",
         "",

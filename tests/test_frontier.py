@@ -39,7 +39,6 @@ def grown(
         sums=weighted.sum(axis=0),
         squares=float((weighted * target).sum()),
         strength=strength,
-        capacity=columns.shape[1],
     )
     for j, sign in enumerate(signs):
         mine = columns[:, j]
@@ -210,6 +209,26 @@ def test_sets_are_nested_and_the_loss_never_rises(seed: int) -> None:
     assert long.votes[: len(short.votes), : len(short.votes)] == pytest.approx(short.votes)
     covered = long.rules.apply(X).toarray().T
     assert len({mask.tobytes() for mask in covered}) == len(covered)
+
+
+@given(SEEDS)
+@settings(deadline=None, max_examples=20)
+def test_a_constant_on_top_of_the_targets_goes_into_the_default_vote(seed: int) -> None:
+    candidates, X = random_candidates(seed)
+    target = np.random.default_rng(seed).integers(-1000, 1000, (len(X), 1)) / 256  # exact with the constant, too
+
+    low, high = (forward_path(candidates, target + constant, X, max_rules=5) for constant in (0.0, 2.0**20))
+
+    assert high.rules == low.rules
+    assert high.votes[:, 1:] == pytest.approx(low.votes[:, 1:], abs=1e-6)
+    assert high.votes[:, 0] == pytest.approx(low.votes[:, 0] + 2.0**20)
+
+
+def test_rounding_of_constant_targets_explains_nothing() -> None:
+    candidates, X = random_candidates(0)
+    noise = np.random.default_rng(0).integers(-1, 2, (len(X), 1)) * 1e-16
+
+    assert len(forward_path(candidates, 0.1 + noise, X, max_rules=5).rules) == 0
 
 
 def test_a_shortened_rule_drops_the_clause_that_does_not_help() -> None:

@@ -460,6 +460,7 @@ def test_a_rule_to_keep_that_breaks_a_constraint_is_named() -> None:
         ({"monotone": {0: 2}}, r"monotone\[0\] is 2"),
         ({"forbidden": [1], "required": [1]}, "both forbidden and required"),
         ({"max_clauses": 0}, "max_clauses is 0"),
+        ({"cv": 1}, "cv is 1"),
     ],
     ids=str,
 )

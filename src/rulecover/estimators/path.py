@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from abc import abstractmethod
 from copy import copy
@@ -35,7 +36,7 @@ CHOICES = ("one-se", "best", "last")
 
 
 class RulePath(RuleModel):
-    """What the classifier and the regressor share: the path, the choice of a size, and answers by added votes."""
+    """Follows the path, chooses a size, and answers by added votes."""
 
     max_rules: int
     within: float | None
@@ -126,6 +127,8 @@ class RulePath(RuleModel):
             raise ValueError(f"model_share is {self.model_share}; it must be at most 1.")
         if self.within is not None:
             real_number("within", self.within)
+        if isinstance(self.cv, numbers.Integral):
+            whole_number("cv", self.cv, at_least=2)
         if self.choose not in CHOICES:
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
 

@@ -19,8 +19,11 @@ from rulecover.typing import Bools, Floats, Ints
 #: Gains are compared to so many digits of the largest: rounding in the last ones decides nothing.
 _DIGITS = 9
 
-#: A gain below this share of the squared targets is rounding.
+#: A gain below this share of the targets' spread, or its square of their own squares, is rounding.
 _NOTHING = 1e-12
+
+#: Rules for which there is room at first; it is doubled as they come.
+_ROOM = 32
 
 
 @dataclass(frozen=True)
@@ -71,17 +74,20 @@ class ForwardPath:
 class _Fit:
     """The rules that are in, their votes, and what is left to explain."""
 
-    def __init__(self, candidates: Candidates, target: Floats, terms: Terms, capacity: int) -> None:
+    def __init__(self, candidates: Candidates, target: Floats, terms: Terms) -> None:
         self._candidates, self._terms = candidates, terms
-        self._target = addable(target)
         self._weight = np.ones(len(target)) if candidates.weight is None else candidates.weight
+        # Around their means the targets keep their digits, however large the means are.
+        self.centre = np.average(target, axis=0, weights=self._weight)
+        self._target = addable(target - self.centre)
         self._weighted = self._target * self._weight[:, None]
         self._own = candidates.sums(self._target)
-        self._overlap = np.zeros((capacity, len(candidates)))
+        self._overlap = np.zeros((_ROOM, len(candidates)))
         squares = float((self._weighted * self._target).sum())
-        self._least = _NOTHING * squares
-        sums, total = self._weighted.sum(axis=0), candidates.total
-        self._ridge = GrowingRidge(total=total, sums=sums, squares=squares, strength=terms.ridge, capacity=capacity)
+        whole = float(self._weight @ np.square(target).sum(axis=1))
+        self._least = max(_NOTHING * squares, _NOTHING**2 * whole)
+        sums = self._weighted.sum(axis=0)
+        self._ridge = GrowingRidge(total=candidates.total, sums=sums, squares=squares, strength=terms.ridge)
         self._covered: list[Bools] = []
         self._seen: set[bytes] = set()
         self.sizes: list[float] = []
@@ -125,6 +131,8 @@ class _Fit:
         size = float(counts.sum())
         common = np.array([size, *(counts @ mine for mine in self._covered)])
         self._ridge.add(common, size=size, sums=self._weighted[covered].sum(axis=0), sign=sign)
+        if len(self) == len(self._overlap):
+            self._overlap = np.concatenate([self._overlap, np.zeros_like(self._overlap)])
         self._overlap[len(self)] = self._candidates.overlap(covered)
         self._covered.append(covered)
         self._seen.add(_key(covered))
@@ -245,7 +253,7 @@ def forward_path(
     """
     terms = terms or Terms()
     constraints = constraints or Constraints.of(candidates.source.feature_names)
-    fit = _Fit(candidates, target, terms, max_rules)
+    fit = _Fit(candidates, target, terms)
     contest = _Contest(candidates, X, constraints, terms.tries)
     if given is not None:
         contest.note(given)
@@ -264,4 +272,5 @@ def forward_path(
     votes = np.zeros((n, n, target.shape[1]))
     for k, mine in enumerate(fit.votes):
         votes[k, : len(mine)] = mine
+    votes[:, 0] += fit.centre
     return ForwardPath(contest.taken(), np.array(fit.sizes), votes, np.array(fit.loss), least)

@@ -24,26 +24,22 @@ class GrowingRidge:
         The (weighted) sum of all squared targets.
     strength
         The weight of the penalty, above 0.
-    capacity
-        How many columns may be added.
 
     Examples
     --------
-    >>> ridge = GrowingRidge(total=4.0, sums=np.array([2.0]), squares=2.0, strength=1.0, capacity=1)
+    >>> ridge = GrowingRidge(total=4.0, sums=np.array([2.0]), squares=2.0, strength=1.0)
     >>> ridge.votes().ravel().tolist(), ridge.loss()
     ([0.5], 1.0)
     >>> ridge.add(np.array([2.0]), size=2.0, sums=np.array([2.0]))
-    >>> ridge.votes().ravel().tolist(), ridge.loss()
+    >>> ridge.votes().ravel().round(9).tolist(), round(ridge.loss(), 9)
     ([0.25, 0.5], 0.5)
     """
 
-    def __init__(self, *, total: float, sums: Floats, squares: float, strength: float, capacity: int) -> None:
-        self._factor = np.zeros((capacity + 1, capacity + 1))
-        self._z = np.zeros((capacity + 1, len(sums)))
-        self._factor[0, 0] = np.sqrt(total)
-        self._z[0] = sums / self._factor[0, 0]
-        self._signs = np.zeros(capacity + 1, dtype=np.intp)
-        self._squares, self._strength, self._n = squares, strength, 1
+    def __init__(self, *, total: float, sums: Floats, squares: float, strength: float) -> None:
+        self._factor = np.array([[np.sqrt(total)]])
+        self._z = sums[None] / self._factor
+        self._signs = np.zeros(1, dtype=np.intp)
+        self._squares, self._strength = squares, strength
 
     def add(self, overlap: Floats, *, size: float, sums: Floats, sign: int = 0) -> None:
         """A new column.
@@ -59,17 +55,17 @@ class GrowingRidge:
         sign
             Where there is one target, 1 for a vote that must not be negative, -1 for one that must not be positive.
         """
-        n = self._n
-        row = solve_triangular(self._factor[:n, :n], overlap, lower=True)
+        n = len(self._factor)
+        row = solve_triangular(self._factor, overlap, lower=True)
         pivot = np.sqrt(size + self._strength - row @ row)
-        self._factor[n, :n], self._factor[n, n] = row, pivot
-        self._z[n] = (sums - row @ self._z[:n]) / pivot
-        self._signs[n] = sign
-        self._n = n + 1
+        factor = np.zeros((n + 1, n + 1))
+        factor[:n, :n], factor[n, :n], factor[n, n] = self._factor, row, pivot
+        self._z = np.vstack([self._z, (sums - row @ self._z) / pivot])
+        self._factor, self._signs = factor, np.append(self._signs, sign)
 
     def votes(self) -> Floats:
         """W, columns x targets, the free one first."""
-        factor, z, signs = self._factor[: self._n, : self._n], self._z[: self._n], self._signs[: self._n]
+        factor, z, signs = self._factor, self._z, self._signs
         free = np.asarray(solve_triangular(factor, z, lower=True, trans="T"))
         if (free * signs[:, None] >= 0).all():
             return free
@@ -78,6 +74,5 @@ class GrowingRidge:
 
     def loss(self) -> float:
         """The least value of what is minimised; no column can raise it."""
-        factor, z = self._factor[: self._n, : self._n], self._z[: self._n]
-        held = factor.T @ self.votes() - z if self._signs.any() else 0.0
-        return max(0.0, self._squares - float(np.square(z).sum()) + float(np.square(held).sum()))
+        held = self._factor.T @ self.votes() - self._z if self._signs.any() else 0.0
+        return max(0.0, self._squares - float(np.square(self._z).sum()) + float(np.square(held).sum()))
