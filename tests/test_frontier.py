@@ -243,6 +243,16 @@ def test_a_shortened_rule_drops_the_clause_that_does_not_help() -> None:
     assert str(keep_clauses(rule, found.kept)[0]) == "if x > 1"
 
 
+def test_a_clause_that_tells_no_sample_apart_goes_whichever_way_the_rounding_falls() -> None:
+    X = np.arange(6.0)[:, None].repeat(2, axis=1)
+    rule = RuleSet.of_intervals([{0: (2, np.inf), 1: (1, np.inf)}], ["x", "z"])
+
+    def gains(covered: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        return np.where(covered.sum(axis=1) == 3, 1.0, 0.0) * np.where(kept.all(axis=1), 1.0, 1.0 - 1e-15)
+
+    assert shortened(rule, X, gains).kept.tolist() == [True, False]
+
+
 @given(SEEDS)
 @settings(deadline=None, max_examples=40)
 def test_a_shortened_rule_gains_no_less_and_covers_what_its_clauses_say(seed: int) -> None:

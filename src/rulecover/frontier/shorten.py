@@ -11,6 +11,9 @@ import numpy as np
 from rulecover.rules import RuleSet
 from rulecover.typing import Bools, Floats
 
+#: Gains that differ by less than this share are equal.
+_ROUNDING = 1e-9
+
 
 def keep_clauses(rules: RuleSet, kept: Bools) -> RuleSet:
     """The same rules with some of their clauses only.
@@ -72,8 +75,9 @@ def shortened(rule: RuleSet, X: Any, gains: Callable[[Bools, Bools], Floats], ne
         fewer = np.repeat(kept[None], len(open_to), axis=0)
         fewer[np.arange(len(open_to)), open_to] = False
         found = gains(without, fewer)
-        best = int(found.argmax())
-        if found[best] < gain:
+        # A clause that tells no sample apart changes the gain by rounding alone, and which way is chance.
+        best = int(np.flatnonzero(found >= found.max() - _ROUNDING * abs(found.max()))[0])
+        if found[best] < gain - _ROUNDING * abs(gain):
             break
         gain = float(found[best])
         failed = failed - ~passed[open_to[best]]
