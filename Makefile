@@ -6,7 +6,7 @@ DATA ?= data
 JOBS ?= auto
 OUT ?= experiments/study
 
-.PHONY: demo test lint bench table-s2 table-covers table-rcboost clean
+.PHONY: demo test lint bench table-s2 table-covers table-rcboost table-frontier clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -22,6 +22,7 @@ lint: $(VENV)/lint  ## format, lint, types, import layers
 
 bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
 	$(BIN)/python benchmarks/rcboost.py
+	$(BIN)/python benchmarks/rulepath.py
 	$(BIN)/python benchmarks/run.py $(if $(wildcard $(DATA)/magic.csv),--data $(DATA))
 
 table-s2: $(VENV)/study  ## Table S.2 of the paper: make table-s2 DATA=folder
@@ -32,6 +33,9 @@ table-covers: $(VENV)/core  ## greedy, search and exact over the data sets: make
 
 table-rcboost: $(VENV)/study  ## Table S.3 of the paper: make table-rcboost DATA=folder
 	$(BIN)/rulecover study rcboost --data $(DATA) --out $(OUT) --resume
+
+table-frontier: $(VENV)/core  ## accuracy of rule paths of every size: make table-frontier DATA=folder
+	$(BIN)/python experiments/frontier.py --data $(DATA)
 
 $(VENV)/core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -18,7 +18,7 @@ from rulecover import __version__
 from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import one_line_errors
 from rulecover.cli.main import app
-from rulecover.cli.pipeline import Forest, explained, trained_forest
+from rulecover.cli.pipeline import Forest, covered, explained, trained_forest
 from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.wording import readable
 from rulecover.rules import RuleSet
@@ -126,7 +126,8 @@ def test_a_terminal_gets_colour_bars_and_folded_rules() -> None:
     err = Console(file=StringIO(), force_terminal=True, width=90, highlight=False)
     printer = Printer(out=out, err=err)
 
-    summary = explained(wine(), Forest(trees=10), test_size=0.3, printer=printer)
+    forest = Forest(trees=10)
+    summary = explained(wine(), forest, covered(forest), test_size=0.3, printer=printer)
     printer.summary(summary)
 
     assert "Training the forest" in err.file.getvalue()  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from rulecover.estimators.linear import RuleTransformer, linear_rules
     from rulecover.estimators.mirco import MIRCOClassifier, explain
     from rulecover.estimators.rcboost import RCBoostClassifier
+    from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
     from rulecover.readers import read_trees
     from rulecover.rules import RuleSet
     from rulecover.view.report import write_report
@@ -18,6 +19,8 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "MIRCOClassifier": "rulecover.estimators.mirco",
     "RCBoostClassifier": "rulecover.estimators.rcboost",
+    "RulePathClassifier": "rulecover.estimators.rulepath",
+    "RulePathRegressor": "rulecover.estimators.rulepath",
     "RuleSet": "rulecover.rules",
     "RuleTransformer": "rulecover.estimators.linear",
     "Summary": "rulecover.view.summary",
@@ -30,6 +33,8 @@ _HOMES = {
 __all__ = [
     "MIRCOClassifier",
     "RCBoostClassifier",
+    "RulePathClassifier",
+    "RulePathRegressor",
     "RuleSet",
     "RuleTransformer",
     "Summary",

@@ -289,9 +289,10 @@ class RulePool:
         weight = None if self.weight is None else self.weight[covered]
         return replace(self, coverage=self.coverage.among(covered), weight=weight), covered, missed
 
-    def problem(self, demand: int = 1) -> CoveringProblem:
-        """Model (1) of the paper over this pool."""
-        return CoveringProblem(self.coverage, self.evidence.cost, np.full(self.coverage.n_samples, demand), self.weight)
+    def problem(self, demand: int | Ints = 1) -> CoveringProblem:
+        """Model (1) of the paper over this pool, with one demand for all samples or one for each."""
+        demands = np.full(self.coverage.n_samples, demand)
+        return CoveringProblem(self.coverage, self.evidence.cost, demands, self.weight)
 
 
 def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleSet:
@@ -299,6 +300,11 @@ def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleS
     if isinstance(first, Leaves) and isinstance(second, Leaves):
         return first.join(second)
     one, two = (each if isinstance(each, RuleSet) else each.rules() for each in (first, second))
+    return joined_rules(one, two)
+
+
+def joined_rules(one: RuleSet, two: RuleSet) -> RuleSet:
+    """Rules followed by others on the same columns, all without what they met in data."""
     return RuleSet(
         offset=_end_to_end(one.offset, two.offset),
         feature=np.concatenate([one.feature, two.feature]),

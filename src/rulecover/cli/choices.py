@@ -3,6 +3,11 @@
 from enum import StrEnum
 
 
+class Method(StrEnum):
+    COVER = "cover"
+    PATH = "path"
+
+
 class Solver(StrEnum):
     GREEDY = "greedy"
     SEARCH = "search"

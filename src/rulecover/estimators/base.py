@@ -31,7 +31,7 @@ from rulecover.estimators.door import (
 )
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.fallback import FALLBACKS, Fallback, SourceModel
-from rulecover.pool import Samples, TrainingData
+from rulecover.pool import TrainingData
 from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
@@ -43,14 +43,12 @@ if TYPE_CHECKING:
 
 
 class RuleModel(BaseEstimator, ABC):
-    """A model whose fitted state is a set of rules that vote, and the model they came from."""
+    """A model whose fitted state is a set of rules, and the model they came from."""
 
     estimator: Any
-    fallback: Any
     random_state: Any
     estimator_: Any
     rules_: RuleSet
-    vote_: Vote
     n_features_in_: int
     #: What the columns of the source are made of, where they are not numbers as they are given.
     _columns: Columns | None
@@ -72,16 +70,12 @@ class RuleModel(BaseEstimator, ABC):
         """What each sample counts; ``None`` if each counts once."""
 
     @abstractmethod
-    def _samples(self, X: Any, y: Array, weight: Floats | None) -> Samples:
+    def _samples(self, X: Any, y: Array, weight: Floats | None) -> Any:
         """The checked data, once the estimator is trained."""
-
-    @abstractmethod
-    def _vote_of(self, rules: RuleSet) -> Vote:
-        """How these rules vote."""
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Samples, Ints]:
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Ints]:
         """Checks the data and trains the estimator on it; the rows that count, and their places in X."""
         estimator = self._source()
         given = opened(X, names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None)
@@ -129,12 +123,6 @@ class RuleModel(BaseEstimator, ABC):
     def _source(self) -> Any:
         if self.estimator is None:
             return self._default_estimator()
-        if isinstance(self.estimator, RuleSet):
-            if isinstance(self._fallback(), SourceModel):
-                raise ValueError(
-                    "fallback is 'model', but rules made by hand have no model behind them; choose another."
-                )
-            return self.estimator
         if not isinstance(getattr(self.estimator, "estimator", None), RuleModel):
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
                 read_trees(self.estimator)
@@ -160,12 +148,7 @@ class RuleModel(BaseEstimator, ABC):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))
 
-    # Predicting: eq. (2) ----------------------------------------------------------------------------------------
-
-    def predict(self, X: Any) -> Array:
-        """The answer of the rules for each row."""
-        tally, _ = self._tally(self._check_rows(X), X)
-        return self.vote_.decided(tally)
+    # Meeting rows -----------------------------------------------------------------------------------------------
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row: a boolean sparse matrix of rows x rules."""
@@ -175,6 +158,83 @@ class RuleModel(BaseEstimator, ABC):
     def missed(self, X: Any) -> Bools:
         """Which rows no rule covers."""
         return np.asarray(self.apply(X).sum(axis=1) == 0).ravel()
+
+    def _check_rows(self, X: Any, *, whole: bool = False) -> Any:
+        """The rows as the rules see them; a frame may lack columns that no rule uses, unless it must be `whole`."""
+        check_is_fitted(self)
+        names, used = self._names(), self._columns_in_use()
+        whole = whole or bool((used >= self.n_features_in_).any()) or not self._by_rules()
+        X = opened(X, names, None if whole or names is None else [names[f] for f in used])
+        if self._columns is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return as_numbers(self._columns, X, used)
+        return validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=_finite(self.estimator_, X),
+        )
+
+    def _by_rules(self) -> bool:
+        """Whether rules alone answer for every row, so that columns they do not use may be missing."""
+        return True
+
+    def _columns_in_use(self) -> Ints:
+        return self.rules_.matcher.columns
+
+    def _model(self, given: Any, rows: Ints) -> _Seen:
+        """The source model, asked about some rows as it was trained to see them."""
+        if isinstance(self.estimator_, RuleSet):
+            raise UnreadableModelError("the rules were made by hand: there is no model behind them to compare with.")
+        if self._columns is None:
+            return _Seen(self.estimator_, self._as_model_saw)
+        seen = rows_of(opened(given, names_of_model(self.estimator_)), rows)
+        return _Seen(self.estimator_, lambda _: seen)
+
+    def _as_model_saw(self, X: Any) -> Any:
+        """Rows with the column names that the source model was trained with, if it was."""
+        names = getattr(self.estimator_, "feature_names_in_", None)
+        if names is None:
+            return X
+        import pandas as pd
+
+        return pd.DataFrame.sparse.from_spmatrix(X, columns=names) if issparse(X) else pd.DataFrame(X, columns=names)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        source = self._default_estimator() if self.estimator is None else self.estimator
+        with suppress(AttributeError, TypeError):  # what is no estimator is refused by fit, with a reason
+            inner = get_tags(source)
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
+
+
+class VotingModel(RuleModel):
+    """A model of rules that vote, with a fallback for rows that none of them covers."""
+
+    fallback: Any
+    vote_: Vote
+
+    @abstractmethod
+    def _vote_of(self, rules: RuleSet) -> Vote:
+        """How these rules vote."""
+
+    def _source(self) -> Any:
+        if not isinstance(self.estimator, RuleSet):
+            return super()._source()
+        if isinstance(self._fallback(), SourceModel):
+            raise ValueError("fallback is 'model', but rules made by hand have no model behind them; choose another.")
+        return self.estimator
+
+    # Predicting: eq. (2) ----------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Array:
+        """The answer of the rules for each row."""
+        tally, _ = self._tally(self._check_rows(X), X)
+        return self.vote_.decided(tally)
 
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the rules that decided and their votes, or how the fallback decided.
@@ -209,56 +269,11 @@ class RuleModel(BaseEstimator, ABC):
         fallback: Fallback = chosen("fallback", self.fallback, FALLBACKS, ("name", "weights"))
         return fallback
 
-    def _check_rows(self, X: Any, *, whole: bool = False) -> Any:
-        """The rows as the rules see them; a frame may lack columns that no rule uses, unless it must be `whole`."""
-        check_is_fitted(self)
-        names, used = self._names(), self._columns_in_use()
-        whole = whole or bool((used >= self.n_features_in_).any()) or not getattr(self._fallback(), "by_rules", False)
-        X = opened(X, names, None if whole or names is None else [names[f] for f in used])
-        if self._columns is not None:
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return as_numbers(self._columns, X, used)
-        return validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=_finite(self.estimator_, X),
-        )
-
-    def _columns_in_use(self) -> Ints:
-        return self.rules_.matcher.columns
-
-    def _model(self, given: Any, rows: Ints) -> _Seen:
-        """The source model, asked about some rows as it was trained to see them."""
-        if isinstance(self.estimator_, RuleSet):
-            raise UnreadableModelError("the rules were made by hand: there is no model behind them to compare with.")
-        if self._columns is None:
-            return _Seen(self.estimator_, self._as_model_saw)
-        seen = rows_of(opened(given, names_of_model(self.estimator_)), rows)
-        return _Seen(self.estimator_, lambda _: seen)
-
-    def _as_model_saw(self, X: Any) -> Any:
-        """Rows with the column names that the source model was trained with, if it was."""
-        names = getattr(self.estimator_, "feature_names_in_", None)
-        if names is None:
-            return X
-        import pandas as pd
-
-        return pd.DataFrame.sparse.from_spmatrix(X, columns=names) if issparse(X) else pd.DataFrame(X, columns=names)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        source = self._default_estimator() if self.estimator is None else self.estimator
-        with suppress(AttributeError, TypeError):  # what is no estimator is refused by fit, with a reason
-            inner = get_tags(source)
-            tags.input_tags.allow_nan = inner.input_tags.allow_nan
-            tags.input_tags.sparse = inner.input_tags.sparse
-        return tags
+    def _by_rules(self) -> bool:
+        return bool(getattr(self._fallback(), "by_rules", False))
 
 
-class RuleClassifier(ClassifierMixin, RuleModel):
+class RuleClassifier(ClassifierMixin, VotingModel):
     """A model of rules that vote for classes."""
 
     class_weight: Any

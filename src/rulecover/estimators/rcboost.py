@@ -22,7 +22,7 @@ from rulecover.boosting.pricing import PRICINGS, Duals
 from rulecover.boosting.proposal import Proposed
 from rulecover.boosting.removal import REMOVALS, Removal
 from rulecover.coverage import addable
-from rulecover.estimators.base import RuleClassifier, RuleModel, shares
+from rulecover.estimators.base import RuleClassifier, VotingModel, shares
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.impurity import CRITERIA, Impurity
@@ -44,7 +44,7 @@ _SHARE = 1e-9
 _HELD_OUT = 0.1
 
 
-class RuleBoosting(RuleModel):
+class RuleBoosting(VotingModel):
     """What RCBoost does with rules, whatever they predict: generate them by the duals of a covering LP."""
 
     max_rmp_calls: int

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from rulecover.view.numbers import amount
 from rulecover.view.rendering import environment
 from rulecover.view.text import percent, printable
-from rulecover.view.words import certificate_in_words, cost_in_words, figures_in_words, summary_in_words
+from rulecover.view.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
 
 if TYPE_CHECKING:
     from rulecover.clauses import Rule
@@ -50,6 +51,7 @@ class _Row:
     purity: str
     lift: str
     mix: tuple[_Part, ...]
+    vote: str = ""
 
 
 def write_report(summary: Summary, path: str | os.PathLike[str]) -> Path:
@@ -68,23 +70,31 @@ def report_html(summary: Summary) -> str:
         title=printable(summary.title),
         lead=summary_in_words(summary),
         figures=figures_in_words(summary),
-        certificate=certificate_in_words(summary.certificate),
-        cost=cost_in_words(rules),
+        proved=proved_in_words(summary),
+        votes=votes_in_words(summary),
+        path=path_in_words(summary),
         classes=[(name, _colour(k)) for k, name in enumerate(classes)],
-        rows=_rows(rules, classes),
+        rows=_rows(rules, classes, summary.votes[1:]),
         widest=min(_WIDEST, max(map(len, classes))),
         features=_features(rules),
     )
 
 
-def _rows(rules: RuleSet, classes: list[str]) -> list[_Row]:
+def _rows(rules: RuleSet, classes: list[str], votes: Sequence[tuple[float, ...]]) -> list[_Row]:
     seen = cast("ClassEvidence", rules.evidence)
     total = seen.total
     usual = seen.totals / total
-    return [
+    rows = [
         _row(j, rule, classes, int(seen.best[j]), total=total, usual=float(usual[seen.best[j]]))
         for j, rule in enumerate(rules)
     ]
+    return [_with_vote(row, vote, classes) for row, vote in zip(rows, votes, strict=True)] if votes else rows
+
+
+def _with_vote(row: _Row, vote: tuple[float, ...], classes: list[str]) -> _Row:
+    """The row of a rule whose vote was fitted: it speaks for the class to which it adds most."""
+    best = vote.index(max(vote))
+    return replace(row, prediction=classes[best], colour=_colour(best), vote=f"{vote[best]:+.2g}")
 
 
 def _row(j: int, rule: Rule, classes: list[str], best: int, *, total: float, usual: float) -> _Row:

@@ -4,39 +4,49 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rulecover.view.numbers import amount
 
 if TYPE_CHECKING:
+    from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
     from rulecover.view.summary import Score
 
 HEADER = ("rule", "then", "samples", "purity", "if")
 
 
-def rule_table(rules: RuleSet) -> str:
-    """An aligned table, one line a rule; the condition stands last, where its length does no harm."""
+def rule_table(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> str:
+    """An aligned table, one line a rule; the condition stands last, where its length does no harm.
+
+    Fitted `votes` (rules x classes) decide what a rule speaks for, and are shown with it.
+    """
     if not len(rules):
         return "no rules"
     if rules.evidence is None:
         rows = [(str(j), printable(rule.text)) for j, rule in enumerate(rules)]
         return aligned([("rule", "if"), *rows], right=(True, False))
-    return aligned([HEADER, *rule_rows(rules)], right=(True, False, True, True, False))
+    return aligned([HEADER, *rule_rows(rules, votes)], right=(True, False, True, True, False))
 
 
-def rule_rows(rules: RuleSet) -> list[tuple[str, str, str, str, str]]:
+def rule_rows(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> list[tuple[str, str, str, str, str]]:
     """The cells under `HEADER`, for rules that have met data."""
     return [
         (
             str(j),
-            printable(str(rule.prediction)),
+            printable(_speaks_for(rules, votes[j]) if votes else str(rule.prediction)),
             amount(rule.support or 0.0),
             percent(rule.purity or 0.0),
             printable(rule.text),
         )
         for j, rule in enumerate(rules)
     ]
+
+
+def _speaks_for(rules: RuleSet, vote: Sequence[float]) -> str:
+    """The class to which a fitted vote adds most, and how much."""
+    most = max(vote)
+    return f"{cast('ClassEvidence', rules.evidence).classes.tolist()[list(vote).index(most)]} {most:+.2g}"
 
 
 def score_table(scores: Sequence[Score]) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, cast
 
 from rulecover.view.numbers import short_number
-from rulecover.view.text import percent
+from rulecover.view.text import percent, printable
 
 if TYPE_CHECKING:
     from rulecover.evidence import ClassEvidence
@@ -19,6 +19,7 @@ _WHO_ANSWERED = {
     "all": "every rule answers by how much of it is met",
     "majority": "the most frequent class is the answer",
     "model": "the source model answers",
+    "default": "the default vote is the answer",
 }
 
 
@@ -51,6 +52,31 @@ def cost_in_words(rules: RuleSet) -> str:
     if seen is None or bool((abs(seen.cost - 1.0 - seen.impurity) < 1e-12).all()):
         return "A rule costs 1 plus its impurity, so that a choice is cheap if its rules are few and pure."
     return "A rule costs 1 plus the weights that were set on its impurity and its length."
+
+
+def proved_in_words(summary: Summary) -> list[str]:
+    """What is proved of the rules, and what they cost; nothing where they are no cover."""
+    if summary.certificate is None:
+        return []
+    return [*certificate_in_words(summary.certificate), cost_in_words(summary.rules)]
+
+
+def path_in_words(summary: Summary) -> list[str]:
+    """How accurate other sizes are; nothing where there are none."""
+    if not summary.path:
+        return []
+    sizes = ", ".join(f"{_some(size, 'rule')} {score:.3f}" for size, score in summary.path)
+    return [f"Cross-validated accuracy on the training rows by the number of rules: {sizes}."]
+
+
+def votes_in_words(summary: Summary) -> list[str]:
+    """The default vote; nothing where there is none."""
+    if not summary.votes:
+        return []
+    evidence = cast("ClassEvidence", summary.rules.evidence)
+    classes = [printable(str(label)) for label in evidence.classes.tolist()]
+    default = ", ".join(f"{value:+.3g} for {label}" for label, value in zip(classes, summary.votes[0], strict=True))
+    return [f"Every row begins with the default vote, {default}; the votes of the rules that it meets are added."]
 
 
 def certificate_in_words(certificate: Certificate) -> list[str]:
