@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from rulecover.study.paper import of_one_seed
+from rulecover.study.paper import finished
 from rulecover.study.sheets import Sheet
 
 #: What is shown of a model, under which heading, times what, with how many digits.
@@ -23,20 +23,21 @@ _SHOWN = (
 
 
 def side_by_side(frame: Any) -> Sheet:
-    """Means over the data sets that every model was run on, and over all of them where a model was."""
-    one = of_one_seed(frame)
+    """Means over all data sets, of models that were run on all, and over those that every model was run on."""
+    one = finished(frame)
     one = one.assign(**{measure: float("nan") for measure, *_ in _SHOWN if measure not in one})
     means = one.groupby(["model", "dataset"])[[measure for measure, *_ in _SHOWN]].mean()
     sets = {model: set(group.index.get_level_values("dataset")) for model, group in means.groupby("model")}
-    every, shared = set.union(*sets.values()), set.intersection(*sets.values())
-    groups = (
-        {f"the {len(shared)} that all have": shared, f"all {len(every)}": every}
-        if shared != every
-        else {f"all {len(every)}": every}
-    )
+    every = set.union(*sets.values())
+    few = {model: have for model, have in sets.items() if len(have) < len(every) / 2}
+    sets = {model: have for model, have in sets.items() if model not in few}
+    shared = set.intersection(*sets.values())
+    groups = {f"all {len(every)}": every}
+    if shared and shared != every:
+        groups[f"the {len(shared)} that all have"] = shared
     tables = []
     for label, names in groups.items():
-        models = [model for model, have in sets.items() if names and names <= have]
+        models = [model for model, have in sets.items() if names <= have]
         chosen = means.loc[means.index.get_level_values("dataset").isin(names)].loc[models]
         mean = chosen.groupby("model").mean().sort_values("accuracy", ascending=False)
         tables.append(mean.assign(data_sets=label).reset_index())
@@ -55,6 +56,9 @@ def side_by_side(frame: Any) -> Sheet:
         "predict: a test part. MIRCO's fit is the cover alone, RF's the forest alone.",
         "Rules or leaves: leaves of trees and boosted trees, terms of RuleFit and EBM, rules of the others.",
     ]
+    if few:
+        named = ", ".join(f"{model} ({len(have)})" for model, have in few.items())
+        notes.append(f"Left out, since they were run on fewer than half of the data sets so far: {named}.")
     return Sheet("models", "All models side by side", head, rows, table, notes)
 
 

@@ -30,6 +30,13 @@ def of_one_seed(frame: Any) -> Any:
     return frame[frame["seed"] == (SEED if SEED in seeds else min(seeds))]
 
 
+def finished(frame: Any) -> Any:
+    """The cells of one seed, without models on data sets where some folds are still to be run."""
+    one = of_one_seed(frame)
+    folds = one.groupby(["dataset", "model"])["fold"].transform("count")
+    return one[folds == folds.max()]
+
+
 def means(frame: Any, measure: str) -> tuple[Any, Any, Any]:
     """Mean, sample standard deviation and number of folds, data sets x models."""
     if measure not in frame:

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.stats import friedmanchisquare
 
 from rulecover.exceptions import StudyError
-from rulecover.study.paper import means, of_one_seed
+from rulecover.study.paper import finished, means
 from rulecover.study.sheets import Sheet
 
 #: Accuracies this close are as good as equal.
@@ -29,7 +29,7 @@ _NOTE = (
 
 def complete_means(frame: Any, without: tuple[str, ...] = ()) -> Any:
     """Mean accuracies of the models that were run on every data set, on the data sets that every model has."""
-    mean, _, _ = means(of_one_seed(frame), "accuracy")
+    mean, _, _ = means(finished(frame), "accuracy")
     mean = mean.drop(index=[name for name in without if name in mean.index])
     return mean.dropna(axis="columns", how="any")
 

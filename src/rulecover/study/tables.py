@@ -62,7 +62,7 @@ def table_s2(frame: Any) -> Sheet:
     head = ["data set", "DT", "RF", "MIRCO", "missed", "largest difference", "within one std", "folds"]
     head.append("rules DT / RF / MIRCO")
     title = "Table S.2: MIRCO beside the decision tree and the random forest"
-    return Sheet("table_s2", title, head, rows, lines, [_CELLS, _WITHIN])
+    return Sheet("table_s2", title, head, rows, lines, [_CELLS, _WITHIN, _far(lines, 0.006)])
 
 
 def table_s3(frame: Any) -> Sheet:
@@ -76,7 +76,14 @@ def table_s3(frame: Any) -> Sheet:
         row += [_number(calls, row[0], "RCB", 1), _number(rules, row[0], "RCB", 0)]
     head = ["data set", *S3, "largest difference", "within one std", "folds", "RMP calls", "rules of RCB"]
     title = "Table S.3: RCBoost beside forest, AdaBoost, gradient boosting and its first tree"
-    return Sheet("table_s3", title, head, rows, lines, [_CELLS, _WITHIN])
+    return Sheet("table_s3", title, head, rows, lines, [_CELLS, _WITHIN, _far(lines, 0.02)])
+
+
+def _far(lines: Any, limit: float) -> str:
+    """The differences that need an explanation, in a sentence."""
+    far = lines[lines["difference"].abs() > limit]
+    named = [f"{line['dataset']} {line['model']} {line['difference']:+.3f}" for _, line in far.iterrows()]
+    return f"Differences above {limit}: {', '.join(named) or 'none'}."
 
 
 def _rows(lines: Any, columns: list[tuple[str, str]]) -> list[list[str]]:
