@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 CHOICES = ("one-se", "best", "last")
 
+#: From so many rows on candidates lie deeper by default.
+_MANY_ROWS = 2000
+
 
 class RulePath(RuleModel):
     """Follows the path, chooses a size, and answers by added votes."""
@@ -343,12 +346,12 @@ class RulePath(RuleModel):
 
 
 def usual_depth(n_samples: int) -> int:
-    """How deep candidates lie: 4 up to 500 rows, one more for each doubling, 8 at most.
+    """How deep candidates lie: deep rules pay where there are rows enough to tell good ones from lucky ones.
 
-    >>> [usual_depth(n) for n in (10, 500, 1000, 5000, 1_000_000)]
-    [4, 4, 5, 8, 8]
+    >>> usual_depth(500), usual_depth(5000)
+    (4, 8)
     """
-    return int(np.clip(4 + np.ceil(np.log2(n_samples / 500)), 4, 8))
+    return 4 if n_samples < _MANY_ROWS else 8
 
 
 def blanked(X: Any, columns: Ints) -> Any:

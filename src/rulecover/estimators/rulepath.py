@@ -62,8 +62,7 @@ class RulePathClassifier(RulePath, RuleClassifier):
     cv
         Folds of the cross-validation: a number, or as scikit-learn takes it. The estimator is trained in each.
     max_depth
-        How deep the nodes may lie: the most comparisons in a rule. By default 4 up to 500 rows, one more for each
-        doubling of the rows, and 8 at most.
+        How deep the nodes may lie: the most comparisons in a rule. By default 4, and 8 from 2,000 rows on.
     min_samples
         The fewest training rows that a rule may cover.
     model_share
