@@ -38,7 +38,7 @@ $(VENV)/core: pyproject.toml
 	touch $@
 
 $(VENV)/test: $(VENV)/core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,binned]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,binned,xgboost,lightgbm,catboost]'
 	touch $@
 
 $(VENV)/lint: $(VENV)/core
