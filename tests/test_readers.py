@@ -8,7 +8,6 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
-    GradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -161,7 +160,6 @@ def test_what_is_no_tree_is_refused_with_a_list_of_what_can_be_read() -> None:
     X, y = random_data(0, missing=False)
     for model in (
         LogisticRegression(),
-        GradientBoostingClassifier(),
         object(),
         None,
         BaggingClassifier(LogisticRegression()),

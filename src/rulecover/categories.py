@@ -37,19 +37,34 @@ class CategorySet:
     others: bool = False
 
     def text(self, known: Sequence[Any] = ()) -> str:
-        """The set in words, such as ``in {red, blue}``, or ``not in {red}`` where that is shorter.
+        """The set in words, such as ``in {red, blue}`` or ``not in {red}``.
 
-        The two say the same of the known categories; of others only the set itself tells.
-
-        >>> CategorySet((0.0, 2.0)).text(), CategorySet((0.0, 2.0)).text(["red", "green", "blue"])
-        ('in {0, 2}', 'not in {green}')
+        >>> CategorySet((0.0, 2.0)).text(), CategorySet((0.0, 2.0), others=True).text(["red", "green", "blue"])
+        ('in {0, 2}', 'not in {red, blue}')
         """
-        codes, others = self.codes, self.others
-        if known and max(codes, default=0) < len(known):
-            rest = tuple(float(k) for k in range(len(known)) if k not in set(codes))
-            if 0 < len(rest) < len(codes):
-                codes, others = rest, not others
-        return f"{'not in' if others else 'in'} {{{', '.join(category_name(code, known) for code in codes)}}}"
+        names = ", ".join(category_name(code, known) for code in self.codes)
+        return f"{'not in' if self.others else 'in'} {{{names}}}"
+
+    def shortest(self, known: Sequence[Any]) -> CategorySet:
+        """The set itself or, where that takes fewer codes, the one that says the same of the known categories.
+
+        Of categories that are not known the two may say different things.
+
+        >>> CategorySet((0.0, 2.0)).shortest(["red", "green", "blue"])
+        CategorySet(codes=(1.0,), others=True)
+        """
+        if not known or max(self.codes, default=0) >= len(known):
+            return self
+        rest = tuple(float(k) for k in range(len(known)) if k not in set(self.codes))
+        return CategorySet(rest, not self.others) if 0 < len(rest) < len(self.codes) else self
+
+    def __and__(self, other: CategorySet) -> CategorySet:
+        """The values in both sets."""
+        mine, theirs = set(self.codes), set(other.codes)
+        if self.others and other.others:
+            return CategorySet(tuple(sorted(mine | theirs)), others=True)
+        both = mine & theirs if self.others == other.others else (theirs - mine if self.others else mine - theirs)
+        return CategorySet(tuple(sorted(both)))
 
 
 @dataclass(frozen=True)
@@ -110,10 +125,14 @@ def category_name(code: float, known: Sequence[Any] = ()) -> str:
     """The category behind a code, in quotes where it would not stand out from its neighbours; else the code."""
     if not (0 <= code < len(known) and float(code).is_integer()):
         return short_number(code)
-    value = known[int(code)]
-    name = short_number(value) if isinstance(value, float) else str(value)
+    name = plain_name(known[int(code)])
     plain = bool(name) and name == name.strip() and not set(name) & set(",{}\"'")
     return name if plain else json.dumps(name, ensure_ascii=False)
+
+
+def plain_name(category: Any) -> str:
+    """A category in words, without quotes."""
+    return short_number(category) if isinstance(category, float) else str(category)
 
 
 def is_in(values: Array, codes: Array) -> Bools:

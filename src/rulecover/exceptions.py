@@ -20,6 +20,10 @@ class MismatchedDataError(RulecoverError, ValueError):
     """Data that do not fit the model: other features, labels it never saw, values it has no route for."""
 
 
+class RuleTextError(RulecoverError, ValueError):
+    """The text of a rule that does not parse, or says what no column can meet; the message shows the place."""
+
+
 class UncoveredSamplesError(RulecoverError, ValueError):
     """A covering problem in which some sample is covered by no rule."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -12,7 +12,8 @@ import scipy.sparse
 
 from rulecover.categories import Categories, CategorySet
 from rulecover.clauses import Clause, Rule
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import MismatchedDataError, RuleTextError
+from rulecover.frames import column, is_frame, matrix, names_of
 from rulecover.matching import Matcher
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.view.numbers import shortest_in
@@ -196,6 +197,115 @@ class RuleSet:
             feature_names=tuple(feature_names),
         )
 
+    @classmethod
+    def of_clauses(
+        cls,
+        rules: Sequence[Sequence[Clause]],
+        feature_names: Sequence[str],
+        *,
+        categories: Categories | None = None,
+        levels: dict[int, tuple[str, str]] | None = None,
+    ) -> RuleSet:
+        """Rules made by hand, each a list of clauses, one interval and one set a column at most."""
+        clauses = [clause for rule in rules for clause in rule]
+        sets = list(dict.fromkeys(clause.categories for clause in clauses if clause.categories is not None))
+        place: dict[CategorySet | None, int] = {None: -1}
+        place.update((each, k) for k, each in enumerate(sets))
+        return cls(
+            offset=np.cumsum([0, *map(len, rules)]).astype(np.intp),
+            feature=np.array([clause.feature for clause in clauses], dtype=np.intp),
+            lower=np.array([clause.lower for clause in clauses], dtype=np.float64),
+            upper=np.array([clause.upper for clause in clauses], dtype=np.float64),
+            missing=np.array([clause.missing for clause in clauses], dtype=bool),
+            category=np.array([place[clause.categories] for clause in clauses], dtype=np.intp),
+            feature_names=tuple(feature_names),
+            category_sets=tuple(sets),
+            categories=categories or {},
+            levels=levels or {},
+        )
+
+    @classmethod
+    def from_text(
+        cls,
+        texts: Iterable[str],
+        feature_names: Sequence[str],
+        *,
+        categories: Mapping[str, Sequence[Any]] | None = None,
+        levels: dict[int, tuple[str, str]] | None = None,
+    ) -> RuleSet:
+        """Rules written as people write them, one text a rule.
+
+        A rule is ``always``, or conditions with ``and`` between them: ``age > 30``, ``1 <= size < 9``, ``size = 3``,
+        ``colour in {red, blue}``, ``colour not in {red}``, ``colour ≠ red``, ``income is missing``. A missing value
+        satisfies a condition only with ``or missing`` behind it. Names that could be taken for something else, and
+        labels with a comma, a brace or an ``and``, go into double quotes.
+
+        Parameters
+        ----------
+        texts
+            The rules. What `to_text` returns is read back as the same rules.
+        feature_names
+            A name for each column of the data.
+        categories
+            For columns of categories the labels, in the order of their codes. Other columns that are compared with
+            words are columns of categories as well; their labels are those that the rules name.
+        levels
+            For 0/1 columns that stand for ``name = level``: the column's number, the name and the level.
+
+        Raises
+        ------
+        RuleTextError
+            With the place in the text.
+
+        Examples
+        --------
+        >>> rules = RuleSet.from_text(["age >= 30 and (size <= 9 or missing)", "colour in {red}"],
+        ...                           ["age", "size", "colour"])
+        >>> print(rules)
+        rule  if
+           0  age >= 30 and (size <= 9 or missing)
+           1  colour in {red}
+        """
+        from rulecover.parsing import parse_rules
+
+        rules, known = parse_rules(texts, feature_names, categories, levels)
+        return cls.of_clauses(rules, feature_names, categories=known, levels=levels)
+
+    @classmethod
+    def from_frame(cls, frame: Any, feature_names: Sequence[str], **known: Any) -> RuleSet:
+        """Rules from a data frame: texts in a column ``rule``, as `to_frame` has it, or a line for each clause.
+
+        Lines of clauses have the columns ``rule`` (equal for the clauses of one rule) and ``feature`` (a name), and
+        any of ``lower``, ``upper`` and ``missing``; an empty cell sets no bound.
+
+        Parameters
+        ----------
+        frame
+            Of pandas, polars or Arrow.
+        feature_names
+            A name for each column of the data.
+        **known
+            ``categories`` and ``levels``, as of `from_text`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> lines = pd.DataFrame({"rule": ["a", "a", "b"], "feature": ["age", "size", "age"],
+        ...                       "lower": [30, None, None], "upper": [None, 9, 30]})
+        >>> print(RuleSet.from_frame(lines, ["age", "size"]))
+        rule  if
+           0  age > 30 and size <= 9
+           1  age <= 30
+        """
+        from rulecover.parsing import clauses_of_lines
+
+        columns = {str(name): column(frame, name).tolist() for name in names_of(frame)}
+        if "rule" not in columns:
+            raise RuleTextError(f"a frame of rules has a column 'rule', but this one has {', '.join(columns)}.")
+        if "feature" not in columns:
+            return cls.from_text(columns["rule"], feature_names, **known)
+        return cls.of_clauses(clauses_of_lines(columns, feature_names), feature_names, **known)
+
     # Access -----------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -324,15 +434,13 @@ class RuleSet:
         return self.paths.matcher.accepted(X)
 
     def check_columns(self, X: Any) -> Any:
-        """X as an array or sparse matrix with the columns that the rules speak of, in their order."""
-        if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-            names = [str(name) for name in X.columns]
-            if tuple(names) != self.feature_names:
-                raise MismatchedDataError(
-                    f"the columns are {names[:5]}…, but the rules speak of {list(self.feature_names[:5])}…; "
-                    "give the same columns in the same order."
-                )
-            X = X.to_numpy()
+        """X as an array or sparse matrix with the columns that the rules speak of, in their order.
+
+        A data frame is matched by name, in whatever order, and need not have the columns that no rule uses; labels of
+        categories become codes.
+        """
+        if is_frame(X) and not _unnamed(X):
+            return matrix(X, self.feature_names, self.matcher.columns, self.categories)
         X = X.tocsr() if scipy.sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise MismatchedDataError(
@@ -372,6 +480,15 @@ class RuleSet:
 
         return rule_frame(self)
 
+    def to_text(self) -> list[str]:
+        """The text of each rule with its full bounds, for `from_text` to read back.
+
+        >>> rules = RuleSet.of_intervals([{0: (30.5, np.inf)}], ["age"])
+        >>> rules.to_text(), RuleSet.from_text(rules.to_text(), ["age"]) == rules
+        (['age > 30.5'], True)
+        """
+        return [rule.exact for rule in replace(self, shown_lower=None, shown_upper=None, shown_missing=None)]
+
     def __str__(self) -> str:
         from rulecover.view.text import rule_table
 
@@ -384,6 +501,11 @@ class RuleSet:
         from rulecover.view.html import rule_table_html
 
         return rule_table_html(self)
+
+
+def _unnamed(frame: Any) -> bool:
+    """Whether the columns are merely numbered, as pandas does where no names are given."""
+    return names_of(frame) == list(range(len(names_of(frame))))
 
 
 def _column(X: Any, f: int) -> Floats:

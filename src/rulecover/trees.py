@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rulecover.categories import Categories, CategorySet, Lookup, intersections
+from rulecover.columns import Columns
 from rulecover.rules import Paths, RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
 
@@ -101,6 +102,8 @@ class TreeEnsemble:
         The columns in which 0 counts as missing.
     output
         For each tree the output (the class) whose score it adds to, -1 for all of them; ``None`` for all trees.
+    columns
+        How data become the columns of the trees, where they are not numbers as they are given.
     """
 
     trees: tuple[Tree, ...]
@@ -112,6 +115,14 @@ class TreeEnsemble:
     frame_categories: tuple[tuple[Any, ...], ...] = ()
     zero_missing: tuple[int, ...] = ()
     output: Ints | None = None
+    columns: Columns | None = None
+
+    def matrix(self, X: Any) -> Any:
+        """Data as users give them as the columns that the trees speak of; only those that a tree asks are looked at."""
+        if self.columns is None:
+            return X
+        asked = [tree.feature[tree.left >= 0] for tree in self.trees]
+        return self.columns.matrix(X, np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *asked])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +188,7 @@ class _Nodes:
             return np.concatenate([getattr(tree, name) for tree in trees])
 
         numeric = joined("feature"), joined("threshold"), joined("missing_left")
-        return cls(first, parent, is_left, *numeric, *_joined_categories(trees))
+        return cls(first, parent, is_left, *numeric, *joined_categories(trees))
 
     def paths_to(self, nodes: Ints) -> Paths:
         """The comparisons on the way to each node, root first."""
@@ -208,7 +219,7 @@ class _Nodes:
         )
 
 
-def _joined_categories(trees: Sequence[Tree]) -> tuple[Ints, tuple[Floats, ...]]:
+def joined_categories(trees: Sequence[Tree]) -> tuple[Ints, tuple[Floats, ...]]:
     """The place of each node's set in the list of all trees' sets, -1 for a threshold; and the list."""
     places: list[Ints] = []
     sets: list[Floats] = []

@@ -1,0 +1,125 @@
+"""Several readable models side by side, read as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rulecover.columns import Columns
+from rulecover.exceptions import UnreadableModelError
+from rulecover.trees import Tree, TreeEnsemble
+from rulecover.typing import Floats, Ints
+
+Route = Callable[[Any], Ints]
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The same rows as each of several models takes them."""
+
+    of: tuple[Any, ...]
+
+    def __getitem__(self, rows: Any) -> Views:
+        return Views(tuple(view[rows] for view in self.of))
+
+
+def combined(
+    parts: Sequence[TreeEnsemble],
+    n_features: int,
+    feature_names: tuple[str, ...] | None,
+    columns: Sequence[Ints] | None = None,
+) -> TreeEnsemble:
+    """The trees of all parts, one part after the other.
+
+    Parameters
+    ----------
+    parts
+        The models' trees.
+    n_features, feature_names
+        Of the columns that the whole speaks of.
+    columns
+        For each part the columns it was trained on, in its order; all of them by default.
+    """
+    used = _used(parts, [np.arange(n_features)] * len(parts) if columns is None else list(columns), n_features)
+    whole = np.arange(max(n_features, *(1 + int(places.max(initial=-1)) for places in used)))
+    prepares = list(dict.fromkeys(part.prepare for part in parts))
+    trees: list[Tree] = []
+    routes: list[Route] = []
+    for part, mine in zip(parts, used, strict=True):
+        cut = None if np.array_equal(mine, whole) else mine
+        view = prepares.index(part.prepare)
+        trees += part.trees if cut is None else [tree.on_columns(mine) for tree in part.trees]
+        routes += [partial(_routed, route, view, cut) for route in part.routes]
+    met = _columns(parts, used, Columns(n_features, feature_names))
+    return TreeEnsemble(
+        tuple(trees),
+        tuple(routes),
+        partial(_views, tuple(prepares)),
+        n_features,
+        feature_names,
+        categories=met.categories,
+        columns=None if met.free else met,
+    )
+
+
+def _used(parts: Sequence[TreeEnsemble], columns: list[Ints], n_features: int) -> list[Ints]:
+    """Where each part's columns stand; those that its pipeline makes stand behind the given ones, part by part."""
+    out, first = [], n_features
+    for part, mine in zip(parts, columns, strict=True):
+        n_made = 0 if part.columns is None else len(part.columns.made)
+        out.append(np.concatenate([mine, np.arange(first, first + n_made)]).astype(np.intp))
+        first += n_made
+    return out
+
+
+def _columns(parts: Sequence[TreeEnsemble], used: Sequence[Ints], start: Columns) -> Columns:
+    """What all parts ask of the data, on the columns of the whole."""
+    met = start
+    for part, places in zip(parts, used, strict=True):
+        place = dict(enumerate(places.tolist()))
+        categories = {place[f]: labels for f, labels in part.categories.items()}
+        if any(met.categories.get(f, labels) != labels for f, labels in categories.items()):
+            raise UnreadableModelError(
+                "the members of the ensemble know different categories of a column, so that codes differ; "
+                "give their encoders the categories (categories=…)."
+            )
+        met = replace(met, categories={**met.categories, **categories})
+        if part.columns is None:
+            continue
+        closed = {place[f]: known for f, known in part.columns.closed.items()}
+        shared = {f: np.intersect1d(known, met.closed.get(f, known)) for f, known in closed.items()}
+        makes = (*getattr(met.make, "makes", ()), (part.columns.make, places[: part.columns.n_given]))
+        met = replace(
+            met,
+            closed={**met.closed, **shared},
+            required=met.required | {place[f] for f in part.columns.required},
+            made=met.made + part.columns.made,
+            make=_Makes(makes),
+        )
+    return met
+
+
+@dataclass(frozen=True, eq=False)
+class _Makes:
+    """What the pipelines of several parts make of the given rows, side by side."""
+
+    makes: tuple[tuple[Callable[[Any], Floats] | None, Ints], ...]
+
+    def __call__(self, X: Any) -> Floats:
+        def cut(columns: Ints) -> Any:
+            return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+
+        return np.hstack([make(cut(columns)) for make, columns in self.makes if make is not None])
+
+
+def _views(prepares: tuple[Callable[[Any], Any], ...], X: Any) -> Views:
+    return Views(tuple(prepare(X) for prepare in prepares))
+
+
+def _routed(route: Route, view: int, columns: Ints | None, X: Views) -> Ints:
+    rows = X.of[view]
+    return route(rows if columns is None else rows[:, columns])
