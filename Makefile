@@ -4,14 +4,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= data
 JOBS ?= auto
+# The oldest versions have no wheels for newer Pythons.
+OLDEST := .venv-oldest
+OLDEST_PYTHON ?= python3.11
+READERS := tests/test_readers_boosters.py tests/test_model_files.py
 
-.PHONY: demo test lint bench table-s2 table-covers table-rcboost clean
+.PHONY: demo test test-oldest fuzz lint bench table-s2 table-covers table-rcboost clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
 
 test: $(VENV)/test  ## every test, doctests included
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-oldest: $(OLDEST)/test  ## the readers of boosters, with the oldest versions that the extras allow
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) --models 20 --files 100
+
+fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged files of each format
+	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
 
 lint: $(VENV)/lint  ## format, lint, types, import layers
 	$(BIN)/ruff format --check .
@@ -41,9 +51,15 @@ $(VENV)/test: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,binned,xgboost,lightgbm,catboost]'
 	touch $@
 
+$(OLDEST)/test: pyproject.toml tests/oldest.txt
+	test -x $(OLDEST)/bin/python || $(OLDEST_PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--editable '.[test,xgboost,lightgbm,catboost]' --constraint tests/oldest.txt
+	touch $@
+
 $(VENV)/lint: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lint]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -258,8 +258,13 @@ def probes(case: Case, ensemble: TreeEnsemble, rng: np.random.Generator) -> np.n
     feature, threshold = np.unique(np.column_stack([feature, threshold]), axis=0).T
     with np.errstate(over="ignore"):
         exact = threshold.astype(np.float32)
-        values = [threshold, np.nextafter(threshold, np.inf), np.nextafter(threshold, -np.inf), np.float64(exact)]
-        values += [np.float64(np.nextafter(exact, np.float32(side))) for side in (np.inf, -np.inf)]
+        values = [
+            threshold,
+            np.nextafter(threshold, np.inf),
+            np.nextafter(threshold, -np.inf),
+            exact.astype(np.float64),
+        ]
+        values += [np.nextafter(exact, np.float32(side)).astype(np.float64) for side in (np.inf, -np.inf)]
     odd = [np.nan, 0.0, -0.0, 1.0, 1e-36, -1e-36, 1e-35, -1e-35, 1e-40, 3e38, -3e38]
     odd += [np.inf, -np.inf, 1e300] if case.takes_infinity else []
     odd += [sign * near for sign in (-1, 1) for near in _beside(np.float64(np.float32(1e-35)))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import catboost
@@ -167,3 +169,15 @@ def test_the_number_of_a_category_is_the_one_that_catboost_has() -> None:
         known = read_trees(model.fit(rows, [1, 0] * 6, cat_features=[0])).categories[0].hashes
         assert set(known) & {category_hash(text), category_hash(other)}, text
         assert set(known) <= {category_hash(text), category_hash(other)}, text
+
+
+def test_the_oldest_versions_that_are_tested_are_the_oldest_that_are_allowed() -> None:
+    root = Path(__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    allowed = [*project["dependencies"], extras["xgboost"][0], *extras["lightgbm"], *extras["catboost"]]
+    oldest = dict(re.match(r"([\w-]+)>=([\d.]+)", line).groups() for line in allowed)
+    pinned = dict(re.findall(r"^([\w-]+)==([\d.]+)$", (root / "tests/oldest.txt").read_text(encoding="utf-8"), re.M))
+    assert pinned.keys() == oldest.keys()
+    for name, version in pinned.items():
+        assert f"{version}.".startswith(f"{oldest[name]}."), name
