@@ -62,6 +62,7 @@ class Columns:
         wanted = set(range(self.n_given + len(self.made))) if used is None else {int(f) for f in used}
         if scipy.sparse.issparse(X):
             raise MismatchedDataError("the pipeline is read for dense rows, but X is sparse; give X.toarray().")
+        X = X if is_frame(X) else np.asarray(X)
         given = self._given(X, sorted(f for f in wanted if f < self.n_given))
         for f in sorted(wanted & (self.closed.keys() | self.required)):
             self._check(f, given[:, f], X)
@@ -81,7 +82,7 @@ class Columns:
 
     def _values(self, X: Any, f: int) -> Array:
         if not is_frame(X):
-            return np.asarray(X)[:, f]
+            return np.asarray(X[:, f])
         names = names_of(X)
         return np.asarray(X[names[names.index(self.name(f))] if self.names is not None else names[f]])
 

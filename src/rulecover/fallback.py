@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -25,6 +25,8 @@ class Fallback(Protocol):
 
 
 class _ByRules(ABC):
+    by_rules: ClassVar[bool] = True  # looks at no other columns than the rules do
+
     @abstractmethod
     def weights(self, vote: MajorityVote, X: Any) -> Floats: ...
 
@@ -65,6 +67,7 @@ class AllRules(_ByRules):
 class MajorityClass:
     """The class shares of the whole training data."""
 
+    by_rules: ClassVar[bool] = True
     name: str = "majority"
 
     def weights(self, vote: MajorityVote, X: Any) -> Floats:

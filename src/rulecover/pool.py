@@ -11,6 +11,7 @@ import numpy as np
 
 from rulecover.categories import CategorySet
 from rulecover.coverage import Coverage, smallest_uint
+from rulecover.exceptions import UncoveredSamplesError
 from rulecover.impurity import Impurity
 from rulecover.parallel import map_tasks
 from rulecover.progress import tracked
@@ -208,6 +209,18 @@ class RulePool:
         """The pool without repeated rules, the first of each kept: covering twice by one rule is covering once."""
         first = first_of_equal(self.rules)
         return self if len(first) == len(self) else self.take(first)
+
+    def coverable(self) -> tuple[RulePool, Ints, Ints]:
+        """The pool on the samples that some rule covers; these samples, and those that no rule covers."""
+        missed = self.coverage.missed()
+        every = np.arange(self.coverage.n_samples)
+        if not missed.size:
+            return self, every, missed
+        if len(missed) == len(every):
+            raise UncoveredSamplesError(f"none of the {len(missed)} samples is covered by a rule; add rules that do.")
+        covered = np.setdiff1d(every, missed)
+        weight = None if self.weight is None else self.weight[covered]
+        return replace(self, coverage=self.coverage.among(covered), weight=weight), covered, missed
 
     def problem(self, demand: int = 1) -> CoveringProblem:
         """Model (1) of the paper over this pool."""

@@ -117,12 +117,15 @@ class TreeEnsemble:
     output: Ints | None = None
     columns: Columns | None = None
 
-    def matrix(self, X: Any) -> Any:
-        """Data as users give them as the columns that the trees speak of; only those that a tree asks are looked at."""
-        if self.columns is None:
-            return X
+    @cached_property
+    def asked(self) -> Ints:
+        """The columns that a tree asks."""
         asked = [tree.feature[tree.left >= 0] for tree in self.trees]
-        return self.columns.matrix(X, np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *asked])))
+        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *asked]))
+
+    def matrix(self, X: Any) -> Any:
+        """Data as users give them as the columns of the trees; only those that a tree asks are looked at."""
+        return X if self.columns is None else self.columns.matrix(X, self.asked)
 
 
 @dataclass(frozen=True, eq=False)

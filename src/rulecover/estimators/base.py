@@ -12,13 +12,25 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
-from rulecover.estimators.checks import check_column_names, chosen, sample_weights
+from rulecover.columns import Columns
+from rulecover.estimators.checks import chosen, sample_weights
+from rulecover.estimators.door import (
+    as_numbers,
+    checked_apart,
+    columns_of,
+    is_mixed,
+    names_of_model,
+    opened,
+    rows_of,
+    rules_on,
+)
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
-from rulecover.fallback import FALLBACKS, Fallback
+from rulecover.fallback import FALLBACKS, Fallback, SourceModel
 from rulecover.pool import TrainingData
 from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
@@ -41,6 +53,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
     estimator_: Any
     rules_: RuleSet
     vote_: MajorityVote
+    n_features_in_: int
+    #: What the columns of the source are made of, where they are not numbers as they are given.
+    _columns: Columns | None
 
     @abstractmethod
     def _default_estimator(self) -> Any:
@@ -51,20 +66,14 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, Ints]:
         """Checks the data and trains the estimator on it; the rows that count, and their places in X."""
         estimator = self._source()
-        check_column_names(X)
-        given = X
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=_finite(estimator, X),
-        )
+        given = opened(X, names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None)
+        apart = is_mixed(given) or isinstance(estimator, RuleSet)
+        checked, y = (None, checked_apart(self, given, y)) if apart else self._checked(given, y, estimator)
         check_classification_targets(y)
-        weight = sample_weights(X, y, sample_weight, self.class_weight)
+        weight = sample_weights(given, y, sample_weight, self.class_weight)
         self.estimator_ = self._trained(estimator, given, y, weight)
-        self.classes_ = np.asarray(self.estimator_.classes_)
+        self.classes_ = np.unique(y) if isinstance(estimator, RuleSet) else np.asarray(self.estimator_.classes_)
+        X = self._as_rules_see(given, checked)
         unseen = np.setdiff1d(y, self.classes_)
         if unseen.size:
             raise MismatchedDataError(
@@ -76,9 +85,45 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
         counted = np.flatnonzero(weight > 0)
         return TrainingData(X[counted], codes[counted], self.classes_, weight[counted]), counted
 
+    def _checked(self, X: Any, y: Any, estimator: Any) -> tuple[Any, Array]:
+        checked: tuple[Any, Array] = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=_finite(estimator, X),
+        )
+        return checked
+
+    def _as_rules_see(self, given: Any, checked: Any) -> Any:
+        """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
+        self._columns, used = self._made_of()
+        if self._columns is not None:
+            return as_numbers(self._columns, given, used)
+        if checked is not None:
+            return checked
+        return check_array(given, dtype=[np.float64, np.float32], ensure_all_finite=_finite(self.estimator_, given))
+
+    def _made_of(self) -> tuple[Columns | None, Ints | None]:
+        """What the columns of the source are made of, if not of plain numbers, and which of them matter."""
+        source = self.estimator_
+        if isinstance(source, RuleClassifier):
+            return source._columns, source._columns_in_use()
+        if isinstance(source, RuleSet):
+            return Columns(source.n_features, self._names(), source.categories), source.matcher.columns
+        self._ensemble = read_trees(source)
+        return columns_of(self._ensemble), self._ensemble.asked
+
     def _source(self) -> Any:
         if self.estimator is None:
             return self._default_estimator()
+        if isinstance(self.estimator, RuleSet):
+            if isinstance(self._fallback(), SourceModel):
+                raise ValueError(
+                    "fallback is 'model', but rules made by hand have no model behind them; choose another."
+                )
+            return self.estimator
         if not isinstance(getattr(self.estimator, "estimator", None), RuleClassifier):
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
                 read_trees(self.estimator)
@@ -90,11 +135,14 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self.estimator
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
+        if isinstance(estimator, RuleSet):
+            return rules_on(estimator, self._names(), X.shape[1])
         if isinstance(estimator, FrozenEstimator):
             return estimator.fit(X, y).estimator  # trains nothing, raises if it is not fitted
         model = clone(estimator)
-        if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
-            model.set_params(random_state=check_random_state(self.random_state).randint(2**31 - 1))
+        seeds = check_random_state(self.random_state)
+        for name in unseeded(model):
+            model.set_params(**{name: seeds.randint(2**31 - 1)})
         if weight is None:
             return model.fit(X, y)
         if not has_fit_parameter(model, "sample_weight"):
@@ -109,11 +157,11 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def predict(self, X: Any) -> Array:
         """The class with most votes for each row, the first on ties."""
-        return self._decided(self._tally(self._check_rows(X))[0])
+        return self._decided(self._tally(self._check_rows(X), X)[0])
 
     def predict_proba(self, X: Any) -> Floats:
         """The share of the votes for each class, rows x classes."""
-        return shares(self._tally(self._check_rows(X))[0])
+        return shares(self._tally(self._check_rows(X), X)[0])
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row: a boolean sparse matrix of rows x rules."""
@@ -126,9 +174,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def fidelity(self, X: Any) -> float:
         """The share of rows on which the rules say what the source model says."""
-        X = self._check_rows(X)
-        mine = self._decided(self._tally(X)[0])
-        return float(np.mean(mine == self.estimator_.predict(self._as_model_saw(X))))
+        rows = self._check_rows(X, whole=True)
+        mine = self._decided(self._tally(rows, X)[0])
+        return float(np.mean(mine == self._model(X, np.arange(len(mine))).predict(rows)))
 
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the rules that decided and their votes, or how the fallback decided.
@@ -140,22 +188,23 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         from rulecover.estimators.reasons import reasons
 
-        X = self._check_rows(X)
-        tally, missed = self._tally(X)
-        return reasons(self.vote_, self._fallback(), X, tally, missed)
+        rows = self._check_rows(X)
+        tally, missed = self._tally(rows, X)
+        return reasons(self.vote_, self._fallback(), rows, tally, missed)
 
     def _decided(self, tally: Floats) -> Array:
         return np.asarray(self.classes_[tally.argmax(axis=1)])
 
-    def _tally(self, X: Any) -> tuple[Floats, Bools]:
+    def _tally(self, X: Any, given: Any = None) -> tuple[Floats, Bools]:
         """The votes for each row, those of the fallback where no rule covers it, and where that is."""
         tally, missed = self.vote_.tally(X)
-        return self._with_fallback(self.vote_, X, tally, missed), missed
+        return self._with_fallback(self.vote_, X, tally, missed, given), missed
 
-    def _with_fallback(self, vote: MajorityVote, X: Any, tally: Floats, missed: Bools) -> Floats:
+    def _with_fallback(self, vote: MajorityVote, X: Any, tally: Floats, missed: Bools, given: Any = None) -> Floats:
         if missed.any():
-            model = _Seen(self.estimator_, self._as_model_saw)
-            tally[missed] = self._fallback()(vote, X[np.flatnonzero(missed)], model)
+            rows = np.flatnonzero(missed)
+            model = None if isinstance(self.estimator_, RuleSet) else self._model(given, rows)
+            tally[missed] = self._fallback()(vote, X[rows], model)
         silent = tally.sum(axis=1) <= 0  # a fallback without a say
         if silent.any():
             assert vote.rules.evidence is not None
@@ -166,9 +215,15 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
         fallback: Fallback = chosen("fallback", self.fallback, FALLBACKS, ("name", "weights"))
         return fallback
 
-    def _check_rows(self, X: Any) -> Any:
+    def _check_rows(self, X: Any, *, whole: bool = False) -> Any:
+        """The rows as the rules see them; a frame may lack columns that no rule uses, unless it must be `whole`."""
         check_is_fitted(self)
-        check_column_names(X)
+        names, used = self._names(), self._columns_in_use()
+        whole = whole or bool((used >= self.n_features_in_).any()) or not getattr(self._fallback(), "by_rules", False)
+        X = opened(X, names, None if whole or names is None else [names[f] for f in used])
+        if self._columns is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return as_numbers(self._columns, X, used)
         return validate_data(
             self,
             X,
@@ -177,6 +232,18 @@ class RuleClassifier(ClassifierMixin, BaseEstimator, ABC):
             dtype=[np.float64, np.float32],
             ensure_all_finite=_finite(self.estimator_, X),
         )
+
+    def _columns_in_use(self) -> Ints:
+        return self.rules_.matcher.columns
+
+    def _model(self, given: Any, rows: Ints) -> _Seen:
+        """The source model, asked about some rows as it was trained to see them."""
+        if isinstance(self.estimator_, RuleSet):
+            raise UnreadableModelError("the rules were made by hand: there is no model behind them to compare with.")
+        if self._columns is None:
+            return _Seen(self.estimator_, self._as_model_saw)
+        seen = rows_of(opened(given, names_of_model(self.estimator_)), rows)
+        return _Seen(self.estimator_, lambda _: seen)
 
     def _as_model_saw(self, X: Any) -> Any:
         """Rows with the column names that the source model was trained with, if it was."""
@@ -201,8 +268,14 @@ class _Seen:
     """The source model, given rows in the form that it was trained with."""
 
     def __init__(self, model: Any, as_seen: Callable[[Any], Any]) -> None:
-        self.classes_ = model.classes_
         self._model, self._as_seen = model, as_seen
+
+    @property
+    def classes_(self) -> Array:
+        return np.asarray(self._model.classes_)
+
+    def predict(self, X: Any) -> Array:
+        return np.asarray(self._model.predict(self._as_seen(X)))
 
     def predict_proba(self, X: Any) -> Floats:
         return np.asarray(self._model.predict_proba(self._as_seen(X)))
@@ -210,7 +283,9 @@ class _Seen:
 
 def _finite(estimator: Any, X: Any) -> bool | str:
     """What values are taken: NaN only where the model has a route for it, which in sparse data it has not."""
-    return "allow-nan" if get_tags(estimator).input_tags.allow_nan and not issparse(X) else True
+    # A pipeline may fill what is missing: where it does not, its columns say so.
+    takes = isinstance(estimator, (RuleSet, Pipeline)) or get_tags(estimator).input_tags.allow_nan
+    return "allow-nan" if takes and not issparse(X) else True
 
 
 def shares(tally: Floats) -> Floats:
@@ -219,3 +294,10 @@ def shares(tally: Floats) -> Floats:
 
 def _name(model: Any) -> str:
     return type(model.estimator if isinstance(model, FrozenEstimator) else model).__name__
+
+
+def unseeded(model: Any) -> list[str]:
+    """The seeds that a model and the models in it leave open, outer ones first."""
+    settings = model.get_params()
+    seeds = [name for name in settings if name.rpartition("__")[2] == "random_state" and settings[name] is None]
+    return sorted(seeds, key=lambda name: (name.count("__"), name))

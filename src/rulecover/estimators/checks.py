@@ -95,16 +95,18 @@ def sample_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> F
 
 def check_model_fits(ensemble: TreeEnsemble, X: Any, names: tuple[str, ...] | None) -> tuple[str, ...]:
     """The feature names for the rules, once model and data are known to speak of the same columns."""
-    if ensemble.n_features != X.shape[1]:
+    made = () if ensemble.columns is None else ensemble.columns.made
+    n_features = X.shape[1] - len(made)
+    if ensemble.n_features != n_features:
         raise MismatchedDataError(
-            f"X has {X.shape[1]} features, but the model was trained on {ensemble.n_features}; give the same columns."
+            f"X has {n_features} features, but the model was trained on {ensemble.n_features}; give the same columns."
         )
     if names is None or ensemble.feature_names is None:
-        return names or ensemble.feature_names or tuple(f"x{f}" for f in range(X.shape[1]))
+        return (names or ensemble.feature_names or tuple(f"x{f}" for f in range(n_features))) + made
     if names != ensemble.feature_names:
         f = next(f for f, (mine, model) in enumerate(zip(names, ensemble.feature_names, strict=True)) if mine != model)
         raise MismatchedDataError(
             f"column {f} of X is {names[f]!r}, but the model was trained with {ensemble.feature_names[f]!r} there; "
-            "give the columns that the model was trained on, in their order."
+            "give the columns that the model was trained on."
         )
-    return names
+    return names + made

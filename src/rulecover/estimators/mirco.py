@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from rulecover.estimators.base import RuleClassifier
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.impurity import CRITERIA
 from rulecover.pool import Price, RulePool, TrainingData
-from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
 from rulecover.typing import Ints
@@ -41,7 +41,7 @@ class MIRCOClassifier(RuleClassifier):
     estimator
         The forest, or any tree ensemble that `rulecover.readers` can read; it is cloned and trained on the data. A
         model that is trained already is taken as it is inside scikit-learn's ``FrozenEstimator`` (or see `explain`).
-        By default a random forest of 100 trees of depth 10.
+        Or a `RuleSet` of your own to choose from. By default a random forest of 100 trees of depth 10.
     criterion
         The impurity w: "gini", "entropy" or "log_loss" (another name of entropy), or an object of
         `rulecover.impurity`.
@@ -87,7 +87,8 @@ class MIRCOClassifier(RuleClassifier):
     n_candidate_rules_ : int
         The number of rules to choose from: leaves that hold a sample.
     uncovered_ : ndarray
-        Training rows covered less often than demanded, because of `max_rules`.
+        Training rows covered less often than demanded, because of `max_rules`, or because no rule there is covers
+        them: rules made by hand need not cover every row.
     estimator_ : object
         The trained source model.
     vote_ : MajorityVote
@@ -160,7 +161,7 @@ class MIRCOClassifier(RuleClassifier):
         """
         solver = self._check_settings()
         data, rows = self._training_data(X, y, sample_weight)
-        pool = self._pool(data)
+        pool, covered, left_out = self._pool(data).coverable()
         problem = pool.problem(self.demand)
         cover = solver(problem, max_rules=self.max_rules)
         if not isinstance(solver, (Greedy, Search, Exact)):  # ours have counted already
@@ -168,9 +169,10 @@ class MIRCOClassifier(RuleClassifier):
 
         self.rules_: RuleSet = pool.written(cover.rules).shown_for(data.X)
         self.vote_ = MajorityVote.of(self.rules_, self.vote)
-        self.certificate_: Certificate = cover.certificate.without_proof()
-        short = problem.shortfall(cover.rules) if self.certificate_.n_uncovered else np.zeros(0, dtype=np.intp)
-        self.uncovered_: Ints = rows[short]
+        certificate = cover.certificate.without_proof()
+        self.certificate_: Certificate = replace(certificate, n_left_out=len(left_out))
+        short = problem.shortfall(cover.rules) if certificate.n_uncovered else np.zeros(0, dtype=np.intp)
+        self.uncovered_: Ints = rows[np.sort(np.concatenate([covered[short], left_out]))]
         return self
 
     def _check_settings(self) -> CoverSolver:
@@ -204,10 +206,11 @@ class MIRCOClassifier(RuleClassifier):
     def _pool(self, data: TrainingData) -> RulePool:
         """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already."""
         if isinstance(self.estimator_, RuleClassifier):
-            rules = self.estimator_.rules_
-            pool = data.pool_of(rules, self._price())
+            pool = data.pool_of(self.estimator_.rules_, self._price())
+        elif isinstance(self.estimator_, RuleSet):
+            pool = data.pool_of(self.estimator_, self._price())
         else:
-            ensemble = read_trees(self.estimator_)
+            ensemble = self.__dict__.pop("_ensemble")  # read once, and needed no more
             names = check_model_fits(ensemble, data.X, self._names())
             pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
         self.n_candidate_rules_ = len(pool)
@@ -228,9 +231,9 @@ class MIRCOClassifier(RuleClassifier):
         0
         """
         check_is_fitted(self)
-        frozen = clone(self).set_params(estimator=FrozenEstimator(self.estimator_))
+        frozen = clone(self).set_params(estimator=_frozen(self.estimator_))
         data, _ = frozen._training_data(X, y, sample_weight)
-        problem: CoveringProblem = frozen._pool(data).problem(self.demand)
+        problem: CoveringProblem = frozen._pool(data).coverable()[0].problem(self.demand)
         return problem
 
 
@@ -240,8 +243,9 @@ def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options:
     Parameters
     ----------
     model
-        A trained tree ensemble that `rulecover.readers` can read, or a trained `RCBoostClassifier`, whose pool is
-        then covered (Algorithm 1 from the line that evaluates impurities).
+        A trained tree ensemble that `rulecover.readers` can read, with or without a pipeline in front; a trained
+        `RCBoostClassifier`, whose pool is then covered (Algorithm 1 from the line that evaluates impurities); or a
+        `RuleSet`, rules of whatever origin.
     X, y
         Labelled data to choose and price the rules by: the model's training data, or other data with the same
         columns and labels.
@@ -265,5 +269,9 @@ def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options:
     >>> len(few.rules_) < 20 < few.n_candidate_rules_
     True
     """
-    frozen = model if isinstance(model, FrozenEstimator) else FrozenEstimator(model)
-    return MIRCOClassifier(frozen, **options).fit(X, y, sample_weight=sample_weight)
+    return MIRCOClassifier(_frozen(model), **options).fit(X, y, sample_weight=sample_weight)
+
+
+def _frozen(source: Any) -> Any:
+    """The source, never to be trained again."""
+    return source if isinstance(source, (FrozenEstimator, RuleSet)) else FrozenEstimator(source)

@@ -30,7 +30,7 @@ from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, Status
 from rulecover.setcover.master import Master, Relaxation
-from rulecover.typing import Array, Floats
+from rulecover.typing import Array, Floats, Ints
 from rulecover.voting import VOTES, MajorityVote
 
 if TYPE_CHECKING:
@@ -245,6 +245,12 @@ class RCBoostClassifier(RuleClassifier):
                 "give a tree such as DecisionTreeClassifier."
             )
         return source
+
+    def _made_of(self) -> tuple[None, None]:
+        return None, None  # the trees of all calls are grown on the same numbers
+
+    def _columns_in_use(self) -> Ints:
+        return self.pool_.matcher.columns
 
     def _grows_first(self) -> bool:
         """Whether the pricing grows the first tree as well."""

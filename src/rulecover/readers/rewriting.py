@@ -36,8 +36,8 @@ def largest_below(origin: Number, bound: Floats) -> Floats:
 
     Found by halving the ordered list of all doubles, so that no comparison comes out differently.
 
-    >>> float(largest_below(Number(0, steps=(lambda x: x / 3,)), np.array([0.1]))[0])
-    0.30000000000000004
+    >>> float(largest_below(Number(0, steps=(lambda x: (x - 0.1) / 3,)), np.array([0.1]))[0])
+    0.39999999999999997
     """
     low = np.full(bound.shape, _key(-_LARGEST))
     high = np.full(bound.shape, _key(_LARGEST) + 1)

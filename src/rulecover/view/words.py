@@ -71,6 +71,9 @@ def certificate_in_words(certificate: Certificate) -> list[str]:
             f"{_some(certificate.n_capped, 'row')} could not be covered as often as asked; every rule there is covers "
             f"{'it' if certificate.n_capped == 1 else 'them'}."
         )
+    if certificate.n_left_out:
+        rows = _some(certificate.n_left_out, "more training row")
+        sentences.append(f"{rows} could not be covered by any rule there is; what is said here is of the others.")
     return sentences
 
 
