@@ -7,7 +7,7 @@ JOBS ?= auto
 # The oldest versions have no wheels for newer Pythons.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
-READERS := tests/test_readers_boosters.py tests/test_model_files.py
+READERS := tests/test_readers_boosters.py tests/test_model_files.py tests/test_boosters_explained.py
 
 .PHONY: demo test test-oldest fuzz lint bench table-s2 table-covers table-rcboost clean
 

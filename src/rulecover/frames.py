@@ -62,6 +62,14 @@ def column(frame: Any, name: str) -> Array:
     return np.asarray(_eager(frame)[name].to_numpy())
 
 
+def category_columns(X: Any) -> dict[int, tuple[Any, ...]]:
+    """The columns of pandas' type for categories: their numbers, and their categories in order."""
+    import pandas as pd
+
+    kinds = enumerate(X.dtypes) if nw.dependencies.is_pandas_dataframe(X) else ()
+    return {f: tuple(kind.categories.tolist()) for f, kind in kinds if isinstance(kind, pd.CategoricalDtype)}
+
+
 def matrix(
     frame: Any, names: Sequence[str], used: Ints | Iterable[int], categories: dict[int, Sequence[Any]]
 ) -> Floats:
@@ -114,6 +122,8 @@ def codes(values: Array, labels: Sequence[Any]) -> Floats:
     """
     import pandas as pd
 
+    if hasattr(labels, "codes"):  # labels that are known by no more than a hash
+        return np.asarray(labels.codes(values))
     found = np.asarray(_index(labels).get_indexer(_index(values)), dtype=np.float64)
     found[pd.isna(values)] = np.nan
     return found

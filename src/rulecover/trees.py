@@ -102,6 +102,8 @@ class TreeEnsemble:
         The columns in which 0 counts as missing.
     output
         For each tree the output (the class) whose score it adds to, -1 for all of them; ``None`` for all trees.
+    keeps_columns
+        Whether prepared data are still rows x columns.
     columns
         How data become the columns of the trees, where they are not numbers as they are given.
     """
@@ -116,6 +118,7 @@ class TreeEnsemble:
     zero_missing: tuple[int, ...] = ()
     output: Ints | None = None
     columns: Columns | None = None
+    keeps_columns: bool = True
 
     @cached_property
     def asked(self) -> Ints:

@@ -246,7 +246,7 @@ class RCBoostClassifier(RuleClassifier):
             )
         return source
 
-    def _made_of(self) -> tuple[None, None]:
+    def _made_of(self, given: Any) -> tuple[None, None]:
         return None, None  # the trees of all calls are grown on the same numbers
 
     def _columns_in_use(self) -> Ints:

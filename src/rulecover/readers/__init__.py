@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from types import ModuleType
 
 from rulecover.exceptions import UnreadableModelError
 from rulecover.trees import TreeEnsemble
@@ -56,12 +57,20 @@ def read_trees(model: object) -> TreeEnsemble:
         from rulecover.readers.from_file import read
 
         return read(model)
+    reader = reader_of(model)
+    if reader is None:
+        raise unreadable(model)
+    ensemble: TreeEnsemble = reader.read(model)
+    return ensemble
+
+
+def reader_of(model: object) -> ModuleType | None:
+    """The module that reads such models, if there is one."""
     for base in type(model).__mro__:
         module = _READERS.get(base.__module__.partition(".")[0])
         if module is not None:
-            ensemble: TreeEnsemble = import_module(module).read(model)
-            return ensemble
-    raise unreadable(model)
+            return import_module(module)
+    return None
 
 
 def unreadable(model: object, reason: str = "") -> UnreadableModelError:

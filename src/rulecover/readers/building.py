@@ -65,10 +65,11 @@ class Nodes:
         number = np.where(reached, np.cumsum(reached) - 1, -1)
         is_inner = inner[kept]
         category = np.where(is_inner, self.category[kept], -1)
-        threshold = np.where(is_inner & (category < 0), self.threshold[kept], 0.0)
+        by_number = is_inner & (category < 0)
+        threshold = np.where(by_number, self.threshold[kept], 0.0)
         tree = Tree(
             feature=np.where(is_inner, self.feature[kept], 0),
-            threshold=self.rewritten(threshold),
+            threshold=np.where(by_number, self.rewritten(threshold), 0.0),
             left=np.where(is_inner, number[self.left[kept]], -1),
             right=np.where(is_inner, number[self.right[kept]], -1),
             missing_left=is_inner & self.missing_left[kept],

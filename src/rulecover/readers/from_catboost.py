@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from rulecover.readers import unreadable
@@ -13,6 +14,7 @@ from rulecover.readers.catboost_json import parse
 from rulecover.readers.fields import Field
 from rulecover.readers.routes import library_routes
 from rulecover.trees import TreeEnsemble
+from rulecover.typing import Array
 
 READS = ("CatBoost's models (numeric and one-hot splits)",)
 
@@ -33,6 +35,11 @@ def read(model: Any) -> TreeEnsemble:
     if parsed.ensemble.categories:
         return parsed.ensemble
     return library_routes(parsed, model.calc_leaf_indexes)
+
+
+def probabilities(model: Any, X: Any) -> Array:
+    """What the model says of each class, rows x classes."""
+    return np.asarray(model.predict(X, prediction_type="Probability"))
 
 
 def _json(model: Any) -> str:

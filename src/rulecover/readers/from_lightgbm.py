@@ -28,6 +28,12 @@ def read(model: Any) -> TreeEnsemble:
     raise unreadable(model)
 
 
+def probabilities(booster: Any, X: Any) -> Array:
+    """What the model says of each class, rows x classes; or of the second of two."""
+    said: Array = booster.predict(X)
+    return said
+
+
 def _leaves(booster: Any, X: Any) -> Array:
     leaves: Array = booster.predict(X, pred_leaf=True)
     return leaves

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from rulecover.exceptions import UnreadableModelError
 from rulecover.readers import unreadable
@@ -49,10 +50,21 @@ def _ensemble(booster: Any) -> TreeEnsemble:
     )
 
 
+def probabilities(booster: Any, X: Any) -> Array:
+    """What the model says of each class, rows x classes; or of the second of two."""
+    margin: Array = booster.predict(_matrix(booster, X), output_margin=True, validate_features=False)
+    return np.asarray(expit(margin) if margin.ndim == 1 else softmax(margin, axis=1))
+
+
 def _leaves(booster: Any, X: Any) -> Array:
+    leaves: Array = booster.predict(_matrix(booster, X), pred_leaf=True, validate_features=False)
+    return leaves
+
+
+def _matrix(booster: Any, X: Any) -> Any:
     import xgboost
 
+    if hasattr(X, "columns"):
+        return xgboost.DMatrix(X, enable_categorical=True)
     types = booster.feature_types
-    matrix = xgboost.DMatrix(X, feature_types=types, enable_categorical=types is not None and "c" in types)
-    leaves: Array = booster.predict(matrix, pred_leaf=True, validate_features=False)
-    return leaves
+    return xgboost.DMatrix(X, feature_types=types, enable_categorical=types is not None and "c" in types)

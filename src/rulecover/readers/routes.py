@@ -38,7 +38,8 @@ def library_routes(parsed: Parsed, leaves: Callable[[Any], Array]) -> TreeEnsemb
     """
     ensemble = parsed.ensemble
     routes = tuple(partial(_node_of, k, number) for k, number in enumerate(parsed.node_of))
-    return replace(ensemble, routes=routes, prepare=partial(_all_leaves, ensemble.prepare, leaves, parsed.node_of))
+    prepare = partial(_all_leaves, ensemble.prepare, leaves, parsed.node_of)
+    return replace(ensemble, routes=routes, prepare=prepare, keeps_columns=False)
 
 
 def _node_of(k: int, number: Ints, leaves: Array) -> Ints:
