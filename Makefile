@@ -5,14 +5,24 @@ BIN := $(VENV)/bin
 DATA ?= data
 JOBS ?= auto
 OUT ?= experiments/study
+# The oldest versions have no wheels for newer Pythons.
+OLDEST := .venv-oldest
+OLDEST_PYTHON ?= python3.11
+READERS := tests/test_readers_boosters.py tests/test_model_files.py tests/test_boosters_explained.py
 
-.PHONY: demo test lint bench table-s2 table-covers table-rcboost table-frontier clean
+.PHONY: demo test test-oldest fuzz lint bench table-s2 table-covers table-rcboost table-frontier clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
 
 test: $(VENV)/test  ## every test, doctests included
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-oldest: $(OLDEST)/test  ## the readers of boosters, with the oldest versions that the extras allow
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) --models 20 --files 100
+
+fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged files of each format
+	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
 
 lint: $(VENV)/lint  ## format, lint, types, import layers
 	$(BIN)/ruff format --check .
@@ -47,7 +57,13 @@ $(VENV)/study: $(VENV)/core
 	touch $@
 
 $(VENV)/test: $(VENV)/core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,binned]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,binned,xgboost,lightgbm,catboost]'
+	touch $@
+
+$(OLDEST)/test: pyproject.toml tests/oldest.txt
+	test -x $(OLDEST)/bin/python || $(OLDEST_PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--editable '.[test,xgboost,lightgbm,catboost]' --constraint tests/oldest.txt
 	touch $@
 
 $(VENV)/lint: $(VENV)/core
@@ -55,4 +71,4 @@ $(VENV)/lint: $(VENV)/core
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rulecover.categories import CategorySet, category_name
@@ -65,6 +65,7 @@ def all_leaves(trees: tuple[Tree, ...]) -> Leaves:
     return Leaves(trees, tree, np.concatenate([t.leaves for t in trees]), NAMES, {1: COLOURS})
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_rules_paths_and_tree_send_rows_to_the_same_leaf(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -87,6 +88,7 @@ def _places(tree: Tree) -> np.ndarray:
     return np.full(len(tree.left), -1) if tree.category is None else tree.category
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_joined_rules_keep_their_sets_and_equal_ones_are_found(seed: int) -> None:
     rng = np.random.default_rng(seed)

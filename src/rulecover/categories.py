@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from rulecover.city_hash import category_hash
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.view.numbers import short_number
 
 #: For a column of category codes, by its number: the category behind each code, from 0.
-Categories = dict[int, tuple[Any, ...]]
+Categories = dict[int, Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,60 @@ class CategorySet:
             return CategorySet(tuple(sorted(mine | theirs)), others=True)
         both = mine & theirs if self.others == other.others else (theirs - mine if self.others else mine - theirs)
         return CategorySet(tuple(sorted(both)))
+
+
+@dataclass(frozen=True)
+class HashedCategories(Sequence[Any]):
+    """Categories of which a model holds no more than a number each, CatBoost's hash of the text.
+
+    Parameters
+    ----------
+    hashes
+        The number of the category behind each code, from 0.
+    texts
+        The texts that are known of them, by hash.
+    """
+
+    hashes: tuple[int, ...]
+    texts: tuple[tuple[int, str], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def __getitem__(self, code: Any) -> Any:
+        texts = dict(self.texts)
+        if isinstance(code, slice):
+            return tuple(texts.get(h, f"#{h}") for h in self.hashes[code])
+        return texts.get(self.hashes[code], f"#{self.hashes[code]}")
+
+    def codes(self, values: Array) -> Floats:
+        """The code of each value, NaN for a missing one, -1 for one that the model never saw.
+
+        >>> HashedCategories((511999110,)).codes(np.array(["r", "g", None], dtype=object))
+        array([ 0., -1., nan])
+        """
+        place = {h: k for k, h in enumerate(self.hashes)}
+        texts, which = _texts(values)
+        known = [math.nan if text is None else place.get(category_hash(text), -1) for text in texts]
+        return np.array(known, dtype=np.float64)[which]
+
+    def named(self, values: Array) -> HashedCategories:
+        """The same categories, with the texts of those that are among the values."""
+        texts = {category_hash(text): text for text in _texts(values)[0] if text is not None}
+        return HashedCategories(self.hashes, tuple((h, texts[h]) for h in self.hashes if h in texts))
+
+
+def _texts(values: Array) -> tuple[list[str | None], Ints]:
+    """The different values as CatBoost spells them, `None` for a missing one; and the place of each value in them."""
+    place: dict[str | None, int] = {}
+    which = [place.setdefault(_text(value), len(place)) for value in values]
+    return list(place), np.array(which, dtype=np.intp)
+
+
+def _text(value: Any) -> str | None:
+    if value is None or value != value:  # noqa: PLR0124  # NaN alone differs from itself
+        return None
+    return str(int(value) if isinstance(value, (float, np.floating)) and float(value).is_integer() else value)
 
 
 def category_name(code: float, known: Sequence[Any] = ()) -> str:

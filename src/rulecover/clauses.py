@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +31,8 @@ class Clause:
         For a 0/1 column that stands for ``name = level``.
     known
         The category behind each code, from 0, if they have names.
+    zero
+        Whether 0 satisfies the clause, if that is not for the interval to say: where 0 counts as missing.
     """
 
     feature: int
@@ -39,7 +42,8 @@ class Clause:
     missing: bool = False
     categories: CategorySet | None = None
     level: str | None = None
-    known: tuple[Any, ...] = ()
+    known: Sequence[Any] = ()
+    zero: bool | None = None
 
     def __str__(self) -> str:
         short = None if self.categories is None else self.categories.shortest(self.known)
@@ -48,12 +52,15 @@ class Clause:
     @property
     def exact(self) -> str:
         """The clause in words that are true of unknown categories too, where `str` takes the fewest."""
-        text = self._condition()
-        if not self.missing:
-            return text or f"{self.name} is not missing"
+        text, by_number = self._condition(), self.lower < 0 <= self.upper
+        also = ["0"] * (self.zero is True and not by_number) + ["missing"] * self.missing
         if text:
-            return f"({text} or missing)"
-        return f"{self.name} is {'anything' if self._takes_all() else 'missing'}"
+            text += " but not 0" if self.zero is False and by_number else ""
+            return f"({' or '.join([text, *also])})" if also else text
+        if self._takes_all():
+            never = "neither 0 nor missing" if self.zero is False else "not missing"
+            return f"{self.name} is {'anything' if self.missing else never}"
+        return f"{self.name} is {' or '.join(also) or 'missing'}"
 
     def _takes_all(self) -> bool:
         if self.categories is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from rulecover.categories import Categories
+from rulecover.categories import Categories, HashedCategories
 from rulecover.exceptions import MismatchedDataError
 from rulecover.frames import UNSEEN, is_frame, names_of, numbers
 from rulecover.typing import Array, Floats
@@ -73,8 +73,9 @@ class Columns:
         return np.hstack([given, made]) if self.made else given
 
     def _given(self, X: Any, used: list[int]) -> Array:
-        if isinstance(X, np.ndarray) and X.dtype.kind == "f":
-            return X
+        hashed = any(isinstance(known, HashedCategories) for known in self.categories.values())
+        if isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and not hashed:  # an array of numbers holds codes
+            return X if X.dtype.kind == "f" else X.astype(np.float64)
         out = np.zeros((len(X), self.n_given))
         for f in used:
             out[:, f] = numbers(self._values(X, f), self.name(f), self.categories.get(f))

@@ -12,6 +12,10 @@ class UnreadableModelError(RulecoverError, TypeError):
     """A model that is no ensemble of trees, or of a kind that no reader knows."""
 
 
+class DamagedModelError(RulecoverError, ValueError):
+    """A model file that is cut, damaged, or of no format that can be read."""
+
+
 class MismatchedDataError(RulecoverError, ValueError):
     """Data that do not fit the model: other features, labels it never saw, values it has no route for."""
 

@@ -62,8 +62,16 @@ def column(frame: Any, name: str) -> Array:
     return np.asarray(_eager(frame)[name].to_numpy())
 
 
+def category_columns(X: Any) -> dict[int, tuple[Any, ...]]:
+    """The columns of pandas' type for categories: their numbers, and their categories in order."""
+    import pandas as pd
+
+    kinds = enumerate(X.dtypes) if nw.dependencies.is_pandas_dataframe(X) else ()
+    return {f: tuple(kind.categories.tolist()) for f, kind in kinds if isinstance(kind, pd.CategoricalDtype)}
+
+
 def matrix(
-    frame: Any, names: Sequence[str], used: Ints | Iterable[int], categories: dict[int, tuple[Any, ...]]
+    frame: Any, names: Sequence[str], used: Ints | Iterable[int], categories: dict[int, Sequence[Any]]
 ) -> Floats:
     """The columns of these names as numbers, codes for categories; only those in use are looked at, others are 0.
 
@@ -82,7 +90,7 @@ def matrix(
     return out
 
 
-def numbers(values: Array, name: str, labels: tuple[Any, ...] | None = None) -> Floats:
+def numbers(values: Array, name: str, labels: Sequence[Any] | None = None) -> Floats:
     """A column as float64: the codes of its categories where they are known, else its numbers."""
     if labels is not None:
         return codes(values, labels)
@@ -106,7 +114,7 @@ def _numbers_of_objects(values: Array, name: str) -> Floats:
     return np.asarray(out)
 
 
-def codes(values: Array, labels: tuple[Any, ...]) -> Floats:
+def codes(values: Array, labels: Sequence[Any]) -> Floats:
     """The place of each value among the labels, NaN for a missing one, `UNSEEN` for any other.
 
     >>> codes(np.array(["b", None, "z", "a"], dtype=object), ("a", "b"))
@@ -114,6 +122,8 @@ def codes(values: Array, labels: tuple[Any, ...]) -> Floats:
     """
     import pandas as pd
 
+    if hasattr(labels, "codes"):  # labels that are known by no more than a hash
+        return np.asarray(labels.codes(values))
     found = np.asarray(_index(labels).get_indexer(_index(values)), dtype=np.float64)
     found[pd.isna(values)] = np.nan
     return found

@@ -17,6 +17,15 @@ from rulecover.typing import Array, Bools, Floats, Ints
 CHUNK = 16384
 
 
+#: Where 0 counts as missing, so does every number that is no farther from it: LightGBM's bound.
+ZERO = float(np.float32(1e-35))
+
+
+def blank_zeros(column: Floats) -> None:
+    """Makes NaN of every 0, in place."""
+    column[np.abs(column) <= ZERO] = np.nan
+
+
 def _is_in(values: Floats, codes: Floats, out: Bools) -> None:
     out[:] = is_in(values, codes)
 
@@ -79,6 +88,7 @@ class Matcher:
     missing: Bools
     category: Ints
     category_sets: tuple[CategorySet, ...]
+    zero_missing: tuple[int, ...] = ()
 
     @cached_property
     def columns(self) -> Ints:
@@ -147,4 +157,7 @@ class Matcher:
         for start in range(0, X.shape[0], CHUNK):
             rows = X[start : start + CHUNK]
             used = rows[:, self.columns].toarray().T if scipy.sparse.issparse(rows) else rows.T[self.columns]
-            yield start, np.ascontiguousarray(used, dtype=np.float64)
+            values = np.ascontiguousarray(used, dtype=np.float64)
+            for place in np.flatnonzero(np.isin(self.columns, self.zero_missing)):
+                blank_zeros(values[place])
+            yield start, values

@@ -121,6 +121,7 @@ class Samples(ABC):
             node=np.concatenate([nodes for _, nodes, _ in met]),
             feature_names=feature_names,
             categories=ensemble.categories,
+            zero_missing=ensemble.zero_missing,
         )
         coverage = Coverage.of_ids((ids for ids, _, _ in met), sizes, len(self.y))
         return self._priced(leaves, coverage, np.concatenate([sums for _, _, sums in met]), price)
@@ -316,6 +317,7 @@ def joined_rules(one: RuleSet, two: RuleSet) -> RuleSet:
         category_sets=one.category_sets + two.category_sets,
         levels=one.levels,
         categories=one.categories,
+        zero_missing=one.zero_missing,
         paths=None if one.paths is None or two.paths is None else _joined_paths(one.paths, two.paths),
     )
 
@@ -329,6 +331,7 @@ def _joined_paths(one: Paths, two: Paths) -> Paths:
         missing=np.concatenate([one.missing, two.missing]),
         category=_shifted(one.category, two.category, len(one.category_sets)),
         category_sets=one.category_sets + two.category_sets,
+        zero_missing=one.zero_missing,
     )
 
 

@@ -38,6 +38,7 @@ class Paths:
     missing: Bools
     category: Ints
     category_sets: tuple[Floats, ...] = ()
+    zero_missing: tuple[int, ...] = ()
 
     @cached_property
     def matcher(self) -> Matcher:
@@ -45,7 +46,7 @@ class Paths:
         lower, upper = np.where(self.above, self.bound, -np.inf), np.where(self.above, np.inf, self.bound)
         category = np.where(self.category < 0, -1, 2 * self.category + self.above)
         sets = tuple(CategorySet(tuple(s.tolist()), others) for s in self.category_sets for others in (False, True))
-        return Matcher(self.offset, self.feature, lower, upper, self.missing, category, sets)
+        return Matcher(self.offset, self.feature, lower, upper, self.missing, category, sets, self.zero_missing)
 
     def take(self, rules: Ints) -> Paths:
         offset, kept = _ranges(self.offset, rules)
@@ -87,6 +88,8 @@ class RuleSet:
         but these".
     categories
         For a column of category codes: its number and the category behind each code, from 0.
+    zero_missing
+        The columns in which 0 counts as missing.
     feature_names
         A name for each column.
     levels
@@ -124,6 +127,7 @@ class RuleSet:
     shown_upper: Floats | None = None
     shown_missing: Bools | None = None
     categories: Categories = field(default_factory=dict)
+    zero_missing: tuple[int, ...] = ()
 
     @classmethod
     def of_intervals(cls, rules: Sequence[dict[int, tuple[float, float]]], feature_names: Sequence[str]) -> RuleSet:
@@ -319,7 +323,8 @@ class RuleSet:
         missing = self.missing if self.shown_missing is None else self.shown_missing
         chosen = None if self.category[c] < 0 else self.category_sets[self.category[c]]
         known = self.categories.get(f, ())
-        return Clause(f, name, float(lower[c]), float(upper[c]), bool(missing[c]), chosen, level, known)
+        zero = bool(self.missing[c]) if f in self.zero_missing else None
+        return Clause(f, name, float(lower[c]), float(upper[c]), bool(missing[c]), chosen, level, known, zero)
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same clauses in the same order under the same names."""
@@ -343,14 +348,21 @@ class RuleSet:
     def matcher(self) -> Matcher:
         """The clauses, ready to be met by rows."""
         return Matcher(
-            self.offset, self.feature, self.lower, self.upper, self.missing, self.category, self.category_sets
+            self.offset,
+            self.feature,
+            self.lower,
+            self.upper,
+            self.missing,
+            self.category,
+            self.category_sets,
+            self.zero_missing,
         )
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row, as a boolean sparse matrix of rows x rules."""
         X = self.check_columns(X)
         row, rule = self.matcher.hits(X)
-        index = scipy.sparse.get_index_dtype(maxval=max(X.shape[0], len(self), len(row)))
+        index = np.int32 if max(X.shape[0], len(self), len(row)) <= np.iinfo(np.int32).max else np.int64
         places = row.astype(index), rule.astype(index)  # scikit-learn's own models take no 64-bit indices
         return scipy.sparse.csr_array((np.ones(len(row), dtype=bool), places), shape=(X.shape[0], len(self)))
 

@@ -95,8 +95,15 @@ class TreeEnsemble:
         The number of columns that the model was trained with.
     categories
         For a column of category codes: its number and the category behind each code, from 0.
+    frame_categories
+        The categories of each category column of a data frame, in the order of these columns, where the model knows no
+        more of them.
+    zero_missing
+        The columns in which 0 counts as missing.
     output
         For each tree the output (the class) whose score it adds to, -1 for all of them; ``None`` for all trees.
+    keeps_columns
+        Whether prepared data are still rows x columns.
     columns
         How data become the columns of the trees, where they are not numbers as they are given.
     """
@@ -107,8 +114,11 @@ class TreeEnsemble:
     n_features: int
     feature_names: tuple[str, ...] | None = None
     categories: Categories = field(default_factory=dict)
+    frame_categories: tuple[tuple[Any, ...], ...] = ()
+    zero_missing: tuple[int, ...] = ()
     output: Ints | None = None
     columns: Columns | None = None
+    keeps_columns: bool = True
 
     @cached_property
     def asked(self) -> Ints:
@@ -130,6 +140,7 @@ class Leaves:
     node: Ints
     feature_names: tuple[str, ...]
     categories: Categories = field(default_factory=dict)
+    zero_missing: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.node)
@@ -150,7 +161,8 @@ class Leaves:
         """The path from the root to each leaf as a rule."""
         nodes = _Nodes.of(self.trees)
         paths = nodes.paths_to(nodes.first[self.tree] + self.node)
-        return merged(paths, self.feature_names, self.categories)
+        rules = merged(replace(paths, zero_missing=self.zero_missing), self.feature_names)
+        return replace(rules, categories=self.categories, zero_missing=self.zero_missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +236,7 @@ def joined_categories(trees: Sequence[Tree]) -> tuple[Ints, tuple[Floats, ...]]:
     return np.concatenate(places), tuple(sets)
 
 
-def merged(paths: Paths, feature_names: tuple[str, ...], categories: Categories | None = None) -> RuleSet:
+def merged(paths: Paths, feature_names: tuple[str, ...]) -> RuleSet:
     """The rules of paths, all comparisons on one feature made one clause; NaN must pass every one of them."""
     n_rules = len(paths.offset) - 1
     owner = np.repeat(np.arange(n_rules), np.diff(paths.offset))
@@ -248,7 +260,6 @@ def merged(paths: Paths, feature_names: tuple[str, ...], categories: Categories 
         feature_names=feature_names,
         category_sets=sets,
         paths=paths,
-        categories=categories or {},
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,6 +26,7 @@ from rulecover.estimators.door import (
     checked_apart,
     columns_of,
     is_mixed,
+    named_by,
     names_of_model,
     opened,
     rows_of,
@@ -32,7 +35,7 @@ from rulecover.estimators.door import (
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.fallback import FALLBACKS, Fallback, SourceModel
 from rulecover.pool import TrainingData
-from rulecover.readers import read_trees
+from rulecover.readers import read_trees, unreadable
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting import MajorityVote, Vote
@@ -103,26 +106,28 @@ class RuleModel(BaseEstimator, ABC):
 
     def _as_rules_see(self, given: Any, checked: Any) -> Any:
         """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
-        self._columns, used = self._made_of()
+        self._columns, used = self._made_of(given)
         if self._columns is not None:
             return as_numbers(self._columns, given, used)
         if checked is not None:
             return checked
         return check_array(given, dtype=[np.float64, np.float32], ensure_all_finite=_finite(self.estimator_, given))
 
-    def _made_of(self) -> tuple[Columns | None, Ints | None]:
+    def _made_of(self, given: Any) -> tuple[Columns | None, Ints | None]:
         """What the columns of the source are made of, if not of plain numbers, and which of them matter."""
         source = self.estimator_
         if isinstance(source, RuleModel):
             return source._columns, source._columns_in_use()
         if isinstance(source, RuleSet):
             return Columns(source.n_features, self._names(), source.categories), source.matcher.columns
-        self._ensemble = read_trees(source)
+        self._ensemble = named_by(read_trees(source), given)
         return columns_of(self._ensemble), self._ensemble.asked
 
     def _source(self) -> Any:
         if self.estimator is None:
             return self._default_estimator()
+        if isinstance(self.estimator, (str, os.PathLike)):
+            raise unreadable(self.estimator, " (a file cannot be trained: give its path to explain)")
         if not isinstance(getattr(self.estimator, "estimator", None), RuleModel):
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
                 read_trees(self.estimator)
@@ -134,7 +139,7 @@ class RuleModel(BaseEstimator, ABC):
             return rules_on(estimator, self._names(), X.shape[1])
         if isinstance(estimator, FrozenEstimator):
             return estimator.fit(X, y).estimator  # trains nothing, raises if it is not fitted
-        model = clone(estimator)
+        model = fresh(estimator)
         seeds = check_random_state(self.random_state)
         for name in unseeded(model):
             model.set_params(**{name: seeds.randint(2**31 - 1)})
@@ -330,7 +335,7 @@ class _Seen:
         return np.asarray(self._model.classes_)
 
     def predict(self, X: Any) -> Array:
-        return np.asarray(self._model.predict(self._as_seen(X)))
+        return np.asarray(self._model.predict(self._as_seen(X))).ravel()  # CatBoost answers in a column
 
     def predict_proba(self, X: Any) -> Floats:
         return np.asarray(self._model.predict_proba(self._as_seen(X)))
@@ -349,6 +354,14 @@ def shares(tally: Floats) -> Floats:
 
 def _name(model: Any) -> str:
     return type(model.estimator if isinstance(model, FrozenEstimator) else model).__name__
+
+
+def fresh(model: Any) -> Any:
+    """The model with its settings, not trained."""
+    try:
+        return clone(model)
+    except RuntimeError:  # CatBoost copies a list of columns, which scikit-learn takes for a change
+        return copy.deepcopy(model)
 
 
 def unseeded(model: Any) -> list[str]:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
+from rulecover.categories import HashedCategories
 from rulecover.columns import Columns
 from rulecover.estimators.checks import check_column_names
 from rulecover.exceptions import MismatchedDataError
-from rulecover.frames import as_pandas, is_frame
+from rulecover.frames import as_pandas, category_columns, is_frame
 from rulecover.rules import RuleSet
 from rulecover.trees import TreeEnsemble
 from rulecover.typing import Array
@@ -68,6 +69,35 @@ def columns_of(ensemble: TreeEnsemble) -> Columns | None:
     if ensemble.columns is None and ensemble.categories:
         return Columns(ensemble.n_features, ensemble.feature_names, ensemble.categories)
     return ensemble.columns
+
+
+def named_by(ensemble: TreeEnsemble, X: Any) -> TreeEnsemble:
+    """The same trees, with the names of columns and categories that a model leaves to the data.
+
+    LightGBM writes _ for a blank in the name of a column, and knows categories by the order of their columns; CatBoost
+    knows a hash of each category, and older versions of XGBoost no more than codes.
+    """
+    columns = category_columns(X)
+    known = dict(ensemble.categories)
+    if columns and ensemble.frame_categories:
+        if len(columns) != len(ensemble.frame_categories):
+            raise MismatchedDataError(
+                f"X has {len(columns)} columns of categories, but the model was trained with "
+                f"{len(ensemble.frame_categories)}; give the columns that it was trained on, in the same types."
+            )
+        known = dict(zip(columns, ensemble.frame_categories, strict=True))
+    elif ensemble.columns is None:
+        known = {**{f: columns[f] for f in columns if f in set(ensemble.asked)}, **known}
+    for f, hashed in known.items():
+        if isinstance(hashed, HashedCategories):
+            known[f] = hashed.named(np.asarray(X.iloc[:, f] if is_frame(X) else np.asarray(X, dtype=object)[:, f]))
+    return replace(ensemble, categories=known, feature_names=_spelled(ensemble.feature_names, X))
+
+
+def _spelled(names: tuple[str, ...] | None, X: Any) -> tuple[str, ...] | None:
+    """The names of a model as the frame spells them, if only blanks were replaced."""
+    mine = tuple(map(str, X.columns)) if is_frame(X) else ()
+    return mine if names == tuple(name.replace(" ", "_") for name in mine) else names
 
 
 def rows_of(X: Any, rows: Any) -> Any:

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.estimators.base import RuleClassifier, RuleModel, VotingModel
+from rulecover.estimators.booster import BoosterClassifier, is_booster
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
 from rulecover.frontier.prune import pruned
 from rulecover.impurity import CRITERIA, Impurity
@@ -339,6 +340,7 @@ def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options:
     >>> len(few.rules_) < 20 < few.n_candidate_rules_
     True
     """
+    model = BoosterClassifier.of(model, y) if is_booster(model) else model
     return MIRCOClassifier(_frozen(model), **options).fit(X, y, sample_weight=sample_weight)
 
 

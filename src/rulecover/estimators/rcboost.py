@@ -142,7 +142,7 @@ class RuleBoosting(VotingModel):
             )
         return source
 
-    def _made_of(self) -> tuple[None, None]:
+    def _made_of(self, given: Any) -> tuple[None, None]:
         return None, None  # the trees of all calls are grown on the same numbers
 
     def _columns_in_use(self) -> Ints:

@@ -46,13 +46,16 @@ def combined(
     """
     used = _used(parts, [np.arange(n_features)] * len(parts) if columns is None else list(columns), n_features)
     whole = np.arange(max(n_features, *(1 + int(places.max(initial=-1)) for places in used)))
-    prepares = list(dict.fromkeys(part.prepare for part in parts))
+    prepares: dict[Callable[[Any], Any], int] = {}
     trees: list[Tree] = []
     routes: list[Route] = []
     for part, mine in zip(parts, used, strict=True):
         cut = None if np.array_equal(mine, whole) else mine
-        view = prepares.index(part.prepare)
+        prepare = part.prepare
         trees += part.trees if cut is None else [tree.on_columns(mine) for tree in part.trees]
+        if cut is not None and not part.keeps_columns:
+            prepare, cut = partial(_prepared_on, part.prepare, cut), None
+        view = prepares.setdefault(prepare, len(prepares))
         routes += [partial(_routed, route, view, cut) for route in part.routes]
     met = _columns(parts, used, Columns(n_features, feature_names))
     return TreeEnsemble(
@@ -62,8 +65,23 @@ def combined(
         n_features,
         feature_names,
         categories=met.categories,
+        zero_missing=_zero_missing(parts, used),
         columns=None if met.free else met,
+        keeps_columns=False,
     )
+
+
+def _zero_missing(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> tuple[int, ...]:
+    """The columns in which 0 counts as missing; all parts that ask for one must agree."""
+    zero = {int(places[f]) for part, places in zip(parts, used, strict=True) for f in part.zero_missing}
+    for part, places in zip(parts, used, strict=True):
+        numbers = {int(places[f]) for f in part.asked if f not in part.zero_missing}
+        if zero & numbers:
+            raise UnreadableModelError(
+                f"a member of the ensemble takes 0 for missing in column {min(zero & numbers)}, and another for a "
+                "number; train them with zero_as_missing on or off throughout."
+            )
+    return tuple(sorted(zero))
 
 
 def _used(parts: Sequence[TreeEnsemble], columns: list[Ints], n_features: int) -> list[Ints]:
@@ -118,6 +136,10 @@ class _Makes:
 
 def _views(prepares: tuple[Callable[[Any], Any], ...], X: Any) -> Views:
     return Views(tuple(prepare(X) for prepare in prepares))
+
+
+def _prepared_on(prepare: Callable[[Any], Any], columns: Ints, X: Any) -> Any:
+    return prepare(X[:, columns])
 
 
 def _routed(route: Route, view: int, columns: Ints | None, X: Views) -> Ints:

@@ -26,7 +26,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.columns import Columns
-from rulecover.exceptions import UnreadableModelError
+from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.encoders import encoded, is_missing, quietly
 from rulecover.readers.origins import (
@@ -58,8 +58,10 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
         inner = read_trees(final)
     except UnreadableModelError as error:
         raise unreadable(model, f" of {type(final).__name__}") from error
-    if inner.columns is not None and not inner.columns.free:
-        raise unreadable(model, f" of {type(final).__name__} (which has labels or a pipeline of its own)")
+    if inner.categories or inner.zero_missing or not (inner.columns is None or inner.columns.free):
+        raise unreadable(model, f" of {type(final).__name__} (which has labels, or missing values, of its own)")
+    if gives_sparse([step for _, step in model.steps[:-1]]):
+        _check_takes_sparse(model, inner)
     n_given = _n_given(model)
     origins = _through_steps([step for _, step in model.steps[:-1]], [Number(f) for f in range(n_given)])
     origins = [None] * inner.n_features if origins is None else origins
@@ -83,6 +85,28 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
         output=inner.output,
         columns=columns,
     )
+
+
+def _check_takes_sparse(model: Pipeline, inner: TreeEnsemble) -> None:
+    try:
+        inner.prepare(scipy.sparse.csr_array((1, inner.n_features)))
+    except MismatchedDataError as error:
+        raise UnreadableModelError(
+            f"the pipeline in front of {type(model.steps[-1][1]).__name__} gives sparse rows: {error} Train with "
+            "OneHotEncoder(sparse_output=False) and ColumnTransformer(sparse_threshold=0)."
+        ) from None
+
+
+def gives_sparse(steps: Iterable[Any], sparse: bool = False) -> bool:
+    """Whether fitted transformers, one after the other, make sparse rows of dense ones."""
+    for step in steps:
+        if isinstance(step, Pipeline):
+            sparse = gives_sparse([each for _, each in step.steps], sparse)
+        elif isinstance(step, ColumnTransformer):
+            sparse = bool(step.sparse_output_)
+        elif isinstance(step, OneHotEncoder):
+            sparse = bool(step.sparse_output)
+    return sparse
 
 
 def as_it_is(X: Any) -> Any:
