@@ -26,3 +26,15 @@ class InvalidCertificateError(RulecoverError, ValueError):
 
 class SolverError(RulecoverError, RuntimeError):
     """An LP or MIP engine that gave no usable answer."""
+
+
+class ExportError(RulecoverError, ValueError):
+    """A model that cannot be said in the format asked for."""
+
+
+class InvalidModelFileError(RulecoverError, ValueError):
+    """A file of rules that is damaged, made by hand and mistaken, or of a version that nobody knows."""
+
+
+class MissingExtraError(RulecoverError, ImportError):
+    """A package that an optional part needs and that is not installed."""
