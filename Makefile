@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 DATA ?= data
 JOBS ?= auto
 
-.PHONY: demo test lint bench table-s2 table-covers table-rcboost clean
+.PHONY: demo test test-system lint bench table-s2 table-covers table-rcboost clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
 
 test: $(VENV)/test  ## every test, doctests included
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java; says what is missing
+	$(BIN)/python -m pytest tests/system
 
 lint: $(VENV)/lint  ## format, lint, types, import layers
 	$(BIN)/ruff format --check .
@@ -39,6 +42,10 @@ $(VENV)/core: pyproject.toml
 
 $(VENV)/test: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,binned]'
+	touch $@
+
+$(VENV)/system: $(VENV)/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[system]'
 	touch $@
 
 $(VENV)/lint: $(VENV)/core

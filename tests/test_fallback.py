@@ -39,7 +39,7 @@ def test_the_order_of_the_rules_changes_nothing(seed: int) -> None:
 
 
 def test_votes_for_a_comparison_add_up_to_the_votes_of_the_rule() -> None:
-    rules = RuleSet.of_intervals([{f: (0.0, 1.0) for f in range(n)} for n in (1, 3, 7)], list("abcdefg"))
+    rules = RuleSet.of_intervals([dict.fromkeys(range(n), (0.0, 1.0)) for n in (1, 3, 7)], list("abcdefg"))
     votes = np.array([[4.0], [5.0], [6.0]])
 
     each = per_comparison(MajorityVote(rules, votes))
