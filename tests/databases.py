@@ -45,6 +45,13 @@ class Database:
         self.fill(table, case.rules.rules.feature_names, case.X, null=null)
         return [row[1:] for row in sorted(self.rows(query), key=lambda row: row[0])]
 
+    def text_answers(self, query: str, raw: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+        """What a query over a table of an age and a colour gives, by the rows' numbers."""
+        self.connection.execute("DROP TABLE IF EXISTS data")
+        self.connection.execute(f"CREATE TABLE data (id INTEGER, age {self.double}, colour VARCHAR(50))")
+        self.insert("data", 3, [(i, row["age"], row["colour"]) for i, row in enumerate(raw)])
+        return [row[1:] for row in sorted(self.rows(query), key=lambda row: row[0])]
+
 
 class SQLite(Database):
     dialect, double = "sqlite", "REAL"

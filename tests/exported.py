@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -242,3 +243,29 @@ def hostile_case(hostile: str) -> Case:
     rules = rules.with_evidence(Evidence(labels, sums, np.zeros(2), np.ones(2), sums.sum(axis=0)))
     model = ScoredRules(rules, sums, Classes(labels), sums.sum(axis=0))
     return Case(model, model, probes(rules, np.random.default_rng(0), 10))
+
+
+def text_case() -> tuple[Case, list[dict[str, Any]]]:
+    """Rules on 0/1 columns that stand for levels of a text column, and rows with the text itself."""
+    names = ["age", "colour = red", 'colour = it\'s "big"', "colour = (missing)"]
+    levels = {k: ("colour", name.removeprefix("colour = ")) for k, name in enumerate(names) if k}
+    clauses: list[dict[int, tuple[float, float]]] = [
+        {0: (30.0, np.inf), 1: (0.5, np.inf)},
+        {2: (0.5, np.inf)},
+        {3: (0.5, np.inf), 0: (-np.inf, 40.0)},
+        {1: (-np.inf, 0.5), 2: (-np.inf, 0.5), 3: (-np.inf, 0.5), 0: (20.0, np.inf)},
+    ]
+    labels, sums = np.array(["no", "yes"]), np.array([[3.0, 1.0], [1.0, 5.0], [2.0, 2.0], [9.0, 0.0]])
+    rules = replace(
+        RuleSet.of_intervals(clauses, names),
+        levels=levels,
+        evidence=Evidence(labels, sums, np.zeros(4), np.ones(4), sums.sum(axis=0)),
+    )
+    model = ScoredRules(rules, sums, Classes(labels), sums.sum(axis=0))
+    texts = ["red", 'it\'s "big"', None, "never seen", "Red", ""]
+    raw = [{"age": age, "colour": text} for age in (10.0, 25.0, 35.0, 50.0, None) for text in texts]
+    X = pd.DataFrame(raw)
+    X = pd.DataFrame(
+        {"age": X["age"]} | {k: X["colour"].fillna("(missing)") == level for k, (_, level) in levels.items()}
+    )
+    return Case(model, model, X.to_numpy(dtype=np.float64)), raw

@@ -12,7 +12,7 @@ import onnxruntime
 import pandas as pd
 import polars as pl
 import pytest
-from exported import HOSTILE, Case, cases, hostile_case
+from exported import HOSTILE, Case, cases, hostile_case, text_case
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -122,6 +122,17 @@ def test_null_is_missing_in_data_frames() -> None:
 
     assert by_pandas.iloc[:, 1:3].to_numpy().tolist() == meant.tolist()
     assert by_polars[:, 1:3].to_numpy().tolist() == meant.tolist()
+
+
+def test_levels_of_a_text_column_are_read_from_the_text() -> None:
+    case, raw = text_case()
+    predict = executed(to_python(case.model))["predict"]
+    by_pandas = executed(to_pandas(case.model))["predict"](pd.DataFrame(raw))
+    by_polars = pl.DataFrame(raw).select(to_polars(case.model)).unnest("answer")
+
+    assert [tuple(predict(row)["probabilities"]) for row in raw] == [row[1:3] for row in case.table()]
+    assert list(by_pandas.itertuples(index=False, name=None)) == case.table()
+    assert by_polars.rows() == case.table()
 
 
 # What is exported ---------------------------------------------------------------------------------------------------

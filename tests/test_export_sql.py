@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from databases import Database, DuckDB, SQLite, statements
-from exported import HOSTILE, cases, hostile_case, many_rules, random_rules
+from exported import HOSTILE, cases, hostile_case, many_rules, random_rules, text_case
 from sqlglot import exp
 
 from rulecover.exceptions import ExportError
@@ -92,6 +92,13 @@ def test_hostile_names_of_columns_classes_and_tables_are_only_names(database: Da
 
     assert database.answers(query, hostile, case) == case.table()
     assert database.rows("SELECT * FROM victim") == []
+
+
+def test_levels_of_a_text_column_are_read_from_the_text(database: Database) -> None:
+    case, raw = text_case()
+    query = to_sql(case.model, "data", dialect=database.dialect, keep=["id"])
+
+    assert database.text_answers(query, raw) == case.table()
 
 
 def test_sqlite_takes_text_that_is_a_number_and_no_other() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from exported import HOSTILE, Case, cases, hostile_case
+from exported import HOSTILE, Case, cases, hostile_case, text_case
 from jpmml_evaluator import make_evaluator
 from jpmml_evaluator.jpype import JPypeBackend
 
@@ -24,11 +24,12 @@ def java() -> Iterator[JPypeBackend]:
     backend.shutdown() if hasattr(backend, "shutdown") else None
 
 
-def by_jpmml(java: Any, folder: Path, case: Case) -> pd.DataFrame:
+def by_jpmml(java: Any, folder: Path, case: Case, frame: pd.DataFrame | None = None) -> pd.DataFrame:
     path = folder / "rules.pmml"
     path.write_text(to_pmml(case.model), encoding="utf-8")
     evaluator = make_evaluator(str(path), backend=java).verify()
-    frame = pd.DataFrame(case.X, columns=list(case.rules.rules.feature_names))
+    if frame is None:
+        frame = pd.DataFrame(case.X, columns=list(case.rules.rules.feature_names))
     return evaluator.evaluateAll(frame.astype(object).where(frame.notna(), None), nan_as_missing=True)
 
 
@@ -50,3 +51,9 @@ def test_hostile_names_of_columns_and_classes_are_only_names(java: Any, tmp_path
     for hostile in HOSTILE:
         case = hostile_case(hostile)
         check(case, by_jpmml(java, tmp_path, case))
+
+
+def test_levels_of_a_text_column_are_read_from_the_text(java: Any, tmp_path: Path) -> None:
+    case, raw = text_case()
+
+    check(case, by_jpmml(java, tmp_path, case, pd.DataFrame(raw)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from exported import HOSTILE, Case, cases, hostile_case
+from exported import HOSTILE, Case, cases, hostile_case, text_case
 
 from rulecover.export import to_javascript
 
@@ -71,6 +71,13 @@ def test_hostile_names_of_columns_and_classes_are_only_names(tmp_path: Path) -> 
     jobs = [(source, known(case)) for source, case in zip(sources, hostile, strict=True)]
     for case, answers in zip(hostile, by_node(tmp_path, jobs), strict=True):
         check(case, answers)
+
+
+def test_levels_of_a_text_column_are_read_from_the_text(tmp_path: Path) -> None:
+    case, raw = text_case()
+    (answers,) = by_node(tmp_path, [(to_javascript(case.model), raw)])
+
+    check(case, answers)
 
 
 @pytest.mark.parametrize("row", [{"other": 1}, {"age": "12", "other": 1}, {"age": [], "other": 1}], ids=str)

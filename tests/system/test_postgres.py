@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from exported import HOSTILE, cases, hostile_case, many_rules
+from exported import HOSTILE, cases, hostile_case, many_rules, text_case
 from postgres import PostgreSQL, server
 
 from rulecover.export import to_sql, to_sql_expression
@@ -43,6 +43,12 @@ def test_a_pool_of_many_rules_is_split_where_a_query_would_be_too_wide(database:
     query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
 
     assert database.answers(query, "data", case) == case.table()
+
+
+def test_levels_of_a_text_column_are_read_from_the_text(database: PostgreSQL) -> None:
+    case, raw = text_case()
+
+    assert database.text_answers(to_sql(case.model, "data", dialect="postgres", keep=["id"]), raw) == case.table()
 
 
 def test_numbers_are_read_bit_for_bit(database: PostgreSQL) -> None:
