@@ -130,13 +130,13 @@ class ScoredRules:
 
     def predict(self, X: Any) -> Array:
         """The answer for each row: a class, or a mean."""
-        return self.answer.decided(self._tally(self._rows(X))[0])
+        return self.answer.decided(self.tally(self._rows(X))[0])
 
     def predict_proba(self, X: Any) -> Floats:
         """The share of the votes for each class, rows x classes."""
         if not isinstance(self.answer, Classes):
             raise AttributeError("these rules answer with a number and know no probabilities; use predict.")
-        tally, _ = self._tally(self._rows(X))
+        tally, _ = self.tally(self._rows(X))
         return np.asarray(tally / tally.sum(axis=1, keepdims=True))
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
@@ -152,7 +152,7 @@ class ScoredRules:
         if not isinstance(self.answer, Classes):
             raise AttributeError("these rules answer with a number; their reasons are told by votes for classes only.")
         X = self._rows(X)
-        tally, missed = self._tally(X)
+        tally, missed = self.tally(X)
         silent = MajorityClass(self.fallback)  # the base alone: no rule has a say
         return reasons(self._vote, FALLBACKS.get(self.fallback, silent), X, tally, missed)
 
@@ -160,7 +160,7 @@ class ScoredRules:
     def _vote(self) -> MajorityVote:
         return MajorityVote(self.rules, self.votes)
 
-    def _tally(self, X: Any) -> tuple[Floats, Bools]:
+    def tally(self, X: Any) -> tuple[Floats, Bools]:
         """The votes for each row, those of the fallback where no rule covers it, and where that is."""
         tally, missed = self._vote.tally(X)
         lost = np.flatnonzero(missed)
