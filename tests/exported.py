@@ -15,7 +15,9 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import MIRCOClassifier, RCBoostClassifier, RuleSet
 from rulecover.coverage import addable
 from rulecover.export.adapters import scored_rules
+from rulecover.export.conditions import Condition, conditions_of
 from rulecover.export.model import Classes, Mean, ScoredRules
+from rulecover.matching import Matcher
 from rulecover.rules import Evidence
 
 N_MODELS = 210
@@ -269,3 +271,21 @@ def text_case() -> tuple[Case, list[dict[str, Any]]]:
         {"age": X["age"]} | {k: X["colour"].fillna("(missing)") == level for k, (_, level) in levels.items()}
     )
     return Case(model, model, X.to_numpy(dtype=np.float64)), raw
+
+
+def coded_cases() -> list[Case]:
+    """Models with sets of categories, and rows of whole codes from -1 to 5."""
+    chosen = [case for case in cases() if (case.rules.rules.category >= 0).any()]
+    return [Case(case.model, case.rules, np.clip(np.round(case.X), -1, 5)) for case in chosen[:25]]
+
+
+def all_but(clauses: Matcher) -> list[list[Condition]]:
+    """The same conditions on whole codes from -1 to 5, with sets said the other way round: all values but these."""
+
+    def turned(condition: Condition) -> Condition:
+        if condition.codes is None or condition.impossible:
+            return condition
+        rest = tuple(float(code) for code in range(-1, 6) if code not in condition.codes)
+        return replace(condition, codes=rest or (99.0,), others=True)
+
+    return [[turned(condition) for condition in rule] for rule in conditions_of(clauses)]

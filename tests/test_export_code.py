@@ -12,14 +12,14 @@ import onnxruntime
 import pandas as pd
 import polars as pl
 import pytest
-from exported import HOSTILE, Case, cases, hostile_case, text_case
+from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, text_case
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from rulecover import MIRCOClassifier, RuleSet
 from rulecover.exceptions import ExportError, MissingExtraError, UnreadableModelError
-from rulecover.export import scored_rules, to_javascript, to_onnx, to_pandas, to_pmml, to_polars, to_python
+from rulecover.export import conditions, scored_rules, to_javascript, to_onnx, to_pandas, to_pmml, to_polars, to_python
 from rulecover.fallback import Closest
 
 
@@ -70,6 +70,13 @@ EXPORTS = {"python": by_python, "pandas": by_pandas, "polars": by_polars, "onnx"
 @pytest.mark.parametrize("export", EXPORTS)
 def test_exported_code_answers_as_the_model_does(export: str) -> None:
     for case in cases():
+        assert EXPORTS[export](case) == case.table()
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_all_categories_but_some_are_the_others(export: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditions, "conditions_of", all_but)
+    for case in coded_cases():
         assert EXPORTS[export](case) == case.table()
 
 

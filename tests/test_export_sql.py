@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from databases import Database, DuckDB, SQLite, statements
-from exported import HOSTILE, cases, hostile_case, many_rules, random_rules, text_case
+from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, random_rules, text_case
 from sqlglot import exp
 
 from rulecover.exceptions import ExportError
-from rulecover.export import sql_steps, to_sql, to_sql_expression
+from rulecover.export import conditions, sql_steps, to_sql, to_sql_expression
 from rulecover.export.conditions import Script
 from rulecover.export.dialects import DIALECTS
 
@@ -26,6 +26,14 @@ def test_a_query_answers_as_the_model_does(database: Database) -> None:
         query = to_sql(case.model, "data", dialect=database.dialect, keep=["id"])
 
         assert database.answers(query, "data", case, null=number % 2 == 1) == case.table()
+
+
+def test_all_categories_but_some_are_the_others(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditions, "conditions_of", all_but)
+    for case in coded_cases():
+        query = to_sql(case.model, "data", dialect=database.dialect, keep=["id"])
+
+        assert database.answers(query, "data", case) == case.table()
 
 
 def test_rules_in_many_blocks_answer_as_in_one(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from exported import HOSTILE, Case, cases, hostile_case, text_case
+from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, text_case
 from jpmml_evaluator import make_evaluator
 from jpmml_evaluator.jpype import JPypeBackend
 
-from rulecover.export import to_pmml
+from rulecover.export import conditions, to_pmml
 from rulecover.export.conditions import Script
 
 
@@ -44,6 +44,12 @@ def check(case: Case, answers: pd.DataFrame) -> None:
 
 def test_exported_pmml_answers_as_the_model_does(java: Any, tmp_path: Path) -> None:
     for case in cases():
+        check(case, by_jpmml(java, tmp_path, case))
+
+
+def test_all_categories_but_some_are_the_others(java: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditions, "conditions_of", all_but)
+    for case in coded_cases():
         check(case, by_jpmml(java, tmp_path, case))
 
 

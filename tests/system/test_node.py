@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from exported import HOSTILE, Case, cases, hostile_case, text_case
+from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, text_case
 
-from rulecover.export import to_javascript
+from rulecover.export import conditions, to_javascript
 
 #: Reads [[source, rows], …] and writes the answers: numbers as JSON has them, which is bit for bit.
 RUNNER = """
@@ -59,6 +59,14 @@ def test_exported_javascript_answers_as_the_model_does(tmp_path: Path) -> None:
     jobs = [(to_javascript(case.model), known(case)) for case in cases()]
 
     for case, answers in zip(cases(), by_node(tmp_path, jobs), strict=True):
+        check(case, answers)
+
+
+def test_all_categories_but_some_are_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditions, "conditions_of", all_but)
+    jobs = [(to_javascript(case.model), known(case)) for case in coded_cases()]
+
+    for case, answers in zip(coded_cases(), by_node(tmp_path, jobs), strict=True):
         check(case, answers)
 
 

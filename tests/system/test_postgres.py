@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from exported import HOSTILE, cases, hostile_case, many_rules, text_case
+from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, text_case
 from postgres import PostgreSQL, server
 
-from rulecover.export import to_sql, to_sql_expression
+from rulecover.export import conditions, to_sql, to_sql_expression
 from rulecover.export.conditions import Script
 from rulecover.export.dialects import DIALECTS
 
@@ -27,6 +27,14 @@ def test_a_query_answers_as_the_model_does(database: PostgreSQL) -> None:
         query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
 
         assert database.answers(query, "data", case, null=number % 2 == 1) == case.table()
+
+
+def test_all_categories_but_some_are_the_others(database: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditions, "conditions_of", all_but)
+    for case in coded_cases():
+        query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
+
+        assert database.answers(query, "data", case) == case.table()
 
 
 def test_an_expression_gives_each_column_of_the_query(database: PostgreSQL) -> None:

@@ -30,8 +30,8 @@ class Condition:
         The column, by number.
     above, up_to
         The bounds of a known value, ``None`` where there is none.
-    codes
-        The categories of a known value, in place of bounds.
+    codes, others
+        The categories of a known value, in place of bounds; with `others` all values but these.
     missing
         Whether a missing value is as good.
     impossible
@@ -42,6 +42,7 @@ class Condition:
     above: float | None = None
     up_to: float | None = None
     codes: tuple[float, ...] | None = None
+    others: bool = False
     missing: bool = False
     impossible: bool = False
 

@@ -207,7 +207,8 @@ def _condition(condition: Condition) -> str:
 
 def _known(condition: Condition, x: str) -> str:
     if condition.codes is not None:
-        return f"{_literal(list(condition.codes))}.includes({x})"
+        found = f"{_literal(list(condition.codes))}.includes({x})"
+        return f"({x} === {x} && !{found})" if condition.others else found
     above = None if condition.above is None else f"{x} > {condition.above!r}"
     up_to = None if condition.up_to is None else f"{x} <= {condition.up_to!r}"
     return f"({above} && {up_to})" if above and up_to else above or up_to or ""

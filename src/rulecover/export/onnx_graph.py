@@ -137,7 +137,9 @@ class _Graph:
         asked = self._do("Gather", values, np.array(sets, dtype=np.int64), axis=1)
         same = self._do("Equal", self._do("Unsqueeze", asked, np.array([2], dtype=np.int64)), padded)
         found = self._do("ReduceMax", self._as_floats(same), np.array([2], dtype=np.int64), keepdims=0)
-        return self._do("Greater", found, np.array(0.0))
+        others = np.array([[conditions[c].others for c in sets]])
+        held = self._do("Xor", self._do("Greater", found, np.array(0.0)), others)
+        return self._do("And", held, self._do("Not", self._do("IsNaN", asked)))
 
     def _tally(self, met: str) -> tuple[str, str]:
         """The votes for each row, and where the fallback gave them."""

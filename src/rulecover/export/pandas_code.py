@@ -175,7 +175,8 @@ def _condition(condition: Condition) -> str:
 
 def _known(condition: Condition, x: str) -> str:
     if condition.codes is not None:
-        return f"np.isin({x}, {list(condition.codes)!a})"
+        found = f"np.isin({x}, {list(condition.codes)!a})"
+        return f"(~np.isnan({x}) & ~{found})" if condition.others else found
     bounds = [] if condition.above is None else [f"({x} > {condition.above!a})"]
     bounds += [] if condition.up_to is None else [f"({x} <= {condition.up_to!a})"]
     return bounds[0] if len(bounds) == 1 else f"({' & '.join(bounds)})"

@@ -168,7 +168,8 @@ class _Document:
     @staticmethod
     def _known(condition: Condition, name: str) -> ET.Element:
         if condition.codes is not None:
-            return _apply("isIn", _field(name), *map(_number, condition.codes))
+            found = "isNotIn" if condition.others else "isIn"
+            return _apply(found, _field(name), *map(_number, condition.codes))
         tests = []
         if condition.above is not None:
             tests.append(_apply("greaterThan", _field(name), _number(condition.above)))
@@ -233,7 +234,8 @@ class _Document:
         if condition.codes is not None:
             codes = _element("Array", type="real", n=str(len(condition.codes)))
             codes.text = " ".join(map(repr, condition.codes))
-            return _element("SimpleSetPredicate", [codes], field=name, booleanOperator="isIn")
+            found = "isNotIn" if condition.others else "isIn"
+            return _element("SimpleSetPredicate", [codes], field=name, booleanOperator=found)
         bounds = ("greaterThan", condition.above), ("lessOrEqual", condition.up_to)
         return _all([partial(_predicate, name, test, bound) for test, bound in bounds if bound is not None])
 

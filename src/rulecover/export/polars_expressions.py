@@ -78,7 +78,8 @@ def _condition(condition: Condition) -> pl.Expr:
     if condition.impossible:
         return x.is_null() if condition.missing else pl.lit(False)
     if condition.codes is not None:
-        known = x.is_in(list(condition.codes))
+        found = x.is_in(list(condition.codes))
+        known = ~found if condition.others else found
     else:
         known = x.is_not_null()
         known = known if condition.above is None else known & (x > condition.above)

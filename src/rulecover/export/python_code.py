@@ -187,7 +187,8 @@ def _condition(condition: Condition) -> str:
 
 def _known(condition: Condition, x: str) -> str:
     if condition.codes is not None:
-        return f"{x} in {set(condition.codes)!a}"
+        found = f"{x} in {set(condition.codes)!a}"
+        return f"{x} == {x} and not {found}" if condition.others else found
     above, up_to = condition.above, condition.up_to
     if above is None:
         return f"{x} <= {up_to!a}"

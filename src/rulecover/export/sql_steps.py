@@ -135,7 +135,8 @@ class Steps:
         if condition.impossible:
             return exp.EQ(this=whole(0), expression=whole(1))
         if condition.codes is not None:
-            return exp.In(this=x(), expressions=[self._number(code) for code in condition.codes])
+            found = exp.In(this=x(), expressions=[self._number(code) for code in condition.codes])
+            return exp.Not(this=found) if condition.others else found
         bounds: list[exp.Expression] = []
         if condition.above is not None:
             bounds.append(exp.GT(this=x(), expression=self._number(condition.above)))
