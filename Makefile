@@ -10,7 +10,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/test_readers_boosters.py tests/test_model_files.py tests/test_boosters_explained.py
 
-.PHONY: demo test test-oldest fuzz lint bench table-s2 table-covers table-rcboost table-frontier clean
+.PHONY: demo test test-oldest test-system fuzz lint bench table-s2 table-covers table-rcboost table-frontier clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -23,6 +23,9 @@ test-oldest: $(OLDEST)/test  ## the readers of boosters, with the oldest version
 
 fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged files of each format
 	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
+
+test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java; says what is missing
+	$(BIN)/python -m pytest tests/system
 
 lint: $(VENV)/lint  ## format, lint, types, import layers
 	$(BIN)/ruff format --check .
@@ -64,6 +67,10 @@ $(OLDEST)/test: pyproject.toml tests/oldest.txt
 	test -x $(OLDEST)/bin/python || $(OLDEST_PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--editable '.[test,xgboost,lightgbm,catboost]' --constraint tests/oldest.txt
+	touch $@
+
+$(VENV)/system: $(VENV)/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[system]'
 	touch $@
 
 $(VENV)/lint: $(VENV)/core

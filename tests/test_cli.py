@@ -23,6 +23,7 @@ from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.wording import readable
 from rulecover.rules import RuleSet
 
+COMMANDS = ("demo", "explain", "fit", "predict", "why", "export", "study")
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "highspy", "joblib", "jinja2", "rich.console")
 
 
@@ -41,9 +42,7 @@ def test_importing_brings_nothing_heavy(what: str) -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["explain", "--help"], ["demo", "--help"], ["study", "--help"]]
-)
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)])
 def test_help_and_version_bring_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "import atexit, sys\n"

@@ -38,3 +38,15 @@ class SolverError(RulecoverError, RuntimeError):
 
 class StudyError(RulecoverError, ValueError):
     """A study that cannot be run as asked: data, methods or a results file that are not what they should be."""
+
+
+class ExportError(RulecoverError, ValueError):
+    """A model that cannot be said in the format asked for."""
+
+
+class InvalidModelFileError(RulecoverError, ValueError):
+    """A file of rules that is damaged, made by hand and mistaken, or of a version that nobody knows."""
+
+
+class MissingExtraError(RulecoverError, ImportError):
+    """A package that an optional part needs and that is not installed."""

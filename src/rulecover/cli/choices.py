@@ -30,3 +30,33 @@ class Fallback(StrEnum):
     ALL = "all"
     MAJORITY = "majority"
     MODEL = "model"
+
+
+class Trainer(StrEnum):
+    MIRCO = "mirco"
+    RCBOOST = "rcboost"
+
+
+class Format(StrEnum):
+    SQL = "sql"
+    PYTHON = "python"
+    JAVASCRIPT = "javascript"
+    PANDAS = "pandas"
+    PMML = "pmml"
+    ONNX = "onnx"
+
+
+class SqlDialect(StrEnum):
+    POSTGRES = "postgres"
+    SQLITE = "sqlite"
+    DUCKDB = "duckdb"
+    BIGQUERY = "bigquery"
+    SNOWFLAKE = "snowflake"
+    SPARK = "spark"
+    TSQL = "tsql"
+
+
+class ShippedFallback(StrEnum):
+    CLOSEST = "closest"
+    ALL = "all"
+    MAJORITY = "majority"

@@ -79,7 +79,7 @@ class Printer:
     def summary(self, summary: Summary) -> None:
         """The rules, the figures beside the forest's, and the certificate in words."""
         self.say(f"{printable(summary.title)}: {summary_in_words(summary)}\n")
-        self._rules(summary.rules, summary.votes[1:])
+        self.rules(summary.rules, summary.votes[1:])
         self.say("\nOn held-out rows", "bold")
         self.say(score_table(summary.scores))
         self.say(" ".join([*figures_in_words(summary), *votes_in_words(summary), *path_in_words(summary)]))
@@ -104,7 +104,8 @@ class Printer:
         with Progress(*columns, console=self._err, transient=True) as progress:
             yield Bars(progress)
 
-    def _rules(self, rules: RuleSet, votes: Sequence[Sequence[float]]) -> None:
+    def rules(self, rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> None:
+        """The rules, in a table."""
         if self._out.is_terminal:
             self._out.print(_folded(rules, votes))
         else:

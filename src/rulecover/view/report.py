@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from rulecover.files import whole_file
 from rulecover.view.numbers import amount
 from rulecover.view.rendering import environment
 from rulecover.view.text import percent, printable
@@ -56,7 +56,9 @@ class _Row:
 
 def write_report(summary: Summary, path: str | os.PathLike[str]) -> Path:
     """Writes the report to a file, whole or not at all; returns its path."""
-    return _write_whole(Path(path), report_html(summary))
+    with whole_file(Path(path)) as file:
+        file.write(report_html(summary))
+    return Path(path)
 
 
 def report_html(summary: Summary) -> str:
@@ -126,24 +128,3 @@ def _features(rules: RuleSet) -> list[tuple[str, int, float]]:
 
 def _colour(k: int) -> int:
     return min(k, _COLOURS)
-
-
-def _write_whole(path: Path, text: str) -> Path:
-    """Writes beside the file and renames: a reader sees the old report or the new one, never a half."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(name).chmod(_usual_mode())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return path
-
-
-def _usual_mode() -> int:
-    """The mode that a new file gets here: a temporary file is its owner's alone."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
