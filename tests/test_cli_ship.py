@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -232,6 +233,16 @@ def test_exported_sql_gives_the_answers_of_predict(folder: Path) -> None:
 
 def test_the_dialects_of_the_command_line_are_those_of_the_library() -> None:
     assert list(SqlDialect) == list(DIALECTS)
+
+
+def test_the_shell_completes_commands() -> None:
+    asked = {"_RULECOVER_COMPLETE": "complete_bash", "COMP_WORDS": "rulecover pre", "COMP_CWORD": "1"}
+    code = "import sys; sys.argv = ['rulecover']; from rulecover.cli.main import app; app(prog_name='rulecover')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True, check=False
+    )
+
+    assert done.stdout.split() == ["predict"]
 
 
 # Errors ---------------------------------------------------------------------------------------------------------------
