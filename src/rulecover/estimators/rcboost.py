@@ -361,7 +361,7 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
     Parameters
     ----------
     estimator
-        The tree of Algorithm 2, the first one and the one that prices. By default a decision tree of depth 5.
+        The tree of Algorithm 2, the first one and the one that prices. By default a decision tree of depth 10.
     max_rmp_calls
         A bound on the number of solves of the restricted master problem (RMP).
     criterion
@@ -499,7 +499,7 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
 
     def _default_estimator(self) -> Any:
         # A leaf must carry some weight: rows that hardly count make no rule of their own.
-        return DecisionTreeClassifier(max_depth=5, min_weight_fraction_leaf=1e-6)
+        return DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=1e-6)
 
     def _grown_tree(self, pool: RulePool) -> GrownTree:
         return GrownTree.of(pool)
