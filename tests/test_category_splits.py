@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rulecover.categories import CategorySet, category_name
+from rulecover.categories import CategorySet, HashedCategories, category_name
+from rulecover.city_hash import category_hash
 from rulecover.clauses import Clause
 from rulecover.pool import _joined, first_of_equal
 from rulecover.trees import Leaves, Tree
@@ -141,3 +142,18 @@ def test_rules_of_a_tree_name_the_categories() -> None:
     )
     rules = all_leaves((tree,)).rules()
     assert [rule.text for rule in rules] == ["(colour in {red, blue} or missing)", "colour not in {red, blue}"]
+
+
+def test_hashed_categories_are_recognised_and_named_by_the_data() -> None:
+    model = HashedCategories((category_hash("red"), category_hash("7")))
+    values = np.array(["red", 7, 7.0, np.nan, None, "green", "blue"], dtype=object)
+    named = model.named(values)
+    np.testing.assert_array_equal(model.codes(values), [0, 1, 1, np.nan, np.nan, -1, -1])
+    np.testing.assert_array_equal(named.codes(values)[:5], model.codes(values)[:5])
+    assert list(model) == [f"#{h}" for h in model.hashes]
+    assert list(named) == ["red", "7", "blue", "green"]
+    both = CategorySet((0.0, 1.0, 2.0))
+    assert str(Clause(0, "colour", categories=both, known=named)) == "colour not in {green}"
+    # Of a model alone nobody knows what else there is.
+    one = CategorySet((0.0, 1.0))
+    assert str(Clause(0, "colour", categories=one, known=HashedCategories((1, 2, 3)))) == "colour in {#1, #2}"

@@ -153,7 +153,7 @@ def test_a_fraction_is_no_category() -> None:
     matrix = xgboost.DMatrix(codes, np.sin(3 * codes[:, 0]), feature_types=["c"], enable_categorical=True)
     ensemble = read_trees(xgboost.train({"max_depth": 3, "verbosity": 0}, matrix, 2))
     codes[7, 0] = 2.5
-    with pytest.raises(MismatchedDataError, match=r"column 0 holds categories.*row 7 has 2\.5"):
+    with pytest.raises(MismatchedDataError, match=r"column 0 holds categories.*a row has 2\.5"):
         ensemble.prepare(codes)
 
 

@@ -53,6 +53,8 @@ class CategorySet:
         >>> CategorySet((0.0, 2.0)).shortest(["red", "green", "blue"])
         CategorySet(codes=(1.0,), others=True)
         """
+        if isinstance(known, HashedCategories) and not known.texts:  # these are not all that there are
+            return self
         if not known or max(self.codes, default=0) >= len(known):
             return self
         rest = tuple(float(k) for k in range(len(known)) if k not in set(self.codes))
@@ -69,7 +71,7 @@ class CategorySet:
 
 @dataclass(frozen=True)
 class HashedCategories(Sequence[Any]):
-    """Categories of which a model holds no more than a number each, CatBoost's hash of the text.
+    """Categories of which a model holds no more than a number each, CatBoost's hash of the text, and not of all.
 
     Parameters
     ----------
@@ -103,9 +105,9 @@ class HashedCategories(Sequence[Any]):
         return np.array(known, dtype=np.float64)[which]
 
     def named(self, values: Array) -> HashedCategories:
-        """The same categories, with the texts of those that are among the values."""
-        texts = {category_hash(text): text for text in _texts(values)[0] if text is not None}
-        return HashedCategories(self.hashes, tuple((h, texts[h]) for h in self.hashes if h in texts))
+        """The same categories with their texts, and behind them all others among the values."""
+        texts = {category_hash(text): text for text in sorted(filter(None, _texts(values)[0]))}
+        return HashedCategories(tuple(dict.fromkeys([*self.hashes, *texts])), tuple(texts.items()))
 
 
 def _texts(values: Array) -> tuple[list[str | None], Ints]:

@@ -16,7 +16,7 @@ def category_hash(text: str) -> int:
     """CatBoost's number of a category, a signed integer of 32 bits.
 
     >>> category_hash("r"), category_hash("10")
-    (511999110, 1183230456)
+    (511999110, -1337848602)
     """
     low = _city_hash(text.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
     return low - (1 << 32) if low >> 31 else low

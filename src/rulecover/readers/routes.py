@@ -49,11 +49,10 @@ def _node_of(k: int, number: Ints, leaves: Array) -> Ints:
 def _all_leaves(
     prepare: Callable[[Any], Any], leaves: Callable[[Any], Array], node_of: tuple[Ints, ...], X: Any
 ) -> Array:
-    X = prepare(X)
     largest = max((len(number) for number in node_of), default=0)
     out = np.empty((X.shape[0], len(node_of)), dtype=smallest_uint(largest), order="F")
     for start in range(0, X.shape[0], _ROWS):
-        rows = X[start : start + _ROWS]
+        rows = prepare(X[start : start + _ROWS])
         out[start : start + _ROWS] = np.asarray(leaves(rows)).reshape(rows.shape[0], len(node_of))
     return out
 
@@ -94,7 +93,7 @@ def _checked_codes(columns: Ints, prepare: Callable[[Any], Any], X: Any) -> Any:
         wrong = np.flatnonzero(~np.isnan(values) & (values != np.round(values)))
         if wrong.size:
             raise MismatchedDataError(
-                f"column {f} holds categories, as whole numbers, but row {wrong[0]} has {values[wrong[0]]}; "
+                f"column {f} holds categories, as whole numbers, but a row has {values[wrong[0]]}; "
                 "give the codes that the model was trained with."
             )
     return X
