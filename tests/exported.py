@@ -291,3 +291,34 @@ def all_but(clauses: Matcher) -> list[list[Condition]]:
         return replace(condition, codes=rest or (99.0,), others=not condition.others)
 
     return [[turned(condition) for condition in rule] for rule in conditions_of(clauses)]
+
+
+def named_case() -> tuple[Case, list[dict[str, Any]]]:
+    """Rules on categories that have names, on a column in which 0 is missing; and rows with the names themselves."""
+    labels, sums = np.array(["no", "yes"]), np.array([[3.0, 1.0], [1.0, 5.0], [2.0, 2.0], [0.0, 9.0]])
+    rules = RuleSet(
+        offset=np.array([0, 2, 3, 4, 5]),
+        feature=np.array([0, 1, 1, 0, 1]),
+        lower=np.array([-np.inf, -np.inf, -np.inf, 2.0, -np.inf]),
+        upper=np.array([1.5, np.inf, np.inf, np.inf, np.inf]),
+        missing=np.array([True, False, True, False, False]),
+        category=np.array([-1, 0, 1, -1, 2]),
+        feature_names=("age", "colour"),
+        category_sets=(np.array([0.0, 2.0]), np.array([1.0]), np.array([-1.0])),
+        evidence=Evidence(labels, sums, np.zeros(4), np.ones(4), sums.sum(axis=0)),
+    )
+    categories = {1: ("red", 'it\'s "big"', "grün", "never named")}
+    model = ScoredRules(
+        rules, sums, Classes(labels), sums.sum(axis=0), categories=categories, zero_missing=frozenset([0])
+    )
+    colours = [*categories[1], None, "never seen", "Red", ""]
+    raw = [{"age": age, "colour": colour} for age in (0.0, 1e-36, -1e-34, 1.0, 3.0, None) for colour in colours]
+    codes = {label: code for code, label in enumerate(categories[1])}
+    X = [
+        [
+            np.nan if row["age"] is None else row["age"],
+            np.nan if row["colour"] is None else codes.get(row["colour"], -1),
+        ]
+        for row in raw
+    ]
+    return Case(model, model, np.array(X)), raw

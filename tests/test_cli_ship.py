@@ -265,7 +265,7 @@ MISTAKES = {
     "a model that is none": (["predict", "fruit.csv", "fruit.csv"], "fruit.csv: this is no JSON"),
     "a column that is not there": (
         ["predict", "model.json", "other.csv"],
-        "other.csv has no column 'weight'",
+        "other.csv has no column 'colour'",
     ),
     "a column to keep that is not there": (
         ["predict", "model.json", "fruit.csv", "--keep", "price"],

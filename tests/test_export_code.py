@@ -12,7 +12,7 @@ import onnxruntime
 import pandas as pd
 import polars as pl
 import pytest
-from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, text_case
+from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, named_case, text_case
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -131,13 +131,16 @@ def test_null_is_missing_in_data_frames() -> None:
     assert by_polars[:, 1:3].to_numpy().tolist() == meant.tolist()
 
 
-def test_levels_of_a_text_column_are_read_from_the_text() -> None:
-    case, raw = text_case()
+@pytest.mark.parametrize("made", [text_case, named_case])
+def test_levels_and_categories_are_read_from_the_text(made: Any) -> None:
+    case, raw = made()
     predict = executed(to_python(case.model))["predict"]
     by_pandas = executed(to_pandas(case.model))["predict"](pd.DataFrame(raw))
     by_polars = pl.DataFrame(raw).select(to_polars(case.model)).unnest("answer")
 
     assert [tuple(predict(row)["probabilities"]) for row in raw] == [row[1:3] for row in case.table()]
+    assert case.model.predict_proba(pd.DataFrame(raw)).tolist() == case.probabilities
+    assert case.model.predict_proba(pl.DataFrame(raw)).tolist() == case.probabilities
     assert list(by_pandas.itertuples(index=False, name=None)) == case.table()
     assert by_polars.rows() == case.table()
 
@@ -148,6 +151,12 @@ def test_levels_of_a_text_column_are_read_from_the_text() -> None:
 @pytest.fixture(scope="module")
 def mirco() -> MIRCOClassifier:
     return MIRCOClassifier(random_state=0).fit(*load_iris(return_X_y=True, as_frame=True))
+
+
+def test_zeros_that_are_missing_are_so_in_onnx() -> None:
+    case, _ = named_case()
+
+    assert by_onnx(case) == case.table()
 
 
 def test_a_bare_rule_set_votes_by_counts(mirco: MIRCOClassifier) -> None:

@@ -10,7 +10,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-from exported import HOSTILE, cases, hostile_case
+from exported import HOSTILE, cases, hostile_case, named_case
 from sklearn.datasets import load_iris
 
 from rulecover import MIRCOClassifier
@@ -54,6 +54,14 @@ def test_any_name_survives(hostile: str) -> None:
 
     assert loaded.rules.feature_names[0] == hostile
     assert loaded.answer.votes[0] == hostile
+
+
+def test_names_of_categories_and_zeros_that_are_missing_survive() -> None:
+    case, raw = named_case()
+    loaded = from_json(to_json(case.model))
+
+    assert loaded.predict_proba(pd.DataFrame(raw)).tolist() == case.probabilities
+    assert to_json(loaded) == to_json(case.model)
 
 
 def test_the_file_has_a_rule_a_line_and_the_same_model_gives_the_same_text() -> None:
@@ -106,6 +114,8 @@ MISTAKES = {
     "a path for some": (changed("rules", 0, "path", to=[]), "some rules have a path"),
     "a list": ([], "no file of rules"),
     "a number": (1, "no file of rules"),
+    "categories of no column": (changed("categories", to=[{"column": 7, "labels": ["a"]}]), "column 7"),
+    "zeros of no column": (changed("zero_missing", to=[7]), "column 7"),
     "columns twice": (changed("columns", to=["other", "other"]), "twice"),
 }
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from databases import Database, DuckDB, SQLite, statements
-from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, random_rules, text_case
+from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, named_case, random_rules, text_case
 from sqlglot import exp
 
 from rulecover.exceptions import ExportError
@@ -102,8 +104,9 @@ def test_hostile_names_of_columns_classes_and_tables_are_only_names(database: Da
     assert database.rows("SELECT * FROM victim") == []
 
 
-def test_levels_of_a_text_column_are_read_from_the_text(database: Database) -> None:
-    case, raw = text_case()
+@pytest.mark.parametrize("made", [text_case, named_case])
+def test_levels_and_categories_are_read_from_the_text(database: Database, made: Any) -> None:
+    case, raw = made()
     query = to_sql(case.model, "data", dialect=database.dialect, keep=["id"])
 
     assert database.text_answers(query, raw) == case.table()

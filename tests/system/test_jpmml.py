@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, text_case
+from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, named_case, text_case
 from jpmml_evaluator import make_evaluator
 from jpmml_evaluator.jpype import JPypeBackend
 
@@ -59,7 +59,8 @@ def test_hostile_names_of_columns_and_classes_are_only_names(java: Any, tmp_path
         check(case, by_jpmml(java, tmp_path, case))
 
 
-def test_levels_of_a_text_column_are_read_from_the_text(java: Any, tmp_path: Path) -> None:
-    case, raw = text_case()
+@pytest.mark.parametrize("made", [text_case, named_case])
+def test_levels_and_categories_are_read_from_the_text(java: Any, tmp_path: Path, made: Any) -> None:
+    case, raw = made()
 
     check(case, by_jpmml(java, tmp_path, case, pd.DataFrame(raw)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
-from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, text_case
+from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, named_case, text_case
 from postgres import PostgreSQL, server
 
 from rulecover.export import conditions, to_sql, to_sql_expression
@@ -53,8 +54,9 @@ def test_a_pool_of_many_rules_is_split_where_a_query_would_be_too_wide(database:
     assert database.answers(query, "data", case) == case.table()
 
 
-def test_levels_of_a_text_column_are_read_from_the_text(database: PostgreSQL) -> None:
-    case, raw = text_case()
+@pytest.mark.parametrize("made", [text_case, named_case])
+def test_levels_and_categories_are_read_from_the_text(database: PostgreSQL, made: Any) -> None:
+    case, raw = made()
 
     assert database.text_answers(to_sql(case.model, "data", dialect="postgres", keep=["id"]), raw) == case.table()
 

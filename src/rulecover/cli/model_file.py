@@ -13,7 +13,7 @@ import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.exceptions import InvalidModelFileError
-from rulecover.export.conditions import MISSING
+from rulecover.export.inputs import Coded, Input, Level, Number
 from rulecover.export.json_file import from_json
 from rulecover.export.model import ScoredRules
 
@@ -38,46 +38,44 @@ class Model:
     rules: ScoredRules
 
     @cached_property
-    def _used(self) -> list[int]:
-        return sorted(set(self.rules.rules.feature.tolist()) | self._along_paths)
-
-    @property
-    def _along_paths(self) -> set[int]:
-        paths = self.rules.rules.paths
-        return set() if paths is None else set(paths.feature.tolist())
-
-    @cached_property
-    def texts(self) -> dict[str, set[str]]:
-        """The text columns that rules speak of, and the levels of each."""
-        levels: dict[str, set[str]] = {}
-        for f in self._used:
-            if f in self.rules.rules.levels:
-                name, level = self.rules.rules.levels[f]
-                levels.setdefault(name, set()).add(level)
-        return levels
-
-    @cached_property
-    def numbers(self) -> list[str]:
+    def numbers(self) -> set[str]:
         """The columns of numbers that rules speak of."""
-        return [self.rules.rules.feature_names[f] for f in self._used if f not in self.rules.rules.levels]
+        return {each.name for each in self.rules.inputs.values() if isinstance(each, Number) or _by_number(each)}
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         """What a table must have."""
-        return [*self.numbers, *self.texts]
+        return list(dict.fromkeys(each.name for each in self.rules.inputs.values()))
+
+    @cached_property
+    def _truths(self) -> set[str]:
+        """Text columns that hold nothing but true and false."""
+        levels: dict[str, set[str | None]] = {}
+        for each in self.rules.inputs.values():
+            if isinstance(each, Level):
+                levels.setdefault(each.name, set()).add(each.level)
+        return {name for name, known in levels.items() if known <= {"True", "False", None}}
 
     def rows(self, table: Any, first: int) -> Any:
         """The rows of a part of a table, whose first row has this number, as the rules take them."""
+        cells = {name: self._cells(table[name], first) for name in self.columns}
         X = np.zeros((len(table), self.rules.rules.n_features))
-        columns = {name: numbers(table[name], first) for name in self.numbers}
-        texts = {name: texts_of(table[name], levels) for name, levels in self.texts.items()}
-        for f in self._used:
-            if f in self.rules.rules.levels:
-                name, level = self.rules.rules.levels[f]
-                X[:, f] = texts[name].isna() if level == MISSING else texts[name] == level
-            else:
-                X[:, f] = columns[self.rules.rules.feature_names[f]]
+        for f, each in self.rules.inputs.items():
+            X[:, f] = each.read(cells[each.name])
         return X
+
+    def _cells(self, column: Any, first: int) -> Any:
+        if column.name in self.numbers:
+            return numbers(column, first)
+        known = column.notna()
+        text = column.astype(str)  # true and false are written as they were when the model was trained
+        text = text.replace(_TRUTHS) if column.name in self._truths else text
+        return text.astype(object).where(known, None).to_numpy(dtype=object)
+
+
+def _by_number(each: Input) -> bool:
+    """Whether a column holds categories that are numbers."""
+    return isinstance(each, Coded) and not any(isinstance(label, (str, bool)) for label, _ in each.codes)
 
 
 def numbers(column: Any, first: int) -> Any:
@@ -100,12 +98,3 @@ def _parsed(column: Any, first: int) -> Any:
             "but the model takes numbers there; correct the cell, or leave it empty if nothing is known."
         )
     return parsed.astype("float64")
-
-
-def texts_of(column: Any, levels: set[str]) -> Any:
-    """A column of texts; true and false are written as they were when the model was trained."""
-    known = column.notna()
-    text = column.astype(str)
-    if levels <= {"True", "False", MISSING}:
-        text = text.replace(_TRUTHS)
-    return text.where(known, None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
+from rulecover.export.inputs import UNSEEN, Coded, Input, Number
 from rulecover.export.model import Classes, ScoredRules
 from rulecover.fallback import per_comparison
 from rulecover.matching import Matcher
@@ -15,9 +16,6 @@ from rulecover.voting import MajorityVote
 
 #: Names of columns are cut off beyond this many bytes by PostgreSQL.
 _LONGEST_NAME = 63
-
-#: The level of a text column that stands for no text.
-MISSING = "(missing)"
 
 
 @dataclass(frozen=True)
@@ -100,10 +98,32 @@ class Script:
         return sorted({condition.feature for rule in self.conditions for condition in rule})
 
     @cached_property
-    def levels(self) -> dict[int, tuple[str, str | None]]:
-        """Columns in use that are 1 where a text column has a level, ``None`` for no text at all, and 0 elsewhere."""
-        levels = {f: level for f, level in self.model.rules.levels.items() if f in self.features}
-        return {f: (name, None if level == MISSING else level) for f, (name, level) in levels.items()}
+    def inputs(self) -> dict[int, Input]:
+        """For each column in use, by number: where its values come from; categories that no rule names are left out."""
+        return {f: self._needed(f, self.model.inputs[f]) for f in self.features}
+
+    def _needed(self, f: int, read: Input) -> Input:
+        mine = [condition for rule in self.conditions for condition in rule if condition.feature == f]
+        if not isinstance(read, Coded) or any(c.above is not None or c.up_to is not None for c in mine):
+            return read
+        named = {code for condition in mine for code in condition.codes or ()}
+        if UNSEEN in named:
+            return read
+        return Coded(read.name, tuple((label, code) for label, code in read.codes if code in named))
+
+    def has(self, kind: type[Input]) -> bool:
+        """Whether some column in use is of this kind."""
+        return any(isinstance(each, kind) for each in self.inputs.values())
+
+    @property
+    def zero_missing(self) -> bool:
+        """Whether 0 counts as missing in some column in use."""
+        return any(isinstance(each, Number) and each.zero_missing for each in self.inputs.values())
+
+    @property
+    def columns(self) -> list[str]:
+        """What a table must have."""
+        return list(dict.fromkeys(each.name for each in self.inputs.values()))
 
     @property
     def names(self) -> tuple[str, ...]:

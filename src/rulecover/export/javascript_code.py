@@ -10,6 +10,7 @@ import rulecover
 from rulecover.exceptions import ExportError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
+from rulecover.export.inputs import ZERO, Coded, Input, Level
 from rulecover.export.labels import Label, plain_labels
 from rulecover.export.model import Classes
 
@@ -42,6 +43,18 @@ function level(row, name, wanted) {
   const missing = given === null || Number.isNaN(given);
   return Number(wanted === null ? missing : !missing && String(given) === wanted);
 }
+"""
+
+_CODE = """
+function code(row, name, codes) {
+  const given = value(row, name);
+  if (given === null || Number.isNaN(given)) return NaN;
+  return codes.has(given) ? codes.get(given) : -1;
+}
+"""
+
+_ZERO = """
+const withoutZero = (number) => (Math.abs(number) <= {zero!r} ? NaN : number);
 """
 
 _ADDED = """
@@ -140,7 +153,9 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
         _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
         _tables(script),
         _VALUE,
-        _LEVEL if script.levels else "",
+        _LEVEL if script.has(Level) else "",
+        _CODE if script.has(Coded) else "",
+        _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
         _ADDED.format(fallback=_literal(script.model.fallback))
         + _FALLBACKS[script.model.fallback]
@@ -184,15 +199,19 @@ def _literal(value: Any) -> str:
 def _met(script: Script) -> str:
     """The function that counts the conditions of each rule that a row meets."""
     lines = ["function met(row) {"]
-    for f in script.features:
-        read = f"number(row, {_literal(script.names[f])})"
-        if f in script.levels:
-            text, level = script.levels[f]
-            read = f"level(row, {_literal(text)}, {_literal(level)})"
-        lines.append(f"  const x{f} = {read};")
+    lines += [f"  const x{f} = {_read(each)};" for f, each in script.inputs.items()]
     lines.append("  return [")
     lines += [f"    +{' + '.join(map(_condition, rule)) or '0'}," for rule in script.conditions]
     return "\n".join([*lines, "  ];", "}"])
+
+
+def _read(each: Input) -> str:
+    if isinstance(each, Level):
+        return f"level(row, {_literal(each.name)}, {_literal(each.level)})"
+    if isinstance(each, Coded):
+        return f"code(row, {_literal(each.name)}, new Map({_literal(each.codes)}))"
+    read = f"number(row, {_literal(each.name)})"
+    return f"withoutZero({read})" if each.zero_missing else read
 
 
 def _condition(condition: Condition) -> str:

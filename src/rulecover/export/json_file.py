@@ -70,6 +70,10 @@ def to_json(model: Any) -> str:
         "answer": _written_answer(exported),
         "columns": list(rules.feature_names),
         "levels": [{"column": f, "name": name, "level": level} for f, (name, level) in sorted(rules.levels.items())],
+        "categories": [
+            {"column": f, "labels": plain_labels(labels)} for f, labels in sorted(exported.categories.items())
+        ],
+        "zero_missing": sorted(exported.zero_missing),
         "fallback": exported.fallback,
         "totals": exported.totals.tolist(),
         "base": exported.base.tolist(),
@@ -217,7 +221,19 @@ def _model(written: Json) -> ScoredRules:
     totals = _numbers(written["totals"], len(answer.votes))
     base = _numbers(written.get("base", [0.0] * len(answer.votes)), len(answer.votes))
     rules = _rules(written, answer, totals)
-    return ScoredRules(rules, votes, answer, totals, written["fallback"], base)
+    categories = written.get("categories", [])
+    columns = _places(categories, rules.n_features).tolist()
+    zeros = _places([{"column": f} for f in written.get("zero_missing", [])], rules.n_features).tolist()
+    return ScoredRules(
+        rules,
+        votes,
+        answer,
+        totals,
+        fallback=written["fallback"],
+        base=base,
+        categories={f: tuple(each["labels"]) for f, each in zip(columns, categories, strict=True)},
+        zero_missing=frozenset(zeros),
+    )
 
 
 def _answer(written: Json) -> Classes | Mean:

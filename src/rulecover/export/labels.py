@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from rulecover.exceptions import ExportError
 from rulecover.typing import Array
@@ -11,9 +14,9 @@ from rulecover.typing import Array
 Label: TypeAlias = str | int | float | bool
 
 
-def plain_labels(labels: Array) -> list[Label]:
+def plain_labels(labels: Array | Iterable[Any]) -> list[Label]:
     """The labels as strings, whole numbers, floats or truth values."""
-    return [_plain(label) for label in labels.tolist()]
+    return [_plain(label) for label in (labels.tolist() if isinstance(labels, np.ndarray) else labels)]
 
 
 def _plain(label: Any) -> Label:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import scipy.sparse
 
 from rulecover.estimators.reasons import reasons
 from rulecover.exceptions import MismatchedDataError
+from rulecover.export.inputs import MISSING, ZERO, Coded, Input, Level, Number, read_frame
+from rulecover.export.labels import Label
 from rulecover.fallback import FALLBACKS, MajorityClass
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats
@@ -16,7 +21,6 @@ from rulecover.voting import MajorityVote
 
 if TYPE_CHECKING:
     import pandas as pd
-    import scipy.sparse
 
 #: Who can answer for a row that no rule covers where the source model is not at hand.
 EXPORTED_FALLBACKS = ("closest", "all", "majority", "default")
@@ -87,6 +91,10 @@ class ScoredRules:
         Who answers for a row that no rule covers: "closest", "all", "majority", or "default", the base alone.
     base
         The votes that every row begins with; none by default.
+    categories
+        For a column of categories, by its number: the category behind each code, from 0.
+    zero_missing
+        Columns in which 0 counts as missing, by number.
 
     Examples
     --------
@@ -106,6 +114,8 @@ class ScoredRules:
     totals: Floats
     fallback: str = "closest"
     base: Floats = field(default_factory=lambda: np.zeros(0))
+    categories: Mapping[int, tuple[Label, ...]] = field(default_factory=dict)
+    zero_missing: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         columns = len(self.answer.votes)
@@ -172,13 +182,35 @@ class ScoredRules:
         tally[self.answer.say(tally) <= 0] = self.totals
         return tally, missed
 
+    @cached_property
+    def inputs(self) -> dict[int, Input]:
+        """For each column that rules speak of, by number: where its values come from in a table as people have it."""
+        used = set(self.rules.feature.tolist())
+        if self.rules.paths is not None:
+            used |= set(self.rules.paths.feature.tolist())
+        return {f: self._input(f) for f in sorted(used)}
+
+    def _input(self, f: int) -> Input:
+        name = self.rules.feature_names[f]
+        if f in self.rules.levels:
+            text, level = self.rules.levels[f]
+            return Level(text, None if level == MISSING else level)
+        if f in self.categories:
+            return Coded(name, tuple((label, float(code)) for code, label in enumerate(self.categories[f])))
+        return Number(name, f in self.zero_missing)
+
     def _rows(self, X: Any) -> Any:
-        """Rows as floats, with the columns that the rules speak of; NaN is a missing value."""
-        if hasattr(X, "iloc"):  # pandas, whose own missing values are no floats
-            self.rules.check_columns(X[:0])
-            X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        """Rows as floats: a data frame with the columns that rules speak of, or an array of numbers and codes."""
+        if hasattr(X, "columns"):
+            return read_frame(X, self.inputs, self.rules.n_features)
         X = self.rules.check_columns(X)
         try:
-            return X.astype(np.float64, copy=False)
+            rows = X.astype(np.float64, copy=False)
         except (TypeError, ValueError) as error:
             raise MismatchedDataError(f"X holds what is no number ({error}); encode it as in training.") from error
+        if not self.zero_missing:
+            return rows
+        rows = rows.toarray() if scipy.sparse.issparse(rows) else rows.copy()
+        for f in self.zero_missing:
+            rows[np.abs(rows[:, f]) <= ZERO, f] = np.nan
+        return rows

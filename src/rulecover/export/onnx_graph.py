@@ -11,6 +11,7 @@ import rulecover
 from rulecover.exceptions import ExportError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
+from rulecover.export.inputs import ZERO, Number
 from rulecover.export.labels import plain_labels
 from rulecover.export.model import Classes
 from rulecover.typing import Array
@@ -113,6 +114,8 @@ class _Graph:
         """Which row satisfies which condition, rows x conditions."""
         feature = np.array([condition.feature for condition in conditions], dtype=np.int64)
         values = self._do("Gather", "X", feature, axis=1)
+        if self.script.zero_missing:
+            values = self._without_zeros(values, feature)
         known = self._within(values, conditions)
         sets = [c for c, condition in enumerate(conditions) if condition.codes]
         if sets:
@@ -122,6 +125,12 @@ class _Graph:
             known = self._do("Gather", known, place, axis=1)
         missing = np.array([[condition.missing for condition in conditions]])
         return self._do("Or", known, self._do("And", self._do("IsNaN", values), missing))
+
+    def _without_zeros(self, values: str, feature: Array) -> str:
+        inputs = self.script.inputs
+        counts = [isinstance(read := inputs.get(f), Number) and read.zero_missing for f in feature.tolist()]
+        zero = self._do("LessOrEqual", self._do("Abs", values), np.array(ZERO))
+        return self._do("Where", self._do("And", zero, np.array([counts])), np.array(np.nan), values)
 
     def _within(self, values: str, conditions: list[Condition]) -> str:
         lower = np.array([[_lower(condition) for condition in conditions]])

@@ -7,6 +7,7 @@ from typing import Any
 import rulecover
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
+from rulecover.export.inputs import ZERO, Coded, Input, Level
 from rulecover.export.labels import plain_labels
 from rulecover.export.model import Classes
 from rulecover.export.python_code import checked_name
@@ -33,6 +34,18 @@ def _level(frame, name, level):
     missing = column.isna().to_numpy()
     same = missing if level is None else ~missing & (column.astype(str) == level).to_numpy(dtype=bool)
     return same.astype("float64")
+"""
+
+_CODE = """
+def _code(frame, name, codes):
+    column = frame[name].astype(object)
+    known = column.map(codes).astype("float64").fillna(-1.0).to_numpy()
+    return np.where(column.isna().to_numpy(), np.nan, known)
+"""
+
+_ZERO = """
+def _without_zero(numbers):
+    return np.where(np.abs(numbers) <= {zero!r}, np.nan, numbers)
 """
 
 _ADDED = """
@@ -102,7 +115,9 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
         _HEAD.format(version=rulecover.__version__, name=name, returned=_returned(script)),
         _tables(script),
         _NUMBERS,
-        _LEVEL if script.levels else "",
+        _LEVEL if script.has(Level) else "",
+        _CODE if script.has(Coded) else "",
+        _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
         _ADDED.format(name=name) + _FALLBACKS[script.model.fallback] + _answers(script),
     ]
@@ -152,15 +167,19 @@ def _answers(script: Script) -> str:
 def _met(script: Script) -> str:
     """The function that counts the conditions of each rule that each row meets."""
     lines = ["def _met(frame):"]
-    for f in script.features:
-        read = f"_numbers(frame, {script.names[f]!a})"
-        if f in script.levels:
-            text, level = script.levels[f]
-            read = f"_level(frame, {text!a}, {level!a})"
-        lines.append(f"    x{f} = {read}")
+    lines += [f"    x{f} = {_read(each)}" for f, each in script.inputs.items()]
     lines += ["    every = np.ones(len(frame), dtype=int)", "    met = ["]
     lines += [f"        {' + '.join(map(_condition, rule)) or '0 * every'}," for rule in script.conditions]
     return "\n".join([*lines, "    ]", "    return np.column_stack(met)"])
+
+
+def _read(each: Input) -> str:
+    if isinstance(each, Level):
+        return f"_level(frame, {each.name!a}, {each.level!a})"
+    if isinstance(each, Coded):
+        return f"_code(frame, {each.name!a}, {dict(each.codes)!a})"
+    read = f"_numbers(frame, {each.name!a})"
+    return f"_without_zero({read})" if each.zero_missing else read
 
 
 def _condition(condition: Condition) -> str:

@@ -12,6 +12,7 @@ import rulecover
 from rulecover.exceptions import ExportError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
+from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level, Number
 from rulecover.export.labels import Label, plain_labels
 from rulecover.export.model import Classes
 
@@ -21,7 +22,9 @@ _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 #: How the fields begin that are computed on the way.
-_OURS = ("met_", "fired", "share_", "best", "near_", "votes_", "said", "tally_", "total", "class", "answer")
+_OURS = ("feature_", "met_", "fired", "share_", "best", "near_", "votes_", "said", "tally_", "total", "class", "answer")
+
+_BEYOND_ZERO = (("lessThan", -ZERO), ("greaterThan", ZERO))
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "double"}
 
@@ -58,20 +61,19 @@ class _Document:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        texts = dict.fromkeys(text for text, _ in script.levels.values())
-        self.numbers = [script.names[f] for f in script.features if f not in script.levels]
-        self.texts = list(texts)
         labels = script.model.answer.votes if isinstance(script.model.answer, Classes) else ()
         if len(labels) and (script.model.votes.min() < 0 or script.model.base.min() < 0):
             raise ExportError("PMML has no word for votes below zero for a class; export to another format.")
-        for name in (*self.numbers, *self.texts, *(script.names[f] for f in script.levels), *labels):
-            _check(name)
+        for text in (*script.columns, *labels, *(label for label in self._categories() if isinstance(label, str))):
+            _check(text)
         self.mark = ""
-        while any(name.startswith(tuple(self.mark + word for word in _OURS)) for name in self._all_names()):
+        while any(
+            name.startswith(tuple(self.mark + word for word in _OURS)) for name in (*script.columns, *script.outputs)
+        ):
             self.mark += "_"
 
-    def _all_names(self) -> Iterable[str]:
-        return (*self.numbers, *self.texts, *(self.script.names[f] for f in self.script.features), *self.script.outputs)
+    def _categories(self) -> Iterable[Label]:
+        return (label for each in self.script.inputs.values() if isinstance(each, Coded) for label, _ in each.codes)
 
     def text(self) -> str:
         root = ET.Element("PMML", {"version": "4.4", "xmlns": _NAMESPACE})
@@ -87,8 +89,10 @@ class _Document:
     # Fields -----------------------------------------------------------------------------------------------------------
 
     def _dictionary(self) -> ET.Element:
-        fields = [_element("DataField", name=name, optype="continuous", dataType="double") for name in self.numbers]
-        fields += [_element("DataField", name=name, optype="categorical", dataType="string") for name in self.texts]
+        kinds = {each.name: _kind_of(each) for each in self.script.inputs.values()}
+        fields = [
+            _element("DataField", name=name, optype=optype, dataType=kind) for name, (optype, kind) in kinds.items()
+        ]
         answer = self.script.model.answer
         if isinstance(answer, Classes):
             labels = plain_labels(answer.labels)
@@ -99,14 +103,15 @@ class _Document:
         return _element("DataDictionary", [*fields, target])
 
     def _schema(self) -> ET.Element:
-        fields = [_element("MiningField", name=name) for name in (*self.numbers, *self.texts)]
+        fields = [_element("MiningField", name=name) for name in self.script.columns]
         return _element("MiningSchema", [*fields, _element("MiningField", name=self._our("class"), usageType="target")])
 
     def _derived(self) -> Iterable[ET.Element]:
         """All that is computed for a row: features from text, counts, shares, and the tally."""
         script = self.script
-        for f, (text, level) in script.levels.items():
-            yield self._level(script.names[f], text, level)
+        for f, each in script.inputs.items():
+            if self._feature(f) != each.name:
+                yield self._define(f"feature_{f}", _read(each))
         for j, rule in enumerate(script.conditions):
             yield self._define(f"met_{j}", _sum([self._one_if(condition) for condition in rule]))
         fires = [self._fires(j) for j in range(len(script.sizes))]
@@ -150,15 +155,15 @@ class _Document:
     def _fires(self, j: int) -> ET.Element:
         return _apply("equal", self._ref(f"met_{j}"), _number(float(self.script.sizes[j])))
 
-    def _level(self, name: str, text: str, level: str | None) -> ET.Element:
-        same = _apply("equal", _field(text), _constant(level or "", "string"))
-        known = _number(0.0) if level is None else _if(same, _number(1.0), _number(0.0))
-        value = _if(_apply("isMissing", _field(text)), _number(float(level is None)), known)
-        return _element("DerivedField", [value], name=name, optype="continuous", dataType="double")
+    def _feature(self, f: int) -> str:
+        """The field that holds a feature: a column of the data itself, or what is made of it."""
+        each = self.script.inputs[f]
+        plain = isinstance(each, Number) and not each.zero_missing
+        return each.name if plain else self._our(f"feature_{f}")
 
     def _one_if(self, condition: Condition) -> ET.Element:
         """1 where a condition is met, 0 elsewhere; what is missing must not be compared."""
-        name = self.script.names[condition.feature]
+        name = self._feature(condition.feature)
         if condition.impossible or condition.any_known:
             met = _number(float(condition.any_known))
         else:
@@ -216,7 +221,7 @@ class _Document:
             yield "all samples", script.totals, partial(_predicate, self._our("said"), "lessOrEqual", 0.0)
 
     def _predicate(self, condition: Condition) -> ET.Element:
-        name = self.script.names[condition.feature]
+        name = self._feature(condition.feature)
         missing = _element("SimplePredicate", field=name, operator="isMissing")
         if condition.impossible:
             return missing if condition.missing else ET.Element("False")
@@ -276,6 +281,36 @@ def _element(tag: str, inside: Sequence[ET.Element] = (), **attributes: str) -> 
     made = ET.Element(tag, attributes)
     made.extend(inside)
     return made
+
+
+def _kind_of(each: Input) -> tuple[str, str]:
+    """The type of a column of the data."""
+    if isinstance(each, Number):
+        return "continuous", "double"
+    return "categorical", _type_of([label for label, _ in each.codes] or [""]) if isinstance(each, Coded) else "string"
+
+
+def _read(each: Input) -> ET.Element:
+    """What is made of a column of the data; what is missing must not be compared."""
+    given, missing = _field(each.name), _apply("isMissing", _field(each.name))
+    if isinstance(each, Level):
+        same = _apply("equal", given, _constant(each.level or "", "string"))
+        known = _number(0.0) if each.level is None else _if(same, _number(1.0), _number(0.0))
+        return _if(missing, _number(float(each.level is None)), known)
+    if isinstance(each, Number):
+        large = _apply("or", *(_apply(test, _field(each.name), _number(end)) for test, end in _BEYOND_ZERO))
+        return _apply("if", _apply("isNotMissing", given), _apply("if", large, _field(each.name)))
+    if not each.codes:
+        return _apply("if", _apply("isNotMissing", given), _number(UNSEEN))
+    table = _element("InlineTable", [_row(label, code) for label, code in each.codes])
+    pair = _element("FieldColumnPair", field=each.name, column="label")
+    return _element("MapValues", [pair, table], outputColumn="code", defaultValue=repr(UNSEEN), dataType="double")
+
+
+def _row(label: Label, code: float) -> ET.Element:
+    cells = [ET.Element("label"), ET.Element("code")]
+    cells[0].text, cells[1].text = _written(label), repr(code)
+    return _element("row", cells)
 
 
 def _field(name: str) -> ET.Element:

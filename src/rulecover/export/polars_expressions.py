@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
+from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
 from rulecover.export.labels import plain_labels
 from rulecover.export.model import Classes
 
@@ -46,19 +47,35 @@ def _answer(script: Script) -> pl.Expr:
     import polars as pl
 
     steps = [_met, _said, _near, _tally, _heard, _answered]
-    rows = pl.struct(pl.lit(0.0).alias("no feature"), *(_feature(script, f).alias(f"x{f}") for f in script.features))
+    rows = pl.struct(
+        pl.lit(0.0).alias("no feature"), *(_feature(each).alias(f"x{f}") for f, each in script.inputs.items())
+    )
     done = reduce(lambda made, step: made.struct.with_fields(**step(script)), steps, rows)
     return done.struct.field("answer")
 
 
-def _feature(script: Script, f: int) -> pl.Expr:
+def _feature(each: Input) -> pl.Expr:
     import polars as pl
 
-    if f not in script.levels:
-        return pl.col(script.names[f]).cast(pl.Float64).fill_nan(None)
-    text, level = script.levels[f]
-    given = pl.col(text)
-    return (given.is_null() if level is None else (given.cast(pl.String) == level).fill_null(False)).cast(pl.Float64)
+    given = pl.col(each.name)
+    if isinstance(each, Level):
+        same = given.is_null() if each.level is None else (given.cast(pl.String) == each.level).fill_null(False)
+        return same.cast(pl.Float64)
+    if isinstance(each, Coded):
+        return _code(given, each)
+    number = given.cast(pl.Float64).fill_nan(None)
+    return pl.when(number.abs() > ZERO).then(number) if each.zero_missing else number
+
+
+def _code(given: pl.Expr, each: Coded) -> pl.Expr:
+    import polars as pl
+
+    texts = bool(each.codes) and isinstance(each.codes[0][0], str)
+    known = given.cast(pl.String) if texts else given.cast(pl.Float64).fill_nan(None)
+    code = pl.lit(UNSEEN)
+    for label, number in each.codes:
+        code = pl.when(known == label).then(number).otherwise(code)
+    return pl.when(known.is_not_null()).then(code)
 
 
 def _met(script: Script) -> dict[str, pl.Expr]:

@@ -9,6 +9,7 @@ import rulecover
 from rulecover.exceptions import ExportError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
+from rulecover.export.inputs import ZERO, Coded, Input, Level
 from rulecover.export.labels import plain_labels
 from rulecover.export.model import Classes
 
@@ -35,6 +36,17 @@ def _level(row, name, level):
     value = row[name]
     missing = value is None or value != value
     return float(missing if level is None else not missing and str(value) == level)
+"""
+
+_CODE = """
+def _code(row, name, codes):
+    value = row[name]
+    return float("nan") if value is None or value != value else codes.get(value, -1.0)
+"""
+
+_ZERO = """
+def _without_zero(number):
+    return float("nan") if abs(number) <= {zero!r} else number
 """
 
 _ADDED = """
@@ -122,7 +134,9 @@ def to_python(model: Any, *, name: str = "predict") -> str:
         _HEAD.format(version=rulecover.__version__, name=name, returned=", ".join(returned)),
         _tables(script),
         _NUMBER,
-        _LEVEL if script.levels else "",
+        _LEVEL if script.has(Level) else "",
+        _CODE if script.has(Coded) else "",
+        _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
         _ADDED.format(name=name, fallback=script.model.fallback)
         + _FALLBACKS[script.model.fallback]
@@ -164,15 +178,19 @@ def _table(values: list[Any]) -> str:
 def _met(script: Script) -> str:
     """The function that counts the conditions of each rule that a row meets."""
     lines = ["def _met(row):"]
-    for f in script.features:
-        read = f"_number(row, {script.names[f]!a})"
-        if f in script.levels:
-            text, level = script.levels[f]
-            read = f"_level(row, {text!a}, {level!a})"
-        lines.append(f"    x{f} = {read}")
+    lines += [f"    x{f} = {_read(each)}" for f, each in script.inputs.items()]
     lines.append("    return [")
     lines += [f"        {' + '.join(map(_condition, rule)) or '0'}," for rule in script.conditions]
     return "\n".join([*lines, "    ]"])
+
+
+def _read(each: Input) -> str:
+    if isinstance(each, Level):
+        return f"_level(row, {each.name!a}, {each.level!a})"
+    if isinstance(each, Coded):
+        return f"_code(row, {each.name!a}, {dict(each.codes)!a})"
+    read = f"_number(row, {each.name!a})"
+    return f"_without_zero({read})" if each.zero_missing else read
 
 
 def _condition(condition: Condition) -> str:

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole
+from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
 from rulecover.export.labels import Label, plain_labels
 from rulecover.export.model import Classes
 
@@ -66,8 +67,7 @@ class Steps:
 
     def __post_init__(self) -> None:
         script = self.script
-        texts = dict.fromkeys(title for title, _ in script.levels.values())
-        self.dialect.check_names([*(script.names[f] for f in script.features if f not in script.levels), *texts])
+        self.dialect.check_names(script.columns)
         self.dialect.check_names(self._features)
         self.dialect.check_names([*self.keep, *script.outputs])
 
@@ -105,15 +105,26 @@ class Steps:
 
     def _rows(self, source: exp.Identifier) -> Columns:
         kept = {self._our(f"keep_{i}"): column(title, of=source.copy()) for i, title in enumerate(self.keep)}
-        return kept | {self.script.names[f]: self._feature(f, source) for f in self.script.features}
+        return kept | {self.script.names[f]: self._feature(each, source) for f, each in self.script.inputs.items()}
 
-    def _feature(self, f: int, source: exp.Identifier) -> exp.Expression:
-        if f not in self.script.levels:
-            return self.dialect.known(column(self.script.names[f], of=source.copy()))
-        title, level = self.script.levels[f]
-        given = column(title, of=source.copy())
-        is_level = _is_null(given) if level is None else exp.EQ(this=given, expression=self.dialect.string(level))
-        return case((is_level, self._number(1.0)), default=self._number(0.0))
+    def _feature(self, each: Input, source: exp.Identifier) -> exp.Expression:
+        def given() -> exp.Column:
+            return column(each.name, of=source.copy())
+
+        if isinstance(each, Level):
+            same = _is_null(given()) if each.level is None else self._is(given(), each.level)
+            return case((same, self._number(1.0)), default=self._number(0.0))
+        if isinstance(each, Coded):
+            codes = [(self._is(given(), label), self._number(code)) for label, code in each.codes]
+            return case((_is_null(given()), exp.null()), *codes, default=self._number(UNSEEN))
+        known = self.dialect.known(given())
+        if not each.zero_missing:
+            return known
+        zero = exp.LTE(this=exp.Abs(this=known), expression=self._number(ZERO))
+        return case((zero, exp.null()), default=known.copy())
+
+    def _is(self, given: exp.Expression, label: Label) -> exp.Expression:
+        return exp.EQ(this=given, expression=self._label(label))
 
     # Rules: how many conditions of each are met ---------------------------------------------------------------------
 
