@@ -66,7 +66,8 @@ $(VENV)/test: $(VENV)/core
 $(OLDEST)/test: pyproject.toml tests/oldest.txt
 	test -x $(OLDEST)/bin/python || $(OLDEST_PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--editable '.[test,xgboost,lightgbm,catboost]' --constraint tests/oldest.txt
+		--editable '.[xgboost,lightgbm,catboost]' pytest pytest-xdist pytest-timeout hypothesis \
+		--constraint tests/oldest.txt
 	touch $@
 
 $(VENV)/system: $(VENV)/test

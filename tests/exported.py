@@ -304,8 +304,8 @@ def named_case() -> tuple[Case, list[dict[str, Any]]]:
         missing=np.array([True, False, True, False, False]),
         category=np.array([-1, 0, 1, -1, 2]),
         feature_names=("age", "colour"),
-        category_sets=(np.array([0.0, 2.0]), np.array([1.0]), np.array([-1.0])),
-        evidence=Evidence(labels, sums, np.zeros(4), np.ones(4), sums.sum(axis=0)),
+        category_sets=(CategorySet((0.0, 2.0)), CategorySet((1.0,)), CategorySet((-1.0,))),
+        evidence=ClassEvidence(sums, np.zeros(4), np.ones(4), sums.sum(axis=0), labels),
     )
     categories = {1: ("red", 'it\'s "big"', "grün", "never named")}
     model = ScoredRules(

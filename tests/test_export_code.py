@@ -14,12 +14,24 @@ import polars as pl
 import pytest
 from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, named_case, text_case
 from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from rulecover import MIRCOClassifier, RuleSet
+from rulecover import MIRCOClassifier, RuleSet, explain
 from rulecover.exceptions import ExportError, MissingExtraError, UnreadableModelError
-from rulecover.export import conditions, scored_rules, to_javascript, to_onnx, to_pandas, to_pmml, to_polars, to_python
+from rulecover.export import (
+    conditions,
+    from_json,
+    scored_rules,
+    to_javascript,
+    to_json,
+    to_onnx,
+    to_pandas,
+    to_pmml,
+    to_polars,
+    to_python,
+)
 from rulecover.fallback import Closest
 
 
@@ -226,3 +238,16 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(monkeypatch: p
     monkeypatch.setattr(rulecover.export, "find_spec", lambda package: None)
     with pytest.raises(MissingExtraError, match=r"to_sql needs the package sqlglot.*rulecover\[sql\]"):
         _ = rulecover.export.to_sql
+
+
+def test_a_booster_of_categories_is_exported_by_their_names() -> None:
+    rng = np.random.default_rng(0)
+    colours = pd.Categorical(rng.choice(["red", "it's", "b"], 300))
+    frame = pd.DataFrame({"age": rng.normal(40, 10, 300), "colour": colours})
+    y = np.where((frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no")
+    booster = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=4, categorical_features="from_dtype")
+    few = explain(booster.fit(frame, y), frame, y)
+    assert (few.rules_.category >= 0).any()
+    predict = executed(to_python(few))["predict"]
+    said = [predict(row)["prediction"] for row in frame.to_dict("records")]
+    assert said == few.predict(frame).tolist() == from_json(to_json(few)).predict(frame).tolist()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from rulecover.categories import HashedCategories
 from rulecover.evidence import ClassEvidence
 from rulecover.exceptions import ExportError, UnreadableModelError
+from rulecover.export.labels import Label
 from rulecover.export.model import EXPORTED_FALLBACKS, Classes, ScoredRules
 from rulecover.fallback import FALLBACKS
 from rulecover.rules import RuleSet
@@ -46,28 +48,7 @@ def scored_rules(model: Any) -> ScoredRules:
 def _of_rules(rules: RuleSet) -> ScoredRules:
     if rules.evidence is None:
         raise ExportError("these rules have met no data and cannot vote; take the rules_ of a fitted model.")
-    vote, seen = MajorityVote.of(_exportable(rules)), rules.evidence
-    assert isinstance(seen, ClassEvidence)
-    return ScoredRules(rules, vote.votes, Classes(seen.classes), seen.totals)
-
-
-def _exportable(rules: RuleSet, n_given: int | None = None) -> RuleSet:
-    """The rules, if every column that they use is a number in the data, as exports take it."""
-    for f in rules.matcher.columns.tolist():
-        name = rules.feature_names[f]
-        if f in rules.categories:
-            raise ExportError(
-                f"column {name!r} holds categories by name, which exports cannot say; train on numbers in their place."
-            )
-        if f in rules.zero_missing:
-            raise ExportError(
-                f"in column {name!r} 0 counts as missing, which exports cannot say; train with zero_as_missing=False."
-            )
-        if n_given is not None and f >= n_given:
-            raise ExportError(
-                f"column {name!r} is made by the model's pipeline and is in no table; train on the columns it makes."
-            )
-    return rules
+    return _scored(MajorityVote.of(rules))
 
 
 def _of_classifier(model: Any) -> ScoredRules:
@@ -80,6 +61,35 @@ def _of_classifier(model: Any) -> ScoredRules:
             f"the fallback {fallback.name!r} asks for more than the rules and cannot be exported with them; "
             "choose another first, for example by model.set_params(fallback='closest')."
         )
-    rules = _exportable(model.vote_.rules, model.n_features_in_)
-    assert rules.evidence is not None
-    return ScoredRules(rules, model.vote_.votes, Classes(model.classes_), rules.evidence.totals, fallback.name)
+    used = model.vote_.rules.matcher.columns
+    if len(used) and used.max() >= model.n_features_in_:
+        name = model.vote_.rules.feature_names[used.max()]
+        raise ExportError(
+            f"column {name!r} is made by the model's pipeline and is in no table; train on the columns it makes."
+        )
+    return _scored(model.vote_, fallback.name)
+
+
+def _scored(vote: MajorityVote, fallback: str = "closest") -> ScoredRules:
+    rules = vote.rules
+    assert isinstance(rules.evidence, ClassEvidence)
+    return ScoredRules(
+        rules,
+        vote.votes,
+        Classes(vote.classes),
+        rules.evidence.totals,
+        fallback=fallback,
+        categories={f: _names(rules, f) for f in rules.matcher.columns.tolist() if f in rules.categories},
+        zero_missing=frozenset(rules.zero_missing),
+    )
+
+
+def _names(rules: RuleSet, f: int) -> tuple[Label, ...]:
+    """The category behind each code of a column."""
+    known = rules.categories[f]
+    if isinstance(known, HashedCategories) and len(known.texts) < len(known.hashes):
+        raise ExportError(
+            f"of some categories of column {rules.feature_names[f]!r} the model knows no more than a number; "
+            "explain it with data in which all of them occur."
+        )
+    return tuple(known)

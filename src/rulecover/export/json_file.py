@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -224,14 +225,15 @@ def _model(written: Json) -> ScoredRules:
     categories = written.get("categories", [])
     columns = _places(categories, rules.n_features).tolist()
     zeros = _places([{"column": f} for f in written.get("zero_missing", [])], rules.n_features).tolist()
+    names = {f: tuple(each["labels"]) for f, each in zip(columns, categories, strict=True)}
     return ScoredRules(
-        rules,
+        replace(rules, categories=dict(names), zero_missing=tuple(zeros)),
         votes,
         answer,
         totals,
         fallback=written["fallback"],
         base=base,
-        categories={f: tuple(each["labels"]) for f, each in zip(columns, categories, strict=True)},
+        categories=names,
         zero_missing=frozenset(zeros),
     )
 
