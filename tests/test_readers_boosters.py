@@ -122,6 +122,12 @@ def test_target_statistics_of_categories_are_refused_with_the_reason(policy: str
             read_trees(source)
 
 
+def test_a_model_without_trees_is_refused() -> None:
+    empty = xgboost.train({"nthread": 1}, xgboost.DMatrix(X, Y), num_boost_round=0)
+    with pytest.raises(UnreadableModelError, match="has no trees"):
+        read_trees(empty)
+
+
 def test_another_value_for_missing_is_refused() -> None:
     model = xgboost.XGBClassifier(n_estimators=2, missing=-1.0, n_jobs=1).fit(np.nan_to_num(X), Y)
     with pytest.raises(UnreadableModelError, match=r"missing=-1\.0.*NaN"):

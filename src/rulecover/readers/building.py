@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rulecover.exceptions import DamagedModelError
+from rulecover.exceptions import DamagedModelError, UnreadableModelError
 from rulecover.readers.fields import Field
 from rulecover.trees import Tree, TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
@@ -22,6 +22,12 @@ class Parsed:
 
     ensemble: TreeEnsemble
     node_of: tuple[Ints, ...]
+
+    def __post_init__(self) -> None:
+        if not self.ensemble.trees:
+            raise UnreadableModelError(
+                "the model has no trees, so there are no rules; train it for one round at least."
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,10 +34,11 @@ def parse(text: str, *, name: str = "the LightGBM model") -> Parsed:
     if rest:
         raise parts.cut(f"it has {len(parts.trees)} trees, {per_round} a round, which makes no whole round")
     share = 1.0 / max(n_rounds, 1) if head.get("average_output") is not None else 1.0
-    read = [_tree(block, n_features, share) for block in parts.trees]
+    splits = [_Splits.of(block) for block in parts.trees]
+    read = [_tree(block, split, n_features, share) for block, split in zip(parts.trees, splits, strict=True)]
     trees = tuple(tree for tree, _ in read)
     _check_version(head["version"], trees)
-    zero_missing = _zero_columns(name, parts.trees)
+    zero_missing = _zero_columns(name, splits)
     known = _known_categories(parts)
     ensemble = TreeEnsemble(
         trees=trees,
@@ -109,20 +110,19 @@ def _floats(field: Field, length: int) -> Floats:
     return _numbers(field, length, np.float64)
 
 
-def _tree(block: Field, n_features: int, share: float) -> tuple[Tree, Ints]:
+def _tree(block: Field, split: _Splits, n_features: int, share: float) -> tuple[Tree, Ints]:
     """``x <= threshold`` goes left, in float64; numbers next to 0 are 0. Categories of the set go left.
 
     The nodes that split come first, then the leaves.
     """
-    n_leaves = block["num_leaves"].whole(at_least=1)
+    n = len(split.feature)
+    n_leaves = n + 1
     leaf = check_values(block.where, _floats(block["leaf_value"], n_leaves))
     if (linear := block.get("is_linear")) is not None and linear.whole() != 0:
         raise UnreadableModelError(
             f"{block.where} has a linear model in each leaf (linear_tree), which no rule can say; train without it."
         )
-    n = n_leaves - 1
     _check_lengths(block, n)
-    split = _Splits.of(block, n)
     children = [_ints(block[side], n) if n else np.zeros(0, dtype=np.intp) for side in ("left_child", "right_child")]
     if n and not all((-n_leaves <= child).all() for child in children):
         raise DamagedModelError(f"{block.where} has a leaf beyond its {n_leaves}; the file is damaged: save it again.")
@@ -170,7 +170,8 @@ class _Splits:
     sets: tuple[Floats, ...]
 
     @classmethod
-    def of(cls, block: Field, n: int) -> _Splits:
+    def of(cls, block: Field) -> _Splits:
+        n = block["num_leaves"].whole(at_least=1) - 1
         if not n:
             none = np.zeros(0, dtype=np.intp)
             return cls(none, np.zeros(0), none > 0, none, none, ())
@@ -201,12 +202,11 @@ def _sets(block: Field) -> tuple[Floats, ...]:
     return tuple(np.flatnonzero(bits[a:b]).astype(np.float64) for a, b in pairwise(ends))
 
 
-def _zero_columns(name: str, blocks: tuple[Field, ...]) -> tuple[int, ...]:
+def _zero_columns(name: str, splits: list[_Splits]) -> tuple[int, ...]:
     """The columns in which 0 counts as missing."""
     zero: set[int] = set()
     other: set[int] = set()
-    for block in blocks:
-        split = _Splits.of(block, block["num_leaves"].whole() - 1)
+    for split in splits:
         is_zero, numeric = split.missing == _ZERO, split.category < 0
         zero |= set(split.feature[numeric & is_zero].tolist())
         other |= set(split.feature[numeric & ~is_zero].tolist())
