@@ -15,6 +15,8 @@ ROUNDING = 0.005
 
 S2 = {"DT": "dt_accuracy", "RF": "rf_accuracy", "MIRCO": "mirco_accuracy"}
 S3 = {key: f"{key.lower()}_accuracy" for key in ("RF", "ADA", "GB", "iniDT", "RCB")}
+#: Other readings of what a column of Table S.3 was made by.
+S3_READINGS = {"RCB-equal": S3["RCB"]}
 MISSED = "mirco_missed_fraction"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,8 +39,9 @@ def _gradient(depth: int, trees: int, seed: int) -> Any:
     return GradientBoostingClassifier(max_depth=depth, n_estimators=trees, random_state=seed)
 
 
-def _rcboost(depth: int, calls: int, seed: int) -> Any:
-    return RCBoostClassifier.as_in_paper(_tree(depth, 0, seed), max_rmp_calls=calls, random_state=seed)
+def _rcboost(depth: int, calls: int, seed: int, *, duals: str = "vertex") -> Any:
+    tree = _tree(depth, 0, seed)
+    return RCBoostClassifier.as_in_paper(tree, max_rmp_calls=calls, duals=duals, random_state=seed)
 
 
 def forest_stages(forest: Any, X: Array) -> Iterator[Array]:
@@ -62,6 +65,7 @@ FOREST = Grid(_forest, forest_stages, bounds=TREES)
 ADA = Grid(_ada, _staged, bounds=TREES)
 GRADIENT = Grid(_gradient, _staged, bounds=TREES)
 RCBOOST = Grid(_rcboost, _staged, bounds=CALLS, first=0, digits=9)
+RCBOOST_EQUAL = replace(RCBOOST, make=partial(_rcboost, duals="equal"))
 
 
 def leaf_lengths(model: Any) -> Array:
@@ -110,14 +114,22 @@ def gradient(fold: Fold) -> dict[str, Fitted]:
 
 def rcboost(fold: Fold) -> dict[str, Fitted]:
     """RCBoost as in the paper, and the first tree that it starts from."""
-    depth, bound = RCBOOST.chosen(fold)
-    done = fitted(_rcboost(depth, bound, fold.seed), fold)
+    done = _tuned_rcboost(RCBOOST, fold)
+    first = Fitted(done.model.initial_estimator_, figures={"depth": done.figures["depth"]})
+    return {"iniDT": _of_leaves(first), "RCB": done}
+
+
+def rcboost_equal(fold: Fold) -> dict[str, Fitted]:
+    """The same, where rows that are covered by the same rules share their dual equally: the paper leaves it open."""
+    return {"RCB-equal": _tuned_rcboost(RCBOOST_EQUAL, fold)}
+
+
+def _tuned_rcboost(grid: Grid, fold: Fold) -> Fitted:
+    depth, bound = grid.chosen(fold)
+    done = fitted(grid.make(depth, bound, fold.seed), fold)
     model, lengths = done.model, done.model.rules_.lengths
     figures = {"depth": depth, "bound": bound, "calls": model.n_rmp_calls_}
-    return {
-        "iniDT": _of_leaves(Fitted(model.initial_estimator_, figures={"depth": depth})),
-        "RCB": Fitted(model, done.fit_seconds, len(lengths), float(lengths.mean()), figures),
-    }
+    return Fitted(model, done.fit_seconds, len(lengths), float(lengths.mean()), figures)
 
 
 def _of_leaves(done: Fitted) -> Fitted:
@@ -135,3 +147,4 @@ register("MIRCO", mirco, models=("RF", "MIRCO"))
 register("ADA", ada)
 register("GB", gradient)
 register("RCB", rcboost, models=("iniDT", "RCB"))
+register("RCB-equal", rcboost_equal)

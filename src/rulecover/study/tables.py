@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rulecover.study.datasets import DATASETS, Data
-from rulecover.study.paper import MISSED, S2, S3, beside, in_order, means, of_one_seed, printed
+from rulecover.study.paper import MISSED, S2, S3, S3_READINGS, beside, in_order, means, of_one_seed, printed
 from rulecover.study.sheets import Sheet
 
 _CELLS = "Each cell: our mean (standard deviation over the folds) / the paper's."
@@ -137,13 +137,19 @@ def _with_spread(mean: float, std: float, digits: int) -> str:
 def seeds_table(frame: Any) -> Sheet | None:
     """Models that were run with several seeds, over all of them, beside the paper; none if there are none."""
     several = frame.groupby("model")["seed"].nunique()
-    models = {model: column for model, column in (S2 | S3).items() if several.get(model, 0) > 1}
+    models = {model: column for model, column in (S3 | S3_READINGS).items() if several.get(model, 0) > 1}
     if not models:
         return None
-    lines = beside(frame, "s3", {model: column for model, column in models.items() if model in S3})
+    lines = beside(frame, "s3", models)
     rows = [
         [line["dataset"], line["model"], _beside(line), f"{line['difference']:+.3f}", str(line["folds"])]
         for _, line in lines.iterrows()
+    ]
+    known = lines.dropna(subset="paper_mean")
+    notes = [
+        f"{model}: mean {group['mean'].mean():.4f}, the paper's {group['paper_mean'].mean():.4f}; within 0.03 of it or "
+        f"better on {int((group['difference'] >= -0.03).sum())} of {len(group)} data sets."
+        for model, group in known.groupby("model", sort=False)
     ]
     seeds = ", ".join(map(str, sorted(set(frame["seed"]))))
     return Sheet(
@@ -152,5 +158,5 @@ def seeds_table(frame: Any) -> Sheet | None:
         ["data set", "model", "accuracy", "difference", "folds"],
         rows,
         lines,
-        [_CELLS],
+        [_CELLS, *notes],
     )
