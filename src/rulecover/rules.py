@@ -408,7 +408,7 @@ class RuleSet:
         """Which rule covers which row, as a boolean sparse matrix of rows x rules."""
         X = self.check_columns(X)
         row, rule = self.matcher.hits(X)
-        index = scipy.sparse.get_index_dtype(maxval=max(X.shape[0], len(self), len(row)))
+        index = np.int32 if max(X.shape[0], len(self), len(row)) <= np.iinfo(np.int32).max else np.int64
         places = row.astype(index), rule.astype(index)  # scikit-learn's own models take no 64-bit indices
         return scipy.sparse.csr_array((np.ones(len(row), dtype=bool), places), shape=(X.shape[0], len(self)))
 

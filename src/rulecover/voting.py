@@ -38,6 +38,10 @@ class MajorityVote:
         assert rules.evidence is not None, "rules vote with what they met in data"
         return cls(rules, addable(rules.evidence.sums if kind == "counts" else rules.evidence.shares))
 
+    def times(self, weights: Floats) -> MajorityVote:
+        """The same rules, each with so much more to say."""
+        return MajorityVote(self.rules, addable(self.votes * weights[:, None]))
+
     def tally(self, X: Any) -> tuple[Floats, Bools]:
         """The votes for each row and class, and which rows no rule covers."""
         tally = np.empty((X.shape[0], self.votes.shape[1]))

@@ -19,6 +19,7 @@ from rulecover.impurity import CRITERIA
 from rulecover.pool import Price, RulePool, TrainingData
 from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
+from rulecover.trees import Leaves, TreeEnsemble
 from rulecover.typing import Ints
 from rulecover.voting import VOTES, MajorityVote
 
@@ -28,6 +29,9 @@ SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
     "search": lambda time_limit, seed: Search(time_limit=time_limit, random_state=seed),
     "exact": lambda time_limit, seed: Exact(time_limit=time_limit or Exact.time_limit, random_state=seed),
 }
+
+#: Where the weights that a booster gives to its trees and leaves come in.
+WEIGHTS = (None, "cost", "vote", "both")
 
 
 class MIRCOClassifier(RuleClassifier):
@@ -57,6 +61,11 @@ class MIRCOClassifier(RuleClassifier):
     impurity_weight, length_weight
         The cost of a rule is ``1 + impurity_weight · w + length_weight · clauses``, a clause being one feature's
         interval.
+    estimator_weights
+        Where the trees of the model count differently, as in boosting (S.3 of the paper): let ωⱼ be what the model
+        gives to rule j (AdaBoost's weight of the tree, the size of a booster's leaf value) over the mean of all rules,
+        kept between 1/10 and 10. "cost": the cost of a rule is divided by ω. "vote": its votes are multiplied by ω.
+        "both", or ``None``. In a forest all trees are alike, and nothing changes.
     vote
         "counts": each covering rule adds its number of training samples of each class (paper). "shares": each adds
         its share of each class.
@@ -122,6 +131,7 @@ class MIRCOClassifier(RuleClassifier):
         max_rules: int | None = None,
         impurity_weight: float = 1.0,
         length_weight: float = 0.0,
+        estimator_weights: str | None = "both",
         vote: str = "counts",
         fallback: Any = "closest",
         class_weight: Any = None,
@@ -137,6 +147,7 @@ class MIRCOClassifier(RuleClassifier):
         self.max_rules = max_rules
         self.impurity_weight = impurity_weight
         self.length_weight = length_weight
+        self.estimator_weights = estimator_weights
         self.vote = vote
         self.fallback = fallback
         self.class_weight = class_weight
@@ -169,6 +180,8 @@ class MIRCOClassifier(RuleClassifier):
 
         self.rules_: RuleSet = pool.written(cover.rules).shown_for(data.X)
         self.vote_ = MajorityVote.of(self.rules_, self.vote)
+        if pool.strength is not None and self.estimator_weights in ("vote", "both"):
+            self.vote_ = self.vote_.times(pool.strength[cover.rules])
         certificate = cover.certificate.without_proof()
         self.certificate_: Certificate = replace(certificate, n_left_out=len(left_out))
         short = problem.shortfall(cover.rules) if certificate.n_uncovered else np.zeros(0, dtype=np.intp)
@@ -181,8 +194,9 @@ class MIRCOClassifier(RuleClassifier):
             whole_number("max_rules", self.max_rules, at_least=1)
         if self.time_limit is not None:
             real_number("time_limit", self.time_limit, above=True)
-        if self.vote not in VOTES:
-            raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, VOTES))}.")
+        for name, value, known in (("vote", self.vote, VOTES), ("estimator_weights", self.estimator_weights, WEIGHTS)):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
         self._fallback()
         self._price()
         solver = chosen("solver", self.solver, SOLVERS)
@@ -213,8 +227,17 @@ class MIRCOClassifier(RuleClassifier):
             ensemble = self.__dict__.pop("_ensemble")  # read once, and needed no more
             names = check_model_fits(ensemble, data.X, self._names())
             pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
+            pool = self._weighted(pool, ensemble)
         self.n_candidate_rules_ = len(pool)
         return pool if self.demand == 1 else pool.distinct()
+
+    def _weighted(self, pool: RulePool, ensemble: TreeEnsemble) -> RulePool:
+        """The pool, its rules counting as their trees do in the model."""
+        if self.estimator_weights is None or not isinstance(pool.source, Leaves):
+            return pool
+        strength = ensemble.strength(pool.source.tree, pool.source.node)
+        in_cost = self.estimator_weights in ("cost", "both")
+        return pool if strength is None else pool.with_strength(strength, in_cost=in_cost)
 
     def covering_problem(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringProblem:
         """The set covering problem of a fitted model's rules on labelled data, for solvers and checks of your own.

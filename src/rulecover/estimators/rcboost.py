@@ -19,7 +19,6 @@ from rulecover.boosting.binned import GrownTree
 from rulecover.boosting.generate import Round, RuleGeneration
 from rulecover.boosting.pricing import PRICINGS, Duals
 from rulecover.boosting.proposal import Proposed
-from rulecover.coverage import addable
 from rulecover.estimators.base import RuleClassifier, shares
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.exceptions import SolverError, UnreadableModelError
@@ -335,8 +334,7 @@ class RCBoostClassifier(RuleClassifier):
             return rules, MajorityVote.of(rules, self.vote)
         kept = np.flatnonzero(z > _SHARE)
         rules = self.pool_.take(kept)
-        plain = MajorityVote.of(rules, self.vote)
-        return rules, MajorityVote(rules, addable(plain.votes * z[kept][:, None]))
+        return rules, MajorityVote.of(rules, self.vote).times(z[kept])
 
     # Stages -----------------------------------------------------------------------------------------------------
 

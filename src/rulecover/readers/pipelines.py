@@ -82,6 +82,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
         categories=columns.categories,
         output=inner.output,
         columns=columns,
+        weight=inner.weight,
     )
 
 

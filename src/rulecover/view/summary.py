@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulecover.exceptions import UnreadableModelError
+
 if TYPE_CHECKING:
     from rulecover.rules import RuleSet
     from rulecover.setcover import Certificate
@@ -37,7 +39,7 @@ class Summary:
     missed
         The share of held-out rows that no rule covers.
     fidelity
-        The share of held-out rows on which rules and source model agree.
+        The share of held-out rows on which rules and source model agree; ``None`` for rules without a model.
     fallback
         Who answered for the missed rows: "closest", "all", "majority", "model" or a name of your own.
     n_candidates
@@ -53,7 +55,7 @@ class Summary:
     certificate: Certificate
     scores: tuple[Score, ...]
     missed: float
-    fidelity: float
+    fidelity: float | None
     fallback: str
     n_candidates: int
     n_held_out: int
@@ -98,12 +100,19 @@ class Summary:
             certificate=model.certificate_,
             scores=tuple(scores),
             missed=float(np.mean(model.missed(X))),
-            fidelity=float(model.fidelity(X)),
+            fidelity=_fidelity(model, X),
             fallback=str(getattr(model.fallback, "name", model.fallback)),
             n_candidates=int(model.n_candidate_rules_),
             n_held_out=len(y),
             notes=tuple(notes),
         )
+
+
+def _fidelity(model: Any, X: Any) -> float | None:
+    try:
+        return float(model.fidelity(X))
+    except UnreadableModelError:  # rules made by hand
+        return None
 
 
 def accuracy(model: Any, X: Any, y: Any) -> float:
