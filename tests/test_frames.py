@@ -12,11 +12,17 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RuleSet, RuleTransformer, explain, linear_rules
 from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError, UnreadableModelError
@@ -184,6 +190,22 @@ def test_a_pipeline_is_trained_on_what_was_given() -> None:
     assert first == second
 
 
+def test_a_pipeline_takes_weights_and_missing_values_where_it_can() -> None:
+    frame, y = people()
+    numbers = frame[["age", "income"]]
+    filled = make_pipeline(SimpleImputer(), RandomForestClassifier(5, max_depth=3, random_state=0))
+    few = MIRCOClassifier(filled, class_weight="balanced", random_state=0).fit(numbers, y)
+    assert "or missing" in str(few.rules_) and few.rules_.evidence is not None
+    np.testing.assert_allclose(*few.rules_.evidence.totals)  # both classes weigh the same
+    for model in (filled, VotingClassifier([("a", filled), ("b", DecisionTreeClassifier(max_depth=3))])):
+        assert not explain(model.fit(numbers, y), numbers, y).missed(numbers).any()
+    unfilled = make_pipeline(StandardScaler(), GradientBoostingClassifier(n_estimators=3)).fit(
+        numbers.dropna(), y[numbers["age"].notna()]
+    )
+    with pytest.raises(MismatchedDataError, match="column 'age' misses a value in row"):
+        explain(unfilled, numbers, y)
+
+
 def test_only_what_the_rules_use_is_needed_of_a_frame_with_words() -> None:
     frame, y = people()
     few = explain(pipeline().fit(frame, y), frame, y, max_rules=1)
@@ -217,7 +239,7 @@ def test_categories_of_a_histogram_booster_are_labels_in_frames() -> None:
 def test_a_pipeline_on_other_columns_is_refused() -> None:
     frame, y = people()
     trained = pipeline().fit(frame, y)
-    with pytest.raises(ValueError, match=r"column.*missing|not found|age"):
+    with pytest.raises(MismatchedDataError, match="the model asks for column 'age', but X has only years, income"):
         explain(trained, frame.rename(columns={"age": "years"}), y)
     few = explain(trained, frame, y)
     with pytest.raises(ValueError, match="unseen at fit time:\n- years"):
@@ -258,6 +280,16 @@ def test_rules_made_by_hand_go_through_the_same_cover() -> None:
     assert few.covering_problem(X, Y).n_samples == covered.sum()
     cheapest = brute_force(chosen[covered], Y.to_numpy()[covered])
     assert few.certificate_.objective == pytest.approx(cheapest)
+
+
+def test_a_report_on_rules_made_by_hand_speaks_of_no_model() -> None:
+    from rulecover import Summary
+    from rulecover.view.words import certificate_in_words, figures_in_words
+
+    few = explain(RuleSet.from_text(TEXTS, NAMES), X, Y)
+    sentences = figures_in_words(Summary.of(few, X, Y, title="wine"))
+    assert not any("model" in sentence for sentence in sentences) and len(sentences) == 1
+    assert any("more training row" in sentence for sentence in certificate_in_words(few.certificate_))
 
 
 def brute_force(chosen: np.ndarray, y: np.ndarray) -> float:

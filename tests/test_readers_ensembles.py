@@ -28,8 +28,6 @@ from test_readers import all_leaf_rules, rows_at_thresholds
 from rulecover import explain, read_trees
 from rulecover.exceptions import UnreadableModelError
 
-MODELS_OF_EACH_KIND = 100
-
 
 def random_rows(rng: np.random.Generator, *, missing: bool) -> np.ndarray:
     """Rows with ties, 0/1 columns, zeros of both signs, tiny and large values, and, if asked for, missing ones."""
@@ -111,9 +109,9 @@ def assert_rules_are_leaves(model: Any, ensemble: Any, rows: np.ndarray) -> None
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rules_of_a_hundred_random_models_cover_what_the_model_sends_to_their_leaves(kind: str) -> None:
+def test_rules_of_random_models_cover_what_the_model_sends_to_their_leaves(kind: str, n_models: int) -> None:
     make, takes_missing = KINDS[kind]
-    for seed in range(MODELS_OF_EACH_KIND):
+    for seed in range(n_models):
         rng = np.random.default_rng(seed)
         task = ("binary", "multi-class", "regression")[seed % 3]
         X = random_rows(rng, missing=takes_missing and seed % 2 == 0)

@@ -10,7 +10,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 from test_readers import all_leaf_rules
-from test_readers_ensembles import MODELS_OF_EACH_KIND, random_rows, target
+from test_readers_ensembles import random_rows, target
 
 from rulecover import read_trees
 
@@ -63,8 +63,8 @@ def assert_rules_are_leaves(model: Any, ensemble: Any, given: Any, matrix: np.nd
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the model itself, which bins infinities by quantiles
-def test_rules_of_a_hundred_random_models_on_numbers_are_their_leaves() -> None:
-    for seed in range(MODELS_OF_EACH_KIND):
+def test_rules_of_random_models_on_numbers_are_their_leaves(n_models: int) -> None:
+    for seed in range(n_models):
         rng = np.random.default_rng(seed)
         task = ("binary", "multi-class", "regression")[seed % 3]
         X = random_rows(rng, missing=seed % 2 == 0)
@@ -79,8 +79,8 @@ def test_rules_of_a_hundred_random_models_on_numbers_are_their_leaves() -> None:
         assert_rules_are_leaves(model, ensemble, single, single)
 
 
-def test_rules_of_a_hundred_random_models_on_category_numbers_are_their_leaves() -> None:
-    for seed in range(MODELS_OF_EACH_KIND):
+def test_rules_of_random_models_on_category_numbers_are_their_leaves(n_models: int) -> None:
+    for seed in range(n_models):
         rng = np.random.default_rng(seed)
         task = ("binary", "multi-class", "regression")[seed % 3]
         X = random_rows(rng, missing=seed % 2 == 0)
@@ -97,8 +97,8 @@ def test_rules_of_a_hundred_random_models_on_category_numbers_are_their_leaves()
         assert_rules_are_leaves(model, ensemble, probes, ensemble.matrix(probes))
 
 
-def test_rules_of_a_hundred_random_models_on_frames_with_labels_are_their_leaves() -> None:
-    for seed in range(MODELS_OF_EACH_KIND):
+def test_rules_of_random_models_on_frames_with_labels_are_their_leaves(n_models: int) -> None:
+    for seed in range(n_models):
         rng = np.random.default_rng(seed)
         task = ("binary", "multi-class", "regression")[seed % 3]
         X = random_rows(rng, missing=seed % 2 == 0)

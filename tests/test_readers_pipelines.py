@@ -37,8 +37,8 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from test_readers import leaves_by_the_model as leaves_of_trees
 from test_readers import rows_at_thresholds
-from test_readers_ensembles import MODELS_OF_EACH_KIND, random_rows, target
 from test_readers_ensembles import leaves_by_the_model as leaves_of_ensembles
+from test_readers_ensembles import random_rows, target
 from test_readers_hist import leaves_by_the_model as leaves_of_hist
 
 from rulecover import read_trees
@@ -209,9 +209,9 @@ def accepted(ensemble: Any, X: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of encoders that meet a category they do not know
-def test_rules_of_random_pipelines_on_frames_are_their_leaves() -> None:
+def test_rules_of_random_models_behind_pipelines_are_their_leaves(n_models: int) -> None:
     made = used = 0
-    for seed in range(MODELS_OF_EACH_KIND):
+    for seed in range(n_models):
         rng = np.random.default_rng(seed)
         X = random_frame(rng)
         y = (X["age"] + 10 * (X["colour"] == "red") + rng.normal(size=len(X)) > 42).to_numpy() + (X["rooms"] > 3)
@@ -224,7 +224,7 @@ def test_rules_of_random_pipelines_on_frames_are_their_leaves() -> None:
 
 
 @pytest.mark.parametrize("task", ["binary", "multi-class", "regression"])
-def test_rules_of_random_scaled_arrays_are_their_leaves(task: str) -> None:
+def test_rules_of_random_models_behind_scaled_arrays_are_their_leaves(task: str, n_models: int) -> None:
     finals = {
         "binary": [GradientBoostingClassifier(n_estimators=3), AdaBoostClassifier(n_estimators=3)],
         "multi-class": [
@@ -233,7 +233,7 @@ def test_rules_of_random_scaled_arrays_are_their_leaves(task: str) -> None:
         ],
         "regression": [GradientBoostingRegressor(n_estimators=3), DecisionTreeRegressor(max_depth=4)],
     }
-    for seed in range(MODELS_OF_EACH_KIND // 3 + 1):
+    for seed in range(n_models // 3 + 1):
         rng = np.random.default_rng(seed)
         X = random_rows(rng, missing=False)
         steps = [one_of(rng, scaler(rng), imputer(rng), make_pipeline(scaler(rng), scaler(rng))) for _ in range(2)]

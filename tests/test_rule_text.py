@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rulecover import RuleSet
@@ -55,6 +55,7 @@ def rule_sets(draw: Any) -> RuleSet:
     return RuleSet.of_clauses(rules, NAMES, categories={f: LABELS for f in range(len(NAMES)) if f % 3 == 2})
 
 
+@settings(deadline=None)
 @given(rule_sets())
 def test_the_text_of_a_rule_reads_back_as_the_same_rule(rules: RuleSet) -> None:
     categories = {NAMES[f]: known for f, known in rules.categories.items()}
@@ -64,6 +65,7 @@ def test_the_text_of_a_rule_reads_back_as_the_same_rule(rules: RuleSet) -> None:
     assert again.to_text() == rules.to_text()
 
 
+@settings(deadline=None)
 @given(NUMBERS)
 @example(0.0)
 def test_bounds_are_exact_to_the_last_bit(bound: float) -> None:
@@ -153,6 +155,7 @@ def test_text_that_makes_no_sense_is_shown_with_the_place(text: str, position: i
         assert message.splitlines()[-1] == "    " + " " * position + "^"
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_damaged_text_is_refused_or_means_something(seed: int) -> None:
     rng = np.random.default_rng(seed)

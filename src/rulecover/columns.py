@@ -85,7 +85,10 @@ class Columns:
         if not is_frame(X):
             return np.asarray(X[:, f])
         names = names_of(X)
-        return np.asarray(X[names[names.index(self.name(f))] if self.names is not None else names[f]])
+        if self.names is not None and self.names[f] not in names:
+            some = ", ".join(map(str, names[:5])) + ("…" if len(names) > 5 else "")
+            raise MismatchedDataError(f"the model asks for column {self.names[f]!r}, but X has only {some}.")
+        return np.asarray(X[names[f] if self.names is None else self.names[f]])
 
     def _check(self, f: int, values: Floats, X: Any) -> None:
         missing = np.isnan(values)

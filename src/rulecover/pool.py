@@ -235,12 +235,15 @@ class RulePool:
         Which sample each rule covers; classes, class sums, impurity and cost.
     weight
         What each sample counts, if not 1.
+    strength
+        What the model that the rules come from gives to each, where it does not treat all alike; see `with_strength`.
     """
 
     source: Leaves | RuleSet
     coverage: Coverage
     evidence: Evidence
     weight: Floats | None = None
+    strength: Floats | None = None
 
     def __len__(self) -> int:
         return self.coverage.n_rules
@@ -256,7 +259,19 @@ class RulePool:
             source=self.source.take(rules),
             coverage=self.coverage.take(rules),
             evidence=self.evidence.take(rules),
+            strength=None if self.strength is None else self.strength[rules],
         )
+
+    def with_strength(self, given: Floats, *, in_cost: bool) -> RulePool:
+        """The pool where a rule counts as the model has it: ωⱼ, what it is given over the mean of all rules.
+
+        ω is kept between 1/10 and 10, so that a leaf that says nothing is dear, but no rule is barred or free. With
+        `in_cost` the cost of a rule is divided by its ω.
+        """
+        mean = float(given.mean())
+        strength = np.clip(given / mean, 0.1, 10.0) if mean > 0 else np.ones(len(given))
+        cost = self.evidence.cost / strength if in_cost else self.evidence.cost
+        return replace(self, evidence=replace(self.evidence, cost=cost), strength=strength)
 
     def join(self, other: RulePool) -> RulePool:
         """These rules followed by others that met the same data."""
@@ -265,6 +280,7 @@ class RulePool:
             source=_joined(self.source, other.source),
             coverage=self.coverage.join(other.coverage),
             evidence=self.evidence.join(other.evidence),
+            strength=None,
         )
 
     def written(self, rules: Ints) -> RuleSet:

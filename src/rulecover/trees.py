@@ -106,6 +106,8 @@ class TreeEnsemble:
         Whether prepared data are still rows x columns.
     columns
         How data become the columns of the trees, where they are not numbers as they are given.
+    weight
+        What each tree counts in the model, where trees count differently.
     """
 
     trees: tuple[Tree, ...]
@@ -119,6 +121,7 @@ class TreeEnsemble:
     output: Ints | None = None
     columns: Columns | None = None
     keeps_columns: bool = True
+    weight: Floats | None = None
 
     @cached_property
     def asked(self) -> Ints:
@@ -129,6 +132,24 @@ class TreeEnsemble:
     def matrix(self, X: Any) -> Any:
         """Data as users give them as the columns of the trees; only those that a tree asks are looked at."""
         return X if self.columns is None else self.columns.matrix(X, self.asked)
+
+    def strength(self, tree: Ints, node: Ints) -> Floats | None:
+        """What the model gives to leaves: the weight of the tree times the size of what the leaf says.
+
+        The size is ``|v|`` for a leaf that adds v to one score, ``max v - min v`` for one that adds to several, and 1
+        where leaves say nothing of the kind. ``None`` if all leaves of the model are alike in this.
+        """
+        valued = all(each.value is not None for each in self.trees)
+        if self.weight is None and not valued:
+            return None
+        sizes = [_sizes(each.value) if valued and each.value is not None else np.ones(1) for each in self.trees]
+        first = np.concatenate([[0], np.cumsum([len(size) for size in sizes])])
+        weight = np.ones(len(self.trees)) if self.weight is None else self.weight
+        return np.asarray(np.concatenate(sizes)[first[tree] + (node if valued else 0)] * weight[tree])
+
+
+def _sizes(value: Floats) -> Floats:
+    return np.asarray(np.abs(value[:, 0]) if value.shape[1] == 1 else np.ptp(value, axis=1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,10 @@ class Vote(ABC):
     rules: RuleSet
     votes: Floats
 
+    def times(self, weights: Floats) -> Self:
+        """The same rules, each with so much more to say."""
+        return self.among(self.rules, addable(self.votes * weights[:, None]))
+
     def tally(self, X: Any) -> tuple[Floats, Bools]:
         """The votes for each row, added up, and which rows no rule covers."""
         tally = np.empty((X.shape[0], self.votes.shape[1]))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -145,9 +146,10 @@ class RuleModel(BaseEstimator, ABC):
             model.set_params(**{name: seeds.randint(2**31 - 1)})
         if weight is None:
             return model.fit(X, y)
-        if not has_fit_parameter(model, "sample_weight"):
-            raise ValueError(f"{_name(model)} takes no sample weights; leave weights out or choose another estimator.")
-        return model.fit(X, y, sample_weight=weight)
+        last, name = (model.steps[-1][1], f"{model.steps[-1][0]}__") if isinstance(model, Pipeline) else (model, "")
+        if not has_fit_parameter(last, "sample_weight"):
+            raise ValueError(f"{_name(last)} takes no sample weights; leave weights out or choose another estimator.")
+        return model.fit(X, y, **{f"{name}sample_weight": weight})
 
     def _names(self) -> tuple[str, ...] | None:
         names = getattr(self, "feature_names_in_", None)
@@ -195,8 +197,7 @@ class RuleModel(BaseEstimator, ABC):
             raise UnreadableModelError("the rules were made by hand: there is no model behind them to compare with.")
         if self._columns is None:
             return _Seen(self.estimator_, self._as_model_saw)
-        seen = rows_of(opened(given, names_of_model(self.estimator_)), rows)
-        return _Seen(self.estimator_, lambda _: seen)
+        return _Seen(self.estimator_, lambda _: rows_of(opened(given, names_of_model(self.estimator_)), rows))
 
     def _as_model_saw(self, X: Any) -> Any:
         """Rows with the column names that the source model was trained with, if it was."""
@@ -343,9 +344,17 @@ class _Seen:
 
 def _finite(estimator: Any, X: Any) -> bool | str:
     """What values are taken: NaN only where the model has a route for it, which in sparse data it has not."""
-    # A pipeline may fill what is missing: where it does not, its columns say so.
-    takes = isinstance(estimator, (RuleSet, Pipeline)) or get_tags(estimator).input_tags.allow_nan
-    return "allow-nan" if takes and not issparse(X) else True
+    return "allow-nan" if _takes_missing(estimator) and not issparse(X) else True
+
+
+def _takes_missing(estimator: Any) -> bool:
+    if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns say where not
+        return True
+    if isinstance(estimator, FrozenEstimator):
+        return _takes_missing(estimator.estimator)
+    if isinstance(estimator, (VotingClassifier, VotingRegressor)):
+        return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")
+    return bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def shares(tally: Floats) -> Floats:

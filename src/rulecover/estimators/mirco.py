@@ -21,8 +21,12 @@ from rulecover.impurity import CRITERIA, Impurity
 from rulecover.pool import Price, RulePool, Samples, TrainingData
 from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
+from rulecover.trees import Leaves, TreeEnsemble
 from rulecover.typing import Ints
 from rulecover.voting import VOTES
+
+#: Where the weights that a booster gives to its trees and leaves come in.
+WEIGHTS = (None, "cost", "vote", "both")
 
 #: The solvers that have a name, made from the estimator's time limit and seed.
 SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
@@ -77,6 +81,8 @@ class MinimumRuleCover(VotingModel):
 
         self.rules_: RuleSet = pool.written(cover.rules).shown_for(data.X)
         self.vote_ = self._vote_of(self.rules_)
+        if pool.strength is not None and self._estimator_weights() in ("vote", "both"):
+            self.vote_ = self.vote_.times(pool.strength[cover.rules])
         certificate = cover.certificate.without_proof()
         self.certificate_: Certificate = replace(certificate, n_left_out=len(left_out))
         short = problem.shortfall(cover.rules) if certificate.n_uncovered else np.zeros(0, dtype=np.intp)
@@ -132,8 +138,21 @@ class MinimumRuleCover(VotingModel):
             ensemble = self.__dict__.pop("_ensemble")  # read once, and needed no more
             names = check_model_fits(ensemble, data.X, self._names())
             pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
+            pool = self._weighted(pool, ensemble)
         self.n_candidate_rules_ = len(pool)
         return pool if demand.max() == 1 else pool.distinct()
+
+    def _estimator_weights(self) -> str | None:
+        """Where the weights of the model's trees and leaves come in."""
+        return None
+
+    def _weighted(self, pool: RulePool, ensemble: TreeEnsemble) -> RulePool:
+        """The pool, its rules counting as their trees do in the model."""
+        if self._estimator_weights() is None or not isinstance(pool.source, Leaves):
+            return pool
+        strength = ensemble.strength(pool.source.tree, pool.source.node)
+        in_cost = self._estimator_weights() in ("cost", "both")
+        return pool if strength is None else pool.with_strength(strength, in_cost=in_cost)
 
     def covering_problem(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringProblem:
         """The set covering problem of a fitted model's rules on labelled data, for solvers and checks of your own.
@@ -187,6 +206,11 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     impurity_weight, length_weight
         The cost of a rule is ``1 + impurity_weight · w + length_weight · clauses``, a clause being one feature's
         interval.
+    estimator_weights
+        Where the trees of the model count differently, as in boosting (S.3 of the paper): let ωⱼ be what the model
+        gives to rule j (AdaBoost's weight of the tree, the size of a booster's leaf value) over the mean of all rules,
+        kept between 1/10 and 10. "cost": the cost of a rule is divided by ω. "vote": its votes are multiplied by ω.
+        "both", or ``None``. In a forest all trees are alike, and nothing changes.
     prune
         Whether to drop the clauses that the chosen rules do not need, and to cover again with the shorter rules:
         fewer rules, shorter ones, fewer missed rows, mostly as accurate. "held-out" lets three folds decide, in which
@@ -261,6 +285,7 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         max_rules: int | None = None,
         impurity_weight: float = 1.0,
         length_weight: float = 0.0,
+        estimator_weights: str | None = "both",
         prune: bool | str = False,
         vote: str = "counts",
         fallback: Any = "closest",
@@ -277,6 +302,7 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         self.max_rules = max_rules
         self.impurity_weight = impurity_weight
         self.length_weight = length_weight
+        self.estimator_weights = estimator_weights
         self.prune = prune
         self.vote = vote
         self.fallback = fallback
@@ -292,7 +318,13 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     def _check_settings(self) -> CoverSolver:
         if not isinstance(self.prune, bool) and self.prune != "held-out":
             raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
+        if self.estimator_weights not in WEIGHTS:
+            known = ", ".join(map(repr, WEIGHTS))
+            raise ValueError(f"estimator_weights is {self.estimator_weights!r}; choose one of {known}.")
         return super()._check_settings()
+
+    def _estimator_weights(self) -> str | None:
+        return self.estimator_weights
 
     def _prunes(self, X: Any, y: Any, sample_weight: Any) -> bool:
         from rulecover.estimators.pruning import pruning_pays

@@ -21,7 +21,6 @@ from rulecover.boosting.generate import Round, RuleGeneration
 from rulecover.boosting.pricing import PRICINGS, Duals
 from rulecover.boosting.proposal import Proposed
 from rulecover.boosting.removal import REMOVALS, Removal
-from rulecover.coverage import addable
 from rulecover.estimators.base import RuleClassifier, VotingModel, shares
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.exceptions import SolverError, UnreadableModelError
@@ -235,8 +234,7 @@ class RuleBoosting(VotingModel):
             return vote.rules, vote
         kept = np.flatnonzero(z > _SHARE)
         rules = self.pool_.take(kept)
-        plain = self._vote_of(rules)
-        return rules, plain.among(rules, addable(plain.votes * z[kept][:, None]))
+        return rules, self._vote_of(rules).times(z[kept])
 
     def _plain_vote(self, rules: Ints) -> Vote:
         """These of the generated rules, with votes that add up exactly with those of all others."""

@@ -31,7 +31,9 @@ def combined(
     parts: Sequence[TreeEnsemble],
     n_features: int,
     feature_names: tuple[str, ...] | None,
+    *,
     columns: Sequence[Ints] | None = None,
+    weights: Floats | None = None,
 ) -> TreeEnsemble:
     """The trees of all parts, one part after the other.
 
@@ -43,6 +45,9 @@ def combined(
         Of the columns that the whole speaks of.
     columns
         For each part the columns it was trained on, in its order; all of them by default.
+    weights
+        What each part counts in the whole: shared by its trees, whose own leaf values then say nothing, as they are
+        numbers of another kind in every part. ``None`` if parts count the same: then values are kept.
     """
     used = _used(parts, [np.arange(n_features)] * len(parts) if columns is None else list(columns), n_features)
     whole = np.arange(max(n_features, *(1 + int(places.max(initial=-1)) for places in used)))
@@ -57,6 +62,8 @@ def combined(
             prepare, cut = partial(_prepared_on, part.prepare, cut), None
         view = prepares.setdefault(prepare, len(prepares))
         routes += [partial(_routed, route, view, cut) for route in part.routes]
+    if weights is not None:
+        trees = [replace(tree, value=None) for tree in trees]
     met = _columns(parts, used, Columns(n_features, feature_names))
     return TreeEnsemble(
         tuple(trees),
@@ -68,7 +75,18 @@ def combined(
         zero_missing=_zero_missing(parts, used),
         columns=None if met.free else met,
         keeps_columns=False,
+        weight=_tree_weights(parts, weights),
     )
+
+
+def _tree_weights(parts: Sequence[TreeEnsemble], weights: Floats | None) -> Floats | None:
+    """What each tree counts: its share in its part, times what the part counts."""
+    if weights is None and all(part.weight is None for part in parts):
+        return None
+    inside = [np.ones(len(part.trees)) if part.weight is None else part.weight for part in parts]
+    if weights is None:
+        return np.concatenate(inside)
+    return np.concatenate([w * each / each.sum() for w, each in zip(weights, inside, strict=True)])
 
 
 def _zero_missing(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> tuple[int, ...]:

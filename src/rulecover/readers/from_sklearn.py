@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from rulecover.readers import read_trees, unreadable
 from rulecover.readers.combined import combined
 from rulecover.readers.thresholds import from_float32
 from rulecover.trees import Tree, TreeEnsemble
+from rulecover.typing import Floats
 
 READS = (
     "DecisionTree",
@@ -83,7 +85,11 @@ def _forest(model: Any) -> TreeEnsemble:
 
 
 def _gradient_boosting(model: Any) -> TreeEnsemble:
-    return _of_trees(model, model.estimators_.ravel())  # stage by stage, in each the trees of all classes
+    members = model.estimators_.ravel()  # stage by stage, in each the trees of all classes
+    whole = _of_trees(model, members)
+    values = (model.learning_rate * member.tree_.value[:, :, 0] for member in members)
+    trees = tuple(replace(tree, value=value) for tree, value in zip(whole.trees, values, strict=True))
+    return replace(whole, trees=trees, output=np.arange(len(trees)) % model.estimators_.shape[1])
 
 
 def _of_trees(model: Any, members: Sequence[Any]) -> TreeEnsemble:
@@ -104,7 +110,24 @@ def _of_members(model: Any) -> TreeEnsemble:
             parts.append(read_trees(member))
         except UnreadableModelError as error:
             raise unreadable(model, f" of {type(member).__name__}") from error
-    return combined(parts, model.n_features_in_, _names(model), getattr(model, "estimators_features_", None))
+    return combined(
+        parts,
+        model.n_features_in_,
+        _names(model),
+        columns=getattr(model, "estimators_features_", None),
+        weights=_member_weights(model, len(parts)),
+    )
+
+
+def _member_weights(model: Any, n_members: int) -> Floats | None:
+    """What each member counts in the model; ``None`` if all count the same."""
+    if isinstance(model, (AdaBoostClassifier, AdaBoostRegressor)):
+        return np.asarray(model.estimator_weights_[:n_members], dtype=np.float64)
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        given = [1.0] * len(model.estimators) if model.weights is None else model.weights
+        kept = [weight for (_, member), weight in zip(model.estimators, given, strict=True) if member != "drop"]
+        return np.array(kept, dtype=np.float64)
+    return None
 
 
 def _hist_boosting(model: Any) -> TreeEnsemble:

@@ -28,7 +28,7 @@ def read_hist_boosting(model: Any) -> TreeEnsemble:
         prepare=_as_float64,
         n_features=int(model.n_features_in_),
         feature_names=None if names is None else tuple(map(str, names)),
-        output=np.tile(np.arange(n_classes), len(model._predictors)) if n_classes > 1 else None,
+        output=np.tile(np.arange(n_classes), len(model._predictors)),
     )
     return whole if model.is_categorical_ is None else _with_categories(whole, model)
 

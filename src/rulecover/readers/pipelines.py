@@ -84,6 +84,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
         categories=columns.categories,
         output=inner.output,
         columns=columns,
+        weight=inner.weight,
     )
 
 

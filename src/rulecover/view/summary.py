@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from rulecover.exceptions import UnreadableModelError
+
 if TYPE_CHECKING:
     from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
@@ -38,7 +40,7 @@ class Summary:
     missed
         The share of held-out rows that no rule covers.
     fidelity
-        The share of held-out rows on which rules and source model agree.
+        The share of held-out rows on which rules and source model agree; ``None`` for rules without a model.
     fallback
         Who answered for the missed rows: "closest", "all", "majority", "model", "default" or a name of your own.
     n_candidates
@@ -58,7 +60,7 @@ class Summary:
     certificate: Certificate | None
     scores: tuple[Score, ...]
     missed: float
-    fidelity: float
+    fidelity: float | None
     fallback: str
     n_candidates: int
     n_held_out: int
@@ -105,7 +107,7 @@ class Summary:
             certificate=getattr(model, "certificate_", None),
             scores=tuple(scores),
             missed=float(np.mean(model.missed(X))),
-            fidelity=float(model.fidelity(X)),
+            fidelity=_fidelity(model, X),
             fallback=_who_answers(model),
             n_candidates=int(model.n_candidate_rules_),
             n_held_out=len(y),
@@ -133,6 +135,13 @@ def _path(model: Any) -> tuple[tuple[int, float], ...]:
     sizes = {1, 2, 3, 5, 10, 15, 25, 50, 100, 200, model.n_rules_, path.index[-1]}
     shown = sorted(sizes.intersection(path.index[1:]))
     return tuple((int(size), float(path["cv_score"].loc[size])) for size in shown)
+
+
+def _fidelity(model: Any, X: Any) -> float | None:
+    try:
+        return float(model.fidelity(X))
+    except UnreadableModelError:  # rules made by hand
+        return None
 
 
 def accuracy(model: Any, X: Any, y: Any) -> float:

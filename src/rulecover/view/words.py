@@ -37,12 +37,15 @@ def summary_in_words(summary: Summary) -> str:
 
 def figures_in_words(summary: Summary) -> list[str]:
     """How often the rules agree with their source, and who answers where none applies."""
-    sentences = [f"The rules agree with the model they come from on {percent(summary.fidelity)} of the held-out rows."]
+    sentences = []
+    if summary.fidelity is not None:
+        agreed = percent(summary.fidelity)
+        sentences.append(f"The rules agree with the model they come from on {agreed} of the held-out rows.")
     if summary.missed:
         who = _WHO_ANSWERED.get(summary.fallback, f"{summary.fallback} answers")
-        sentences.append(f"No rule covers {percent(summary.missed)} of them; for such a row {who}.")
+        sentences.append(f"No rule covers {percent(summary.missed)} of the held-out rows; for such a row {who}.")
     else:
-        sentences.append("Every one of them is covered by a rule.")
+        sentences.append("Every held-out row is covered by a rule.")
     return sentences
 
 
@@ -51,7 +54,10 @@ def cost_in_words(rules: RuleSet) -> str:
     seen = rules.evidence
     if seen is None or bool((abs(seen.cost - 1.0 - seen.impurity) < 1e-12).all()):
         return "A rule costs 1 plus its impurity, so that a choice is cheap if its rules are few and pure."
-    return "A rule costs 1 plus the weights that were set on its impurity and its length."
+    return (
+        "A rule costs 1 plus the weights that were set on its impurity and its length, over the weight that a booster "
+        "gives to its tree or leaf."
+    )
 
 
 def proved_in_words(summary: Summary) -> list[str]:
