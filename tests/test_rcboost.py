@@ -315,6 +315,7 @@ def test_an_interrupted_fit_keeps_the_rules_of_the_last_full_call_if_asked_to() 
 
 
 _LONG_FIT = """
+import signal
 import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
@@ -326,22 +327,24 @@ class Speaking(TreePricing):
         print("call", flush=True)
         return super().__call__(data, duals, tree, seed)
 
-X, y = make_classification(1500, 12, n_informative=8, n_classes=3, flip_y=0.2, random_state=0)
+X, y = make_classification(3000, 12, n_informative=8, n_classes=3, flip_y=0.2, random_state=0)
 tree = DecisionTreeClassifier(max_depth=8, max_features=4, random_state=0)
-settings = {"estimator": tree, "duals": "vertex", "random_state": 0}
+settings = {"estimator": tree, "duals": "vertex", "step": 1.0, "random_state": 0}
 model = RCBoostClassifier(max_rmp_calls=100_000, on_interrupt="keep", pricing=Speaking(), **settings).fit(X, y)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 short = RCBoostClassifier(max_rmp_calls=model.n_rmp_calls_, **settings).fit(X, y)
 same = np.array_equal(model.predict_proba(X), short.predict_proba(X)) and model.n_rmp_calls_ < 100_000
 print("same" if same else "other", model.n_rmp_calls_, len(model.rules_), len(short.rules_), flush=True)
 """
 
 
-@pytest.mark.parametrize("seconds", [0.3, 1.1])
-def test_ctrl_c_leaves_the_model_of_the_last_full_call(seconds: float, tmp_path) -> None:
+@pytest.mark.parametrize(("calls", "seconds"), [(1, 0.0), (3, 0.02), (12, 0.005)])
+def test_ctrl_c_leaves_the_model_of_the_last_full_call(calls: int, seconds: float, tmp_path) -> None:
     script = tmp_path / "long_fit.py"
     script.write_text(_LONG_FIT)
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None and process.stdout.readline() == "call\n"
+        assert process.stdout is not None
+        assert [process.stdout.readline() for _ in range(calls)] == ["call\n"] * calls
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
         answer, _ = process.communicate(timeout=240)
