@@ -47,8 +47,8 @@ def test_the_readme_begins_with_the_demo_and_the_tests() -> None:
 
 
 def test_options_named_in_the_documentation_exist() -> None:
-    commands = [command.callback.__name__ for command in app.registered_commands if command.callback]
-    helps = [CliRunner().invoke(app, [command, "--help"]).stdout for command in commands]
+    commands = [[command.callback.__name__] for command in app.registered_commands if command.callback]
+    helps = [CliRunner().invoke(app, [*command, "--help"]).stdout for command in ([], *commands)]
     known = set(re.findall(r"--[a-z-]+", "".join(helps)))
     shown = "\n".join([(ROOT / "docs" / "cli.md").read_text(), *blocks(ROOT / "README.md", "sh")])
 
