@@ -13,6 +13,7 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_threads] = "1"
 
 import argparse
+import multiprocessing
 import platform
 import subprocess
 import sys
@@ -40,8 +41,9 @@ def block(rng: np.random.Generator) -> pd.DataFrame:
     return frame
 
 
-def generate(path: Path, gigabytes: float) -> int:
-    """A file of this size; returns its number of rows."""
+def generate(path: Path, gigabytes: float) -> None:
+    """A file of this size, and one to train on beside it."""
+    block(np.random.default_rng(1)).head(5000).to_csv(path.with_name("train.csv"), index=False)
     rng = np.random.default_rng(0)
     text = block(rng).to_csv(index=False)
     header, rows = text.split("\n", 1)
@@ -52,7 +54,6 @@ def generate(path: Path, gigabytes: float) -> int:
         while file.tell() < gigabytes * 1e9:
             file.write(blocks[count % len(blocks)])
             count += 1
-    return count * BLOCK
 
 
 def measured(*command: str) -> tuple[float, float]:
@@ -71,10 +72,16 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
-        block(np.random.default_rng(1)).head(5000).to_csv(folder / "train.csv", index=False)
+        # In a process of its own: the memory of this one would count as that of the processes it starts.
+        making = multiprocessing.get_context("spawn").Process(
+            target=generate, args=(folder / "data.csv", options.gigabytes)
+        )
+        making.start()
+        making.join()
         cli = ("-m", "rulecover.cli.main")
         measured(*cli, "fit", str(folder / "train.csv"), "-t", "kind", "-q", "-o", str(folder / "model.json"))
-        rows = generate(folder / "data.csv", options.gigabytes)
+        with (folder / "data.csv").open("rb") as file:
+            rows = sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b"")) - 1
         size = (folder / "data.csv").stat().st_size / 1e9
         read, read_memory = measured("-c", READ, str(folder / "data.csv"))
         answers = str(folder / "answers.csv")
