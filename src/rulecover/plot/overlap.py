@@ -8,6 +8,7 @@ import numpy as np
 
 from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, panel, plain
 from rulecover.typing import Bools, Ints
+from rulecover.view.overlaps import Overlaps
 
 if TYPE_CHECKING:
     from rulecover.rules import RuleSet
@@ -43,25 +44,13 @@ def overlap(rules: RuleSet, X: Any, *, max_sets: int = 25, max_rules: int = 20, 
     >>> [int(bar.get_height()) for bar in ax.patches]
     [2, 1, 1]
     """
-    covered = np.asarray(rules.apply(X).toarray())
-    largest = np.argsort(-covered.sum(axis=0), kind="stable")[:max_rules]
-    among = np.sort(largest)
-    members, sizes = combinations(covered[:, among])
-    members, sizes = members[:max_sets], sizes[:max_sets]
-    ax = axes_or_new(ax, 3.4 + 0.3 * len(sizes), 2.6 + 0.26 * len(among))
-    _bars(ax, members, sizes)
-    share = 100 * len(among) / (len(among) + 8)
-    dots = panel(ax, "bottom", f"{share / (100 - share) * 100:.0f}%", pad=0.08)
-    _dots(dots, members, [plain(f"{j}   {rules[int(j)].text}", 48) for j in among])
+    found = Overlaps.of(rules.apply(X), max_sets=max_sets, max_rules=max_rules)
+    n_sets, n_rules = found.members.shape
+    ax = axes_or_new(ax, 3.4 + 0.3 * n_sets, 2.6 + 0.26 * n_rules)
+    _bars(ax, found.members, found.sizes)
+    dots = panel(ax, "bottom", f"{100 * n_rules / 8:.0f}%", pad=0.08)
+    _dots(dots, found.members, [plain(f"{j}   {rules[int(j)].text}", 48) for j in found.rules])
     return ax
-
-
-def combinations(covered: Bools) -> tuple[Bools, Ints]:
-    """The different rows of a matrix of booleans, the most frequent first, and how often each occurs."""
-    packed = np.packbits(covered, axis=1)
-    _, first, sizes = np.unique(packed, axis=0, return_index=True, return_counts=True)
-    order = np.lexsort((first, -sizes))
-    return covered[first[order]], sizes[order]
 
 
 def _bars(ax: Any, members: Bools, sizes: Ints) -> None:
