@@ -155,25 +155,27 @@ class RulePathClassifier(RulePath, RuleClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.max_rules = max_rules
-        self.choose = choose
-        self.within = within
-        self.cv = cv
-        self.max_depth = max_depth
-        self.min_samples = min_samples
-        self.model_share = model_share
-        self.ridge = ridge
-        self.shrinkage = shrinkage
-        self.tries = tries
-        self.max_clauses = max_clauses
-        self.forbidden = forbidden
-        self.required = required
-        self.monotone = monotone
-        self.keep = keep
+        super().__init__(
+            estimator,
+            max_rules=max_rules,
+            choose=choose,
+            within=within,
+            cv=cv,
+            max_depth=max_depth,
+            min_samples=min_samples,
+            model_share=model_share,
+            ridge=ridge,
+            shrinkage=shrinkage,
+            tries=tries,
+            max_clauses=max_clauses,
+            forbidden=forbidden,
+            required=required,
+            monotone=monotone,
+            keep=keep,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities nearest to the added votes, rows x classes."""
@@ -222,47 +224,6 @@ class RulePathRegressor(RegressorMixin, RulePath):
     >>> bool(path.score(X, y) > 0.4)
     True
     """
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        max_rules: int = 50,
-        choose: str = "one-se",
-        within: float | None = None,
-        cv: Any = 5,
-        max_depth: int | None = None,
-        min_samples: int = 2,
-        model_share: float = 0.5,
-        ridge: float = 10.0,
-        shrinkage: float = 50.0,
-        tries: int = 5,
-        max_clauses: int | None = None,
-        forbidden: Iterable[int | str] | None = None,
-        required: Iterable[int | str] | None = None,
-        monotone: Mapping[int | str, int] | None = None,
-        keep: RuleSet | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.max_rules = max_rules
-        self.choose = choose
-        self.within = within
-        self.cv = cv
-        self.max_depth = max_depth
-        self.min_samples = min_samples
-        self.model_share = model_share
-        self.ridge = ridge
-        self.shrinkage = shrinkage
-        self.tries = tries
-        self.max_clauses = max_clauses
-        self.forbidden = forbidden
-        self.required = required
-        self.monotone = monotone
-        self.keep = keep
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _default_estimator(self) -> Any:
         return RandomForestRegressor(n_estimators=100, n_jobs=self.n_jobs)
