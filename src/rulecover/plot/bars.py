@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from rulecover.plot.canvas import (
     plain,
     rule_label,
 )
+from rulecover.view.feature_use import feature_use
 from rulecover.view.numbers import amount
 from rulecover.view.text import percent
 
@@ -117,9 +117,3 @@ def features(rules: RuleSet, *, max_features: int = 20, ax: Any = None) -> Any:
     ax.tick_params(axis="y", length=0)
     bare(ax)
     return ax
-
-
-def feature_use(rules: RuleSet) -> list[tuple[str, int]]:
-    """Each feature that occurs and how many rules use it, most used first; levels of one column count as one."""
-    used = Counter(name for rule in rules for name in sorted({clause.name for clause in rule.clauses}))
-    return sorted(used.items(), key=lambda item: (-item[1], item[0]))

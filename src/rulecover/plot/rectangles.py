@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulecover.plot.bars import feature_use
 from rulecover.plot.canvas import MARKS, axes_or_new, bare, class_names, classes_of, colour, legend_above, plain
 from rulecover.typing import Bools, Floats, Ints
+from rulecover.view.feature_use import feature_use
 
 if TYPE_CHECKING:
     from rulecover.rules import RuleSet

@@ -51,6 +51,6 @@ def shortest_in(low: float, high: float, near: float) -> float:
 
 
 def bound_text(value: float, signs: tuple[str, str]) -> tuple[str, str]:
-    """A bound in words of two kinds, or the double after it and the other sign, where that is much shorter."""
+    """The sign and the text of a bound, or those of the double after it, where that is much shorter."""
     text, following = short_number(value), short_number(math.nextafter(value, math.inf))
     return (signs[1], following) if len(following) + 4 <= len(text) else (signs[0], text)

@@ -15,26 +15,28 @@ if TYPE_CHECKING:
 _ABOVE, _UP_TO = ("above", "at least"), ("at most", "below")
 
 
-def sentence(rule: Rule, conclusion: str) -> str:
-    """The rule in a sentence, such as "If age is above 30 and size at most 9, then yes: 7 of 8 samples, 88 %."."""
+def rule_sentence(rule: Rule, conclusion: str) -> str:
+    """A rule in a sentence, such as "If age is above 30 and size at most 9, then yes: 7 of 8 samples, 88 %."."""
     condition = condition_in_words(rule)
-    return f"If {condition}, then {conclusion}." if condition else f"In any case {conclusion}."
+    if not condition:
+        return f"In any case {conclusion}." if conclusion else "Always."
+    return f"If {condition}, then {conclusion}." if conclusion else f"If {condition}."
 
 
 def condition_in_words(rule: Rule) -> str:
     """The conditions of a rule with ``and`` before the last; nothing for a rule that always holds."""
     words: list[str] = []
     for clause in rule.clauses:
-        verb, said = clause_in_words(clause)
-        # "If glucose is above 127.5 and BMI above 29.9": a comparison needs its verb once.
-        verb = "" if words and verb == "is" and said.startswith((*_ABOVE, *_UP_TO)) else f" {verb}"
+        said = clause_in_words(clause)
+        # "If glucose is above 127.5 and BMI above 29.9": comparisons need their verb once.
+        verb = "" if words and said.startswith((*_ABOVE, *_UP_TO)) else " is"
         words.append(f"{printable(clause.name)}{verb} {said}")
     return listed(words)
 
 
-def clause_in_words(clause: Clause) -> tuple[str, str]:
-    """The verb, and what the feature is or has."""
-    return "is", _alternatives(clause, printable(_known(clause)))
+def clause_in_words(clause: Clause) -> str:
+    """What the feature is, such as ``above 30 (or missing)``."""
+    return printable(_alternatives(clause, _known(clause)))
 
 
 def _alternatives(clause: Clause, said: str) -> str:
