@@ -30,7 +30,7 @@ class _ByRules(ABC):
 
     def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
         chunks = (X[start : start + CHUNK] for start in range(0, X.shape[0], CHUNK))
-        parts = [self.weights(vote, chunk) @ vote.votes for chunk in chunks]
+        parts = [vote.from_afar(self.weights(vote, chunk)) for chunk in chunks]
         return np.concatenate(parts) if parts else np.zeros((0, vote.votes.shape[1]))
 
 
@@ -63,7 +63,7 @@ class AllRules(_ByRules):
 
 @dataclass(frozen=True)
 class MajorityClass:
-    """The class shares of the whole training data."""
+    """What the whole training data say: the shares of the classes, or the mean."""
 
     name: str = "majority"
 
@@ -89,4 +89,9 @@ class SourceModel:
 
 FALLBACKS: dict[str, Fallback] = {
     fallback.name: fallback for fallback in (Closest(), AllRules(), MajorityClass(), SourceModel())
+}
+
+#: The same for numbers, where the whole training data have no most frequent class but a mean.
+NUMERIC_FALLBACKS: dict[str, Fallback] = {
+    fallback.name: fallback for fallback in (MajorityClass(name="mean"), Closest(), AllRules(), SourceModel())
 }

@@ -11,7 +11,7 @@ import numpy as np
 from rulecover.coverage import addable
 from rulecover.evidence import ClassEvidence
 from rulecover.rules import RuleSet
-from rulecover.typing import Array, Bools, Floats
+from rulecover.typing import Array, Bools, Floats, Ints
 
 VOTES = ("counts", "shares")
 
@@ -51,6 +51,18 @@ class Vote(ABC):
         return replace(self, rules=rules, votes=votes)
 
     @abstractmethod
+    def times(self, factor: Floats) -> Self:
+        """The same vote with every rule's say times a factor."""
+
+    def from_afar(self, weights: Floats) -> Floats:
+        """The votes of rules that do not cover a row but weigh in all the same; `weights` is rows x rules."""
+        return np.asarray(weights @ self.votes)
+
+    def one_by_one(self, rule: Ints, weight: Floats, afar: Bools) -> Floats:
+        """What single rules said, those that do not cover the row from afar."""
+        return np.asarray(self.votes[rule] * weight[:, None])
+
+    @abstractmethod
     def decided(self, tally: Floats) -> Array:
         """The answer for each row of added votes."""
 
@@ -81,6 +93,9 @@ class MajorityVote(Vote):
         """Votes by class counts n_jk (paper), or by class shares, which give each covering rule the same say."""
         assert rules.evidence is not None, "rules vote with what they met in data"
         return cls(rules, addable(rules.evidence.sums if kind == "counts" else rules.evidence.shares))
+
+    def times(self, factor: Floats) -> Self:
+        return self.among(self.rules, addable(self.votes * factor[:, None]))
 
     @property
     def classes(self) -> Array:

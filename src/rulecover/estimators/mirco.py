@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
@@ -19,8 +19,12 @@ from rulecover.pool import Price, RulePool, Samples
 from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
+from rulecover.trees import TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting import VOTES
+from rulecover.voting import VOTES, Vote
+
+if TYPE_CHECKING:
+    from rulecover.estimators.mirco_regressor import MIRCORegressor
 
 #: The solvers that have a name, made from the estimator's time limit and seed.
 SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
@@ -46,6 +50,7 @@ class MinimumRuleCover(RuleModel):
 
     _criteria: ClassVar[Mapping[str, Impurity]]
     _votes: ClassVar[tuple[str, ...]]
+    _solvers: ClassVar[Mapping[str, Callable[[float | None, int], CoverSolver]]] = SOLVERS
 
     # Fitting: Algorithm 1 ---------------------------------------------------------------------------------------
 
@@ -65,12 +70,12 @@ class MinimumRuleCover(RuleModel):
         data, rows = self._training_data(X, y, sample_weight)
         pool = self._pool(data)
         problem = pool.problem(self.demand)
+        solver = self._informed(solver, data)
         cover = solver(problem, max_rules=self.max_rules)
         if not isinstance(solver, (Greedy, Search, Exact)):  # ours have counted already
             verify(problem, cover)
 
-        self.rules_: RuleSet = pool.written(cover.rules).shown_for(data.X)
-        self.vote_ = self._vote_of(self.rules_)
+        self.rules_, self.vote_ = self._voters(pool.written(cover.rules).shown_for(data.X), data)
         self.certificate_: Certificate = cover.certificate.without_proof()
         short = problem.shortfall(cover.rules) if self.certificate_.n_uncovered else np.zeros(0, dtype=np.intp)
         self.uncovered_: Ints = rows[short]
@@ -86,7 +91,7 @@ class MinimumRuleCover(RuleModel):
             raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, self._votes))}.")
         self._fallback()
         self._price()
-        solver = chosen("solver", self.solver, SOLVERS)
+        solver = chosen("solver", self.solver, dict(self._solvers))
         if not isinstance(self.solver, str):
             given: CoverSolver = solver
             return given
@@ -101,13 +106,25 @@ class MinimumRuleCover(RuleModel):
             real_number("length_weight", self.length_weight),
         )
 
+    def _informed(self, solver: CoverSolver, data: Samples) -> CoverSolver:
+        """The solver, told what it needs to know of the samples besides coverage and cost."""
+        return solver
+
+    def _voters(self, rules: RuleSet, data: Samples) -> tuple[RuleSet, Vote]:
+        """The chosen rules, and how they vote."""
+        return rules, self._vote_of(rules)
+
+    def _cut(self, ensemble: TreeEnsemble, data: Samples) -> TreeEnsemble:
+        """The trees whose leaves are the rules to choose from."""
+        return ensemble
+
     def _pool(self, data: Samples) -> RulePool:
         """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already."""
         if isinstance(self.estimator_, RuleModel):
             rules = self.estimator_.rules_
             pool = data.pool_of(rules, self._price())
         else:
-            ensemble = read_trees(self.estimator_)
+            ensemble = self._cut(read_trees(self.estimator_), data)
             names = check_model_fits(ensemble, data.X, self._names())
             pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
         self.n_candidate_rules_ = len(pool)
@@ -256,25 +273,27 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)
 
 
-def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options: Any) -> MIRCOClassifier:
+def explain(
+    model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options: Any
+) -> MIRCOClassifier | MIRCORegressor:
     """A few rules of a model that is already trained; the model is never trained again.
 
     Parameters
     ----------
     model
-        A trained tree ensemble that `rulecover.readers` can read, or a trained `RCBoostClassifier`, whose pool is
-        then covered (Algorithm 1 from the line that evaluates impurities).
+        A trained tree ensemble that `rulecover.readers` can read, or a trained `RCBoostClassifier` or
+        `RCBoostRegressor`, whose pool is then covered (Algorithm 1 from the line that evaluates impurities).
     X, y
-        Labelled data to choose and price the rules by: the model's training data, or other data with the same
-        columns and labels.
+        Data to choose and price the rules by, with labels or with numbers, as the model predicts them: the model's
+        training data, or other data with the same columns and labels.
     sample_weight
         What each row counts.
     **options
-        As of `MIRCOClassifier`.
+        As of `MIRCOClassifier`, or of `MIRCORegressor` for a model of numbers.
 
     Returns
     -------
-    MIRCOClassifier
+    MIRCOClassifier or MIRCORegressor
         Fitted; see its ``rules_``, ``certificate_``, ``predict`` and ``why``.
 
     Examples
@@ -288,4 +307,14 @@ def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options:
     True
     """
     frozen = model if isinstance(model, FrozenEstimator) else FrozenEstimator(model)
-    return MIRCOClassifier(frozen, **options).fit(X, y, sample_weight=sample_weight)
+    return _kind_for(frozen)(frozen, **options).fit(X, y, sample_weight=sample_weight)
+
+
+def _kind_for(model: Any) -> type[MIRCOClassifier] | type[MIRCORegressor]:
+    """The estimator that covers a model of this kind; what is no model of anything, it refuses."""
+    from rulecover.estimators.mirco_regressor import MIRCORegressor  # which builds on this module
+
+    try:
+        return MIRCORegressor if is_regressor(model) else MIRCOClassifier
+    except (AttributeError, TypeError):
+        return MIRCOClassifier

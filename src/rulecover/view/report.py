@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from rulecover.view.numbers import amount
 from rulecover.view.rendering import environment
@@ -60,8 +60,7 @@ def write_report(summary: Summary, path: str | os.PathLike[str]) -> Path:
 def report_html(summary: Summary) -> str:
     """The report as HTML; every name that a user supplies is escaped."""
     rules = summary.rules
-    seen = cast("ClassEvidence", rules.evidence)
-    classes = [printable(str(label)) for label in seen.classes.tolist()]
+    assert rules.evidence is not None
     template = environment().get_template("report.html")
     return template.render(
         summary=summary,
@@ -70,15 +69,24 @@ def report_html(summary: Summary) -> str:
         figures=figures_in_words(summary),
         certificate=certificate_in_words(summary.certificate),
         cost=cost_in_words(rules),
-        classes=[(name, _colour(k)) for k, name in enumerate(classes)],
-        rows=_rows(rules, classes),
-        widest=min(_WIDEST, max(map(len, classes))),
         features=_features(rules),
+        measure=rules.evidence.view.measure,
+        **rules.evidence.view.report(rules),
     )
 
 
-def _rows(rules: RuleSet, classes: list[str]) -> list[_Row]:
-    seen = cast("ClassEvidence", rules.evidence)
+def part_on_classes(rules: RuleSet, seen: ClassEvidence) -> dict[str, Any]:
+    """What the report shows of rules that predict a class."""
+    classes = [printable(str(label)) for label in seen.classes.tolist()]
+    return {
+        "numbers": False,
+        "classes": [(name, _colour(k)) for k, name in enumerate(classes)],
+        "rows": _rows(rules, seen, classes),
+        "widest": min(_WIDEST, max(map(len, classes))),
+    }
+
+
+def _rows(rules: RuleSet, seen: ClassEvidence, classes: list[str]) -> list[_Row]:
     total = seen.total
     usual = seen.totals / total
     return [

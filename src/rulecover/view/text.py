@@ -6,13 +6,9 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rulecover.view.numbers import amount
-
 if TYPE_CHECKING:
     from rulecover.rules import RuleSet
     from rulecover.view.summary import Score
-
-HEADER = ("rule", "then", "samples", "purity", "if")
 
 
 def rule_table(rules: RuleSet) -> str:
@@ -22,27 +18,21 @@ def rule_table(rules: RuleSet) -> str:
     if rules.evidence is None:
         rows = [(str(j), printable(rule.text)) for j, rule in enumerate(rules)]
         return aligned([("rule", "if"), *rows], right=(True, False))
-    return aligned([HEADER, *rule_rows(rules)], right=(True, False, True, True, False))
+    columns = rules.evidence.view.columns
+    header = ("rule", *(column.name for column in columns), "if")
+    return aligned([header, *rule_rows(rules)], right=(True, *(column.right for column in columns), False))
 
 
-def rule_rows(rules: RuleSet) -> list[tuple[str, str, str, str, str]]:
-    """The cells under `HEADER`, for rules that have met data."""
-    return [
-        (
-            str(j),
-            printable(str(rule.prediction)),
-            amount(rule.support or 0.0),
-            percent(rule.purity or 0.0),
-            printable(rule.text),
-        )
-        for j, rule in enumerate(rules)
-    ]
+def rule_rows(rules: RuleSet) -> list[tuple[str, ...]]:
+    """The cells of each rule that has met data: its number, what it found, and its condition."""
+    columns = rules.evidence.view.columns if rules.evidence else ()
+    return [(str(j), *(column.cell(rule) for column in columns), printable(rule.text)) for j, rule in enumerate(rules)]
 
 
-def score_table(scores: Sequence[Score]) -> str:
-    """The accuracy and the size of each model, aligned."""
+def score_table(scores: Sequence[Score], measure: str = "accuracy") -> str:
+    """The score and the size of each model, aligned."""
     rows = [(score.name, f"{score.accuracy:.3f}", score.size) for score in scores]
-    return aligned([("", "accuracy", "size"), *rows], right=(False, True, False))
+    return aligned([("", measure, "size"), *rows], right=(False, True, False))
 
 
 def percent(share: float) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from rulecover.view.numbers import short_number
 from rulecover.view.text import percent
 
 if TYPE_CHECKING:
-    from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
     from rulecover.setcover import Certificate
     from rulecover.view.summary import Summary
@@ -18,6 +17,7 @@ _WHO_ANSWERED = {
     "closest": "the rules that it almost meets answer",
     "all": "every rule answers by how much of it is met",
     "majority": "the most frequent class is the answer",
+    "mean": "the mean of all rows, or what was fitted in its place, is the answer",
     "model": "the source model answers",
 }
 
@@ -25,18 +25,18 @@ _WHO_ANSWERED = {
 def summary_in_words(summary: Summary) -> str:
     """One sentence: how many rules, of how many, cover how many rows."""
     rules = summary.rules
-    seen = cast("ClassEvidence", rules.evidence)
-    rows = f"{seen.total:,.0f}"
-    classes = len(seen.classes)
+    seen = rules.evidence
+    assert seen is not None
     return (
-        f"{_some(len(rules), 'rule')} out of {summary.n_candidates:,}, chosen on {rows} rows "
-        f"({_some(classes, 'class', 'classes')}) and checked on {summary.n_held_out:,} held-out rows."
+        f"{_some(len(rules), 'rule')} out of {summary.n_candidates:,}, chosen on {seen.total:,.0f} rows "
+        f"({seen.view.kind}) and checked on {summary.n_held_out:,} held-out rows."
     )
 
 
 def figures_in_words(summary: Summary) -> list[str]:
     """How often the rules agree with their source, and who answers where none applies."""
-    sentences = [f"The rules agree with the model they come from on {percent(summary.fidelity)} of the held-out rows."]
+    assert summary.rules.evidence is not None
+    sentences = [summary.rules.evidence.view.fidelity_in_words(summary.fidelity)]
     if summary.missed:
         who = _WHO_ANSWERED.get(summary.fallback, f"{summary.fallback} answers")
         sentences.append(f"No rule covers {percent(summary.missed)} of them; for such a row {who}.")
