@@ -155,18 +155,23 @@ class NumericEvidence(Evidence):
         return np.asarray(self.centre + self.unit * self.shares[:, 1])
 
     @property
-    def variance(self) -> Floats:
-        """The mean squared distance from that mean."""
+    def within(self) -> Floats:
+        """The mean squared distance from that mean, in squared units."""
         _, first, second = self.shares.T
         # Never below 0, but the difference of two that are equal but for rounding may be.
-        return np.asarray(self.unit**2 * np.maximum(second - first**2, 0.0))
+        return np.asarray(np.maximum(second - first**2, 0.0))
+
+    @property
+    def spread(self) -> Floats:
+        """The standard deviation over the samples of each rule."""
+        return np.asarray(self.unit * np.sqrt(self.within))
 
     def facts(self, j: int) -> dict[str, Any]:
         mine = self.take(np.array([j]))
         return {
             "prediction": float(mine.mean[0]),
             "support": float(mine.support[0]),
-            "spread": float(np.sqrt(mine.variance[0])),
+            "spread": float(mine.spread[0]),
             "adds": None if mine.adds is None else float(mine.adds[0]),
             "impurity": float(mine.impurity[0]),
             "cost": float(mine.cost[0]),

@@ -42,8 +42,8 @@ class NumericVote(Vote):
     def times(self, factor: Floats) -> Self:
         return self.among(self.rules, self.votes * factor[:, None])
 
-    def variance(self, tally: Floats) -> Floats:
-        """The expected squared distance of a number from the answer for its row."""
+    def spread(self, tally: Floats) -> Floats:
+        """How far a number is from the answer for its row, as a standard deviation."""
         raise NotImplementedError
 
     def decided(self, tally: Floats) -> Floats:
@@ -63,7 +63,7 @@ class MeanVote(NumericVote):
         """
         seen = rules.evidence
         assert isinstance(seen, NumericEvidence)
-        within = seen.variance / seen.unit**2
+        within = seen.within
         usual = np.average(within, weights=seen.support) if len(within) else 0.0
         within = (seen.support * within + _PRIOR * usual) / (seen.support + _PRIOR)
         mean = seen.shares[:, 1]
@@ -73,10 +73,10 @@ class MeanVote(NumericVote):
         """The weighted mean for each row; that of all samples where nothing was said."""
         return np.asarray(self.evidence.centre + self.evidence.unit * tally[:, 1] / _heard(tally))
 
-    def variance(self, tally: Floats) -> Floats:
+    def spread(self, tally: Floats) -> Floats:
         """That of the numbers of all covering rules together, by their say: within the rules and between them."""
         mean, square = tally[:, 1] / _heard(tally), tally[:, 2] / _heard(tally)
-        return np.asarray(self.evidence.unit**2 * np.maximum(square - mean**2, 0.0))
+        return np.asarray(self.evidence.unit * np.sqrt(np.maximum(square - mean**2, 0.0)))
 
     def columns(self, tally: Floats) -> dict[str, Array]:
         return {"value": self.decided(tally), "say": tally[:, 0]}
@@ -88,7 +88,7 @@ class MeanVote(NumericVote):
     def of_model(self, model: Any, X: Any) -> Floats:
         """The model's answer; of its error nothing is known but that of the rules."""
         z = (model.predict(X) - self.evidence.centre) / self.evidence.unit
-        within = np.average(self.evidence.variance, weights=self.evidence.support) / self.evidence.unit**2
+        within = np.average(self.evidence.within, weights=self.evidence.support)
         return np.column_stack([np.ones(len(z)), z, z**2 + within])
 
 
@@ -103,7 +103,7 @@ def _says(seen: NumericEvidence, kind: str) -> Floats:
     if kind == "support":
         return seen.support
     all_samples = seen.totals / seen.total
-    return np.asarray(1.0 / (seen.variance / seen.unit**2 + _FLOOR * (all_samples[2] - all_samples[1] ** 2) + 1e-9))
+    return np.asarray(1.0 / (seen.within + _FLOOR * (all_samples[2] - all_samples[1] ** 2) + 1e-9))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +140,9 @@ class FittedVote(NumericVote):
         """The default and all that is added, for each row."""
         return np.asarray(self.evidence.centre + self.evidence.unit * (self.default + tally[:, 1]))
 
-    def variance(self, tally: Floats) -> Floats:
-        """The mean squared error of the covering rules, the mean over the rules."""
-        return np.asarray(self.evidence.unit**2 * tally[:, 2] / _heard(tally))
+    def spread(self, tally: Floats) -> Floats:
+        """The root of the mean squared error of the covering rules, the mean over the rules."""
+        return np.asarray(self.evidence.unit * np.sqrt(tally[:, 2] / _heard(tally)))
 
     def columns(self, tally: Floats) -> dict[str, Array]:
         return {"adds": self.evidence.unit * tally[:, 1]}

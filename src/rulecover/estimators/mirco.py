@@ -114,6 +114,10 @@ class MinimumRuleCover(RuleModel):
         """The chosen rules, and how they vote."""
         return rules, self._vote_of(rules)
 
+    def _resolved(self) -> dict[str, Any]:
+        """Settings that fit worked out, for a fit on the same trees."""
+        return {}
+
     def _cut(self, ensemble: TreeEnsemble, data: Samples) -> TreeEnsemble:
         """The trees whose leaves are the rules to choose from."""
         return ensemble
@@ -146,7 +150,7 @@ class MinimumRuleCover(RuleModel):
         0
         """
         check_is_fitted(self)
-        frozen = clone(self).set_params(estimator=FrozenEstimator(self.estimator_))
+        frozen = clone(self).set_params(estimator=FrozenEstimator(self.estimator_), **self._resolved())
         data, _ = frozen._training_data(X, y, sample_weight)
         problem: CoveringProblem = frozen._pool(data).problem(self.demand)
         return problem

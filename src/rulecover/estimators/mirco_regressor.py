@@ -88,6 +88,8 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         Objective, lower bound and where it comes from, gap, status and seconds.
     n_candidate_rules_ : int
         The number of rules to choose from: leaves that hold a sample.
+    min_samples_ : float
+        The fewest training samples of a rule that the trees were cut to.
     uncovered_ : ndarray
         Training rows covered less often than demanded, because of `max_rules`.
     estimator_ : object
@@ -203,8 +205,11 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         vote = self._fitted_vote(rules, data)
         return vote.rules, vote
 
+    def _resolved(self) -> dict[str, Any]:
+        return {"min_samples": getattr(self, "min_samples_", self.min_samples)}
+
     def _cut(self, ensemble: TreeEnsemble, data: Samples) -> TreeEnsemble:
-        least = self._fewest(float(data.totals[0]))
-        if least <= 1:
+        self.min_samples_ = self._fewest(float(data.totals[0]))
+        if self.min_samples_ <= 1:
             return ensemble
-        return without_small_branches(ensemble, data.X, data.weight, least, n_jobs=self.n_jobs)
+        return without_small_branches(ensemble, data.X, data.weight, self.min_samples_, n_jobs=self.n_jobs)

@@ -53,8 +53,8 @@ class RuleRegressor(RegressorMixin, RuleModel):
         if not 0 < real_number("coverage", coverage) < 1:
             raise ValueError(f"coverage is {coverage}; it is a probability, above 0 and below 1, such as 0.9.")
         tally, _ = self._tally(self._check_rows(X))
-        middle, spread = self.vote_.decided(tally), np.sqrt(self.vote_.variance(tally))
-        reach = float(norm.ppf(0.5 + coverage / 2)) * spread
+        middle = self.vote_.decided(tally)
+        reach = float(norm.ppf(0.5 + coverage / 2)) * self.vote_.spread(tally)
         return np.column_stack([middle - reach, middle + reach])
 
     def fidelity(self, X: Any) -> float:
@@ -66,7 +66,7 @@ class RuleRegressor(RegressorMixin, RuleModel):
     # Fitting ----------------------------------------------------------------------------------------------------
 
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[NumericData, Ints]:
-        shape = np.shape(y) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
+        shape: tuple[int, ...] = np.shape(y) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
         if len(shape) == 2 and shape[1] > 1:
             raise ValueError(
                 f"y has {shape[1]} columns, but a rule predicts one number; train one model for each column."

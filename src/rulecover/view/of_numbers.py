@@ -63,7 +63,7 @@ class NumberView:
             "support": whole(seen.support),
             "share": seen.support / seen.total,
             "mean": seen.mean,
-            "spread": np.sqrt(seen.variance),
+            "spread": seen.spread,
         }
         return figures if seen.adds is None else figures | {"adds": seen.adds}
 
@@ -87,8 +87,8 @@ class NumberView:
         return f"The rules explain {share} of the variance of the model they come from on the held-out rows."
 
     def report(self, rules: RuleSet) -> dict[str, Any]:
-        spread = np.sqrt(self.seen.variance)
-        low, high = float(np.min(self.seen.mean - spread)), float(np.max(self.seen.mean + spread))
+        mean, spread = self.seen.mean, self.seen.spread
+        low, high = float(np.min(mean - spread)), float(np.max(mean + spread))
         total, reach = self.seen.total, (high - low) or 1.0
         rows = [self._row(j, rule, total, low, reach) for j, rule in enumerate(rules)]
         return {
