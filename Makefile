@@ -4,14 +4,28 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= data
 JOBS ?= auto
+OUT ?= experiments/study
+# The oldest versions have no wheels for newer Pythons.
+OLDEST := .venv-oldest
+OLDEST_PYTHON ?= python3.11
+READERS := tests/test_readers_boosters.py tests/test_model_files.py tests/test_boosters_explained.py
 
-.PHONY: demo test lint bench table-s2 table-covers table-rcboost clean
+.PHONY: demo test test-oldest test-system fuzz lint bench table-s2 table-covers table-rcboost table-frontier clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
 
 test: $(VENV)/test  ## every test, doctests included
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-oldest: $(OLDEST)/test  ## the readers of boosters, with the oldest versions that the extras allow
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) --models 20 --files 100
+
+fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged files of each format
+	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
+
+test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java; says what is missing
+	$(BIN)/python -m pytest tests/system
 
 lint: $(VENV)/lint  ## format, lint, types, import layers
 	$(BIN)/ruff format --check .
@@ -21,24 +35,43 @@ lint: $(VENV)/lint  ## format, lint, types, import layers
 
 bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
 	$(BIN)/python benchmarks/rcboost.py
+	$(BIN)/python benchmarks/rulepath.py
 	$(BIN)/python benchmarks/run.py $(if $(wildcard $(DATA)/magic.csv),--data $(DATA))
 
-table-s2: $(VENV)/core  ## Table S.2 of the paper: make table-s2 DATA=folder
-	$(BIN)/python experiments/table_s2.py --data $(DATA)
+table-s2: $(VENV)/study  ## Table S.2 of the paper: make table-s2 DATA=folder
+	$(BIN)/rulecover study mirco --data $(DATA) --out $(OUT) --resume
 
 table-covers: $(VENV)/core  ## greedy, search and exact over the data sets: make table-covers DATA=folder
 	$(BIN)/python experiments/covers.py --data $(DATA)
 
-table-rcboost: $(VENV)/core  ## RCBoost's column of Table S.3: make table-rcboost DATA=folder
-	$(BIN)/python experiments/rcboost.py --data $(DATA)
+table-rcboost: $(VENV)/study  ## Table S.3 of the paper: make table-rcboost DATA=folder
+	$(BIN)/rulecover study rcboost --data $(DATA) --out $(OUT) --resume
+
+table-frontier: $(VENV)/core  ## accuracy of rule paths of every size: make table-frontier DATA=folder
+	$(BIN)/python experiments/frontier.py --data $(DATA)
 
 $(VENV)/core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
+$(VENV)/study: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[study]'
+	touch $@
+
 $(VENV)/test: $(VENV)/core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,binned]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,binned,xgboost,lightgbm,catboost]'
+	touch $@
+
+$(OLDEST)/test: pyproject.toml tests/oldest.txt
+	test -x $(OLDEST)/bin/python || $(OLDEST_PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--editable '.[xgboost,lightgbm,catboost]' pytest pytest-xdist pytest-timeout hypothesis \
+		--constraint tests/oldest.txt
+	touch $@
+
+$(VENV)/system: $(VENV)/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[system]'
 	touch $@
 
 $(VENV)/lint: $(VENV)/core
@@ -46,4 +79,4 @@ $(VENV)/lint: $(VENV)/core
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis

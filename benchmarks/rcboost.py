@@ -82,7 +82,7 @@ def beside_adaboost(rows: int, runs: int, tick) -> list[str]:
         tick("(a) RCBoost")
         TimedTree.seconds = 0.0
         tree = TimedTree(max_depth=DEPTH, random_state=0)
-        boosting = RCBoostClassifier(tree, max_rmp_calls=TREE_ROUNDS, duals=TREE_DUALS)
+        boosting = RCBoostClassifier(tree, max_rmp_calls=TREE_ROUNDS, duals=TREE_DUALS, step=1.0)
         taken, model = cpu_seconds(lambda b=boosting: b.fit(X, y))
         ours.append(taken)
         outside.append(1 - TimedTree.seconds / taken)
@@ -110,7 +110,8 @@ def xgboost_training(X: np.ndarray, y: np.ndarray) -> object:
 
 def binned_training(X: np.ndarray, y: np.ndarray) -> RCBoostClassifier:
     tree = DecisionTreeClassifier(max_depth=DEPTH, max_features=MAX_FEATURES)
-    return RCBoostClassifier(tree, pricing="binned", max_rmp_calls=BINNED_ROUNDS, random_state=0).fit(X, y)
+    boosting = RCBoostClassifier(tree, pricing="binned", step=1.0, max_rmp_calls=BINNED_ROUNDS, random_state=0)
+    return boosting.fit(X, y)
 
 
 def peak_of_training(folder: str, queue) -> None:
@@ -177,6 +178,7 @@ class TimedMaster:
     """A master problem that is timed, and beside it a cold solve of the full LP by another door."""
 
     def __init__(self, generation: RuleGeneration) -> None:
+        generation.solve()
         self._generation, self._master = generation, generation.master
         self.warm, self.cold, self._adding = [], [], 0.0
 
@@ -185,7 +187,7 @@ class TimedMaster:
 
     def solve(self):
         taken, relaxation = cpu_seconds(self._master.solve)
-        pool = self._generation.pool
+        pool = self._generation.generated
         matrix = pool.coverage.to_sparse().astype(np.float64)
         short = -np.ones(pool.coverage.n_samples)
         cold, full = cpu_seconds(lambda: linprog(pool.evidence.cost, A_ub=-matrix, b_ub=short, method="highs"))
@@ -212,7 +214,7 @@ def pools_of_trees(seed: int) -> tuple[TimedMaster, int]:
     timed = generation.master = TimedMaster(generation)
     for _, _round in zip(range(TREE_ROUNDS + 1), generation, strict=False):
         pass
-    return timed, len(generation.pool)
+    return timed, len(generation.generated)
 
 
 def warm_beside_cold(tick) -> list[str]:

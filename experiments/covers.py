@@ -17,15 +17,16 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from rich.progress import Progress
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 
 from rulecover.coverage import Coverage, smallest_uint
 from rulecover.setcover import Cover, CoveringProblem, Exact, Greedy, Search, Status, verify
+from rulecover.study import load
 
-DATASETS = [
+#: From the smallest to the largest.
+NAMES = [
     "wine",
     "seeds",
     "glass",
@@ -46,18 +47,10 @@ DATASETS = [
 
 
 def read(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Features and labels: rows with missing values dropped, text as one-hot columns in place, the first dropped."""
     if name == "digits":
         return load_digits(return_X_y=True)
-    table = pd.read_csv(folder / f"{name}.csv").dropna()
-    y = table.pop("target").to_numpy()
-    parts = [
-        table[column]
-        if pd.api.types.is_numeric_dtype(table[column])
-        else pd.get_dummies(table[column], drop_first=True)
-        for column in table
-    ]
-    return pd.concat(parts, axis=1).to_numpy(dtype=float), y
+    data = load(name, folder)
+    return data.X, data.y
 
 
 def forest_problem(X: np.ndarray, y: np.ndarray) -> CoveringProblem:
@@ -149,12 +142,12 @@ def as_markdown(rows: list[dict[str, str]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the CSV files")
-    parser.add_argument("--datasets", default=",".join(DATASETS), help="which of them, with commas between")
+    parser.add_argument("--datasets", default=",".join(NAMES), help="which of them, with commas between")
     parser.add_argument("--out", type=Path, default=Path("experiments/covers.csv"), help="the results, row by row")
     options = parser.parse_args()
     names = options.datasets.split(",")
-    if unknown := set(names) - set(DATASETS):
-        parser.error(f"unknown data sets {sorted(unknown)}; choose from {DATASETS}")
+    if unknown := set(names) - set(NAMES):
+        parser.error(f"unknown data sets {sorted(unknown)}; choose from {NAMES}")
     with Progress() as progress:
         task = progress.add_task("covers", total=len(names))
         for name in names:
@@ -171,7 +164,7 @@ def write(out: Path, row: dict[str, str]) -> None:
         with out.open(newline="") as file:
             rows = {known["dataset"]: known for known in csv.DictReader(file)}
     rows[row["dataset"]] = row
-    ordered = [rows[name] for name in DATASETS if name in rows]
+    ordered = [rows[name] for name in NAMES if name in rows]
     with out.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(row))
         writer.writeheader()

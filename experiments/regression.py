@@ -70,7 +70,7 @@ def plain(
     settings = {"impurity_weight": weight, "demand": demand, "solver": "greedy", "max_rules": None, "ridge": None}
     model = clone(mirco).set_params(**settings).fit(X, y)
     data, _ = model._training_data(X, y, None)
-    pool = model._pool(data)
+    pool = model._pool(data, np.full(len(y), demand))
     picks, _ = greedy_picks(pool.problem(demand))
     numbers = X_test.to_numpy(dtype=float)
     curve = {}

@@ -9,7 +9,6 @@ import argparse
 import time
 from pathlib import Path
 
-import datasets
 import pandas as pd
 from rich.console import Console
 from rich.progress import track
@@ -17,6 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from rulecover import explain
 from rulecover.setcover import Search
+from rulecover.study import load
 
 HERE = Path(__file__).parent
 
@@ -35,7 +35,8 @@ def main() -> None:
         "|---|---|---|---|---|",
     ]
     for name, optimum in track(proved.items(), "data sets", total=len(proved), console=Console(stderr=True)):
-        X, y = datasets.load(arguments.data, name)
+        data = load(name, arguments.data)
+        X, y = data.X, data.y
         forest = RandomForestClassifier(100, max_depth=10, random_state=0).fit(X, y)
         problem = explain(forest, X, y).covering_problem(X, y)
         found, seconds = [], []

@@ -12,32 +12,31 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
-import warnings
 from pathlib import Path
 
-import datasets
 import pandas as pd
 from rich.console import Console
 from rich.progress import track
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import StratifiedKFold
 
 from rulecover import explain
+from rulecover.study import Fold, load
 
 HERE = Path(__file__).parent
 SETS = "wdbc,diabetes,ecoli,glass,liver,ionosphere,seeds,wine,banknote,transfusion,ildp"
 
 
-def one_fold(X: pd.DataFrame, y, train, test) -> dict[str, float]:
-    forest = RandomForestClassifier(100, max_depth=10, random_state=0).fit(X.iloc[train], y[train])
-    row = {"forest": forest.score(X.iloc[test], y[test])}
+def one_fold(fold: Fold) -> dict[str, float]:
+    X_train, y_train, X_test, y_test = fold.X_train, fold.y_train, fold.X_test, fold.y_test
+    forest = RandomForestClassifier(100, max_depth=10, random_state=0).fit(X_train, y_train)
+    row = {"forest": forest.score(X_test, y_test)}
     for solver in ("greedy", "search"):
-        few = explain(forest, X.iloc[train], y[train], solver=solver, fallback="all")
+        few = explain(forest, X_train, y_train, solver=solver, fallback="all")
         row[f"{solver}_rules"] = len(few.rules_)
-        row[f"{solver}_missed"] = few.missed(X.iloc[test]).mean()
-        row[f"{solver}_counts"] = few.score(X.iloc[test], y[test])
-        shares = explain(forest, X.iloc[train], y[train], solver=solver, fallback="all", vote="shares")
-        row[f"{solver}_shares"] = shares.score(X.iloc[test], y[test])
+        row[f"{solver}_missed"] = few.missed(X_test).mean()
+        row[f"{solver}_counts"] = few.score(X_test, y_test)
+        shares = explain(forest, X_train, y_train, solver=solver, fallback="all", vote="shares")
+        row[f"{solver}_shares"] = shares.score(X_test, y_test)
     return row
 
 
@@ -47,13 +46,11 @@ def main() -> None:
     parser.add_argument("--datasets", default=SETS, help="names, separated by commas")
     parser.add_argument("--out", type=Path, default=HERE / "smaller_covers.csv")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", UserWarning)  # ecoli has classes with fewer samples than folds
     rows = []
-    names = datasets.known(arguments.datasets)
+    names = arguments.datasets.split(",")
     for name in track(names, "data sets", console=Console(stderr=True)):
-        X, y = datasets.load(arguments.data, name)
-        for fold, (train, test) in enumerate(StratifiedKFold(10, shuffle=True, random_state=25).split(X, y)):
-            rows.append({"dataset": name, "fold": fold, **one_fold(X, y, train, test)})
+        data = load(name, arguments.data)
+        rows += [{"dataset": name, "fold": number, **one_fold(Fold.of(data, number))} for number in range(10)]
     table = pd.DataFrame(rows)
     table.to_csv(arguments.out, index=False)
     mean = table.groupby("dataset", sort=False).mean().drop(columns="fold")

@@ -1,5 +1,28 @@
-"""Settings that must stand before scipy is imported: its array API, so that no check of scikit-learn is skipped."""
+"""Settings for all tests, and how many random models and damaged files are tried."""
 
 import os
 
+# Before scipy is imported: its array API, so that no check of scikit-learn is skipped.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast examples come says something of the machine, nothing of the code.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--models", type=int, default=100, help="random models of each library of boosters")
+    parser.addoption("--files", type=int, default=1000, help="damaged model files of each format")
+
+
+@pytest.fixture
+def n_models(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("--models"))
+
+
+@pytest.fixture
+def n_files(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("--files"))

@@ -18,11 +18,12 @@ from rulecover import __version__
 from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import one_line_errors
 from rulecover.cli.main import app
-from rulecover.cli.pipeline import Forest, explained, trained_forest
+from rulecover.cli.pipeline import Forest, covered, explained, trained_forest
 from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.wording import readable
 from rulecover.rules import RuleSet
 
+COMMANDS = ("demo", "explain", "fit", "predict", "why", "export", "study")
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "highspy", "joblib", "jinja2", "rich.console")
 
 
@@ -41,7 +42,7 @@ def test_importing_brings_nothing_heavy(what: str) -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["explain", "--help"], ["demo", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)])
 def test_help_and_version_bring_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "import atexit, sys\n"
@@ -124,7 +125,8 @@ def test_a_terminal_gets_colour_bars_and_folded_rules() -> None:
     err = Console(file=StringIO(), force_terminal=True, width=90, highlight=False)
     printer = Printer(out=out, err=err)
 
-    summary = explained(wine(), Forest(trees=10), test_size=0.3, printer=printer)
+    forest = Forest(trees=10)
+    summary = explained(wine(), forest, covered(forest), test_size=0.3, printer=printer)
     printer.summary(summary)
 
     assert "Training the forest" in err.file.getvalue()  # type: ignore[attr-defined]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import inspect
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,8 +12,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from rulecover import MIRCOClassifier
 from rulecover.cli.choices import Criterion, Fallback, Solver, Vote
+from rulecover.cli.explain import explain as explain_command
 from rulecover.cli.main import app
+from rulecover.cli.method import COVER_DEFAULTS
 from rulecover.estimators.mirco import SOLVERS
 from rulecover.estimators.mirco_regressor import MIRCORegressor
 from rulecover.fallback import FALLBACKS, NUMERIC_FALLBACKS
@@ -117,10 +122,55 @@ def test_the_same_seed_gives_the_same_output(fruit: Path) -> None:
 
 
 def test_a_limit_on_the_rules_holds_and_is_spoken_of(fruit: Path) -> None:
-    result = explain(fruit, "--max-rules", 1)
+    result = explain(fruit, "--max-rules", 1, "--method", "cover")
 
     assert "1 rule out of" in result.stdout
     assert "limit on the number of rules leaves" in result.stdout
+
+
+@pytest.mark.parametrize("options", [["--max-rules", 4], ["--within", 0.05], ["--method", "path"]], ids=str)
+def test_rules_for_accuracy_come_with_votes_and_other_sizes(fruit: Path, options: list[object], tmp_path: Path) -> None:
+    result = explain(fruit, *options, "--report", tmp_path / "r.html")
+
+    assert result.exit_code == 0, result.output
+    assert "Every row begins with the default vote" in result.stdout
+    assert "Cross-validated accuracy" in result.stdout
+    assert re.search(r"^ +0  (apple|plum) \+0\.\d+ ", result.stdout, flags=re.MULTILINE)
+    assert "What is proved" not in result.stdout
+    assert "default vote" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_the_limit_on_rules_holds_for_a_path(fruit: Path) -> None:
+    result = explain(fruit, "--max-rules", 3, "--quiet")
+
+    assert 1 <= len(result.stdout.splitlines()) - 1 <= 3
+
+
+def test_a_distance_from_the_forest_that_no_path_keeps_is_noted(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [[*rng.integers(0, 3, 4)] for _ in range(200)]
+    data = write(tmp_path / "sums.csv", [*"abcd", "kind"], [[*row, f"k{sum(row) % 4}"] for row in rows])
+
+    result = explain(data, "--within", 0, "--max-rules", 1)
+
+    assert result.exit_code == 0
+    assert "note: no set of up to 1 rules comes within 0" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--within", 0.1, "--solver", "search"], "--solver belongs to covers"),
+        (["--method", "path", "--demand", 2, "--vote", "shares"], "--demand, --vote belong to covers"),
+        (["--method", "cover", "--within", 0.1], "--within belongs to --method path"),
+    ],
+    ids=str,
+)
+def test_options_that_contradict_the_method_are_refused(fruit: Path, options: list[object], said: str) -> None:
+    result = explain(fruit, *options)
+
+    assert result.exit_code == 1
+    assert said in result.stderr
 
 
 def test_every_setting_of_the_rules_is_taken(fruit: Path) -> None:
@@ -139,6 +189,20 @@ def test_every_solver_can_be_named(fruit: Path, solver: Solver) -> None:
 
     assert result.exit_code == 0, result.stderr
     assert "What is proved" in result.stdout
+
+
+#: Options whose defaults are those of `MIRCOClassifier`, or of `MIRCORegressor` where numbers are predicted.
+BY_TARGET = {"solver", "vote", "fallback", "criterion"}
+
+
+def test_the_defaults_of_covers_are_those_of_the_command_and_the_library() -> None:
+    mine = inspect.signature(explain_command).parameters
+    theirs = inspect.signature(MIRCOClassifier).parameters
+
+    assert {name: getattr(mine[name].default, "value", mine[name].default) for name in COVER_DEFAULTS} == COVER_DEFAULTS
+    given = {name: value for name, value in COVER_DEFAULTS.items() if name not in BY_TARGET}
+    assert {name: theirs[name].default for name in given} == given
+    assert all(COVER_DEFAULTS[name] is None for name in BY_TARGET)
 
 
 def test_the_names_of_choices_are_those_of_the_library() -> None:

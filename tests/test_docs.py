@@ -47,7 +47,10 @@ def test_the_readme_begins_with_the_demo_and_the_tests() -> None:
 
 
 def test_options_named_in_the_documentation_exist() -> None:
-    known = set(re.findall(r"--[a-z-]+", CliRunner().invoke(app, ["explain", "--help"]).stdout))
-    shown = "\n".join([(ROOT / "docs" / "cli.md").read_text(), *blocks(ROOT / "README.md", "sh")])
+    commands = [command.callback.__name__ for command in app.registered_commands if command.callback]
+    helps = [CliRunner().invoke(app, [command, "--help"]).stdout for command in commands]
+    known = set(re.findall(r"--[a-z-]+", "".join([*helps, CliRunner().invoke(app, ["--help"]).stdout])))
+    pages = [(ROOT / "docs" / page).read_text() for page in ("cli.md", "study.md")]
+    shown = "\n".join([*pages, *blocks(ROOT / "README.md", "sh")])
 
     assert set(re.findall(r"--[a-z][a-z-]+", shown)) <= known

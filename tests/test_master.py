@@ -52,6 +52,39 @@ def test_every_optimum_is_that_of_the_full_lp_with_its_duals(duals) -> None:
             assert np.abs(found.duals * (covered - 1)).max() < 1e-6
 
 
+@pytest.mark.parametrize("duals", ["equal", "vertex"])
+def test_every_optimum_is_that_of_the_full_lp_when_rules_leave(duals) -> None:
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        pools = growing_pools(seed, rounds=8)
+        whole, costs = next(pools)
+        master = Master(whole, costs, duals=duals)
+        for coverage, cost in pools:
+            found = master.solve()
+            optimum = full_lp(whole, costs)
+            assert found.objective == pytest.approx(optimum, abs=1e-6)
+            assert found.duals.sum() == pytest.approx(optimum, abs=1e-6)
+            assert whole.per_sample(found.z).min() >= 1 - 1e-6
+            np.testing.assert_allclose(found.reduced_cost, costs - whole.per_rule(found.duals), atol=1e-9)
+            idle = np.flatnonzero((found.z == 0) & (found.reduced_cost > 0.05))
+            gone = idle[rng.random(len(idle)) < 0.7]
+            master.remove(gone)
+            kept = np.delete(np.arange(len(costs)), gone)
+            whole, costs = whole.take(kept), costs[kept]
+            if seed % 2:  # solved again at once, or only after more rules have come
+                assert master.solve().objective == pytest.approx(optimum, abs=1e-6)
+            master.add(coverage, cost)
+            whole, costs = whole.join(coverage), np.concatenate([costs, cost])
+
+
+def test_rules_that_samples_need_do_not_leave() -> None:
+    coverage = Coverage.of_masks([[True, True, False], [False, True, True]])
+    master = Master(coverage, np.ones(2))
+    with pytest.raises(UncoveredSamplesError, match="1 samples are covered by none, the first is sample 2"):
+        master.remove(np.array([1]))
+    assert master.solve().objective == pytest.approx(2.0)
+
+
 def test_shuffled_samples_leave_objective_and_group_duals_alone() -> None:
     for seed in range(20):
         pools = list(growing_pools(seed))

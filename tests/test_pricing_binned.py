@@ -201,7 +201,7 @@ def test_the_first_tree_predicts_like_stage_0() -> None:
         labels = np.array(["a", "b", "c"])[y]
         model = boosted().fit(X, labels)
         assert isinstance(model.initial_estimator_, GrownTree)
-        assert model.initial_estimator_.get_n_leaves() == model._stages[0][0]
+        assert model.initial_estimator_.get_n_leaves() == len(model._stages[0][0])
         stages, shares = list(model.staged_predict(X)), list(model.staged_predict_proba(X))
         np.testing.assert_array_equal(stages[0], model.initial_estimator_.predict(X))
         np.testing.assert_allclose(shares[0], model.initial_estimator_.predict_proba(X))

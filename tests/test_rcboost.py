@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import signal
+import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -17,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import MIRCOClassifier, RCBoostClassifier, explain
 from rulecover.boosting.admission import Negative
 from rulecover.boosting.pricing import ForestPricing, TreePricing
+from rulecover.boosting.removal import Stale
 from rulecover.exceptions import SolverError
 from rulecover.setcover.master import Master
 
@@ -41,20 +46,20 @@ class Spy(TreePricing):
         return super().__call__(data, duals, tree, seed)
 
 
-@pytest.mark.parametrize("duals", ["equal", "vertex"])
-def test_column_generation_keeps_its_promises_on_random_data(duals: str) -> None:
+@pytest.mark.parametrize(("duals", "step"), [("equal", "even"), ("vertex", "even"), ("equal", 1.0), ("vertex", 1.0)])
+def test_column_generation_keeps_its_promises_on_random_data(duals: str, step) -> None:
     for seed in range(12):
         X, y = data(seed)
         spy = Spy()
-        model = boosted(duals=duals, pricing=spy).fit(X, y)
+        model = boosted(duals=duals, step=step, pricing=spy).fit(X, y)
         history = model.history_
         objectives = [*history["objective"], model.certificate_.objective]
         assert (np.diff(objectives) <= 1e-6).all()  # it never rises
-        assert (np.diff([len(z) for _, z in model._stages]) >= 0).all()
+        assert (np.diff([len(pool) for pool, _ in model._stages]) >= 0).all()
         total = np.ones(len(y))
         for given, objective in zip(spy.seen, history["objective"], strict=True):
             assert given.current.sum() == pytest.approx(objective, abs=1e-6)
-            total = total + given.current
+            total = total + given.current * (0.1 * len(y) / objective if step == "even" else step)
             np.testing.assert_allclose(given.accumulated, total)
             assert given.accumulated.min() >= 1
         covered = model.pool_.apply(X).toarray()
@@ -110,7 +115,7 @@ def test_a_stage_is_the_model_of_that_many_calls(weights) -> None:
         short = boosted(rule_weights=weights, max_rmp_calls=calls).fit(X, y)
         assert short.n_rmp_calls_ == calls
         if weights is None:
-            assert len(short.rules_) == long._stages[calls][0]
+            assert len(short.rules_) == len(long._stages[calls][0])
             np.testing.assert_array_equal(short.predict(X), stage)
         else:  # the last solve of the short run may end in another optimum than the long run's solve on its way
             assert np.mean(short.predict(X) == stage) > 0.9
@@ -154,6 +159,48 @@ def test_pricing_by_forests_and_admitting_the_best_rule_only() -> None:
     assert (boosted(admit=Negative(at_most=3)).fit(X, y).history_["added"] <= 3).all()
 
 
+@pytest.mark.parametrize("duals", ["equal", "vertex"])
+def test_rules_that_stay_dear_leave_the_pool_and_no_training_row_is_missed(duals: str) -> None:
+    removed, missed = 0, 0
+    for seed in range(8):
+        X, y = data(seed)
+        spy = Spy()
+        model = boosted(duals=duals, pricing=spy, max_rmp_calls=25, remove=Stale(above=0.2, calls=2)).fit(X, y)
+        objectives = [*model.history_["objective"], model.certificate_.objective]
+        assert (np.diff(objectives) <= 1e-6).all()
+        covered, cost = model.pool_.apply(X).toarray(), model.pool_.evidence.cost
+        dear_for = np.zeros(len(cost), dtype=int)
+        for given, (before, z), (after, _) in zip(spy.seen, model._stages, model._stages[1:], strict=False):
+            assert covered[:, before].any(axis=1).all() and (z[np.setdiff1d(np.arange(len(z)), before)] == 0).all()
+            dear = cost[before] - covered[:, before].T @ given.current > 0.2
+            dear_for[before] = np.where(dear, dear_for[before] + 1, 0)
+            np.testing.assert_array_equal(np.setdiff1d(before, after), before[dear_for[before] >= 2])
+        assert len(model.pool_) - len(model.rules_) == model.history_["removed"].sum()
+        assert model.history_["rules"].iloc[-1] == len(model.rules_)
+        assert not model.missed(X).any()
+        stages = list(model.staged_predict_proba(X))
+        np.testing.assert_array_equal(stages[-1], model.predict_proba(X))
+        removed += model.history_["removed"].sum()
+        missed += model.missed(np.random.default_rng(seed).normal(size=(200, 8), scale=3)).sum()
+    assert removed > 50
+    assert missed > 0  # rows that only rules which left would cover go to the fallback: none raised
+
+
+@pytest.mark.parametrize("settings", [{}, {"vote": "shares"}, {"early_stopping": 3}, {"rule_weights": "z"}])
+def test_a_stage_of_a_changing_pool_is_the_model_of_that_many_calls(settings) -> None:
+    X, y = data(5)
+    rows = np.random.default_rng(0).normal(size=(300, 8), scale=2)
+    removing = {"remove": Stale(above=0.1, calls=2), "max_rmp_calls": 20, **settings}
+    long = boosted(**removing).fit(X, y)
+    if "rule_weights" in settings or "early_stopping" in settings:
+        np.testing.assert_array_equal(list(long.staged_predict(rows))[-1], long.predict(rows))
+        return
+    assert long.history_["removed"].sum() > 0
+    for calls, stage in list(enumerate(long.staged_predict_proba(rows)))[::4]:
+        short = boosted(**{**removing, "max_rmp_calls": calls}).fit(X, y)
+        np.testing.assert_allclose(short.predict_proba(rows), stage, atol=1e-9)
+
+
 def test_mirco_of_a_trained_pool_covers_with_some_of_its_rules() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = boosted().fit(X, y)
@@ -194,6 +241,50 @@ def test_a_pickled_cloned_and_searched_model_works() -> None:
     assert cross_val_score(model, X, y, cv=3, n_jobs=2).mean() > 0.9
 
 
+def test_fits_in_threads_are_those_of_one_thread() -> None:
+    tasks = [(seed, duals) for seed in range(4) for duals in ("equal", "vertex")]
+
+    def answer(task: tuple[int, str]) -> np.ndarray:
+        seed, duals = task
+        X, y = data(seed)
+        return boosted(duals=duals).fit(X, y).predict_proba(X)
+
+    alone = [answer(task) for task in tasks]
+    with ThreadPoolExecutor(8) as pool:
+        for one, other in zip(alone, pool.map(answer, tasks), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+_FORKS = """
+import multiprocessing
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from rulecover import MIRCOClassifier, RCBoostClassifier
+
+def answer(seed):
+    X, y = make_classification(250, 8, n_informative=5, n_classes=3, flip_y=0.1, random_state=seed)
+    boosted = RCBoostClassifier(max_rmp_calls=5, random_state=0).fit(X, y)
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+    exact = MIRCOClassifier(forest, solver="exact", random_state=0).fit(X[:60], y[:60])
+    return boosted.predict_proba(X), exact.predict_proba(X)
+
+if __name__ == "__main__":
+    alone = [answer(seed) for seed in range(4)]  # the parent has solved LPs and a MIP before it forks
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for one, other in zip(alone, pool.map(answer, range(4)), strict=True):
+            assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    print("same")
+"""
+
+
+def test_fits_in_forked_workers_are_those_of_the_parent(tmp_path) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(_FORKS)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=240, check=False)
+    assert done.stdout == "same\n", done.stderr
+
+
 def test_boosting_beats_its_first_tree() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
@@ -223,6 +314,43 @@ def test_an_interrupted_fit_keeps_the_rules_of_the_last_full_call_if_asked_to() 
         boosted(pricing=Interrupting()).fit(X, y)
 
 
+_LONG_FIT = """
+import signal
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+from rulecover import RCBoostClassifier
+from rulecover.boosting.pricing import TreePricing
+
+class Speaking(TreePricing):
+    def __call__(self, data, duals, tree, seed):
+        print("call", flush=True)
+        return super().__call__(data, duals, tree, seed)
+
+X, y = make_classification(3000, 12, n_informative=8, n_classes=3, flip_y=0.2, random_state=0)
+tree = DecisionTreeClassifier(max_depth=8, max_features=4, random_state=0)
+settings = {"estimator": tree, "duals": "vertex", "step": 1.0, "random_state": 0}
+model = RCBoostClassifier(max_rmp_calls=100_000, on_interrupt="keep", pricing=Speaking(), **settings).fit(X, y)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+short = RCBoostClassifier(max_rmp_calls=model.n_rmp_calls_, **settings).fit(X, y)
+same = np.array_equal(model.predict_proba(X), short.predict_proba(X)) and model.n_rmp_calls_ < 100_000
+print("same" if same else "other", model.n_rmp_calls_, len(model.rules_), len(short.rules_), flush=True)
+"""
+
+
+@pytest.mark.parametrize(("calls", "seconds"), [(1, 0.0), (3, 0.02), (12, 0.005)])
+def test_ctrl_c_leaves_the_model_of_the_last_full_call(calls: int, seconds: float, tmp_path) -> None:
+    script = tmp_path / "long_fit.py"
+    script.write_text(_LONG_FIT)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert [process.stdout.readline() for _ in range(calls)] == ["call\n"] * calls
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        answer, _ = process.communicate(timeout=240)
+    assert answer.splitlines()[-1].startswith("same "), answer
+
+
 def test_a_time_limit_is_kept() -> None:
     X, y = make_classification(3000, 20, n_informative=10, random_state=0)
     start = time.perf_counter()
@@ -237,6 +365,10 @@ def test_a_time_limit_is_kept() -> None:
         ({"max_rmp_calls": -1}, ValueError, "max_rmp_calls is -1; it must be at least 0"),
         ({"early_stopping": 0}, ValueError, "early_stopping is 0"),
         ({"duals": "random"}, ValueError, "duals is 'random'; choose one of 'equal', 'vertex'"),
+        ({"step": 0}, ValueError, "step is 0; it must be finite and above 0"),
+        ({"step": "big"}, ValueError, "step is 'big'; give 'even' or a number"),
+        ({"remove": "old"}, ValueError, "remove is 'old'; choose one of 'stale'"),
+        ({"remove": len}, TypeError, "an object to be called with calls"),
         ({"rule_weights": "w"}, ValueError, "rule_weights is 'w'"),
         ({"on_interrupt": "cry"}, ValueError, "on_interrupt is 'cry'"),
         ({"pricing": "guess"}, ValueError, "pricing is 'guess'; choose one of 'tree', 'forest'"),

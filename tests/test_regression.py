@@ -21,10 +21,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostRegressor, RuleTransformer, explain, linear_rules
 from rulecover.coverage import Coverage
-from rulecover.forward import Forward
+from rulecover.frontier.covering import Forward
+from rulecover.frontier.ridge import GrowingRidge
 from rulecover.impurity import SquaredError
 from rulecover.numeric import NumericData
-from rulecover.ridge import Moments
 from rulecover.setcover import CoveringProblem, Greedy, Status, verify
 from rulecover.setcover.master import Master
 
@@ -231,10 +231,10 @@ def test_fitted_values_are_those_of_ridge_regression(seed: int, weighted: bool) 
     rng = np.random.default_rng(seed)
     columns = rng.random((50, 7)) < 0.4
     z, weight = rng.normal(size=50), rng.uniform(0.5, 3, 50) if weighted else np.ones(50)
-    fit = Moments.of(scipy.sparse.csr_array(columns), z, weight).fitted(2.5)
+    fitted = GrowingRidge.on(scipy.sparse.csr_array(columns), z[:, None], weight, strength=2.5).votes()[:, 0]
     ridge = Ridge(alpha=2.5).fit(columns, z, sample_weight=weight)
-    np.testing.assert_allclose(fit.adds, ridge.coef_, atol=1e-9)
-    assert fit.default == pytest.approx(ridge.intercept_, abs=1e-9)
+    np.testing.assert_allclose(fitted[1:], ridge.coef_, atol=1e-9)
+    assert fitted[0] == pytest.approx(ridge.intercept_, abs=1e-9)
 
 
 def test_a_fitted_answer_is_the_default_and_what_the_covering_rules_add() -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulecover import RuleSet, explain
+from rulecover.categories import CategorySet
 from rulecover.clauses import Clause
 from rulecover.exceptions import MismatchedDataError
 from rulecover.matching import CHUNK
@@ -30,14 +31,14 @@ def random_rules(rng: np.random.Generator, n_rules: int = 12) -> RuleSet:
         rules.append({int(f): tuple(np.sort(rng.choice(7, 2, replace=False)).astype(float)) for f in features})
     made = RuleSet.of_intervals(rules, NAMES)
     n = len(made.feature)
-    codes = tuple(np.flatnonzero(rng.random(6) < 0.5).astype(float) for _ in range(3))
+    codes = [np.flatnonzero(rng.random(6) < 0.5).astype(float) for _ in range(3)]
     return replace(
         made,
         lower=np.where(rng.random(n) < 0.3, -np.inf, made.lower),
         upper=np.where(rng.random(n) < 0.3, np.inf, made.upper),
         missing=rng.random(n) < 0.4,
         category=np.where(made.feature == 2, rng.integers(-1, 3, n), -1),
-        category_sets=codes,
+        category_sets=tuple(CategorySet(tuple(c.tolist()), bool(rng.random() < 0.5)) for c in codes),
     )
 
 
@@ -46,7 +47,8 @@ def covers(rules: RuleSet, c: int, value: float) -> bool:
     if np.isnan(value):
         return bool(rules.missing[c])
     if rules.category[c] >= 0:
-        return value in set(rules.category_sets[rules.category[c]].tolist())
+        wanted = rules.category_sets[rules.category[c]]
+        return (value in wanted.codes) != wanted.others
     return bool(rules.lower[c] < value <= rules.upper[c])
 
 
@@ -111,7 +113,7 @@ def test_clauses_read_as_people_write_them() -> None:
     assert str(Clause(0, "age", 1.0, 2.0, missing=True)) == "(1 < age <= 2 or missing)"
     assert str(Clause(0, "age", inf, inf, missing=True)) == "age is missing"
     assert str(Clause(0, "age", -inf, inf)) == "age is not missing"
-    assert str(Clause(0, "c", categories=(1.0, 3.0))) == "c in {1, 3}"
+    assert str(Clause(0, "c", categories=CategorySet((1.0, 3.0)))) == "c in {1, 3}"
     assert str(Clause(0, "colour", 0.5, inf, level="red")) == "colour = red"
     assert str(Clause(0, "colour", -inf, 0.5, level="red")) == "colour ≠ red"
 
@@ -120,8 +122,8 @@ def test_columns_that_do_not_fit_are_refused() -> None:
     rules = random_rules(np.random.default_rng(4))
     with pytest.raises(MismatchedDataError, match="3 columns"):
         rules.apply(np.zeros((2, 4)))
-    with pytest.raises(MismatchedDataError, match="'age', 'size', 'colour'"):
-        rules.apply(pd.DataFrame(np.zeros((2, 3)), columns=["age", "colour", "size"]))
+    with pytest.raises(MismatchedDataError, match="the rules speak of column 'age', but X has only old, size, colour"):
+        rules.apply(pd.DataFrame(np.zeros((2, 3)), columns=["old", "size", "colour"]))
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-9, 1e3), st.floats(0, 1))

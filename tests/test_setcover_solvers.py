@@ -152,7 +152,7 @@ def test_a_bound_cut_short_is_still_a_bound(digits):
 
 
 def test_exact_says_at_least_as_much_as_the_lp(digits):
-    cover = Exact(time_limit=6, effort=0.2)(digits)
+    cover = Exact(time_limit=20, effort=0.2)(digits)  # the LP takes a second, or many on a busy machine
     assert cover.bound >= lp_bound(digits).value - TINY
 
 
@@ -160,6 +160,7 @@ def test_exact_says_at_least_as_much_as_the_lp(digits):
     "solve", [Search(effort=1000), Exact(time_limit=None, effort=1000), Exact(None, 0.01)], ids=repr
 )
 def test_ctrl_c_ends_with_the_best_cover_found(digits, solve):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a library that another test loaded may have taken it
     timer = threading.Timer(3.0, lambda: signal.raise_signal(signal.SIGINT))
     timer.start()
     cover = solve(digits)

@@ -249,7 +249,7 @@ def test_figures_say_who_answers_for_missed_rows() -> None:
 
     assert "almost meets" in figures_in_words(replace(shown, missed=0.1, fallback="closest"))[1]
     assert "mine answers" in figures_in_words(replace(shown, missed=0.1, fallback="mine"))[1]
-    assert "Every one" in figures_in_words(replace(shown, missed=0.0))[1]
+    assert "Every held-out row" in figures_in_words(replace(shown, missed=0.0))[1]
 
 
 def test_the_cost_is_described_as_it_was_set() -> None:

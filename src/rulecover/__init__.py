@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from rulecover.estimators.mirco_regressor import MIRCORegressor
     from rulecover.estimators.rcboost import RCBoostClassifier
     from rulecover.estimators.rcboost_regressor import RCBoostRegressor
+    from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
     from rulecover.readers import read_trees
     from rulecover.rules import RuleSet
     from rulecover.view.report import write_report
@@ -22,6 +23,8 @@ _HOMES = {
     "MIRCORegressor": "rulecover.estimators.mirco_regressor",
     "RCBoostClassifier": "rulecover.estimators.rcboost",
     "RCBoostRegressor": "rulecover.estimators.rcboost_regressor",
+    "RulePathClassifier": "rulecover.estimators.rulepath",
+    "RulePathRegressor": "rulecover.estimators.rulepath",
     "RuleSet": "rulecover.rules",
     "RuleTransformer": "rulecover.estimators.linear",
     "Summary": "rulecover.view.summary",
@@ -36,6 +39,8 @@ __all__ = [
     "MIRCORegressor",
     "RCBoostClassifier",
     "RCBoostRegressor",
+    "RulePathClassifier",
+    "RulePathRegressor",
     "RuleSet",
     "RuleTransformer",
     "Summary",

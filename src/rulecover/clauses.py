@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from rulecover.categories import CategorySet
 from rulecover.view.numbers import amount, short_number
 from rulecover.view.of_numbers import spoken
 
@@ -27,6 +30,10 @@ class Clause:
         The codes that satisfy the clause, in place of an interval.
     level
         For a 0/1 column that stands for ``name = level``.
+    known
+        The category behind each code, from 0, if they have names.
+    zero
+        Whether 0 satisfies the clause, if that is not for the interval to say: where 0 counts as missing.
     """
 
     feature: int
@@ -34,28 +41,66 @@ class Clause:
     lower: float = -np.inf
     upper: float = np.inf
     missing: bool = False
-    categories: tuple[float, ...] | None = None
+    categories: CategorySet | None = None
     level: str | None = None
+    known: Sequence[Any] = ()
+    zero: bool | None = None
 
     def __str__(self) -> str:
-        text = self._condition()
-        if not self.missing:
-            return text or f"{self.name} is not missing"
-        return f"({text} or missing)" if text else f"{self.name} is missing"
+        short = None if self.categories is None else self.categories.shortest(self.known)
+        return replace(self, categories=short).exact
+
+    @property
+    def exact(self) -> str:
+        """The clause in words that are true of unknown categories too, where `str` takes the fewest."""
+        text, by_number = self._condition(), self.lower < 0 <= self.upper
+        also = ["0"] * (self.zero is True and not by_number) + ["missing"] * self.missing
+        if text:
+            text += " but not 0" if self.zero is False and by_number else ""
+            return f"({' or '.join([text, *also])})" if also else text
+        if self._takes_all():
+            never = "neither 0 nor missing" if self.zero is False else "not missing"
+            return f"{self.name} is {'anything' if self.missing else never}"
+        return f"{self.name} is {' or '.join(also) or 'missing'}"
+
+    def _takes_all(self) -> bool:
+        if self.categories is not None:
+            return self.categories == CategorySet((), others=True)
+        return self.lower == -np.inf and self.upper == np.inf
+
+    def is_empty(self) -> bool:
+        """Whether nothing satisfies the clause."""
+        if self.missing:
+            return False
+        return self.lower >= self.upper if self.categories is None else self.categories == CategorySet(())
 
     def _condition(self) -> str:
-        lower, upper = short_number(self.lower), short_number(self.upper)
-        if self.categories is not None:
-            return f"{self.name} in {{{', '.join(short_number(code) for code in self.categories)}}}"
-        if self.lower == np.inf:  # only a missing value can be here
-            return ""
+        if self.categories is not None:  # without codes only a missing value, or every other one, is meant
+            return f"{self.name} {self.categories.text(self.known)}" if self.categories.codes else ""
         if self.level is not None and self.lower == -np.inf and 0 <= self.upper < 1:
             return f"{self.name} ≠ {self.level}"
         if self.level is not None and 0 <= self.lower < 1 and self.upper == np.inf:
             return f"{self.name} = {self.level}"
+        return self._interval()
+
+    def _interval(self) -> str:
+        if self.lower == np.inf or (self.lower, self.upper) == (-np.inf, np.inf):  # missing, or anything but that
+            return ""
+        above, lower = _bound(self.lower, (">", ">="))
+        below, upper = _bound(self.upper, ("<=", "<"))
         if self.lower == -np.inf:
-            return "" if self.upper == np.inf else f"{self.name} <= {upper}"
-        return f"{self.name} > {lower}" if self.upper == np.inf else f"{lower} < {self.name} <= {upper}"
+            return f"{self.name} {below} {upper}"
+        if self.upper == np.inf:
+            return f"{self.name} {above} {lower}"
+        if math.nextafter(self.lower, math.inf) == self.upper:
+            return f"{self.name} = {short_number(self.upper)}"
+        return f"{lower} {above.replace('>', '<')} {self.name} {below} {upper}"
+
+
+def _bound(value: float, signs: tuple[str, str]) -> tuple[str, str]:
+    """The bound in text, or the double after it and the other sign, where that is much shorter."""
+    text, following = short_number(value), short_number(math.nextafter(value, math.inf))
+    return (signs[1], following) if len(following) + 4 <= len(text) else (signs[0], text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +134,11 @@ class Rule:
     def text(self) -> str:
         """The condition alone, such as ``age > 30 and 1000 < income <= 2000``."""
         return " and ".join(str(clause) for clause in self.clauses) or "always"
+
+    @property
+    def exact(self) -> str:
+        """The condition in words that are true of unknown categories too."""
+        return " and ".join(clause.exact for clause in self.clauses) or "always"
 
     def __str__(self) -> str:
         if self.support is None:

@@ -20,15 +20,16 @@ def smallest_uint(largest: int) -> type[np.unsignedinteger[Any]]:
     return np.uint16 if largest <= np.iinfo(np.uint16).max else np.uint32
 
 
-def addable(values: Floats) -> Floats:
+def addable(values: Floats, times: Floats | float = 1.0) -> Floats:
     """Values rounded so finely that no sum of some of them is rounded again: a tie is a tie in whatever order.
 
-    Whole numbers stay as they are; others keep about 50 bits of the sum of all. What is not zero stays so.
+    Whole numbers stay as they are; others keep about 50 bits of the sum of all. What is not zero stays so. A value may
+    be added up to `times` times.
 
     >>> float(addable(np.array([0.1, 0.2, 0.3]))[:2].sum() - addable(np.array([0.1, 0.2, 0.3]))[2])
     0.0
     """
-    largest = float(np.abs(values).sum())
+    largest = float((np.abs(values) * times).sum())
     unit = 2.0 ** (np.ceil(np.log2(largest)) - 50) if largest > 0 else 1.0
     rounded = np.round(values / unit) * unit
     return np.asarray(np.where((rounded == 0) & (values != 0), np.copysign(unit, values), rounded))

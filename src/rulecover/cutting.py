@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
+from rulecover.matching import blank_zeros
 from rulecover.parallel import map_tasks
 from rulecover.trees import Tree, TreeEnsemble
 from rulecover.typing import Floats, Ints
@@ -21,13 +24,26 @@ def without_small_branches(
     Where a split has a side that is too small, it is left out, and all its samples go on with the larger side: so
     every tree still has one leaf for each row, and a rule has no clause that only a few rows fail.
     """
+    ensemble.prepare(X)  # raises where the model takes no such rows
+    blanked = partial(_blanked, ensemble.zero_missing)
+    rows = blanked(X)
 
     def without(tree: Tree) -> Tree:
-        return cut(tree, X, weight, least)
+        return cut(tree, rows, weight, least)
 
     trees = tuple(map_tasks(without, ensemble.trees, n_jobs=n_jobs))
     routes: tuple[Callable[[Any], Ints], ...] = tuple(tree.apply for tree in trees)
-    return replace(ensemble, trees=trees, routes=routes, prepare=lambda X: X)
+    return replace(ensemble, trees=trees, routes=routes, prepare=blanked, keeps_columns=True)
+
+
+def _blanked(columns: tuple[int, ...], X: Any) -> Any:
+    """Rows as our trees take them: NaN where 0 counts as missing."""
+    if not columns:
+        return X
+    X = np.array(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64)
+    for f in columns:
+        blank_zeros(X[:, f])
+    return X
 
 
 def cut(tree: Tree, X: Any, weight: Floats | None, least: float) -> Tree:

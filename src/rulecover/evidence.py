@@ -143,6 +143,10 @@ class NumericEvidence(Evidence):
     def total(self) -> float:
         return float(self.totals[0])
 
+    def with_fitted(self, adds: Floats, default: float) -> Self:
+        """The same with fitted values, given in units (what rules add) and in units from the centre (the default)."""
+        return replace(self, adds=self.unit * adds, default=self.centre + self.unit * default)
+
     @property
     def of_all(self) -> tuple[float, float]:
         """The mean and the standard deviation of all samples."""

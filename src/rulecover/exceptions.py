@@ -12,8 +12,16 @@ class UnreadableModelError(RulecoverError, TypeError):
     """A model that is no ensemble of trees, or of a kind that no reader knows."""
 
 
+class DamagedModelError(RulecoverError, ValueError):
+    """A model file that is cut, damaged, or of no format that can be read."""
+
+
 class MismatchedDataError(RulecoverError, ValueError):
     """Data that do not fit the model: other features, labels it never saw, values it has no route for."""
+
+
+class RuleTextError(RulecoverError, ValueError):
+    """The text of a rule that does not parse, or says what no column can meet; the message shows the place."""
 
 
 class UncoveredSamplesError(RulecoverError, ValueError):
@@ -26,3 +34,19 @@ class InvalidCertificateError(RulecoverError, ValueError):
 
 class SolverError(RulecoverError, RuntimeError):
     """An LP or MIP engine that gave no usable answer."""
+
+
+class StudyError(RulecoverError, ValueError):
+    """A study that cannot be run as asked: data, methods or a results file that are not what they should be."""
+
+
+class ExportError(RulecoverError, ValueError):
+    """A model that cannot be said in the format asked for."""
+
+
+class InvalidModelFileError(RulecoverError, ValueError):
+    """A file of rules that is damaged, made by hand and mistaken, or of a version that nobody knows."""
+
+
+class MissingExtraError(RulecoverError, ImportError):
+    """A package that an optional part needs and that is not installed."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from rulecover.coverage import addable
 from rulecover.matching import CHUNK
-from rulecover.typing import Floats
-from rulecover.voting import Vote
+from rulecover.rules import RuleSet
+from rulecover.typing import Floats, Ints
+from rulecover.voting import MajorityVote, Vote
 
 
 class Fallback(Protocol):
@@ -25,13 +28,18 @@ class Fallback(Protocol):
 
 
 class _ByRules(ABC):
+    by_rules: ClassVar[bool] = True  # looks at no other columns than the rules do
+
     @abstractmethod
     def weights(self, vote: Vote, X: Any) -> Floats: ...
 
     def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
         chunks = (X[start : start + CHUNK] for start in range(0, X.shape[0], CHUNK))
-        parts = [vote.from_afar(self.weights(vote, chunk)) for chunk in chunks]
+        parts = [self._votes(vote, chunk) for chunk in chunks]
         return np.concatenate(parts) if parts else np.zeros((0, vote.votes.shape[1]))
+
+    def _votes(self, vote: Vote, X: Any) -> Floats:
+        return vote.from_afar(self.weights(vote, X))
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,26 @@ class Closest(_ByRules):
         return np.asarray(accepted == accepted.max(axis=1, keepdims=True), dtype=np.float64)
 
 
+#: Votes are multiplied by a common multiple of the rules' lengths up to here; beyond, thirds and the like are rounded.
+_LARGEST_MULTIPLE = 2**40
+
+
+def comparisons(rules: RuleSet) -> Ints:
+    """The number of comparisons of each rule as its tree makes them, or of clauses where it came from no tree."""
+    return np.diff(rules.offset if rules.paths is None else rules.paths.offset)
+
+
+def per_comparison(vote: Vote) -> Floats:
+    """What each rule says for one accepted comparison, all times the same number, so that sums are exact.
+
+    In whatever order they are added, then, and on whatever machine: thirds would be rounded, a third of six is two.
+    """
+    lengths = np.maximum(comparisons(vote.rules), 1)
+    multiple = math.lcm(*lengths.tolist())
+    scale = float(multiple if multiple <= _LARGEST_MULTIPLE else 1)
+    return addable(vote.votes * (scale / lengths)[:, None], times=lengths[:, None])
+
+
 @dataclass(frozen=True)
 class AllRules(_ByRules):
     """The authors' program, and the paper's tables: every rule votes, times its share of accepted comparisons.
@@ -60,11 +88,18 @@ class AllRules(_ByRules):
     def weights(self, vote: Vote, X: Any) -> Floats:
         return vote.rules.accepted(X, along_paths=True)
 
+    def _votes(self, vote: Vote, X: Any) -> Floats:
+        if not isinstance(vote, MajorityVote):
+            return super()._votes(vote, X)
+        accepted = np.rint(self.weights(vote, X) * comparisons(vote.rules))
+        return np.asarray(accepted @ per_comparison(vote))  # exact, and ties of classes with it
+
 
 @dataclass(frozen=True)
 class MajorityClass:
     """What the whole training data say: the shares of the classes, or the mean."""
 
+    by_rules: ClassVar[bool] = True
     name: str = "majority"
 
     def weights(self, vote: Vote, X: Any) -> Floats:

@@ -10,18 +10,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from rulecover.categories import CategorySet, is_in
 from rulecover.typing import Array, Bools, Floats, Ints
 
 #: Rows are met in chunks of this many, so that a chunk's columns stay in the processor's cache.
 CHUNK = 16384
 
 
+#: Where 0 counts as missing, so does every number that is no farther from it: LightGBM's bound.
+ZERO = float(np.float32(1e-35))
+
+
+def blank_zeros(column: Floats) -> None:
+    """Makes NaN of every 0, in place."""
+    column[np.abs(column) <= ZERO] = np.nan
+
+
 def _is_in(values: Floats, codes: Floats, out: Bools) -> None:
-    out[:] = np.isin(values, codes)
+    out[:] = is_in(values, codes)
 
 
 def _is_outside(values: Floats, codes: Floats, out: Bools) -> None:
-    out[:] = ~(np.isin(values, codes) | np.isnan(values))
+    out[:] = ~(is_in(values, codes) | np.isnan(values))
 
 
 class Test(NamedTuple):
@@ -44,8 +54,9 @@ class Test(NamedTuple):
         return cls(np.greater if missing else np.less_equal, column, np.asarray(bound), missing)
 
     @classmethod
-    def one_of(cls, column: int, codes: Floats, missing: bool) -> Test:
-        return cls(_is_outside if missing else _is_in, column, codes, missing)
+    def one_of(cls, column: int, categories: CategorySet, missing: bool) -> Test:
+        compare = _is_in if categories.others == missing else _is_outside
+        return cls(compare, column, np.array(categories.codes, dtype=np.float64), missing)
 
 
 def _narrow(met: Bools, tests: list[Test], columns: list[Floats], scratch: Bools) -> None:
@@ -76,7 +87,8 @@ class Matcher:
     upper: Floats
     missing: Bools
     category: Ints
-    category_sets: tuple[Floats, ...]
+    category_sets: tuple[CategorySet, ...]
+    zero_missing: tuple[int, ...] = ()
 
     @cached_property
     def columns(self) -> Ints:
@@ -145,4 +157,7 @@ class Matcher:
         for start in range(0, X.shape[0], CHUNK):
             rows = X[start : start + CHUNK]
             used = rows[:, self.columns].toarray().T if scipy.sparse.issparse(rows) else rows.T[self.columns]
-            yield start, np.ascontiguousarray(used, dtype=np.float64)
+            values = np.ascontiguousarray(used, dtype=np.float64)
+            for place in np.flatnonzero(np.isin(self.columns, self.zero_missing)):
+                blank_zeros(values[place])
+            yield start, values

@@ -6,15 +6,16 @@ rules, Σ of what they add and Σ of their mean squared errors for fitted values
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
+from rulecover.coverage import addable
 from rulecover.evidence import NumericEvidence
+from rulecover.frontier.ridge import GrowingRidge
 from rulecover.numeric import NumericData
-from rulecover.ridge import Fit
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting import Vote
@@ -38,9 +39,6 @@ class NumericVote(Vote):
 
     def silent(self, tally: Floats) -> Bools:
         return np.asarray(tally[:, 0] <= 0)
-
-    def times(self, factor: Floats) -> Self:
-        return self.among(self.rules, self.votes * factor[:, None])
 
     def spread(self, tally: Floats) -> Floats:
         """How far a number is from the answer for its row, as a standard deviation."""
@@ -67,7 +65,8 @@ class MeanVote(NumericVote):
         usual = np.average(within, weights=seen.support) if len(within) else 0.0
         within = (seen.support * within + _PRIOR * usual) / (seen.support + _PRIOR)
         mean = seen.shares[:, 1]
-        return cls(rules, np.column_stack([np.ones(len(mean)), mean, mean**2 + within]) * _says(seen, kind)[:, None])
+        says = _says(seen, kind)
+        return cls(rules, np.column_stack([addable(says), addable(says * mean), addable(says * (mean**2 + within))]))
 
     def decided(self, tally: Floats) -> Floats:
         """The weighted mean for each row; that of all samples where nothing was said."""
@@ -125,16 +124,20 @@ class FittedVote(NumericVote):
     plain: MeanVote
 
     @classmethod
-    def of(cls, plain: MeanVote, fit: Fit, covered: scipy.sparse.csr_array, data: NumericData) -> FittedVote:
-        """The vote of a fit on these data, of which `covered` says which rule covers which sample."""
+    def of(cls, plain: MeanVote, covered: scipy.sparse.csr_array, data: NumericData, *, ridge: float) -> FittedVote:
+        """The vote that is fitted to these data, of which `covered` says which rule covers which sample.
+
+        `ridge` is the penalty on the squares of what rules add.
+        """
+        fitted = GrowingRidge.on(covered, data.z[:, None], data.count, strength=ridge).votes()[:, 0]
+        default, adds = float(fitted[0]), fitted[1:]
         columns = covered.astype(np.float64)
-        square = data.count * (data.z - fit.default - columns @ fit.adds) ** 2 * _optimism(len(fit.adds), data)
+        square = data.count * (data.z - default - columns @ adds) ** 2 * _optimism(len(adds), data)
         error = float(square.sum() / data.count.sum())
         errors = (np.asarray(columns.T @ square) + _PRIOR * error) / (plain.evidence.support + _PRIOR)
-        votes = np.column_stack([np.ones(len(fit.adds)), fit.adds, errors])
-        seen = plain.evidence
-        fitted = replace(seen, adds=seen.unit * fit.adds, default=seen.centre + seen.unit * fit.default)
-        return cls(plain.rules.with_evidence(fitted), votes, fit.default, error, plain)
+        votes = np.column_stack([np.ones(len(adds)), adds, errors])
+        rules = plain.rules.with_evidence(plain.evidence.with_fitted(adds, default))
+        return cls(rules, votes, default, error, plain)
 
     def decided(self, tally: Floats) -> Floats:
         """The default and all that is added, for each row."""

@@ -10,9 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from rulecover.categories import CategorySet
 from rulecover.coverage import Coverage, smallest_uint
 from rulecover.evidence import ClassEvidence, Evidence
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError
 from rulecover.impurity import Impurity
 from rulecover.parallel import map_tasks
 from rulecover.progress import tracked
@@ -124,6 +125,8 @@ class Samples(ABC):
             tree=np.repeat(np.arange(len(met)), sizes),
             node=np.concatenate([nodes for _, nodes, _ in met]),
             feature_names=feature_names,
+            categories=ensemble.categories,
+            zero_missing=ensemble.zero_missing,
         )
         coverage = Coverage.of_ids((ids for ids, _, _ in met), sizes, len(self.y))
         return self._priced(leaves, coverage, np.concatenate([sums for _, _, sums in met]), price)
@@ -252,12 +255,15 @@ class RulePool:
         Which sample each rule covers; classes, class sums, impurity and cost.
     weight
         What each sample counts, if not 1.
+    strength
+        What the model that the rules come from gives to each, where it does not treat all alike; see `with_strength`.
     """
 
     source: Leaves | RuleSet
     coverage: Coverage
     evidence: Evidence
     weight: Floats | None = None
+    strength: Floats | None = None
 
     def __len__(self) -> int:
         return self.coverage.n_rules
@@ -273,7 +279,19 @@ class RulePool:
             source=self.source.take(rules),
             coverage=self.coverage.take(rules),
             evidence=self.evidence.take(rules),
+            strength=None if self.strength is None else self.strength[rules],
         )
+
+    def with_strength(self, given: Floats, *, in_cost: bool) -> RulePool:
+        """The pool where a rule counts as the model has it: ωⱼ, what it is given over the mean of all rules.
+
+        ω is kept between 1/10 and 10, so that a leaf that says nothing is dear, but no rule is barred or free. With
+        `in_cost` the cost of a rule is divided by its ω.
+        """
+        mean = float(given.mean())
+        strength = np.clip(given / mean, 0.1, 10.0) if mean > 0 else np.ones(len(given))
+        cost = self.evidence.cost / strength if in_cost else self.evidence.cost
+        return replace(self, evidence=replace(self.evidence, cost=cost), strength=strength)
 
     def join(self, other: RulePool) -> RulePool:
         """These rules followed by others that met the same data."""
@@ -282,6 +300,7 @@ class RulePool:
             source=_joined(self.source, other.source),
             coverage=self.coverage.join(other.coverage),
             evidence=self.evidence.join(other.evidence),
+            strength=None,
         )
 
     def written(self, rules: Ints) -> RuleSet:
@@ -295,9 +314,22 @@ class RulePool:
         first = first_of_equal(self.rules)
         return self if len(first) == len(self) else self.take(first)
 
-    def problem(self, demand: int = 1) -> CoveringProblem:
-        """Model (1) of the paper over this pool."""
-        return CoveringProblem(self.coverage, self.evidence.cost, np.full(self.coverage.n_samples, demand), self.weight)
+    def coverable(self) -> tuple[RulePool, Ints, Ints]:
+        """The pool on the samples that some rule covers; these samples, and those that no rule covers."""
+        missed = self.coverage.missed()
+        every = np.arange(self.coverage.n_samples)
+        if not missed.size:
+            return self, every, missed
+        if len(missed) == len(every):
+            raise UncoveredSamplesError(f"none of the {len(missed)} samples is covered by a rule; add rules that do.")
+        covered = np.setdiff1d(every, missed)
+        weight = None if self.weight is None else self.weight[covered]
+        return replace(self, coverage=self.coverage.among(covered), weight=weight), covered, missed
+
+    def problem(self, demand: int | Ints = 1) -> CoveringProblem:
+        """Model (1) of the paper over this pool, with one demand for all samples or one for each."""
+        demands = np.full(self.coverage.n_samples, demand)
+        return CoveringProblem(self.coverage, self.evidence.cost, demands, self.weight)
 
 
 def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleSet:
@@ -305,16 +337,23 @@ def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleS
     if isinstance(first, Leaves) and isinstance(second, Leaves):
         return first.join(second)
     one, two = (each if isinstance(each, RuleSet) else each.rules() for each in (first, second))
+    return joined_rules(one, two)
+
+
+def joined_rules(one: RuleSet, two: RuleSet) -> RuleSet:
+    """Rules followed by others on the same columns, all without what they met in data."""
     return RuleSet(
         offset=_end_to_end(one.offset, two.offset),
         feature=np.concatenate([one.feature, two.feature]),
         lower=np.concatenate([one.lower, two.lower]),
         upper=np.concatenate([one.upper, two.upper]),
         missing=np.concatenate([one.missing, two.missing]),
-        category=np.concatenate([one.category, np.where(two.category < 0, -1, two.category + len(one.category_sets))]),
+        category=_shifted(one.category, two.category, len(one.category_sets)),
         feature_names=one.feature_names,
         category_sets=one.category_sets + two.category_sets,
         levels=one.levels,
+        categories=one.categories,
+        zero_missing=one.zero_missing,
         paths=None if one.paths is None or two.paths is None else _joined_paths(one.paths, two.paths),
     )
 
@@ -326,7 +365,15 @@ def _joined_paths(one: Paths, two: Paths) -> Paths:
         bound=np.concatenate([one.bound, two.bound]),
         above=np.concatenate([one.above, two.above]),
         missing=np.concatenate([one.missing, two.missing]),
+        category=_shifted(one.category, two.category, len(one.category_sets)),
+        category_sets=one.category_sets + two.category_sets,
+        zero_missing=one.zero_missing,
     )
+
+
+def _shifted(one: Ints, two: Ints, by: int) -> Ints:
+    """The places of sets in two lists of sets, one behind the other."""
+    return np.concatenate([one, np.where(two < 0, -1, two + by)])
 
 
 def _end_to_end(one: Ints, two: Ints) -> Ints:
@@ -337,9 +384,11 @@ def _end_to_end(one: Ints, two: Ints) -> Ints:
 def first_of_equal(rules: RuleSet) -> Ints:
     """The first rule of each set of equal ones."""
     keys: dict[bytes, int] = {}
+    numbers: dict[CategorySet, int] = {}
+    number_of = np.array([numbers.setdefault(s, len(numbers)) for s in rules.category_sets] + [-1], dtype=np.intp)
     clauses = (
         np.column_stack(
-            [rules.feature.astype(np.float64), rules.lower, rules.upper, rules.missing, rules.category]
+            [rules.feature.astype(np.float64), rules.lower, rules.upper, rules.missing, number_of[rules.category]]
         ).astype(np.float64)
         + 0.0
     )  # 0 and -0 are one bound, but not the same bytes

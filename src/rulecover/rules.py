@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import scipy.sparse
 
+from rulecover.categories import Categories, CategorySet
 from rulecover.clauses import Clause, Rule
 from rulecover.evidence import Evidence
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import MismatchedDataError, RuleTextError
+from rulecover.frames import column, is_frame, matrix, names_of
 from rulecover.matching import Matcher
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.view.numbers import shortest_in
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 class Paths:
     """The comparisons of each rule as its tree makes them, root first, repeated features and all.
 
-    Rule j owns ``offset[j]:offset[j + 1]``; it goes above the bound (``x > bound``) or not (``x <= bound``).
+    Rule j owns ``offset[j]:offset[j + 1]``; it goes above the bound (``x > bound``) or not (``x <= bound``). Where
+    `category` is not -1, above means ``x not in category_sets[category]``.
     """
 
     offset: Ints
@@ -33,17 +36,29 @@ class Paths:
     bound: Floats
     above: Bools
     missing: Bools
+    category: Ints
+    category_sets: tuple[Floats, ...] = ()
+    zero_missing: tuple[int, ...] = ()
 
     @cached_property
     def matcher(self) -> Matcher:
         """The same comparisons as one-sided clauses, to be counted one by one."""
         lower, upper = np.where(self.above, self.bound, -np.inf), np.where(self.above, np.inf, self.bound)
-        category = np.full(len(self.feature), -1, dtype=np.intp)
-        return Matcher(self.offset, self.feature, lower, upper, self.missing, category, ())
+        category = np.where(self.category < 0, -1, 2 * self.category + self.above)
+        sets = tuple(CategorySet(tuple(s.tolist()), others) for s in self.category_sets for others in (False, True))
+        return Matcher(self.offset, self.feature, lower, upper, self.missing, category, sets, self.zero_missing)
 
     def take(self, rules: Ints) -> Paths:
         offset, kept = _ranges(self.offset, rules)
-        return Paths(offset, self.feature[kept], self.bound[kept], self.above[kept], self.missing[kept])
+        return replace(
+            self,
+            offset=offset,
+            feature=self.feature[kept],
+            bound=self.bound[kept],
+            above=self.above[kept],
+            missing=self.missing[kept],
+            category=self.category[kept],
+        )
 
 
 def _ranges(offset: Ints, rules: Ints) -> tuple[Ints, Ints]:
@@ -60,7 +75,7 @@ class RuleSet:
 
     Rule j owns the clauses ``offset[j]:offset[j + 1]``. A clause means one thing everywhere:
     ``lower < x[feature] <= upper``, or, where `category` is not -1, ``x[feature] in category_sets[category]``; a
-    missing value satisfies it where `missing` says so. A rule has at most one clause a feature.
+    missing value satisfies it where `missing` says so. A rule has at most one interval and one set a feature.
 
     Parameters
     ----------
@@ -69,7 +84,12 @@ class RuleSet:
     missing
         Whether NaN satisfies the clause.
     category, category_sets
-        For each clause the place of its set of category codes, -1 for an interval.
+        For each clause the place of its set of category codes, -1 for an interval; the sets, which may also be "all
+        but these".
+    categories
+        For a column of category codes: its number and the category behind each code, from 0.
+    zero_missing
+        The columns in which 0 counts as missing.
     feature_names
         A name for each column.
     levels
@@ -99,13 +119,15 @@ class RuleSet:
     missing: Bools
     category: Ints
     feature_names: tuple[str, ...]
-    category_sets: tuple[Floats, ...] = ()
+    category_sets: tuple[CategorySet, ...] = ()
     levels: dict[int, tuple[str, str]] = field(default_factory=dict)
     paths: Paths | None = None
     evidence: Evidence | None = None
     shown_lower: Floats | None = None
     shown_upper: Floats | None = None
     shown_missing: Bools | None = None
+    categories: Categories = field(default_factory=dict)
+    zero_missing: tuple[int, ...] = ()
 
     @classmethod
     def of_intervals(cls, rules: Sequence[dict[int, tuple[float, float]]], feature_names: Sequence[str]) -> RuleSet:
@@ -126,6 +148,115 @@ class RuleSet:
             category=np.full(len(clauses), -1, dtype=np.intp),
             feature_names=tuple(feature_names),
         )
+
+    @classmethod
+    def of_clauses(
+        cls,
+        rules: Sequence[Sequence[Clause]],
+        feature_names: Sequence[str],
+        *,
+        categories: Categories | None = None,
+        levels: dict[int, tuple[str, str]] | None = None,
+    ) -> RuleSet:
+        """Rules made by hand, each a list of clauses, one interval and one set a column at most."""
+        clauses = [clause for rule in rules for clause in rule]
+        sets = list(dict.fromkeys(clause.categories for clause in clauses if clause.categories is not None))
+        place: dict[CategorySet | None, int] = {None: -1}
+        place.update((each, k) for k, each in enumerate(sets))
+        return cls(
+            offset=np.cumsum([0, *map(len, rules)]).astype(np.intp),
+            feature=np.array([clause.feature for clause in clauses], dtype=np.intp),
+            lower=np.array([clause.lower for clause in clauses], dtype=np.float64),
+            upper=np.array([clause.upper for clause in clauses], dtype=np.float64),
+            missing=np.array([clause.missing for clause in clauses], dtype=bool),
+            category=np.array([place[clause.categories] for clause in clauses], dtype=np.intp),
+            feature_names=tuple(feature_names),
+            category_sets=tuple(sets),
+            categories=categories or {},
+            levels=levels or {},
+        )
+
+    @classmethod
+    def from_text(
+        cls,
+        texts: Iterable[str],
+        feature_names: Sequence[str],
+        *,
+        categories: Mapping[str, Sequence[Any]] | None = None,
+        levels: dict[int, tuple[str, str]] | None = None,
+    ) -> RuleSet:
+        """Rules written as people write them, one text a rule.
+
+        A rule is ``always``, or conditions with ``and`` between them: ``age > 30``, ``1 <= size < 9``, ``size = 3``,
+        ``colour in {red, blue}``, ``colour not in {red}``, ``colour ≠ red``, ``income is missing``. A missing value
+        satisfies a condition only with ``or missing`` behind it. Names that could be taken for something else, and
+        labels with a comma, a brace or an ``and``, go into double quotes.
+
+        Parameters
+        ----------
+        texts
+            The rules. What `to_text` returns is read back as the same rules.
+        feature_names
+            A name for each column of the data.
+        categories
+            For columns of categories the labels, in the order of their codes. Other columns that are compared with
+            words are columns of categories as well; their labels are those that the rules name.
+        levels
+            For 0/1 columns that stand for ``name = level``: the column's number, the name and the level.
+
+        Raises
+        ------
+        RuleTextError
+            With the place in the text.
+
+        Examples
+        --------
+        >>> rules = RuleSet.from_text(["age >= 30 and (size <= 9 or missing)", "colour in {red}"],
+        ...                           ["age", "size", "colour"])
+        >>> print(rules)
+        rule  if
+           0  age >= 30 and (size <= 9 or missing)
+           1  colour in {red}
+        """
+        from rulecover.parsing import parse_rules
+
+        rules, known = parse_rules(texts, feature_names, categories, levels)
+        return cls.of_clauses(rules, feature_names, categories=known, levels=levels)
+
+    @classmethod
+    def from_frame(cls, frame: Any, feature_names: Sequence[str], **known: Any) -> RuleSet:
+        """Rules from a data frame: texts in a column ``rule``, as `to_frame` has it, or a line for each clause.
+
+        Lines of clauses have the columns ``rule`` (equal for the clauses of one rule) and ``feature`` (a name), and
+        any of ``lower``, ``upper`` and ``missing``; an empty cell sets no bound.
+
+        Parameters
+        ----------
+        frame
+            Of pandas, polars or Arrow.
+        feature_names
+            A name for each column of the data.
+        **known
+            ``categories`` and ``levels``, as of `from_text`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> lines = pd.DataFrame({"rule": ["a", "a", "b"], "feature": ["age", "size", "age"],
+        ...                       "lower": [30, None, None], "upper": [None, 9, 30]})
+        >>> print(RuleSet.from_frame(lines, ["age", "size"]))
+        rule  if
+           0  age > 30 and size <= 9
+           1  age <= 30
+        """
+        from rulecover.parsing import clauses_of_lines
+
+        columns = {str(name): column(frame, name).tolist() for name in names_of(frame)}
+        if "rule" not in columns:
+            raise RuleTextError(f"a frame of rules has a column 'rule', but this one has {', '.join(columns)}.")
+        if "feature" not in columns:
+            return cls.from_text(columns["rule"], feature_names, **known)
+        return cls.of_clauses(clauses_of_lines(columns, feature_names), feature_names, **known)
 
     # Access -----------------------------------------------------------------------------------------------------
 
@@ -190,8 +321,10 @@ class RuleSet:
         lower = self.lower if self.shown_lower is None else self.shown_lower
         upper = self.upper if self.shown_upper is None else self.shown_upper
         missing = self.missing if self.shown_missing is None else self.shown_missing
-        codes = None if self.category[c] < 0 else tuple(self.category_sets[self.category[c]].tolist())
-        return Clause(f, name, float(lower[c]), float(upper[c]), bool(missing[c]), codes, level)
+        chosen = None if self.category[c] < 0 else self.category_sets[self.category[c]]
+        known = self.categories.get(f, ())
+        zero = bool(self.missing[c]) if f in self.zero_missing else None
+        return Clause(f, name, float(lower[c]), float(upper[c]), bool(missing[c]), chosen, level, known, zero)
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same clauses in the same order under the same names."""
@@ -205,9 +338,9 @@ class RuleSet:
     __hash__ = None  # type: ignore[assignment]  # equal by value, and values hold arrays
 
     def _identity(self) -> tuple[Array, ...]:
-        sets = [np.concatenate([[k], s]) for k, s in enumerate(self.category_sets)]
-        flat: Array = np.concatenate(sets) if sets else np.zeros(0)
-        return self.offset, self.feature, self.lower, self.upper, self.missing, self.category, flat
+        sets = np.empty(len(self.category), dtype=object)
+        sets[:] = [None if k < 0 else self.category_sets[k] for k in self.category]
+        return self.offset, self.feature, self.lower, self.upper, self.missing, sets
 
     # Meeting rows -----------------------------------------------------------------------------------------------
 
@@ -215,14 +348,21 @@ class RuleSet:
     def matcher(self) -> Matcher:
         """The clauses, ready to be met by rows."""
         return Matcher(
-            self.offset, self.feature, self.lower, self.upper, self.missing, self.category, self.category_sets
+            self.offset,
+            self.feature,
+            self.lower,
+            self.upper,
+            self.missing,
+            self.category,
+            self.category_sets,
+            self.zero_missing,
         )
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row, as a boolean sparse matrix of rows x rules."""
         X = self.check_columns(X)
         row, rule = self.matcher.hits(X)
-        index = scipy.sparse.get_index_dtype(maxval=max(X.shape[0], len(self), len(row)))
+        index = np.int32 if max(X.shape[0], len(self), len(row)) <= np.iinfo(np.int32).max else np.int64
         places = row.astype(index), rule.astype(index)  # scikit-learn's own models take no 64-bit indices
         return scipy.sparse.csr_array((np.ones(len(row), dtype=bool), places), shape=(X.shape[0], len(self)))
 
@@ -236,15 +376,13 @@ class RuleSet:
         return self.paths.matcher.accepted(X)
 
     def check_columns(self, X: Any) -> Any:
-        """X as an array or sparse matrix with the columns that the rules speak of, in their order."""
-        if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-            names = [str(name) for name in X.columns]
-            if tuple(names) != self.feature_names:
-                raise MismatchedDataError(
-                    f"the columns are {names[:5]}…, but the rules speak of {list(self.feature_names[:5])}…; "
-                    "give the same columns in the same order."
-                )
-            X = X.to_numpy()
+        """X as an array or sparse matrix with the columns that the rules speak of, in their order.
+
+        A data frame is matched by name, in whatever order, and need not have the columns that no rule uses; labels of
+        categories become codes.
+        """
+        if is_frame(X) and not _unnamed(X):
+            return matrix(X, self.feature_names, self.matcher.columns, self.categories)
         X = X.tocsr() if scipy.sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise MismatchedDataError(
@@ -284,6 +422,15 @@ class RuleSet:
 
         return rule_frame(self)
 
+    def to_text(self) -> list[str]:
+        """The text of each rule with its full bounds, for `from_text` to read back.
+
+        >>> rules = RuleSet.of_intervals([{0: (30.5, np.inf)}], ["age"])
+        >>> rules.to_text(), RuleSet.from_text(rules.to_text(), ["age"]) == rules
+        (['age > 30.5'], True)
+        """
+        return [rule.exact for rule in replace(self, shown_lower=None, shown_upper=None, shown_missing=None)]
+
     def __str__(self) -> str:
         from rulecover.view.text import rule_table
 
@@ -296,6 +443,11 @@ class RuleSet:
         from rulecover.view.html import rule_table_html
 
         return rule_table_html(self)
+
+
+def _unnamed(frame: Any) -> bool:
+    """Whether the columns are merely numbered, as pandas does where no names are given."""
+    return names_of(frame) == list(range(len(names_of(frame))))
 
 
 def _column(X: Any, f: int) -> Floats:

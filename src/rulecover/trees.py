@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from rulecover.categories import Categories, CategorySet, Lookup, intersections
+from rulecover.columns import Columns
 from rulecover.rules import Paths, RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
 
@@ -17,6 +20,16 @@ class Tree:
     """Node arrays: a sample goes left when ``x[feature] <= threshold``, or NaN and `missing_left`.
 
     Leaves have ``left == -1``. Thresholds are float64 and compared with float64, whatever the library compares.
+
+    Parameters
+    ----------
+    feature, threshold, left, right, missing_left
+        One entry a node.
+    category, category_sets
+        Where a node's `category` is not -1, a sample goes left when ``x[feature] in category_sets[category]``, sorted
+        codes; any other value but NaN goes right. ``None`` where no node splits on categories.
+    value
+        What each leaf says, nodes x outputs, if the reader knows.
     """
 
     feature: Ints
@@ -24,6 +37,10 @@ class Tree:
     left: Ints
     right: Ints
     missing_left: Bools
+    _: KW_ONLY
+    category: Ints | None = None
+    category_sets: tuple[Floats, ...] = ()
+    value: Floats | None = None
 
     def apply(self, X: Any) -> Ints:
         """The leaf of each row, by node number: all rows one level down at a time."""
@@ -38,7 +55,19 @@ class Tree:
     def goes_left(self, X: Any, rows: Ints, at: Ints) -> Bools:
         """Whether each of the rows goes left at the inner node that it has come to."""
         value = np.asarray(X[rows, self.feature[at]], dtype=np.float64).ravel()
-        return np.where(np.isnan(value), self.missing_left[at], value <= self.threshold[at])
+        return np.where(np.isnan(value), self.missing_left[at], self._passes(at, value))
+
+    def _passes(self, at: Ints, value: Floats) -> Bools:
+        """What the nodes say of values that are not missing."""
+        passes = np.asarray(value <= self.threshold[at])
+        if self.category is None:
+            return passes
+        wanted = self.category[at]
+        return np.where(wanted >= 0, self._lookup(value, wanted), passes)
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup.of(self.category_sets)
 
     @property
     def leaves(self) -> Ints:
@@ -66,6 +95,21 @@ class TreeEnsemble:
         The names that the model was trained with, if it knows them.
     n_features
         The number of columns that the model was trained with.
+    categories
+        For a column of category codes: its number and the category behind each code, from 0.
+    frame_categories
+        The categories of each category column of a data frame, in the order of these columns, where the model knows no
+        more of them.
+    zero_missing
+        The columns in which 0 counts as missing.
+    output
+        For each tree the output (the class) whose score it adds to, -1 for all of them; ``None`` for all trees.
+    keeps_columns
+        Whether prepared data are still rows x columns.
+    columns
+        How data become the columns of the trees, where they are not numbers as they are given.
+    weight
+        What each tree counts in the model, where trees count differently.
     """
 
     trees: tuple[Tree, ...]
@@ -73,6 +117,41 @@ class TreeEnsemble:
     prepare: Callable[[Any], Any]
     n_features: int
     feature_names: tuple[str, ...] | None = None
+    categories: Categories = field(default_factory=dict)
+    frame_categories: tuple[tuple[Any, ...], ...] = ()
+    zero_missing: tuple[int, ...] = ()
+    output: Ints | None = None
+    columns: Columns | None = None
+    keeps_columns: bool = True
+    weight: Floats | None = None
+
+    @cached_property
+    def asked(self) -> Ints:
+        """The columns that a tree asks."""
+        asked = [tree.feature[tree.left >= 0] for tree in self.trees]
+        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *asked]))
+
+    def matrix(self, X: Any) -> Any:
+        """Data as users give them as the columns of the trees; only those that a tree asks are looked at."""
+        return X if self.columns is None else self.columns.matrix(X, self.asked)
+
+    def strength(self, tree: Ints, node: Ints) -> Floats | None:
+        """What the model gives to leaves: the weight of the tree times the size of what the leaf says.
+
+        The size is ``|v|`` for a leaf that adds v to one score, ``max v - min v`` for one that adds to several, and 1
+        where leaves say nothing of the kind. ``None`` if all leaves of the model are alike in this.
+        """
+        valued = all(each.value is not None for each in self.trees)
+        if self.weight is None and not valued:
+            return None
+        sizes = [_sizes(each.value) if valued and each.value is not None else np.ones(1) for each in self.trees]
+        first = np.concatenate([[0], np.cumsum([len(size) for size in sizes])])
+        weight = np.ones(len(self.trees)) if self.weight is None else self.weight
+        return np.asarray(np.concatenate(sizes)[first[tree] + (node if valued else 0)] * weight[tree])
+
+
+def _sizes(value: Floats) -> Floats:
+    return np.asarray(np.abs(value[:, 0]) if value.shape[1] == 1 else np.ptp(value, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +162,8 @@ class Leaves:
     tree: Ints
     node: Ints
     feature_names: tuple[str, ...]
+    categories: Categories = field(default_factory=dict)
+    zero_missing: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.node)
@@ -103,7 +184,8 @@ class Leaves:
         """The path from the root to each leaf as a rule."""
         nodes = _Nodes.of(self.trees)
         paths = nodes.paths_to(nodes.first[self.tree] + self.node)
-        return merged(paths, self.feature_names)
+        rules = merged(replace(paths, zero_missing=self.zero_missing), self.feature_names)
+        return replace(rules, categories=self.categories, zero_missing=self.zero_missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +198,8 @@ class _Nodes:
     feature: Ints
     threshold: Floats
     missing_left: Bools
+    category: Ints
+    category_sets: tuple[Floats, ...]
 
     @classmethod
     def of(cls, trees: Sequence[Tree]) -> _Nodes:
@@ -132,7 +216,8 @@ class _Nodes:
         def joined(name: str) -> Array:
             return np.concatenate([getattr(tree, name) for tree in trees])
 
-        return cls(first, parent, is_left, joined("feature"), joined("threshold"), joined("missing_left"))
+        numeric = joined("feature"), joined("threshold"), joined("missing_left")
+        return cls(first, parent, is_left, *numeric, *joined_categories(trees))
 
     def paths_to(self, nodes: Ints) -> Paths:
         """The comparisons on the way to each node, root first."""
@@ -150,32 +235,68 @@ class _Nodes:
         above = ~self.is_left[reached]
         asked = self.parent[reached]
         offset = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(nodes)))]).astype(np.intp)
+        used, place = np.unique(self.category[asked], return_inverse=True)
+        first_set = np.count_nonzero(used < 0)
         return Paths(
             offset=offset,
             feature=self.feature[asked],
             bound=self.threshold[asked],
             above=above,
             missing=self.missing_left[asked] != above,
+            category=place - first_set,
+            category_sets=tuple(self.category_sets[k] for k in used[first_set:]),
         )
 
 
+def joined_categories(trees: Sequence[Tree]) -> tuple[Ints, tuple[Floats, ...]]:
+    """The place of each node's set in the list of all trees' sets, -1 for a threshold; and the list."""
+    places: list[Ints] = []
+    sets: list[Floats] = []
+    for tree in trees:
+        mine = np.full(len(tree.left), -1, dtype=np.intp) if tree.category is None else tree.category
+        places.append(np.where(mine >= 0, mine + len(sets), -1))
+        sets += tree.category_sets
+    return np.concatenate(places), tuple(sets)
+
+
 def merged(paths: Paths, feature_names: tuple[str, ...]) -> RuleSet:
-    """The rules of paths, all comparisons on one feature made one interval; NaN must pass every one of them."""
+    """The rules of paths, all comparisons on one feature made one clause; NaN must pass every one of them."""
     n_rules = len(paths.offset) - 1
     owner = np.repeat(np.arange(n_rules), np.diff(paths.offset))
-    order = np.argsort(owner * len(feature_names) + paths.feature, kind="stable")
-    owner, feature = owner[order], paths.feature[order]
-    bound, above, missing = paths.bound[order], paths.above[order], paths.missing[order]
-    starts = np.flatnonzero(np.diff(owner, prepend=-1) | np.diff(feature, prepend=-1))
+    # An interval and a set on one feature stay two clauses.
+    clause = 2 * (owner * len(feature_names) + paths.feature) + (paths.category >= 0)
+    order = np.argsort(clause, kind="stable")
+    paths_of, feature, bound = owner[order], paths.feature[order], paths.bound[order]
+    above, missing, category = paths.above[order], paths.missing[order], paths.category[order]
+    starts = np.flatnonzero(np.diff(clause[order], prepend=-1))
     if not starts.size:  # reduceat knows no empty list
         return replace(RuleSet.of_intervals([{}] * n_rules, feature_names), paths=paths)
+    bounded = category < 0
+    which, sets = _merged_sets(paths.category_sets, category, above, feature, starts)
     return RuleSet(
-        offset=np.concatenate([[0], np.cumsum(np.bincount(owner[starts], minlength=n_rules))]).astype(np.intp),
+        offset=np.concatenate([[0], np.cumsum(np.bincount(paths_of[starts], minlength=n_rules))]).astype(np.intp),
         feature=feature[starts],
-        lower=np.maximum.reduceat(np.where(above, bound, -np.inf), starts),
-        upper=np.minimum.reduceat(np.where(above, np.inf, bound), starts),
+        lower=np.maximum.reduceat(np.where(bounded & above, bound, -np.inf), starts),
+        upper=np.minimum.reduceat(np.where(bounded & ~above, bound, np.inf), starts),
         missing=np.logical_and.reduceat(missing, starts),
-        category=np.full(len(starts), -1, dtype=np.intp),
+        category=which,
         feature_names=feature_names,
+        category_sets=sets,
         paths=paths,
     )
+
+
+def _merged_sets(
+    known: tuple[Floats, ...], category: Ints, outside: Bools, feature: Ints, starts: Ints
+) -> tuple[Ints, tuple[CategorySet, ...]]:
+    """For each clause the place of the set that passes all its comparisons, -1 for an interval; and the sets."""
+    which = np.full(len(starts), -1, dtype=np.intp)
+    sets: tuple[CategorySet, ...] = ()
+    clause_of = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(category)))
+    for f in np.unique(feature[category >= 0]):
+        mine = np.flatnonzero((category >= 0) & (feature == f))
+        clauses, first = np.unique(clause_of[mine], return_index=True)
+        place, distinct = intersections(known, category[mine], outside[mine], first)
+        which[clauses] = place + len(sets)
+        sets += distinct
+    return which, sets

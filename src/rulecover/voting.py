@@ -34,6 +34,10 @@ class Vote(ABC):
     rules: RuleSet
     votes: Floats
 
+    def times(self, weights: Floats) -> Self:
+        """The same rules, each with so much more to say."""
+        return self.among(self.rules, addable(self.votes * weights[:, None]))
+
     def tally(self, X: Any) -> tuple[Floats, Bools]:
         """The votes for each row, added up, and which rows no rule covers."""
         tally = np.empty((X.shape[0], self.votes.shape[1]))
@@ -49,10 +53,6 @@ class Vote(ABC):
     def among(self, rules: RuleSet, votes: Floats) -> Self:
         """The same kind of vote by other rules."""
         return replace(self, rules=rules, votes=votes)
-
-    @abstractmethod
-    def times(self, factor: Floats) -> Self:
-        """The same vote with every rule's say times a factor."""
 
     def from_afar(self, weights: Floats) -> Floats:
         """The votes of rules that do not cover a row but weigh in all the same; `weights` is rows x rules."""
@@ -93,9 +93,6 @@ class MajorityVote(Vote):
         """Votes by class counts n_jk (paper), or by class shares, which give each covering rule the same say."""
         assert rules.evidence is not None, "rules vote with what they met in data"
         return cls(rules, addable(rules.evidence.sums if kind == "counts" else rules.evidence.shares))
-
-    def times(self, factor: Floats) -> Self:
-        return self.among(self.rules, addable(self.votes * factor[:, None]))
 
     @property
     def classes(self) -> Array:

@@ -329,4 +329,5 @@ def _paths(rules: RuleSet) -> Paths:
         bound=np.concatenate([rules.lower[low], rules.upper[high]])[order],
         above=np.concatenate([np.ones(low.sum(), dtype=bool), np.zeros(high.sum(), dtype=bool)])[order],
         missing=np.zeros(len(order), dtype=bool),
+        category=np.full(len(order), -1, dtype=np.intp),
     )

@@ -21,7 +21,7 @@ from rulecover.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class Duals:
-    """The prices of the samples: of the last solve, and added up over all, from 1 (λᵗ and λ̄ of Algorithm 2)."""
+    """The prices of the samples, λᵗ and λ̄ of Algorithm 2: of the last solve, and summed over all, from 1, in steps."""
 
     current: Floats
     accumulated: Floats

@@ -8,6 +8,11 @@ class Task(StrEnum):
     NUMBERS = "numbers"
 
 
+class Method(StrEnum):
+    COVER = "cover"
+    PATH = "path"
+
+
 class Solver(StrEnum):
     GREEDY = "greedy"
     SEARCH = "search"
@@ -36,3 +41,33 @@ class Fallback(StrEnum):
     MAJORITY = "majority"
     MODEL = "model"
     MEAN = "mean"
+
+
+class Trainer(StrEnum):
+    MIRCO = "mirco"
+    RCBOOST = "rcboost"
+
+
+class Format(StrEnum):
+    SQL = "sql"
+    PYTHON = "python"
+    JAVASCRIPT = "javascript"
+    PANDAS = "pandas"
+    PMML = "pmml"
+    ONNX = "onnx"
+
+
+class SqlDialect(StrEnum):
+    POSTGRES = "postgres"
+    SQLITE = "sqlite"
+    DUCKDB = "duckdb"
+    BIGQUERY = "bigquery"
+    SNOWFLAKE = "snowflake"
+    SPARK = "spark"
+    TSQL = "tsql"
+
+
+class ShippedFallback(StrEnum):
+    CLOSEST = "closest"
+    ALL = "all"
+    MAJORITY = "majority"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,22 @@ def read_table(
     header: Header, target: str, *, task: Task | None = None, drop: Sequence[str] = (), max_levels: int = 50
 ) -> Table:
     """The table of a CSV file, or an error that says what is wrong with the file and what to do."""
-    path = header.path
     frame, notes = _read_frame(header)
+    return labelled(frame, header.path, target, task=task, drop=drop, max_levels=max_levels, notes=notes)
+
+
+def labelled(
+    frame: Any,
+    path: Path,
+    target: str,
+    *,
+    task: Task | None = None,
+    drop: Sequence[str],
+    max_levels: int,
+    notes: Sequence[str] = (),
+) -> Table:
+    """The table of a data frame that was read from a file."""
+    notes = list(notes)
     kept = frame[target].notna().to_numpy()
     kind, labels = _target(frame[target][kept], task)
     if kind != task and kind == Task.NUMBERS:

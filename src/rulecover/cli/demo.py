@@ -19,14 +19,14 @@ def demo(
 
     569 biopsies, 30 measurements of cell nuclei each, benign or malignant. Nothing is downloaded.
     """
-    from rulecover.cli.pipeline import Forest, breast_cancer, explained
+    from rulecover.cli.pipeline import Forest, breast_cancer, covered, explained
     from rulecover.cli.printing import Printer
 
     require_folder(out)
     printer = Printer()
     table = breast_cancer()
     printer.say("Is a tumour benign or malignant? A forest of 100 trees has an answer; here it is in a few rules.\n")
-    summary = explained(table, Forest(), test_size=0.25, printer=printer)
+    summary = explained(table, Forest(), covered(Forest()), test_size=0.25, printer=printer)
     printer.summary(summary)
     printer.report(summary, out)
     printer.say(

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from rulecover.cli.choices import Criterion, Fallback, Solver, Task, Vote
+from rulecover.cli.choices import Criterion, Fallback, Method, Solver, Task, Vote
 from rulecover.cli.errors import one_line_errors, require_folder
 from rulecover.cli.header import checked_target, read_header
+from rulecover.cli.method import chosen_method
 
 _DATA, _FOREST, _RULES, _OUTPUT = "The data", "The forest", "The rules", "The output"
 
@@ -92,6 +93,37 @@ def explain(
             rich_help_panel=_FOREST,
         ),
     ] = 1,
+    max_rules: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Never more rules than this: as many as cross-validation finds worth it. With --method cover rows "
+            "may stay uncovered, and you are told how many.",
+            show_default="no limit; 50 with --within; 20 in a cover of numbers",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            metavar="X",
+            help="The fewest rules whose accuracy (of numbers R²) is at most this far below the forest's, by "
+            "cross-validation.",
+            show_default=False,
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
+    method: Annotated[
+        Method | None,
+        typer.Option(
+            help="cover: rules that cover every training row, with a proof of how few they could be. path: the rules "
+            "that explain most, one after another, with fitted votes.",
+            show_default="path with --within or --max-rules alone, cover otherwise",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
     solver: Annotated[
         Solver | None,
         typer.Option(
@@ -111,16 +143,6 @@ def explain(
             rich_help_panel=_RULES,
         ),
     ] = 1,
-    max_rules: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Never more rules than this; rows may stay uncovered, and you are told how many.",
-            show_default="no limit; 20 for numbers",
-            rich_help_panel=_RULES,
-        ),
-    ] = None,
     vote: Annotated[
         Vote | None,
         typer.Option(
@@ -188,7 +210,8 @@ def explain(
 
     A forest is trained on the file, and a few of its rules are chosen so that every training row is covered. They are
     printed with the number of rows they cover, checked on held-out rows beside the forest and a single decision tree,
-    and come with a certificate: how many rules any such choice needs at least.
+    and come with a certificate: how many rules any such choice needs at least. With --max-rules or --within the rules
+    are chosen for accuracy instead: the fewest that answer as well as they can, or almost as well as the forest.
 
     Text columns become conditions such as colour = red, and missing values are taken as they are. A target with many
     different numbers is predicted as a number.
@@ -198,35 +221,40 @@ def explain(
       rulecover explain titanic.csv --target survived
       rulecover explain titanic.csv -t survived --drop name --report titanic.html
       rulecover explain titanic.csv -t survived --solver exact --time-limit 30
-      rulecover explain titanic.csv -t survived --max-rules 5 --fallback model
-      rulecover explain houses.csv -t price --max-rules 10
+      rulecover explain titanic.csv -t survived --max-rules 5
+      rulecover explain titanic.csv -t survived --within 0.01
+      rulecover explain houses.csv -t price
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     if report is not None:
         require_folder(report)
+    cover = {
+        "solver": solver and solver.value,
+        "demand": demand,
+        "vote": vote and vote.value,
+        "fallback": fallback and fallback.value,
+        "time_limit": time_limit,
+        "criterion": criterion and criterion.value,
+        "impurity_weight": impurity_weight,
+        "length_weight": length_weight,
+    }
+    method = chosen_method(method, within=within, max_rules=max_rules, cover=cover)
     header = read_header(data, separator)
     target = checked_target(header, target, drop or [])
 
     from rulecover.cli.csv_data import read_table
-    from rulecover.cli.pipeline import Forest, explained
+    from rulecover.cli.pipeline import Forest, covered, explained, followed
     from rulecover.cli.printing import Printer
 
     printer = Printer(quiet=quiet)
     table = read_table(header, target, task=task, drop=drop or [], max_levels=max_levels)
-    named = {"solver": solver, "vote": vote, "fallback": fallback, "criterion": criterion}
-    options = {name: value.value for name, value in named.items() if value is not None}
-    limit = {} if max_rules is None else {"max_rules": max_rules}
-    summary = explained(
-        table,
-        Forest(trees=trees, depth=depth, seed=seed, jobs=jobs),
-        test_size=test_size,
-        printer=printer,
-        demand=demand,
-        time_limit=time_limit,
-        impurity_weight=impurity_weight,
-        length_weight=length_weight,
-        **options,
-        **limit,
-    )
+    forest = Forest(trees=trees, depth=depth, seed=seed, jobs=jobs)
+    if method is Method.PATH:
+        rules_of = followed(forest, task=table.task, max_rules=max_rules, within=within)
+    else:
+        limit = {} if max_rules is None else {"max_rules": max_rules}
+        options = {name: value for name, value in cover.items() if value is not None}
+        rules_of = covered(forest, task=table.task, **options, **limit)
+    summary = explained(table, forest, rules_of, test_size=test_size, printer=printer)
     printer.summary(summary)
     if report is not None:
         printer.report(summary, report)

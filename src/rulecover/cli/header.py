@@ -33,7 +33,11 @@ def read_header(path: Path, separator: str | None) -> Header:
     except (UnicodeDecodeError, csv.Error) as error:
         raise not_text(path) from error
     separator = max(headers, key=lambda sep: len(headers[sep]))  # the first of those that split the header most
-    names = headers[separator]
+    return Header(path, tuple(checked_names(headers[separator], path)), separator)
+
+
+def checked_names(names: Sequence[str], path: Path) -> list[str]:
+    """The names without the spaces around them, if they can be told apart."""
     if any("\0" in name for name in names):
         raise not_text(path)
     names = [name.strip() for name in names]
@@ -42,7 +46,7 @@ def read_header(path: Path, separator: str | None) -> Header:
     repeated = sorted(name for name, times in Counter(names).items() if name and times > 1)
     if repeated:
         raise CommandError(f"{path} has more than one column named {listed(repeated)}; rename all but one.")
-    return Header(path, tuple(names), separator)
+    return names
 
 
 def _first_row(path: Path, separator: str) -> list[str]:

@@ -10,18 +10,22 @@ import typer
 from rulecover import __version__
 from rulecover.cli.demo import demo
 from rulecover.cli.explain import explain
+from rulecover.cli.export import export
+from rulecover.cli.fit import fit
 from rulecover.cli.help import GroupedCommand
+from rulecover.cli.predict import predict
+from rulecover.cli.study import study
+from rulecover.cli.why import why
 
 app = typer.Typer(
     name="rulecover",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(cls=GroupedCommand)(explain)
-app.command(cls=GroupedCommand)(demo)
+for command in (demo, explain, fit, predict, why, export, study):
+    app.command(cls=GroupedCommand)(command)
 
 
 def _show_version(asked: bool) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -33,20 +37,41 @@ class Forest:
     jobs: int | None = None
 
 
-def explained(table: Table, forest: Forest, *, test_size: float, printer: Printer, **options: Any) -> Summary:
-    """What a few rules of a forest on the table are worth, beside the forest and a single decision tree.
+#: From a trained forest, rows and labels to a few rules.
+RulesOf = Callable[[Any, Any, Any], Any]
 
-    The options are those of `rulecover.explain`.
-    """
-    if table.task == Task.NUMBERS and "vote" in options:
+
+def covered(forest: Forest, *, task: Task = Task.CLASSES, **options: Any) -> RulesOf:
+    """Rules that cover every training row; the options are those of `rulecover.explain`."""
+    if task == Task.NUMBERS and "vote" in options:
         options["ridge"] = None  # a weighted mean in place of fitted values
+    return partial(rulecover.explain, random_state=forest.seed, n_jobs=forest.jobs, **options)
+
+
+def followed(
+    forest: Forest, *, task: Task = Task.CLASSES, max_rules: int | None = None, within: float | None = None
+) -> RulesOf:
+    """Rules that are as accurate as so many can be; cross-validation says how many are worth it."""
+    kind = rulecover.RulePathClassifier if task == Task.CLASSES else rulecover.RulePathRegressor
+
+    def rules_of(model: Any, X: Any, y: Any) -> Any:
+        limit: dict[str, Any] = {} if max_rules is None else {"max_rules": max_rules}
+        path = kind(FrozenEstimator(model), within=within, random_state=forest.seed, n_jobs=forest.jobs, **limit)
+        return path.fit(X, y)
+
+    return rules_of
+
+
+def explained(table: Table, forest: Forest, rules_of: RulesOf, *, test_size: float, printer: Printer) -> Summary:
+    """What a few rules of a forest on the table are worth, beside the forest and a single decision tree."""
     split, notes = _split(table, test_size, forest.seed)
     X_train, X_test, y_train, y_test = split
     printer.notes((*table.notes, *notes))
     with printer.bars() as bars:
         model = trained_forest(forest, X_train, y_train, bars, table.task)
-        with bars.spinning("Choosing rules"):
-            few = rulecover.explain(model, X_train, y_train, random_state=forest.seed, n_jobs=forest.jobs, **options)
+        with bars.spinning("Choosing rules"), warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", UserWarning)
+            few = rules_of(model, X_train, y_train)
         with bars.spinning("Comparing"):
             tree = _beside(table.task, forest, len(few.rules_)).fit(X_train, y_train)
             summary = Summary.of(
@@ -58,6 +83,7 @@ def explained(table: Table, forest: Forest, *, test_size: float, printer: Printe
                 notes=(*table.notes, *notes),
                 shown=readable(few.rules_, table.levels),
             )
+    printer.notes(str(warning.message) for warning in said)
     return summary
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +18,7 @@ from rulecover.view.report import write_report
 from rulecover.view.summary import Summary
 from rulecover.view.target import TargetView
 from rulecover.view.text import printable, rule_rows, rule_table, score_table
-from rulecover.view.words import certificate_in_words, cost_in_words, figures_in_words, summary_in_words
+from rulecover.view.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
 
 T = TypeVar("T")
 
@@ -80,12 +80,14 @@ class Printer:
     def summary(self, summary: Summary) -> None:
         """The rules, the figures beside the forest's, and the certificate in words."""
         self.say(f"{printable(summary.title)}: {summary_in_words(summary)}\n")
-        self._rules(summary.rules)
+        self.rules(summary.rules, summary.votes[1:])
         self.say("\nOn held-out rows", "bold")
         self.say(score_table(summary.scores, _view(summary.rules).measure))
-        self.say(" ".join(figures_in_words(summary)))
-        self.say("\nWhat is proved", "bold")
-        for sentence in (*certificate_in_words(summary.certificate), cost_in_words(summary.rules)):
+        self.say(" ".join([*figures_in_words(summary), *votes_in_words(summary), *path_in_words(summary)]))
+        proved = proved_in_words(summary)
+        if proved:
+            self.say("\nWhat is proved", "bold")
+        for sentence in proved:
             self.say(sentence)
 
     def report(self, summary: Summary, path: Path) -> None:
@@ -103,11 +105,12 @@ class Printer:
         with Progress(*columns, console=self._err, transient=True) as progress:
             yield Bars(progress)
 
-    def _rules(self, rules: RuleSet) -> None:
+    def rules(self, rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> None:
+        """The rules, in a table."""
         if self._out.is_terminal:
-            self._out.print(_folded(rules))
+            self._out.print(_folded(rules, votes))
         else:
-            self._line(self._out, rule_table(rules), "")
+            self._line(self._out, rule_table(rules, votes), "")
 
     @staticmethod
     def _line(console: Console, text: str, style: str) -> None:
@@ -115,7 +118,7 @@ class Printer:
         console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
 
 
-def _folded(rules: RuleSet) -> RichTable:
+def _folded(rules: RuleSet, votes: Sequence[Sequence[float]]) -> RichTable:
     """A table that folds long rules to the width of the terminal, cutting nothing off."""
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rule", justify="right", no_wrap=True)
@@ -126,7 +129,7 @@ def _folded(rules: RuleSet) -> RichTable:
         else:
             table.add_column(column.name, overflow="fold", style=style)
     table.add_column("if", overflow="fold")
-    for row in rule_rows(rules):
+    for row in rule_rows(rules, votes):
         table.add_row(*(Text(cell) for cell in row))
     return table
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,17 +12,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
-from rulecover.estimators.checks import check_column_names, chosen, sample_weights
+from rulecover.columns import Columns
+from rulecover.estimators.checks import chosen, sample_weights
+from rulecover.estimators.door import (
+    as_numbers,
+    checked_apart,
+    columns_of,
+    is_mixed,
+    named_by,
+    names_of_model,
+    opened,
+    rows_of,
+    rules_on,
+)
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
-from rulecover.fallback import FALLBACKS, Fallback
-from rulecover.pool import Samples, TrainingData
-from rulecover.readers import read_trees
+from rulecover.fallback import FALLBACKS, Fallback, SourceModel
+from rulecover.pool import TrainingData
+from rulecover.readers import read_trees, unreadable
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting import MajorityVote, Vote
@@ -31,14 +47,15 @@ if TYPE_CHECKING:
 
 
 class RuleModel(BaseEstimator, ABC):
-    """A model whose fitted state is a set of rules that vote, and the model they came from."""
+    """A model whose fitted state is a set of rules, and the model they came from."""
 
     estimator: Any
-    fallback: Any
     random_state: Any
     estimator_: Any
     rules_: RuleSet
-    vote_: Vote
+    n_features_in_: int
+    #: What the columns of the source are made of, where they are not numbers as they are given.
+    _columns: Columns | None
 
     @abstractmethod
     def _default_estimator(self) -> Any:
@@ -57,21 +74,28 @@ class RuleModel(BaseEstimator, ABC):
         """What each sample counts; ``None`` if each counts once."""
 
     @abstractmethod
-    def _samples(self, X: Any, y: Array, weight: Floats | None) -> Samples:
+    def _samples(self, X: Any, y: Array, weight: Floats | None) -> Any:
         """The checked data, once the estimator is trained."""
-
-    @abstractmethod
-    def _vote_of(self, rules: RuleSet) -> Vote:
-        """How these rules vote."""
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Samples, Ints]:
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Ints]:
         """Checks the data and trains the estimator on it; the rows that count, and their places in X."""
         estimator = self._source()
-        check_column_names(X)
-        given = X
-        X, y = validate_data(
+        given = opened(X, names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None)
+        apart = is_mixed(given) or isinstance(estimator, RuleSet)
+        checked, y = (None, checked_apart(self, given, y)) if apart else self._checked(given, y, estimator)
+        y = self._check_target(y)
+        weight = self._weights(given, y, sample_weight)
+        self.estimator_ = self._trained(estimator, given, y, weight)
+        data = self._samples(self._as_rules_see(given, checked), y, weight)
+        if weight is None or weight.min() > 0:
+            return data, np.arange(len(y))
+        counted = np.flatnonzero(weight > 0)
+        return data.among(counted), counted
+
+    def _checked(self, X: Any, y: Any, estimator: Any) -> tuple[Any, Array]:
+        checked: tuple[Any, Array] = validate_data(
             self,
             X,
             y,
@@ -79,18 +103,32 @@ class RuleModel(BaseEstimator, ABC):
             dtype=[np.float64, np.float32],
             ensure_all_finite=_finite(estimator, X),
         )
-        y = self._check_target(y)
-        weight = self._weights(X, y, sample_weight)
-        self.estimator_ = self._trained(estimator, given, y, weight)
-        data = self._samples(X, y, weight)
-        if weight is None or weight.min() > 0:
-            return data, np.arange(len(y))
-        counted = np.flatnonzero(weight > 0)
-        return data.among(counted), counted
+        return checked
+
+    def _as_rules_see(self, given: Any, checked: Any) -> Any:
+        """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
+        self._columns, used = self._made_of(given)
+        if self._columns is not None:
+            return as_numbers(self._columns, given, used)
+        if checked is not None:
+            return checked
+        return check_array(given, dtype=[np.float64, np.float32], ensure_all_finite=_finite(self.estimator_, given))
+
+    def _made_of(self, given: Any) -> tuple[Columns | None, Ints | None]:
+        """What the columns of the source are made of, if not of plain numbers, and which of them matter."""
+        source = self.estimator_
+        if isinstance(source, RuleModel):
+            return source._columns, source._columns_in_use()
+        if isinstance(source, RuleSet):
+            return Columns(source.n_features, self._names(), source.categories), source.matcher.columns
+        self._ensemble = named_by(read_trees(source), given)
+        return columns_of(self._ensemble), self._ensemble.asked
 
     def _source(self) -> Any:
         if self.estimator is None:
             return self._default_estimator()
+        if isinstance(self.estimator, (str, os.PathLike)):
+            raise unreadable(self.estimator, " (a file cannot be trained: give its path to explain)")
         if not isinstance(getattr(self.estimator, "estimator", None), RuleModel):
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
                 read_trees(self.estimator)
@@ -98,27 +136,26 @@ class RuleModel(BaseEstimator, ABC):
         return self.estimator
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
+        if isinstance(estimator, RuleSet):
+            return rules_on(estimator, self._names(), X.shape[1])
         if isinstance(estimator, FrozenEstimator):
             return estimator.fit(X, y).estimator  # trains nothing, raises if it is not fitted
-        model = clone(estimator)
-        if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
-            model.set_params(random_state=check_random_state(self.random_state).randint(2**31 - 1))
+        model = fresh(estimator)
+        seeds = check_random_state(self.random_state)
+        for name in unseeded(model):
+            model.set_params(**{name: seeds.randint(2**31 - 1)})
         if weight is None:
             return model.fit(X, y)
-        if not has_fit_parameter(model, "sample_weight"):
-            raise ValueError(f"{_name(model)} takes no sample weights; leave weights out or choose another estimator.")
-        return model.fit(X, y, sample_weight=weight)
+        last, name = (model.steps[-1][1], f"{model.steps[-1][0]}__") if isinstance(model, Pipeline) else (model, "")
+        if not has_fit_parameter(last, "sample_weight"):
+            raise ValueError(f"{_name(last)} takes no sample weights; leave weights out or choose another estimator.")
+        return model.fit(X, y, **{f"{name}sample_weight": weight})
 
     def _names(self) -> tuple[str, ...] | None:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))
 
-    # Predicting: eq. (2) ----------------------------------------------------------------------------------------
-
-    def predict(self, X: Any) -> Array:
-        """The answer of the rules for each row."""
-        tally, _ = self._tally(self._check_rows(X))
-        return self.vote_.decided(tally)
+    # Meeting rows -----------------------------------------------------------------------------------------------
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row: a boolean sparse matrix of rows x rules."""
@@ -129,41 +166,15 @@ class RuleModel(BaseEstimator, ABC):
         """Which rows no rule covers."""
         return np.asarray(self.apply(X).sum(axis=1) == 0).ravel()
 
-    def why(self, X: Any) -> pd.DataFrame:
-        """For each row the rules that decided and their votes, or how the fallback decided.
-
-        One line for each row and rule that had a say. The columns are ``row`` (the place in X), ``prediction``,
-        ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule had a
-        say), ``text``, ``weight`` (1 for a rule that fired, the weight that the fallback gave it otherwise) and what
-        the rule said: of classes one ``votes_…`` for each.
-        """
-        from rulecover.estimators.reasons import reasons
-
-        X = self._check_rows(X)
-        tally, missed = self._tally(X)
-        return reasons(self.vote_, self._fallback(), X, tally, missed)
-
-    def _tally(self, X: Any) -> tuple[Floats, Bools]:
-        """The votes for each row, those of the fallback where no rule covers it, and where that is."""
-        tally, missed = self.vote_.tally(X)
-        return self._with_fallback(self.vote_, X, tally, missed), missed
-
-    def _with_fallback(self, vote: Vote, X: Any, tally: Floats, missed: Bools) -> Floats:
-        if missed.any():
-            model = _Seen(self.estimator_, self._as_model_saw)
-            tally[missed] = self._fallback()(vote, X[np.flatnonzero(missed)], model)
-        silent = vote.silent(tally)  # a fallback without a say
-        if silent.any():
-            tally[silent] = vote.of_all_samples
-        return tally
-
-    def _fallback(self) -> Fallback:
-        fallback: Fallback = chosen("fallback", self.fallback, FALLBACKS, ("name", "weights"))
-        return fallback
-
-    def _check_rows(self, X: Any) -> Any:
+    def _check_rows(self, X: Any, *, whole: bool = False) -> Any:
+        """The rows as the rules see them; a frame may lack columns that no rule uses, unless it must be `whole`."""
         check_is_fitted(self)
-        check_column_names(X)
+        names, used = self._names(), self._columns_in_use()
+        whole = whole or bool((used >= self.n_features_in_).any()) or not self._by_rules()
+        X = opened(X, names, None if whole or names is None else [names[f] for f in used])
+        if self._columns is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return as_numbers(self._columns, X, used)
         return validate_data(
             self,
             X,
@@ -172,6 +183,21 @@ class RuleModel(BaseEstimator, ABC):
             dtype=[np.float64, np.float32],
             ensure_all_finite=_finite(self.estimator_, X),
         )
+
+    def _by_rules(self) -> bool:
+        """Whether rules alone answer for every row, so that columns they do not use may be missing."""
+        return True
+
+    def _columns_in_use(self) -> Ints:
+        return self.rules_.matcher.columns
+
+    def _model(self, given: Any, rows: Ints) -> _Seen:
+        """The source model, asked about some rows as it was trained to see them."""
+        if isinstance(self.estimator_, RuleSet):
+            raise UnreadableModelError("the rules were made by hand: there is no model behind them to compare with.")
+        if self._columns is None:
+            return _Seen(self.estimator_, self._as_model_saw)
+        return _Seen(self.estimator_, lambda _: rows_of(opened(given, names_of_model(self.estimator_)), rows))
 
     def _as_model_saw(self, X: Any) -> Any:
         """Rows with the column names that the source model was trained with, if it was."""
@@ -192,7 +218,68 @@ class RuleModel(BaseEstimator, ABC):
         return tags
 
 
-class RuleClassifier(ClassifierMixin, RuleModel):
+class VotingModel(RuleModel):
+    """A model of rules that vote, with a fallback for rows that none of them covers."""
+
+    fallback: Any
+    vote_: Vote
+
+    @abstractmethod
+    def _vote_of(self, rules: RuleSet) -> Vote:
+        """How these rules vote."""
+
+    def _source(self) -> Any:
+        if not isinstance(self.estimator, RuleSet):
+            return super()._source()
+        if isinstance(self._fallback(), SourceModel):
+            raise ValueError("fallback is 'model', but rules made by hand have no model behind them; choose another.")
+        return self.estimator
+
+    # Predicting: eq. (2) ----------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Array:
+        """The answer of the rules for each row."""
+        tally, _ = self._tally(self._check_rows(X), X)
+        return self.vote_.decided(tally)
+
+    def why(self, X: Any) -> pd.DataFrame:
+        """For each row the rules that decided and their votes, or how the fallback decided.
+
+        One line for each row and rule that had a say. The columns are ``row`` (the place in X), ``prediction``,
+        ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule had a
+        say), ``text``, ``weight`` (1 for a rule that fired, the weight that the fallback gave it otherwise) and what
+        the rule said: of classes one ``votes_…`` for each.
+        """
+        from rulecover.estimators.reasons import reasons
+
+        rows = self._check_rows(X)
+        tally, missed = self._tally(rows, X)
+        return reasons(self.vote_, self._fallback(), rows, tally, missed)
+
+    def _tally(self, X: Any, given: Any = None) -> tuple[Floats, Bools]:
+        """The votes for each row, those of the fallback where no rule covers it, and where that is."""
+        tally, missed = self.vote_.tally(X)
+        return self._with_fallback(self.vote_, X, tally, missed, given), missed
+
+    def _with_fallback(self, vote: Vote, X: Any, tally: Floats, missed: Bools, given: Any = None) -> Floats:
+        if missed.any():
+            rows = np.flatnonzero(missed)
+            model = None if isinstance(self.estimator_, RuleSet) else self._model(given, rows)
+            tally[missed] = self._fallback()(vote, X[rows], model)
+        silent = vote.silent(tally)  # a fallback without a say
+        if silent.any():
+            tally[silent] = vote.of_all_samples
+        return tally
+
+    def _fallback(self) -> Fallback:
+        fallback: Fallback = chosen("fallback", self.fallback, FALLBACKS, ("name", "weights"))
+        return fallback
+
+    def _by_rules(self) -> bool:
+        return bool(getattr(self._fallback(), "by_rules", False))
+
+
+class RuleClassifier(ClassifierMixin, VotingModel):
     """A model of rules that vote for classes."""
 
     class_weight: Any
@@ -201,13 +288,13 @@ class RuleClassifier(ClassifierMixin, RuleModel):
 
     def predict_proba(self, X: Any) -> Floats:
         """The share of the votes for each class, rows x classes."""
-        return shares(self._tally(self._check_rows(X))[0])
+        return shares(self._tally(self._check_rows(X), X)[0])
 
     def fidelity(self, X: Any) -> float:
         """The share of rows on which the rules say what the source model says."""
-        X = self._check_rows(X)
-        mine = self.vote_.decided(self._tally(X)[0])
-        return float(np.mean(mine == self.estimator_.predict(self._as_model_saw(X))))
+        rows = self._check_rows(X, whole=True)
+        mine = self.vote_.decided(self._tally(rows, X)[0])
+        return float(np.mean(mine == self._model(X, np.arange(len(mine))).predict(rows)))
 
     def _check_target(self, y: Array) -> Array:
         check_classification_targets(y)
@@ -242,11 +329,14 @@ class _Seen:
     """The source model, given rows in the form that it was trained with."""
 
     def __init__(self, model: Any, as_seen: Callable[[Any], Any]) -> None:
-        self.classes_ = getattr(model, "classes_", None)
         self._model, self._as_seen = model, as_seen
 
+    @property
+    def classes_(self) -> Array:
+        return np.asarray(self._model.classes_)
+
     def predict(self, X: Any) -> Array:
-        return np.asarray(self._model.predict(self._as_seen(X)))
+        return np.asarray(self._model.predict(self._as_seen(X))).ravel()  # CatBoost answers in a column
 
     def predict_proba(self, X: Any) -> Floats:
         return np.asarray(self._model.predict_proba(self._as_seen(X)))
@@ -254,7 +344,17 @@ class _Seen:
 
 def _finite(estimator: Any, X: Any) -> bool | str:
     """What values are taken: NaN only where the model has a route for it, which in sparse data it has not."""
-    return "allow-nan" if get_tags(estimator).input_tags.allow_nan and not issparse(X) else True
+    return "allow-nan" if _takes_missing(estimator) and not issparse(X) else True
+
+
+def _takes_missing(estimator: Any) -> bool:
+    if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns say where not
+        return True
+    if isinstance(estimator, FrozenEstimator):
+        return _takes_missing(estimator.estimator)
+    if isinstance(estimator, (VotingClassifier, VotingRegressor)):
+        return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")
+    return bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def shares(tally: Floats) -> Floats:
@@ -263,3 +363,18 @@ def shares(tally: Floats) -> Floats:
 
 def _name(model: Any) -> str:
     return type(model.estimator if isinstance(model, FrozenEstimator) else model).__name__
+
+
+def fresh(model: Any) -> Any:
+    """The model with its settings, not trained."""
+    try:
+        return clone(model)
+    except RuntimeError:  # CatBoost copies a list of columns, which scikit-learn takes for a change
+        return copy.deepcopy(model)
+
+
+def unseeded(model: Any) -> list[str]:
+    """The seeds that a model and the models in it leave open, outer ones first."""
+    settings = model.get_params()
+    seeds = [name for name in settings if name.rpartition("__")[2] == "random_state" and settings[name] is None]
+    return sorted(seeds, key=lambda name: (name.count("__"), name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight
 from rulecover.coverage import addable
 from rulecover.exceptions import MismatchedDataError
 from rulecover.trees import TreeEnsemble
-from rulecover.typing import Array, Floats
+from rulecover.typing import Array, Floats, Ints
 
 
 def whole_number(name: str, value: Any, *, at_least: int) -> int:
@@ -95,16 +96,36 @@ def sample_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> F
 
 def check_model_fits(ensemble: TreeEnsemble, X: Any, names: tuple[str, ...] | None) -> tuple[str, ...]:
     """The feature names for the rules, once model and data are known to speak of the same columns."""
-    if ensemble.n_features != X.shape[1]:
+    made = () if ensemble.columns is None else ensemble.columns.made
+    n_features = X.shape[1] - len(made)
+    if ensemble.n_features != n_features:
         raise MismatchedDataError(
-            f"X has {X.shape[1]} features, but the model was trained on {ensemble.n_features}; give the same columns."
+            f"X has {n_features} features, but the model was trained on {ensemble.n_features}; give the same columns."
         )
     if names is None or ensemble.feature_names is None:
-        return names or ensemble.feature_names or tuple(f"x{f}" for f in range(X.shape[1]))
+        return (names or ensemble.feature_names or tuple(f"x{f}" for f in range(n_features))) + made
     if names != ensemble.feature_names:
         f = next(f for f, (mine, model) in enumerate(zip(names, ensemble.feature_names, strict=True)) if mine != model)
         raise MismatchedDataError(
             f"column {f} of X is {names[f]!r}, but the model was trained with {ensemble.feature_names[f]!r} there; "
-            "give the columns that the model was trained on, in their order."
+            "give the columns that the model was trained on."
         )
-    return names
+    return names + made
+
+
+def demands(demand: Any, labels: Array, classes: Array) -> Ints:
+    """How many rules must cover each row, from one number, a number for each of some labels, or one for each row."""
+    if isinstance(demand, Mapping):
+        unknown = [label for label in demand if label not in classes.tolist()]
+        if unknown:
+            raise ValueError(f"demand names {unknown[0]!r}, but the labels are {classes[:10].tolist()}.")
+        each = {label: whole_number(f"demand[{label!r}]", number, at_least=1) for label, number in demand.items()}
+        return np.array([each.get(label, 1) for label in classes.tolist()])[np.searchsorted(classes, labels)]
+    if np.ndim(demand) == 0:
+        return np.full(len(labels), whole_number("demand", demand, at_least=1))
+    rows = np.asarray(demand)
+    if rows.shape != (len(labels),):
+        raise ValueError(f"demand has shape {rows.shape}, but there are {len(labels)} rows; give one number for each.")
+    if not np.issubdtype(rows.dtype, np.integer) or rows.min() < 1:
+        raise ValueError(f"demand must be whole numbers, at least 1, but has {rows.min()} ({rows.dtype}).")
+    return rows.astype(np.intp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -12,19 +13,23 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from rulecover.estimators.base import RuleClassifier, RuleModel
-from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
+from rulecover.estimators.base import RuleClassifier, RuleModel, VotingModel
+from rulecover.estimators.booster import BoosterClassifier, is_booster
+from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
+from rulecover.frontier.prune import pruned
 from rulecover.impurity import CRITERIA, Impurity
-from rulecover.pool import Price, RulePool, Samples
-from rulecover.readers import read_trees
+from rulecover.pool import Price, RulePool, Samples, TrainingData
 from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
-from rulecover.trees import TreeEnsemble
+from rulecover.trees import Leaves, TreeEnsemble
 from rulecover.typing import Ints
 from rulecover.voting import VOTES, Vote
 
 if TYPE_CHECKING:
     from rulecover.estimators.mirco_regressor import MIRCORegressor
+
+#: Where the weights that a booster gives to its trees and leaves come in.
+WEIGHTS = (None, "cost", "vote", "both")
 
 #: The solvers that have a name, made from the estimator's time limit and seed.
 SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
@@ -34,12 +39,12 @@ SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
 }
 
 
-class MinimumRuleCover(RuleModel):
+class MinimumRuleCover(VotingModel):
     """What MIRCO does with rules, whatever they predict: price them, and choose a cheapest cover."""
 
     criterion: Any
     solver: Any
-    demand: int
+    demand: Any
     max_rules: int | None
     impurity_weight: float
     length_weight: float
@@ -68,21 +73,42 @@ class MinimumRuleCover(RuleModel):
         """
         solver = self._check_settings()
         data, rows = self._training_data(X, y, sample_weight)
-        pool = self._pool(data)
-        problem = pool.problem(self.demand)
-        solver = self._informed(solver, data)
+        demand = self._demands(y)[rows]
+        pool, covered, left_out = self._pool(data, demand).coverable()
+        solver = self._informed(solver, data, covered)
+        if self._prunes(X, y, sample_weight):
+            chosen_first = solver(pool.problem(demand[covered]), max_rules=None).rules
+            pool = self._pruned(pool.written(chosen_first), data.among(covered))
+        problem = pool.problem(demand[covered])
         cover = solver(problem, max_rules=self.max_rules)
         if not isinstance(solver, (Greedy, Search, Exact)):  # ours have counted already
             verify(problem, cover)
 
         self.rules_, self.vote_ = self._voters(pool.written(cover.rules).shown_for(data.X), data)
-        self.certificate_: Certificate = cover.certificate.without_proof()
-        short = problem.shortfall(cover.rules) if self.certificate_.n_uncovered else np.zeros(0, dtype=np.intp)
-        self.uncovered_: Ints = rows[short]
+        if pool.strength is not None and self._estimator_weights() in ("vote", "both"):
+            self.vote_ = self.vote_.times(pool.strength[cover.rules])
+        certificate = cover.certificate.without_proof()
+        self.certificate_: Certificate = replace(certificate, n_left_out=len(left_out))
+        short = problem.shortfall(cover.rules) if certificate.n_uncovered else np.zeros(0, dtype=np.intp)
+        self.uncovered_: Ints = rows[np.sort(np.concatenate([covered[short], left_out]))]
         return self
 
+    def _demands(self, y: Any) -> Ints:
+        """How many rules must cover each row."""
+        return np.full(len(np.asarray(y)), whole_number("demand", self.demand, at_least=1))
+
+    def _prunes(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        """Whether the chosen rules are to lose clauses that they do not need, before the choice is made again."""
+        return False
+
+    def _pruned(self, rules: RuleSet, data: Any) -> RulePool:
+        """The rules without such clauses, met with the data."""
+        pool: RulePool = data.pool_of(rules, self._price())
+        return pool
+
     def _check_settings(self) -> CoverSolver:
-        whole_number("demand", self.demand, at_least=1)
+        if np.ndim(self.demand) == 0 and not isinstance(self.demand, Mapping):
+            whole_number("demand", self.demand, at_least=1)
         if self.max_rules is not None:
             whole_number("max_rules", self.max_rules, at_least=1)
         if self.time_limit is not None:
@@ -106,8 +132,8 @@ class MinimumRuleCover(RuleModel):
             real_number("length_weight", self.length_weight),
         )
 
-    def _informed(self, solver: CoverSolver, data: Samples) -> CoverSolver:
-        """The solver, told what it needs to know of the samples besides coverage and cost."""
+    def _informed(self, solver: CoverSolver, data: Samples, covered: Ints) -> CoverSolver:
+        """The solver, told what it needs to know of the covered samples besides coverage and cost."""
         return solver
 
     def _voters(self, rules: RuleSet, data: Samples) -> tuple[RuleSet, Vote]:
@@ -122,17 +148,31 @@ class MinimumRuleCover(RuleModel):
         """The trees whose leaves are the rules to choose from."""
         return ensemble
 
-    def _pool(self, data: Samples) -> RulePool:
+    def _pool(self, data: Samples, demand: Ints) -> RulePool:
         """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already."""
         if isinstance(self.estimator_, RuleModel):
-            rules = self.estimator_.rules_
-            pool = data.pool_of(rules, self._price())
+            pool = data.pool_of(self.estimator_.rules_, self._price())
+        elif isinstance(self.estimator_, RuleSet):
+            pool = data.pool_of(self.estimator_, self._price())
         else:
-            ensemble = self._cut(read_trees(self.estimator_), data)
+            ensemble = self._cut(self.__dict__.pop("_ensemble"), data)  # read once, and needed no more
             names = check_model_fits(ensemble, data.X, self._names())
             pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
+            pool = self._weighted(pool, ensemble)
         self.n_candidate_rules_ = len(pool)
-        return pool if self.demand == 1 else pool.distinct()
+        return pool if demand.max() == 1 else pool.distinct()
+
+    def _estimator_weights(self) -> str | None:
+        """Where the weights of the model's trees and leaves come in."""
+        return None
+
+    def _weighted(self, pool: RulePool, ensemble: TreeEnsemble) -> RulePool:
+        """The pool, its rules counting as their trees do in the model."""
+        if self._estimator_weights() is None or not isinstance(pool.source, Leaves):
+            return pool
+        strength = ensemble.strength(pool.source.tree, pool.source.node)
+        in_cost = self._estimator_weights() in ("cost", "both")
+        return pool if strength is None else pool.with_strength(strength, in_cost=in_cost)
 
     def covering_problem(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringProblem:
         """The set covering problem of a fitted model's rules on labelled data, for solvers and checks of your own.
@@ -150,9 +190,11 @@ class MinimumRuleCover(RuleModel):
         0
         """
         check_is_fitted(self)
-        frozen = clone(self).set_params(estimator=FrozenEstimator(self.estimator_), **self._resolved())
-        data, _ = frozen._training_data(X, y, sample_weight)
-        problem: CoveringProblem = frozen._pool(data).problem(self.demand)
+        frozen = clone(self).set_params(estimator=_frozen(self.estimator_), **self._resolved())
+        data, rows = frozen._training_data(X, y, sample_weight)
+        demand = frozen._demands(y)[rows]
+        pool, covered, _ = frozen._pool(data, demand).coverable()
+        problem: CoveringProblem = pool.problem(demand[covered])
         return problem
 
 
@@ -167,7 +209,7 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     estimator
         The forest, or any tree ensemble that `rulecover.readers` can read; it is cloned and trained on the data. A
         model that is trained already is taken as it is inside scikit-learn's ``FrozenEstimator`` (or see `explain`).
-        By default a random forest of 100 trees of depth 10.
+        Or a `RuleSet` of your own to choose from. By default a random forest of 100 trees of depth 10.
     criterion
         The impurity w: "gini", "entropy" or "log_loss" (another name of entropy), or an object of
         `rulecover.impurity`.
@@ -175,7 +217,8 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         How rules are chosen: "greedy" (Algorithm S.1, the paper), "search" (fewer rules in about a second), "exact"
         (proved optimal, or the best found with a bound), or an object of `rulecover.setcover` with its own settings.
     demand
-        How many rules must cover each sample; where fewer cover it at all, all of them.
+        How many rules must cover each sample; where fewer cover it at all, all of them. One number for all, a
+        dictionary with one for each of some labels (1 for the others), or an array with one for each row.
     max_rules
         A hard limit. Where it binds, the first picks of the greedy choice are taken as they come, so that rule sets
         under different limits are nested; the other solvers keep the best buys of their cover. Samples that stay
@@ -183,6 +226,15 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     impurity_weight, length_weight
         The cost of a rule is ``1 + impurity_weight · w + length_weight · clauses``, a clause being one feature's
         interval.
+    estimator_weights
+        Where the trees of the model count differently, as in boosting (S.3 of the paper): let ωⱼ be what the model
+        gives to rule j (AdaBoost's weight of the tree, the size of a booster's leaf value) over the mean of all rules,
+        kept between 1/10 and 10. "cost": the cost of a rule is divided by ω. "vote": its votes are multiplied by ω.
+        "both", or ``None``. In a forest all trees are alike, and nothing changes.
+    prune
+        Whether to drop the clauses that the chosen rules do not need, and to cover again with the shorter rules:
+        fewer rules, shorter ones, fewer missed rows, mostly as accurate. "held-out" lets three folds decide, in which
+        the estimator is trained anew: rules are pruned unless that is less accurate by more than a standard error.
     vote
         "counts": each covering rule adds its number of training samples of each class (paper). "shares": each adds
         its share of each class.
@@ -212,8 +264,11 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         Objective, lower bound and where it comes from, gap, status and seconds.
     n_candidate_rules_ : int
         The number of rules to choose from: leaves that hold a sample.
+    pruned_ : bool
+        Whether the rules were pruned; what is proved is then proved of choices among the pruned rules.
     uncovered_ : ndarray
-        Training rows covered less often than demanded, because of `max_rules`.
+        Training rows covered less often than demanded, because of `max_rules`, or because no rule there is covers
+        them: rules made by hand need not cover every row.
     estimator_ : object
         The trained source model.
     vote_ : MajorityVote
@@ -246,10 +301,12 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         *,
         criterion: Any = "gini",
         solver: Any = "greedy",
-        demand: int = 1,
+        demand: Any = 1,
         max_rules: int | None = None,
         impurity_weight: float = 1.0,
         length_weight: float = 0.0,
+        estimator_weights: str | None = "both",
+        prune: bool | str = False,
         vote: str = "counts",
         fallback: Any = "closest",
         class_weight: Any = None,
@@ -265,6 +322,8 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         self.max_rules = max_rules
         self.impurity_weight = impurity_weight
         self.length_weight = length_weight
+        self.estimator_weights = estimator_weights
+        self.prune = prune
         self.vote = vote
         self.fallback = fallback
         self.class_weight = class_weight
@@ -272,6 +331,30 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _demands(self, y: Any) -> Ints:
+        return demands(self.demand, np.asarray(y).ravel(), self.classes_)
+
+    def _check_settings(self) -> CoverSolver:
+        if not isinstance(self.prune, bool) and self.prune != "held-out":
+            raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
+        if self.estimator_weights not in WEIGHTS:
+            known = ", ".join(map(repr, WEIGHTS))
+            raise ValueError(f"estimator_weights is {self.estimator_weights!r}; choose one of {known}.")
+        return super()._check_settings()
+
+    def _estimator_weights(self) -> str | None:
+        return self.estimator_weights
+
+    def _prunes(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        from rulecover.estimators.pruning import pruning_pays
+
+        pays = self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight)
+        self.pruned_ = self.prune is True or pays
+        return self.pruned_
+
+    def _pruned(self, rules: RuleSet, data: TrainingData) -> RulePool:
+        return data.pool_of(pruned(rules, data), self._price())
 
     def _default_estimator(self) -> Any:
         return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)
@@ -285,8 +368,9 @@ def explain(
     Parameters
     ----------
     model
-        A trained tree ensemble that `rulecover.readers` can read, or a trained `RCBoostClassifier` or
-        `RCBoostRegressor`, whose pool is then covered (Algorithm 1 from the line that evaluates impurities).
+        A trained tree ensemble that `rulecover.readers` can read, with or without a pipeline in front; a trained
+        `RCBoostClassifier` or `RCBoostRegressor`, whose pool is then covered (Algorithm 1 from the line that evaluates
+        impurities); or a `RuleSet`, rules of whatever origin, for classes.
     X, y
         Data to choose and price the rules by, with labels or with numbers, as the model predicts them: the model's
         training data, or other data with the same columns and labels.
@@ -310,8 +394,14 @@ def explain(
     >>> len(few.rules_) < 20 < few.n_candidate_rules_
     True
     """
-    frozen = model if isinstance(model, FrozenEstimator) else FrozenEstimator(model)
-    return _kind_for(frozen)(frozen, **options).fit(X, y, sample_weight=sample_weight)
+    model = BoosterClassifier.of(model, y) if is_booster(model) else model
+    source = _frozen(model)
+    return _kind_for(source)(source, **options).fit(X, y, sample_weight=sample_weight)
+
+
+def _frozen(source: Any) -> Any:
+    """The source, never to be trained again."""
+    return source if isinstance(source, (FrozenEstimator, RuleSet)) else FrozenEstimator(source)
 
 
 def _kind_for(model: Any) -> type[MIRCOClassifier] | type[MIRCORegressor]:

@@ -11,7 +11,7 @@ from rulecover.cutting import without_small_branches
 from rulecover.estimators.checks import real_number
 from rulecover.estimators.mirco import SOLVERS, MinimumRuleCover
 from rulecover.estimators.regression import RuleRegressor
-from rulecover.forward import Forward
+from rulecover.frontier.covering import Forward
 from rulecover.impurity import NUMERIC_CRITERIA
 from rulecover.means import MEAN_VOTES
 from rulecover.numeric import NumericData
@@ -19,6 +19,7 @@ from rulecover.pool import Samples
 from rulecover.rules import RuleSet
 from rulecover.setcover import CoverSolver
 from rulecover.trees import TreeEnsemble
+from rulecover.typing import Ints
 from rulecover.voting import Vote
 
 
@@ -44,9 +45,9 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         for the rule that always holds. The smaller, the purer the rules, and the more of them.
     solver
         How rules are chosen. "forward": out of a cheap cover in which every sample is covered 20 times, the rules that
-        explain most, one after another, such that together they cover every sample; see `rulecover.forward.Forward`.
-        "greedy" (Algorithm S.1, the paper), "search" (fewer rules in about a second) and "exact" (proved optimal, or
-        the best found with a bound) choose a cheapest cover. Or an object with its own settings.
+        explain most, one after another, such that together they cover every sample. "greedy" (Algorithm S.1, the
+        paper), "search" (fewer rules in about a second) and "exact" (proved optimal, or the best found with a bound)
+        choose a cheapest cover. Or an object with its own settings, such as `rulecover.frontier.covering.Forward`.
     demand
         How many rules must cover each sample; where fewer cover it at all, all of them.
     max_rules
@@ -196,9 +197,9 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
             return 1.0
         return max(5.0, n_samples * min(0.1, 2.5 / (self.max_rules or 1)))
 
-    def _informed(self, solver: CoverSolver, data: Samples) -> CoverSolver:
+    def _informed(self, solver: CoverSolver, data: Samples, covered: Ints) -> CoverSolver:
         assert isinstance(data, NumericData)
-        return solver.on(data.z, data.count) if isinstance(solver, Forward) else solver
+        return solver.on(data.z[covered], data.count[covered]) if isinstance(solver, Forward) else solver
 
     def _voters(self, rules: RuleSet, data: Samples) -> tuple[RuleSet, Vote]:
         assert isinstance(data, NumericData)

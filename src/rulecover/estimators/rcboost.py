@@ -20,8 +20,8 @@ from rulecover.boosting.binned import GrownTree
 from rulecover.boosting.generate import Round, RuleGeneration
 from rulecover.boosting.pricing import PRICINGS, Duals
 from rulecover.boosting.proposal import Proposed
-from rulecover.coverage import addable
-from rulecover.estimators.base import RuleClassifier, RuleModel, shares
+from rulecover.boosting.removal import REMOVALS, Removal
+from rulecover.estimators.base import RuleClassifier, VotingModel, shares
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.impurity import CRITERIA, Impurity
@@ -30,8 +30,8 @@ from rulecover.progress import tracked
 from rulecover.readers import read_trees
 from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, Status
-from rulecover.setcover.master import Master, Relaxation
-from rulecover.typing import Array, Floats, Ints
+from rulecover.setcover.master import Master
+from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting import VOTES, Vote
 
 if TYPE_CHECKING:
@@ -43,14 +43,16 @@ _SHARE = 1e-9
 _HELD_OUT = 0.1
 
 
-class RuleBoosting(RuleModel):
+class RuleBoosting(VotingModel):
     """What RCBoost does with rules, whatever they predict: generate them by the duals of a covering LP."""
 
     max_rmp_calls: int
     criterion: Any
     duals: str
+    step: float | str
     pricing: Any
     admit: Any
+    remove: Any
     rule_weights: str | None
     vote: str
     early_stopping: bool | int
@@ -100,10 +102,9 @@ class RuleBoosting(RuleModel):
             if self.on_interrupt != "keep":
                 raise
         except SolverError as error:
-            pool = run.generation.pool
-            self.pool_ = pool.written(np.arange(len(pool)))
+            self.pool_ = run.generation.generated.rules
             raise SolverError(
-                f"RMP call {len(run.rounds) + 1}: {error} The {len(pool)} rules generated so far are in pool_."
+                f"RMP call {len(run.rounds) + 1}: {error} The {len(self.pool_)} rules generated so far are in pool_."
             ) from error
         self._finish(run)
         if not self.warm_start:
@@ -116,6 +117,7 @@ class RuleBoosting(RuleModel):
             whole_number("early_stopping", self.early_stopping, at_least=1)
         if self.time_limit is not None:
             real_number("time_limit", self.time_limit, above=True)
+        self._step()
         for name, value, known in (
             ("vote", self.vote, self._votes),
             ("duals", self.duals, ("equal", "vertex")),
@@ -128,6 +130,7 @@ class RuleBoosting(RuleModel):
         chosen("criterion", self.criterion, dict(self._criteria))
         chosen("pricing", self.pricing, PRICINGS)
         chosen("admit", self.admit, ADMISSIONS)
+        self._removal()
 
     def _source(self) -> Any:
         source = super()._source()
@@ -138,6 +141,12 @@ class RuleBoosting(RuleModel):
             )
         return source
 
+    def _made_of(self, given: Any) -> tuple[None, None]:
+        return None, None  # the trees of all calls are grown on the same numbers
+
+    def _columns_in_use(self) -> Ints:
+        return self.pool_.matcher.columns
+
     def _grows_first(self) -> bool:
         """Whether the pricing grows the first tree as well."""
         return hasattr(chosen("pricing", self.pricing, PRICINGS), "first")
@@ -146,6 +155,19 @@ class RuleBoosting(RuleModel):
         if not self._grows_first():
             return super()._trained(estimator, X, y, weight)
         return clone(estimator)  # not trained: what the pricing is to grow, once the data are in order
+
+    def _step(self) -> float | None:
+        if isinstance(self.step, str):
+            if self.step != "even":
+                raise ValueError(f"step is {self.step!r}; give 'even' or a number.")
+            return None
+        return real_number("step", self.step, above=True)
+
+    def _removal(self) -> Removal | None:
+        if self.remove is None:
+            return None
+        removal: Removal = chosen("remove", self.remove, REMOVALS, needs=("calls",))
+        return removal
 
     def _patience(self) -> int | None:
         if self.early_stopping is False:
@@ -183,42 +205,41 @@ class RuleBoosting(RuleModel):
             price=Price(chosen("criterion", self.criterion, dict(self._criteria))),
             names=names,
             admit=chosen("admit", self.admit, ADMISSIONS),
+            remove=self._removal(),
             duals=self.duals,  # type: ignore[arg-type]
+            step=self._step(),
         )
         if grows_first:
-            self.estimator_ = self._grown_tree(generation.pool)
+            self.estimator_ = self._grown_tree(generation.generated)
         self.initial_estimator_ = self.estimator_
         return _Run(data, generation, watched, self._vote_of)
 
     def _finish(self, run: _Run) -> None:
-        stages = run.stages()
-        pool = run.generation.pool
-        relaxation = run.last_solve(stages)
-        self.pool_ = pool.written(np.arange(stages[-1])).shown_for(run.data.X)
-        self.z_: Floats = relaxation.z
-        self._stages = [(size, done.z) for size, done in zip(stages, run.rounds, strict=False)][: len(stages) - 1]
-        self._stages.append((stages[-1], relaxation.z))
-        self.rules_, self.vote_ = self._voters(stages[-1], relaxation.z)
-        self.n_rmp_calls_ = len(stages) - 1
+        pools = run.pools()
+        z, objective = run.last_solve(pools)
+        shares_of = [done.z for done in run.rounds[: len(pools) - 1]] + [z]
+        self.pool_ = run.generation.generated.written(np.arange(len(z))).shown_for(run.data.X)
+        self._stages = list(zip(pools, shares_of, strict=True))
+        self.z_: Floats = z
+        self.rules_, self.vote_ = self._voters(pools[-1], z)
+        self.n_rmp_calls_ = len(pools) - 1
         self.history_: pd.DataFrame = run.history()
-        self.certificate_ = Certificate(
-            relaxation.objective,
-            relaxation.objective,
-            "LP",
-            Status.OPTIMAL,
-            stages[-1],
-            self.history_["seconds_lp"].sum(),
-        )
+        seconds = self.history_["seconds_lp"].sum()
+        self.certificate_ = Certificate(objective, objective, "LP", Status.OPTIMAL, len(pools[-1]), seconds)
 
-    def _voters(self, size: int, z: Floats) -> tuple[RuleSet, Vote]:
+    def _voters(self, pool: Ints, z: Floats) -> tuple[RuleSet, Vote]:
         """The rules of a stage that vote, and how."""
         if self.rule_weights is None:
-            rules = self.pool_[:size]
-            return rules, self._vote_of(rules)
+            vote = self._plain_vote(pool)
+            return vote.rules, vote
         kept = np.flatnonzero(z > _SHARE)
         rules = self.pool_.take(kept)
-        plain = self._vote_of(rules)
-        return rules, plain.among(rules, addable(plain.votes * z[kept][:, None]))
+        return rules, self._vote_of(rules).times(z[kept])
+
+    def _plain_vote(self, rules: Ints) -> Vote:
+        """These of the generated rules, with votes that add up exactly with those of all others."""
+        every = self._vote_of(self.pool_)
+        return every.among(self.pool_.take(rules), every.votes[rules])
 
     # Stages -----------------------------------------------------------------------------------------------------
 
@@ -229,17 +250,33 @@ class RuleBoosting(RuleModel):
 
     def _staged_tallies(self, X: Any) -> Iterator[Floats]:
         X = self._check_rows(X)
-        tally, covered = np.zeros((X.shape[0], self.vote_.votes.shape[1])), np.zeros(X.shape[0], dtype=bool)
-        before = 0
-        for size, z in self._stages:
-            if self.rule_weights is not None:  # every stage has its own weights
-                _, vote = self._voters(size, z)
+        changing = _ChangingVote(self._plain_vote, X)
+        for pool, z in self._stages:
+            _, vote = self._voters(pool, z)
+            if self.rule_weights is None:
+                yield self._with_fallback(vote, X, *changing.to(pool))
+            else:  # every stage has its own weights
                 yield self._with_fallback(vote, X, *vote.tally(X))
-                continue
-            new, missed = self.vote_.among(self.pool_[before:size], self.vote_.votes[before:size]).tally(X)
-            tally, covered, before = tally + new, covered | ~missed, size
-            so_far = self.vote_.among(self.pool_[:size], self.vote_.votes[:size])
-            yield self._with_fallback(so_far, X, tally.copy(), ~covered)
+
+
+class _ChangingVote:
+    """The votes of a pool that changes: each rule is met with the rows once when it enters, once when it leaves."""
+
+    def __init__(self, vote: Callable[[Ints], Vote], X: Any) -> None:
+        self._vote, self._X = vote, X
+        self._pool: Ints = np.zeros(0, dtype=np.intp)
+        #: The last column counts the rules that cover a row.
+        self._sums: Floats = np.zeros((X.shape[0], 1))
+
+    def to(self, pool: Ints) -> tuple[Floats, Bools]:
+        """The votes of these rules for each row, and which rows none of them covers."""
+        for rules, sign in ((np.setdiff1d(pool, self._pool), 1.0), (np.setdiff1d(self._pool, pool), -1.0)):
+            if len(rules):
+                plain = self._vote(rules)
+                votes = np.column_stack([plain.votes, np.ones(len(rules))])
+                self._sums = self._sums + sign * plain.among(plain.rules, votes).tally(self._X)[0]
+        self._pool = pool
+        return self._sums[:, :-1].copy(), self._sums[:, -1] == 0
 
 
 class _Run:
@@ -254,47 +291,52 @@ class _Run:
     ) -> None:
         self.data, self.generation, self._watched, self._vote_of = data, generation, watched, vote_of
         self.rounds: list[Round] = []
-        self._sizes = [len(generation.pool)]
+        self._pools = [generation.pool]
         self._scores: list[float] = []
         if watched is not None:
-            self._tally: Floats | float = 0.0
-            self._score(0)
+            self._watched_vote = _ChangingVote(self._votes, watched.X)
+            self._score()
+
+    def _votes(self, rules: Ints) -> Vote:
+        return self._vote_of(self.generation.generated.written(rules))
 
     def record(self, done: Round) -> None:
         self.rounds.append(done)
-        self._sizes.append(done.rules)
+        self._pools.append(done.pool)
         if self._watched is not None:
-            self._score(self._sizes[-2])
+            self._score()
 
-    def _score(self, first: int) -> None:
+    def _score(self) -> None:
         assert self._watched is not None
-        new = self.generation.pool.written(np.arange(first, self._sizes[-1]))
-        vote = self._vote_of(new)
-        self._tally = self._tally + vote.tally(self._watched.X)[0]
-        self._scores.append(self._watched.score(vote.decided(self._tally)))
+        tally, _ = self._watched_vote.to(self._pools[-1])
+        self._scores.append(self._watched.score(self._votes(self._pools[-1][:1]).decided(tally)))
 
     def stands_still(self, patience: int | None) -> bool:
         """Whether so many calls in a row were no better than the best before them."""
         return patience is not None and len(self._scores) - 1 - int(np.argmax(self._scores)) >= patience
 
-    def stages(self) -> list[int]:
-        """The size of the pool after each call, up to the best call if calls were watched."""
+    def pools(self) -> list[Ints]:
+        """The rules in the pool after each call, up to the best call if calls were watched."""
         # A last call that added nothing is a call all the same: its duals were used.
-        return self._sizes if self._watched is None else self._sizes[: 1 + int(np.argmax(self._scores))]
+        return self._pools if self._watched is None else self._pools[: 1 + int(np.argmax(self._scores))]
 
-    def last_solve(self, stages: list[int]) -> Relaxation:
-        """The optimum over the pool that is kept."""
-        pool, master = self.generation.pool, self.generation.master
-        if stages[-1] == len(pool) == len(master.cost):
-            return master.solve()
-        kept = pool.take(np.arange(stages[-1]))  # stopped early, or interrupted between two steps
-        return Master(kept.coverage, kept.evidence.cost).solve()
+    def last_solve(self, pools: list[Ints]) -> tuple[Floats, float]:
+        """The optimum over the last of these pools: the shares of the rules generated until then, and the objective."""
+        generation, pool = self.generation, pools[-1]
+        if pool is generation.pool:
+            relaxation = generation.solve()
+            return generation.over_all(relaxation.z), relaxation.objective
+        kept = generation.generated.take(pool)
+        relaxation = Master(kept.coverage, kept.evidence.cost).solve()
+        z = np.zeros(1 + max(int(rules.max()) for rules in pools))
+        z[pool] = relaxation.z
+        return z, relaxation.objective
 
     def history(self) -> pd.DataFrame:
         import pandas as pd
 
-        lines = [{key: value for key, value in vars(done).items() if key != "z"} for done in self.rounds]
-        columns = [field.name for field in fields(Round) if field.name != "z"]
+        columns = [field.name for field in fields(Round) if field.name not in ("z", "pool")]
+        lines = [{column: getattr(done, column) for column in columns} for done in self.rounds]
         return pd.DataFrame(lines, columns=columns, index=pd.RangeIndex(1, len(lines) + 1, name="call"))
 
 
@@ -317,7 +359,7 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
     Parameters
     ----------
     estimator
-        The tree of Algorithm 2, the first one and the one that prices. By default a decision tree of depth 5.
+        The tree of Algorithm 2, the first one and the one that prices. By default a decision tree of depth 10.
     max_rmp_calls
         A bound on the number of solves of the restricted master problem (RMP).
     criterion
@@ -325,6 +367,9 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
     duals
         The LP has many optimal duals. "equal" shares the price of samples that are covered by the same rules equally
         among them; "vertex" leaves it with one of them, as a simplex code does (the paper's reading).
+    step
+        The factor by which duals are added to the weights of the rows. "even": so that a call adds a tenth of what all
+        rows weigh at first, whatever their number; 1 is the paper's, with which the duals of many rows hardly count.
     pricing
         Where new rules come from: "tree" (paper), "forest" (ten randomised trees a call), "binned" (a tree on binned
         features, by XGBoost: for many rows), "bicriteria" (a tree whose splits weigh impurity and reduced cost),
@@ -333,6 +378,11 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
     admit
         Which rules of negative reduced cost enter the pool: "all" (paper), "best" (the most negative one), or an
         object such as ``Negative(at_most=5)`` of `rulecover.boosting.admission`.
+    remove
+        ``None``: rules stay in the pool (paper). "stale": a rule leaves whose reduced cost was above 0.5 in five solves
+        in a row; or an object such as ``Stale(above=0.2, calls=3)`` of `rulecover.boosting.removal`. The pool covers
+        every training row all the same; once rules of the first tree have left, other rows may be missed, which go to
+        `fallback`.
     rule_weights
         ``None``: every rule of the pool votes as it is (paper). "z": only rules with a share in the LP's optimum
         vote, times that share; such a pool may miss rows, which go to `fallback`.
@@ -340,7 +390,8 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
         As in `MIRCOClassifier`.
     early_stopping
         ``False``, or the number of calls without a better accuracy on a held-out tenth of the data after which to
-        stop; ``True`` is 10. The rules of the best call are kept.
+        stop; ``True`` is 10. The rules of the best call are kept. All rules of the pool vote there, whatever
+        `rule_weights` says.
     warm_start
         ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was.
     time_limit
@@ -367,11 +418,11 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
     pool_ : RuleSet
         All rules that were generated, whether they vote or not.
     z_ : ndarray
-        The share of each rule of the pool in that optimum.
+        The share of each of these in that optimum; none if it has left the pool.
     history_ : DataFrame
-        A line for each call: rules in the pool, rules added, objective, a bound on the LP over all rules that the
-        pricing can find (NaN if it proves none), most negative reduced cost, samples in the LP, seconds in LP,
-        pricing and the rest.
+        A line for each call: rules in the pool, rules added and removed, objective, a bound on the LP over all rules
+        that the pricing can find (NaN if it proves none), most negative reduced cost, samples in the LP, seconds in
+        LP, pricing and the rest.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -397,8 +448,10 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
         max_rmp_calls: int = 50,
         criterion: Any = "gini",
         duals: str = "equal",
+        step: float | str = "even",
         pricing: Any = "tree",
         admit: Any = "all",
+        remove: Any = None,
         rule_weights: str | None = None,
         vote: str = "counts",
         fallback: Any = "closest",
@@ -415,8 +468,10 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
         self.max_rmp_calls = max_rmp_calls
         self.criterion = criterion
         self.duals = duals
+        self.step = step
         self.pricing = pricing
         self.admit = admit
+        self.remove = remove
         self.rule_weights = rule_weights
         self.vote = vote
         self.fallback = fallback
@@ -434,14 +489,15 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
         """The paper's settings: one tree a call, duals as a simplex code returns them, all rules vote by counts.
 
         >>> RCBoostClassifier.as_in_paper(max_rmp_calls=10)
-        RCBoostClassifier(duals='vertex', max_rmp_calls=10)
+        RCBoostClassifier(duals='vertex', max_rmp_calls=10, step=1.0)
         """
-        paper = {"duals": "vertex", "pricing": "tree", "admit": "all", "rule_weights": None, "vote": "counts"}
+        paper = {"duals": "vertex", "step": 1.0, "pricing": "tree", "admit": "all", "remove": None}
+        paper |= {"rule_weights": None, "vote": "counts"}
         return cls(estimator, **{**paper, **settings})
 
     def _default_estimator(self) -> Any:
         # A leaf must carry some weight: rows that hardly count make no rule of their own.
-        return DecisionTreeClassifier(max_depth=5, min_weight_fraction_leaf=1e-6)
+        return DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=1e-6)
 
     def _grown_tree(self, pool: RulePool) -> GrownTree:
         return GrownTree.of(pool)

@@ -32,8 +32,11 @@ class RCBoostRegressor(RuleRegressor, RuleBoosting):
     scale
         The squared error that costs as much as a rule, in squared units of y; "auto" is the variance of y. The
         smaller, the more an impure rule costs.
-    duals, admit, rule_weights, warm_start, time_limit, on_interrupt, random_state, n_jobs, verbose
+    duals, admit, remove, rule_weights, warm_start, time_limit, on_interrupt, random_state, n_jobs, verbose
         As in `RCBoostClassifier`.
+    step
+        As in `RCBoostClassifier`; 1 by default, as in the paper: with smaller steps trees of numbers, which have few
+        leaves, often find nothing new.
     pricing
         Where new rules come from: "tree" (paper), "forest" (ten randomised trees a call), "binned" (a tree on binned
         features, by XGBoost: for many rows), or an object of `rulecover.boosting`. "bicriteria" and "exact" search by
@@ -57,7 +60,7 @@ class RCBoostRegressor(RuleRegressor, RuleBoosting):
     pool_ : RuleSet
         All rules that were generated, whether they vote or not.
     z_ : ndarray
-        The share of each rule of the pool in that optimum.
+        The share of each of these in that optimum; none if it has left the pool.
     history_ : DataFrame
         A line for each call; see `RCBoostClassifier`.
     n_features_in_, feature_names_in_
@@ -91,8 +94,10 @@ class RCBoostRegressor(RuleRegressor, RuleBoosting):
         criterion: Any = "squared_error",
         scale: Any = "auto",
         duals: str = "equal",
+        step: float | str = 1.0,
         pricing: Any = "tree",
         admit: Any = "all",
+        remove: Any = None,
         rule_weights: str | None = None,
         vote: str = "equal",
         fallback: Any = "mean",
@@ -109,8 +114,10 @@ class RCBoostRegressor(RuleRegressor, RuleBoosting):
         self.criterion = criterion
         self.scale = scale
         self.duals = duals
+        self.step = step
         self.pricing = pricing
         self.admit = admit
+        self.remove = remove
         self.rule_weights = rule_weights
         self.vote = vote
         self.fallback = fallback

@@ -11,59 +11,20 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from rulecover.estimators.base import RuleModel
+from rulecover.estimators.base import RuleModel, VotingModel
 from rulecover.estimators.checks import chosen, real_number, sample_weights
 from rulecover.exceptions import UnreadableModelError
 from rulecover.fallback import NUMERIC_FALLBACKS, Fallback
 from rulecover.means import FittedVote, MeanVote, NumericVote
 from rulecover.numeric import NumericData
-from rulecover.ridge import Moments
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Floats, Ints
 
 
-class RuleRegressor(RegressorMixin, RuleModel):
-    """A model of rules that vote on a number."""
-
-    vote: str
-    scale: Any
-    ridge: float | None
-    vote_: NumericVote
+class NumberModel(RegressorMixin, RuleModel):
+    """A model of rules that predicts a number."""
 
     _classifier: ClassVar[str]
-
-    # Predicting -------------------------------------------------------------------------------------------------
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
-        """An interval for each row that should hold its number with this probability, rows x (lower, upper).
-
-        Its middle is the prediction; its width comes from the spread of the numbers that the covering rules met. With
-        plain means that is the variance of the covering rules' numbers, within the rules and between their means; with
-        refitted values the mean squared error over each covering rule's training samples. Errors are taken to be
-        normal.
-
-        Parameters
-        ----------
-        X
-            Rows x columns.
-        coverage
-            The probability, between 0 and 1.
-        """
-        check_is_fitted(self)
-        if not 0 < real_number("coverage", coverage) < 1:
-            raise ValueError(f"coverage is {coverage}; it is a probability, above 0 and below 1, such as 0.9.")
-        tally, _ = self._tally(self._check_rows(X))
-        middle = self.vote_.decided(tally)
-        reach = float(norm.ppf(0.5 + coverage / 2)) * self.vote_.spread(tally)
-        return np.column_stack([middle - reach, middle + reach])
-
-    def fidelity(self, X: Any) -> float:
-        """How much of the source model's answers the rules explain: R² with the model's answers in place of y."""
-        X = self._check_rows(X)
-        mine = self.vote_.decided(self._tally(X)[0])
-        return float(r2_score(self.estimator_.predict(self._as_model_saw(X)), mine))
-
-    # Fitting ----------------------------------------------------------------------------------------------------
 
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[NumericData, Ints]:
         shape: tuple[int, ...] = np.shape(y) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
@@ -102,6 +63,51 @@ class RuleRegressor(RegressorMixin, RuleModel):
         return sample_weights(X, y, sample_weight, None)
 
     def _samples(self, X: Any, y: Array, weight: Floats | None) -> NumericData:
+        return NumericData.of(X, y, weight)
+
+
+class RuleRegressor(NumberModel, VotingModel):
+    """A model of rules that vote on a number."""
+
+    vote: str
+    scale: Any
+    ridge: float | None
+    vote_: NumericVote
+
+    # Predicting -------------------------------------------------------------------------------------------------
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """An interval for each row that should hold its number with this probability, rows x (lower, upper).
+
+        Its middle is the prediction; its width comes from the spread of the numbers that the covering rules met. With
+        plain means that is the variance of the covering rules' numbers, within the rules and between their means; with
+        refitted values the mean squared error over each covering rule's training samples. Errors are taken to be
+        normal.
+
+        Parameters
+        ----------
+        X
+            Rows x columns.
+        coverage
+            The probability, between 0 and 1.
+        """
+        check_is_fitted(self)
+        if not 0 < real_number("coverage", coverage) < 1:
+            raise ValueError(f"coverage is {coverage}; it is a probability, above 0 and below 1, such as 0.9.")
+        tally, _ = self._tally(self._check_rows(X), X)
+        middle = self.vote_.decided(tally)
+        reach = float(norm.ppf(0.5 + coverage / 2)) * self.vote_.spread(tally)
+        return np.column_stack([middle - reach, middle + reach])
+
+    def fidelity(self, X: Any) -> float:
+        """How much of the source model's answers the rules explain: R² with the model's answers in place of y."""
+        rows = self._check_rows(X, whole=True)
+        mine = self.vote_.decided(self._tally(rows, X)[0])
+        return float(r2_score(self._model(X, np.arange(len(mine))).predict(rows), mine))
+
+    # Fitting ----------------------------------------------------------------------------------------------------
+
+    def _samples(self, X: Any, y: Array, weight: Floats | None) -> NumericData:
         return NumericData.of(X, y, weight, scale=self._checked_scale())
 
     def _checked_scale(self) -> float | None:
@@ -123,8 +129,7 @@ class RuleRegressor(RegressorMixin, RuleModel):
         plain = self._vote_of(rules)
         if self.ridge is None:
             return plain
-        covered = rules.apply(data.X)
-        return FittedVote.of(plain, Moments.of(covered, data.z, data.count).fitted(self.ridge), covered, data)
+        return FittedVote.of(plain, rules.apply(data.X), data, ridge=self.ridge)
 
 
 def _no_number(y: Array) -> Any:

@@ -6,12 +6,19 @@ To add a library, write a module with ``read(model) -> TreeEnsemble`` and ``READ
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
+from types import ModuleType
 
 from rulecover.exceptions import UnreadableModelError
 from rulecover.trees import TreeEnsemble
 
-_READERS = {"sklearn": "rulecover.readers.from_sklearn"}
+_READERS = {
+    "sklearn": "rulecover.readers.from_sklearn",
+    "xgboost": "rulecover.readers.from_xgboost",
+    "lightgbm": "rulecover.readers.from_lightgbm",
+    "catboost": "rulecover.readers.from_catboost",
+}
 
 
 def register(package: str, module: str) -> None:
@@ -20,12 +27,21 @@ def register(package: str, module: str) -> None:
 
 
 def read_trees(model: object) -> TreeEnsemble:
-    """The trees of a trained model.
+    """The trees of a trained model, or of a model file.
+
+    Parameters
+    ----------
+    model
+        A trained model of scikit-learn, XGBoost, LightGBM or CatBoost, or the path of a model file: XGBoost's or
+        CatBoost's JSON, LightGBM's text. Files are read without the library, and no code in them is run.
 
     Raises
     ------
     UnreadableModelError
-        If the model is of a type that no reader knows; the message lists what can be read.
+        If the model is of a type that no reader knows, and the message lists what can be read; or if it is one, but no
+        trees of rules.
+    DamagedModelError
+        If a file is cut, damaged or of another format.
     sklearn.exceptions.NotFittedError
         If the model is not trained yet.
 
@@ -37,12 +53,24 @@ def read_trees(model: object) -> TreeEnsemble:
     >>> len(read_trees(forest).trees)
     3
     """
+    if isinstance(model, (str, os.PathLike)):
+        from rulecover.readers.from_file import read
+
+        return read(model)
+    reader = reader_of(model)
+    if reader is None:
+        raise unreadable(model)
+    ensemble: TreeEnsemble = reader.read(model)
+    return ensemble
+
+
+def reader_of(model: object) -> ModuleType | None:
+    """The module that reads such models, if there is one."""
     for base in type(model).__mro__:
         module = _READERS.get(base.__module__.partition(".")[0])
         if module is not None:
-            ensemble: TreeEnsemble = import_module(module).read(model)
-            return ensemble
-    raise unreadable(model)
+            return import_module(module)
+    return None
 
 
 def unreadable(model: object, reason: str = "") -> UnreadableModelError:

@@ -1,56 +1,98 @@
-"""The trees of scikit-learn's decision trees, forests, extra trees and baggings."""
+"""The trees of scikit-learn's decision trees, forests, gradient boosting, and ensembles of these."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.ensemble import BaggingClassifier, BaggingRegressor
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomTreesEmbedding,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
 from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
-from rulecover.readers import unreadable
+from rulecover.readers import read_trees, unreadable
+from rulecover.readers.combined import combined
 from rulecover.readers.thresholds import from_float32
 from rulecover.trees import Tree, TreeEnsemble
-from rulecover.typing import Ints
+from rulecover.typing import Floats
 
 READS = (
     "DecisionTree",
     "ExtraTree",
     "RandomForest",
     "ExtraTrees",
-    "Bagging of any of these",
+    "GradientBoosting",
+    "HistGradientBoosting",
+    "AdaBoost, Bagging and Voting of any of these",
+    "a Pipeline in front of these",
     "FrozenEstimator of these",
 )
+
+#: Models that have trees, but whose leaves are no rules for y.
+_REFUSED = {
+    IsolationForest: "its trees part rare rows from others and say nothing of y; explain the labels it gives instead, "
+    "by a forest trained on them",
+    RandomTreesEmbedding: "its trees were grown at random, without y",
+    StackingClassifier: "its trees do not vote: another model is trained on their answers; explain one of its "
+    "estimators_",
+    StackingRegressor: "its trees do not vote: another model is trained on their answers; explain one of its "
+    "estimators_",
+}
 
 
 def read(model: Any) -> TreeEnsemble:
     """The trees of a fitted scikit-learn model, its own compiled code as their routes."""
     if isinstance(model, FrozenEstimator):
-        return read(model.estimator)
-    if isinstance(model, BaseDecisionTree):
-        return _ensemble(model, [model])
-    if isinstance(model, (ForestClassifier, ForestRegressor)):
-        check_is_fitted(model)
-        return _ensemble(model, model.estimators_)
-    if isinstance(model, (BaggingClassifier, BaggingRegressor)):
-        return _bagging(model)
+        return read_trees(model.estimator)
+    for kind, reason in _REFUSED.items():
+        if isinstance(model, kind):
+            raise unreadable(model, f" ({reason})")
+    for kinds, reader in _READERS.items():
+        if isinstance(model, kinds):
+            check_is_fitted(model)
+            return reader(model)
     raise unreadable(model)
 
 
-def _ensemble(model: Any, members: list[Any]) -> TreeEnsemble:
-    check_is_fitted(model)
+def _forest(model: Any) -> TreeEnsemble:
     if model.n_outputs_ > 1:
         raise UnreadableModelError(
             f"{type(model).__name__} was trained on {model.n_outputs_} outputs, but a rule has one; "
             "train one model for each output."
         )
+    return _of_trees(model, [model] if isinstance(model, BaseDecisionTree) else model.estimators_)
+
+
+def _gradient_boosting(model: Any) -> TreeEnsemble:
+    members = model.estimators_.ravel()  # stage by stage, in each the trees of all classes
+    whole = _of_trees(model, members)
+    values = (model.learning_rate * member.tree_.value[:, :, 0] for member in members)
+    trees = tuple(replace(tree, value=value) for tree, value in zip(whole.trees, values, strict=True))
+    return replace(whole, trees=trees, output=np.arange(len(trees)) % model.estimators_.shape[1])
+
+
+def _of_trees(model: Any, members: Sequence[Any]) -> TreeEnsemble:
     return TreeEnsemble(
         trees=tuple(_tree(member.tree_) for member in members),
         routes=tuple(member.tree_.apply for member in members),
@@ -60,23 +102,44 @@ def _ensemble(model: Any, members: list[Any]) -> TreeEnsemble:
     )
 
 
-def _bagging(model: Any) -> TreeEnsemble:
-    check_is_fitted(model)
-    trees: list[Tree] = []
-    routes: list[Callable[[Any], Ints]] = []
-    for member, columns in zip(model.estimators_, model.estimators_features_, strict=True):
+def _of_members(model: Any) -> TreeEnsemble:
+    """The trees of all members, whatever library they come from."""
+    parts = []
+    for member in model.estimators_:
         try:
-            inner = read(member)
+            parts.append(read_trees(member))
         except UnreadableModelError as error:
             raise unreadable(model, f" of {type(member).__name__}") from error
-        whole = np.array_equal(columns, np.arange(model.n_features_in_))
-        trees += [tree if whole else tree.on_columns(columns) for tree in inner.trees]
-        routes += [route if whole else partial(_route_on, route, columns) for route in inner.routes]
-    return TreeEnsemble(tuple(trees), tuple(routes), _as_float32, model.n_features_in_, _names(model))
+    return combined(
+        parts,
+        model.n_features_in_,
+        _names(model),
+        columns=getattr(model, "estimators_features_", None),
+        weights=_member_weights(model, len(parts)),
+    )
 
 
-def _route_on(route: Callable[[Any], Ints], columns: Ints, X: Any) -> Ints:
-    return route(X[:, columns])
+def _member_weights(model: Any, n_members: int) -> Floats | None:
+    """What each member counts in the model; ``None`` if all count the same."""
+    if isinstance(model, (AdaBoostClassifier, AdaBoostRegressor)):
+        return np.asarray(model.estimator_weights_[:n_members], dtype=np.float64)
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        given = [1.0] * len(model.estimators) if model.weights is None else model.weights
+        kept = [weight for (_, member), weight in zip(model.estimators, given, strict=True) if member != "drop"]
+        return np.array(kept, dtype=np.float64)
+    return None
+
+
+def _hist_boosting(model: Any) -> TreeEnsemble:
+    from rulecover.readers.hist_boosting import read_hist_boosting
+
+    return read_hist_boosting(model)
+
+
+def _pipeline(model: Pipeline) -> TreeEnsemble:
+    from rulecover.readers.pipelines import read_pipeline
+
+    return read_pipeline(model)
 
 
 def _names(model: Any) -> tuple[str, ...] | None:
@@ -107,3 +170,13 @@ def _as_float32(X: Any) -> Any:
     if np.isinf(values.sum(dtype=np.float64)) and np.isinf(values).any():
         raise MismatchedDataError("X contains infinity or a value too large for float32; scale or clip that column.")
     return X
+
+
+_READERS: dict[tuple[type, ...], Callable[[Any], TreeEnsemble]] = {
+    (BaseDecisionTree, ForestClassifier, ForestRegressor): _forest,
+    (GradientBoostingClassifier, GradientBoostingRegressor): _gradient_boosting,
+    (HistGradientBoostingClassifier, HistGradientBoostingRegressor): _hist_boosting,
+    (AdaBoostClassifier, AdaBoostRegressor, VotingClassifier, VotingRegressor): _of_members,
+    (BaggingClassifier, BaggingRegressor): _of_members,
+    (Pipeline,): _pipeline,
+}

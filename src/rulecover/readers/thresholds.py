@@ -21,10 +21,14 @@ def from_float32(threshold: Array) -> Floats:
         f = wanted.astype(np.float32)
         f = np.where(f > wanted, np.nextafter(f, np.float32(-np.inf)), f)
         following = np.nextafter(f, np.float32(np.inf))
-        # Past the largest float32 a double becomes infinite, which no model takes: f itself will do there.
-        middle = np.where(np.isinf(following), f.astype(np.float64), (f.astype(np.float64) + following) / 2)
+        middle = np.where(f == np.inf, np.inf, (_bounded(f) + _bounded(following)) / 2)
         rounds_down = middle.astype(np.float32) <= f
         return np.where(rounds_down, middle, np.nextafter(middle, -np.inf))
+
+
+def _bounded(f: Array) -> Floats:
+    """In float64, infinities as the number that would follow the largest: doubles half way to it become infinite."""
+    return np.clip(f.astype(np.float64), -(2.0**128), 2.0**128)
 
 
 def below_float32(threshold: Array) -> Floats:

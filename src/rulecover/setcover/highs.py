@@ -101,6 +101,24 @@ class CoveringLP:
         # The basis stays primal feasible under new columns, and dual feasible under new rows.
         _check(self._highs.setOptionValue("simplex_strategy", _PRIMAL), "simplex_strategy")
 
+    def keep(self, rules: Ints) -> Ints:
+        """Only these rules stay, with the samples in the basis, whose places are returned: the basis stays too.
+
+        Rules that have no share are rows with slack, which is in the basis: without both it is a basis still.
+        """
+        assert self._price is None and not self._with_mu, "rules leave an LP of plain covers only"
+        basis, basic = self._highs.getBasis(), highspy.HighsBasisStatus.kBasic
+        gone = np.setdiff1d(np.arange(self._n_rules), rules)
+        samples = np.flatnonzero([status == basic for status in basis.col_status])
+        _delete(self._highs.deleteRows, gone)
+        _delete(self._highs.deleteCols, np.setdiff1d(np.arange(self._n_samples), samples))
+        self._n_rules, self._n_samples = len(rules), len(samples)
+        if basis.valid and all(basis.row_status[j] == basic for j in gone):
+            basis.row_status = [basis.row_status[j] for j in rules]
+            basis.col_status = [basic] * len(samples)
+            _check(self._highs.setBasis(basis), "setBasis")
+        return samples
+
     def reprice(self, cost: Floats) -> None:
         """Other costs of the rules; the basis stays."""
         _valid(cost)
@@ -293,6 +311,11 @@ def _add_columns(
     rows = np.asarray(rows, dtype=np.int32)
     entries = np.full(len(rows), value)
     _check(highs.addCols(n, cost, np.zeros(n), np.full(n, upper), len(rows), starts, rows, entries), "addCols")
+
+
+def _delete(delete: Any, places: Ints) -> None:
+    if len(places):
+        _check(delete(len(places), places.astype(np.int32)), delete.__name__)
 
 
 def _valid(*arrays: Floats) -> None:

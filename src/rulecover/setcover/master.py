@@ -1,4 +1,4 @@
-"""The restricted master problem RMP(𝒥ₜ): the covering LP over a pool that grows, kept alive between solves."""
+"""The restricted master problem RMP(𝒥ₜ): the covering LP over a pool that changes, kept alive between solves."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ class Relaxation:
         The price λᵢ of each sample; they add up to the objective.
     objective
         Σ (1 + wⱼ) zⱼ.
+    reduced_cost
+        (1 + wⱼ) - Σ λᵢ of each rule: zero where it has a share.
     n_samples_in_lp
         How many samples the LP had to know; the optimum is exact for all.
     """
@@ -45,6 +47,7 @@ class Relaxation:
     z: Floats
     duals: Floats
     objective: float
+    reduced_cost: Floats
     n_samples_in_lp: int
 
 
@@ -143,7 +146,7 @@ def _sums(blocks: list[Ints], values: Floats) -> Floats:
 
 
 class Master:
-    """The restricted master problem, re-solved from its last basis as rules are added.
+    """The restricted master problem, re-solved from its last basis as rules come and go.
 
     The LP does not carry one row a sample. Samples with the same coverage are one; of these only those that bind are
     in it: it is solved over the samples it has, those that come out short are added, worst first, and it is solved
@@ -188,6 +191,32 @@ class Master:
         self._coverage = self._coverage.join(coverage)
         self.cost = np.concatenate([self.cost, cost])
 
+    def remove(self, rules: Ints) -> None:
+        """Takes out rules that the others can do without; the samples that the last basis needs stay in the LP.
+
+        Rules with no share in the last optimum can always go: it stays feasible, so the optimum does not rise.
+
+        Raises
+        ------
+        UncoveredSamplesError
+            If a sample would be left without a rule; nothing is taken out then.
+        """
+        kept = np.delete(np.arange(len(self.cost)), rules)
+        coverage = self._coverage.take(kept)
+        if (missed := coverage.missed()).size:
+            raise UncoveredSamplesError(
+                f"without these rules {missed.size} samples are covered by none, the first is sample {missed[0]}."
+            )
+        self._coverage, self.cost = coverage, self.cost[kept]
+        self._signatures, self._packs = Signatures(coverage.n_samples), Packs(coverage.n_samples)
+        self._signatures.add(coverage)
+        self._packs.add(coverage, 0)
+        self._watched = self._watched[:0]
+        if self._lp is not None:
+            self._is_inside[self._inside] = False
+            self._inside = self._inside[self._lp.keep(kept)]
+            self._is_inside[self._inside] = True
+
     def _hand_over(self, samples: Ints, place: Ints, times: Ints) -> None:
         """New rules part a group: its place in the LP goes to those of its samples that they cover least.
 
@@ -220,7 +249,9 @@ class Master:
             if not short.size:
                 break
             self._enter(short[:_ENTERING])
-        return Relaxation(answer.shares, self._spread(answer.duals), float(answer.duals.sum()), len(self._inside))
+        prices = answer.duals
+        reduced = self.cost - self._coverage.among(self._inside[prices > 0]).per_rule(prices[prices > 0])
+        return Relaxation(answer.shares, self._spread(prices), float(prices.sum()), reduced, len(self._inside))
 
     def _short(self, shares: Floats) -> Ints:
         """Samples that these shares cover too little, the worst first: none only if there is none among all."""

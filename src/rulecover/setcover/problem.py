@@ -143,6 +143,8 @@ class Certificate:
         Samples covered less often than demanded, because the number of rules was limited.
     n_capped
         Samples whose demand was lowered to the number of rules that cover them at all.
+    n_left_out
+        Samples that no rule covers at all; nothing is said of them.
     seconds
         Wall-clock time of the solver.
     proof
@@ -161,6 +163,7 @@ class Certificate:
     min_rules: int = 1
     n_uncovered: int = 0
     n_capped: int = 0
+    n_left_out: int = 0
     proof: tuple[Branch, ...] = ()
     count_proof: Branch | None = None
 
@@ -185,6 +188,8 @@ class Certificate:
             lines.append(f"no cover costs less than {bound:.3f} ({self.source}): gap {100 * self.gap:.1f} %{few}")
         if self.n_capped:
             lines.append(f"{self.n_capped} samples are covered by fewer rules than demanded, by all there are")
+        if self.n_left_out:
+            lines.append(f"{self.n_left_out} samples are covered by no rule at all and were left out")
         return "\n".join(lines)
 
 

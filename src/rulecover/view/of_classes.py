@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -56,10 +57,22 @@ class ClassView:
     def fidelity_in_words(self, fidelity: float) -> str:
         return f"The rules agree with the model they come from on {percent(fidelity)} of the held-out rows."
 
-    def report(self, rules: RuleSet) -> dict[str, Any]:
+    def speaks_for(self, vote: Sequence[float]) -> str:
+        """The class to which the vote adds most, and how much."""
+        most = max(vote)
+        return f"{self.seen.classes.tolist()[list(vote).index(most)]} {most:+.2g}"
+
+    def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
+        if not votes:
+            return []
+        classes = [printable(str(label)) for label in self.seen.classes.tolist()]
+        default = ", ".join(f"{value:+.3g} for {label}" for label, value in zip(classes, votes[0], strict=True))
+        return [f"Every row begins with the default vote, {default}; the votes of the rules that it meets are added."]
+
+    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> dict[str, Any]:
         from rulecover.view.report import part_on_classes
 
-        return part_on_classes(rules, self.seen)
+        return part_on_classes(rules, self.seen, votes)
 
 
 def whole(sums: Any) -> Any:

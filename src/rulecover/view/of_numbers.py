@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -86,7 +87,15 @@ class NumberView:
         share = percent(min(1.0, max(0.0, fidelity)))
         return f"The rules explain {share} of the variance of the model they come from on the held-out rows."
 
-    def report(self, rules: RuleSet) -> dict[str, Any]:
+    def speaks_for(self, vote: Sequence[float]) -> str:
+        return signed(vote[0])
+
+    def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
+        if self.seen.default is None:
+            return []
+        return [f"Every row begins with {spoken(self.seen.default)}; what the rules that it meets add is added."]
+
+    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> dict[str, Any]:
         mean, spread = self.seen.mean, self.seen.spread
         low, high = float(np.min(mean - spread)), float(np.max(mean + spread))
         total, reach = self.seen.total, (high - low) or 1.0

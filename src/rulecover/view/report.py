@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rulecover.files import whole_file
 from rulecover.view.numbers import amount
 from rulecover.view.rendering import environment
 from rulecover.view.text import percent, printable
-from rulecover.view.words import certificate_in_words, cost_in_words, figures_in_words, summary_in_words
+from rulecover.view.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
 
 if TYPE_CHECKING:
     from rulecover.clauses import Rule
@@ -50,11 +51,14 @@ class _Row:
     purity: str
     lift: str
     mix: tuple[_Part, ...]
+    vote: str = ""
 
 
 def write_report(summary: Summary, path: str | os.PathLike[str]) -> Path:
     """Writes the report to a file, whole or not at all; returns its path."""
-    return _write_whole(Path(path), report_html(summary))
+    with whole_file(Path(path)) as file:
+        file.write(report_html(summary))
+    return Path(path)
 
 
 def report_html(summary: Summary) -> str:
@@ -67,32 +71,40 @@ def report_html(summary: Summary) -> str:
         title=printable(summary.title),
         lead=summary_in_words(summary),
         figures=figures_in_words(summary),
-        certificate=certificate_in_words(summary.certificate),
-        cost=cost_in_words(rules),
+        proved=proved_in_words(summary),
+        votes=votes_in_words(summary),
+        path=path_in_words(summary),
         features=_features(rules),
         measure=rules.evidence.view.measure,
-        **rules.evidence.view.report(rules),
+        **rules.evidence.view.report(rules, summary.votes[1:]),
     )
 
 
-def part_on_classes(rules: RuleSet, seen: ClassEvidence) -> dict[str, Any]:
-    """What the report shows of rules that predict a class."""
+def part_on_classes(rules: RuleSet, seen: ClassEvidence, votes: Sequence[tuple[float, ...]]) -> dict[str, Any]:
+    """What the report shows of rules that predict a class; see `Summary` on their votes."""
     classes = [printable(str(label)) for label in seen.classes.tolist()]
     return {
         "numbers": False,
         "classes": [(name, _colour(k)) for k, name in enumerate(classes)],
-        "rows": _rows(rules, seen, classes),
+        "rows": _rows(rules, seen, classes, votes),
         "widest": min(_WIDEST, max(map(len, classes))),
     }
 
 
-def _rows(rules: RuleSet, seen: ClassEvidence, classes: list[str]) -> list[_Row]:
+def _rows(rules: RuleSet, seen: ClassEvidence, classes: list[str], votes: Sequence[tuple[float, ...]]) -> list[_Row]:
     total = seen.total
     usual = seen.totals / total
-    return [
+    rows = [
         _row(j, rule, classes, int(seen.best[j]), total=total, usual=float(usual[seen.best[j]]))
         for j, rule in enumerate(rules)
     ]
+    return [_with_vote(row, vote, classes) for row, vote in zip(rows, votes, strict=True)] if votes else rows
+
+
+def _with_vote(row: _Row, vote: tuple[float, ...], classes: list[str]) -> _Row:
+    """The row of a rule whose vote was fitted: it speaks for the class to which it adds most."""
+    best = vote.index(max(vote))
+    return replace(row, prediction=classes[best], colour=_colour(best), vote=f"{vote[best]:+.2g}")
 
 
 def _row(j: int, rule: Rule, classes: list[str], best: int, *, total: float, usual: float) -> _Row:
@@ -124,24 +136,3 @@ def _features(rules: RuleSet) -> list[tuple[str, int, float]]:
 
 def _colour(k: int) -> int:
     return min(k, _COLOURS)
-
-
-def _write_whole(path: Path, text: str) -> Path:
-    """Writes beside the file and renames: a reader sees the old report or the new one, never a half."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(name).chmod(_usual_mode())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return path
-
-
-def _usual_mode() -> int:
-    """The mode that a new file gets here: a temporary file is its owner's alone."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

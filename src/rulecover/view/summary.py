@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulecover.exceptions import UnreadableModelError
+
 if TYPE_CHECKING:
     from rulecover.rules import RuleSet
     from rulecover.setcover import Certificate
@@ -31,33 +33,40 @@ class Summary:
     title
         What the data are called.
     rules, certificate
-        The rules, and what is proved of them.
+        The rules, and what is proved of them, if they are a cover.
     scores
         The accuracy of the rules (of numbers R²), then of other models, on the held-out rows.
     missed
         The share of held-out rows that no rule covers.
     fidelity
-        The share of held-out rows on which rules and source model agree; of numbers R² with the model's answers.
+        The share of held-out rows on which rules and source model agree; of numbers R² with the model's answers;
+        ``None`` for rules without a model.
     fallback
-        Who answered for the missed rows: "closest", "all", "majority", "model" or a name of your own.
+        Who answered for the missed rows: "closest", "all", "majority", "model", "default" or a name of your own.
     n_candidates
         How many rules there were to choose from.
     n_held_out
         How many rows the figures come from.
     notes
         What was done to the data, in sentences.
+    votes
+        Where votes are added to a default vote: that one, then what each rule adds, each for every class.
+    path
+        Where there are rule sets of other sizes: for each the number of rules and the cross-validated accuracy.
     """
 
     title: str
     rules: RuleSet
-    certificate: Certificate
+    certificate: Certificate | None
     scores: tuple[Score, ...]
     missed: float
-    fidelity: float
+    fidelity: float | None
     fallback: str
     n_candidates: int
     n_held_out: int
     notes: tuple[str, ...] = ()
+    votes: tuple[tuple[float, ...], ...] = ()
+    path: tuple[tuple[int, float], ...] = ()
 
     @classmethod
     def of(
@@ -71,7 +80,7 @@ class Summary:
         notes: Sequence[str] = (),
         shown: RuleSet | None = None,
     ) -> Summary:
-        """The figures of a fitted `MIRCOClassifier` or `MIRCORegressor` on held-out rows.
+        """The figures of a fitted `MIRCOClassifier`, `RulePathClassifier`, or one of numbers, on held-out rows.
 
         Parameters
         ----------
@@ -99,15 +108,44 @@ class Summary:
         return cls(
             title=title,
             rules=rules,
-            certificate=model.certificate_,
+            certificate=getattr(model, "certificate_", None),
             scores=tuple(scores),
             missed=float(np.mean(model.missed(X))),
-            fidelity=float(model.fidelity(X)),
-            fallback=str(getattr(model.fallback, "name", model.fallback)),
+            fidelity=_fidelity(model, X),
+            fallback=_who_answers(model),
             n_candidates=int(model.n_candidate_rules_),
             n_held_out=len(y),
             notes=tuple(notes),
+            votes=_votes(model),
+            path=_path(model),
         )
+
+
+def _who_answers(model: Any) -> str:
+    fallback = getattr(model, "fallback", "default")
+    return str(getattr(fallback, "name", fallback))
+
+
+def _votes(model: Any) -> tuple[tuple[float, ...], ...]:
+    votes = getattr(model, "votes_", None)
+    return () if votes is None else (tuple(votes.default.tolist()), *map(tuple, votes.votes.tolist()))
+
+
+def _path(model: Any) -> tuple[tuple[int, float], ...]:
+    """A few sizes of the path, the one that was taken among them."""
+    path = getattr(model, "path_", None)
+    if path is None or "cv_score" not in path:
+        return ()
+    sizes = {1, 2, 3, 5, 10, 15, 25, 50, 100, 200, model.n_rules_, path.index[-1]}
+    shown = sorted(sizes.intersection(path.index[1:]))
+    return tuple((int(size), float(path["cv_score"].loc[size])) for size in shown)
+
+
+def _fidelity(model: Any, X: Any) -> float | None:
+    try:
+        return float(model.fidelity(X))
+    except UnreadableModelError:  # rules made by hand
+        return None
 
 
 def _size(rules: RuleSet) -> str:

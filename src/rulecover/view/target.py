@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -54,5 +54,11 @@ class TargetView(Protocol):
     def fidelity_in_words(self, fidelity: float) -> str:
         """How well the rules follow their model."""
 
-    def report(self, rules: RuleSet) -> dict[str, Any]:
-        """What the report shows of the rules."""
+    def speaks_for(self, vote: Sequence[float]) -> str:
+        """What a rule with a fitted vote says, in place of the first of the columns."""
+
+    def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
+        """What every row begins with before any rule adds to it, the first of the votes; nothing without votes."""
+
+    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> dict[str, Any]:
+        """What the report shows of the rules, and of their votes where these were fitted."""

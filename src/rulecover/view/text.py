@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from rulecover.view.summary import Score
 
 
-def rule_table(rules: RuleSet) -> str:
-    """An aligned table, one line a rule; the condition stands last, where its length does no harm."""
+def rule_table(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> str:
+    """An aligned table, one line a rule; the condition stands last, where its length does no harm.
+
+    Fitted `votes` (rules x answers) decide what a rule speaks for, and are shown with it.
+    """
     if not len(rules):
         return "no rules"
     if rules.evidence is None:
@@ -20,13 +23,19 @@ def rule_table(rules: RuleSet) -> str:
         return aligned([("rule", "if"), *rows], right=(True, False))
     columns = rules.evidence.view.columns
     header = ("rule", *(column.name for column in columns), "if")
-    return aligned([header, *rule_rows(rules)], right=(True, *(column.right for column in columns), False))
+    return aligned([header, *rule_rows(rules, votes)], right=(True, *(column.right for column in columns), False))
 
 
-def rule_rows(rules: RuleSet) -> list[tuple[str, ...]]:
+def rule_rows(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> list[tuple[str, ...]]:
     """The cells of each rule that has met data: its number, what it found, and its condition."""
-    columns = rules.evidence.view.columns if rules.evidence else ()
-    return [(str(j), *(column.cell(rule) for column in columns), printable(rule.text)) for j, rule in enumerate(rules)]
+    assert rules.evidence is not None
+    view = rules.evidence.view
+    rows = []
+    for j, rule in enumerate(rules):
+        cells = [column.cell(rule) for column in view.columns]
+        first = [printable(view.speaks_for(votes[j])), *cells[1:]] if votes else cells
+        rows.append((str(j), *first, printable(rule.text)))
+    return rows
 
 
 def score_table(scores: Sequence[Score], measure: str = "accuracy") -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rulecover.rules import RuleSet
     from rulecover.setcover import Certificate
     from rulecover.view.summary import Summary
+    from rulecover.view.target import TargetView
 
 _WHO_ANSWERED = {
     "closest": "the rules that it almost meets answer",
@@ -19,6 +20,7 @@ _WHO_ANSWERED = {
     "majority": "the most frequent class is the answer",
     "mean": "the mean of all rows, or what was fitted in its place, is the answer",
     "model": "the source model answers",
+    "default": "the default vote is the answer",
 }
 
 
@@ -35,13 +37,13 @@ def summary_in_words(summary: Summary) -> str:
 
 def figures_in_words(summary: Summary) -> list[str]:
     """How often the rules agree with their source, and who answers where none applies."""
-    assert summary.rules.evidence is not None
-    sentences = [summary.rules.evidence.view.fidelity_in_words(summary.fidelity)]
+    view = _view(summary)
+    sentences = [] if summary.fidelity is None else [view.fidelity_in_words(summary.fidelity)]
     if summary.missed:
         who = _WHO_ANSWERED.get(summary.fallback, f"{summary.fallback} answers")
-        sentences.append(f"No rule covers {percent(summary.missed)} of them; for such a row {who}.")
+        sentences.append(f"No rule covers {percent(summary.missed)} of the held-out rows; for such a row {who}.")
     else:
-        sentences.append("Every one of them is covered by a rule.")
+        sentences.append("Every held-out row is covered by a rule.")
     return sentences
 
 
@@ -50,7 +52,35 @@ def cost_in_words(rules: RuleSet) -> str:
     seen = rules.evidence
     if seen is None or bool((abs(seen.cost - 1.0 - seen.impurity) < 1e-12).all()):
         return "A rule costs 1 plus its impurity, so that a choice is cheap if its rules are few and pure."
-    return "A rule costs 1 plus the weights that were set on its impurity and its length."
+    return (
+        "A rule costs 1 plus the weights that were set on its impurity and its length, over the weight that a booster "
+        "gives to its tree or leaf."
+    )
+
+
+def proved_in_words(summary: Summary) -> list[str]:
+    """What is proved of the rules, and what they cost; nothing where they are no cover."""
+    if summary.certificate is None:
+        return []
+    return [*certificate_in_words(summary.certificate), cost_in_words(summary.rules)]
+
+
+def path_in_words(summary: Summary) -> list[str]:
+    """How good other sizes are; nothing where there are none."""
+    if not summary.path:
+        return []
+    sizes = ", ".join(f"{_some(size, 'rule')} {score:.3f}" for size, score in summary.path)
+    return [f"Cross-validated {_view(summary).measure} on the training rows by the number of rules: {sizes}."]
+
+
+def votes_in_words(summary: Summary) -> list[str]:
+    """What every row begins with; nothing where that is nothing."""
+    return _view(summary).start_in_words(summary.votes)
+
+
+def _view(summary: Summary) -> TargetView:
+    assert summary.rules.evidence is not None
+    return summary.rules.evidence.view
 
 
 def certificate_in_words(certificate: Certificate) -> list[str]:
@@ -72,6 +102,9 @@ def certificate_in_words(certificate: Certificate) -> list[str]:
             f"{_some(certificate.n_capped, 'row')} could not be covered as often as asked; every rule there is covers "
             f"{'it' if certificate.n_capped == 1 else 'them'}."
         )
+    if certificate.n_left_out:
+        rows = _some(certificate.n_left_out, "more training row")
+        sentences.append(f"{rows} could not be covered by any rule there is; what is said here is of the others.")
     return sentences
 
 

@@ -1,0 +1,87 @@
+"""The path to 50 rules beside the training of the forest it comes from.
+
+    python benchmarks/rulepath.py [--out docs/benchmarks-paths.md] [--rows 1000,5000,20000,50000] [--runs 3]
+
+CPU time of one thread, forest and path in turn, medians. The path is all that comes after the forest: reading its
+trees, choosing and shortening 50 rules, fitting their votes, and the table of all sizes.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import time
+from pathlib import Path
+from statistics import median
+
+from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+
+from rulecover import RulePathClassifier, RulePathRegressor
+
+FEATURES = 20
+
+
+def seconds(action) -> float:
+    start = time.process_time()
+    action()
+    return time.process_time() - start
+
+
+def tasks(n: int):
+    X, y = make_classification(n, FEATURES, n_informative=8, flip_y=0.1, random_state=0)
+    yield "2 classes", X, y, RandomForestClassifier(100, random_state=0), RulePathClassifier
+    X, y = make_classification(n, FEATURES, n_informative=8, n_classes=5, flip_y=0.1, random_state=0)
+    yield "5 classes", X, y, RandomForestClassifier(100, random_state=0), RulePathClassifier
+    X, y = make_regression(n, FEATURES, n_informative=8, noise=10.0, random_state=0)
+    yield "numbers", X, y, RandomForestRegressor(100, max_features="sqrt", random_state=0), RulePathRegressor
+
+
+def measured(X, y, forest, path_of, runs: int) -> tuple[float, float]:
+    trained, followed = [], []
+    for _ in range(runs):
+        trained.append(seconds(lambda: forest.fit(X, y)))
+        path = path_of(FrozenEstimator(forest), max_rules=50, choose="last")
+        followed.append(seconds(lambda path=path: path.fit(X, y)))
+        assert path.n_rules_ == 50
+    return median(trained), median(followed)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "benchmarks-paths.md")
+    parser.add_argument("--rows", default="1000,5000,20000,50000")
+    parser.add_argument("--runs", type=int, default=3)
+    arguments = parser.parse_args()
+    lines = [
+        "# The path to 50 rules beside the training of its forest",
+        "",
+        f"Made by `python benchmarks/rulepath.py`: CPU seconds of one thread, medians; runs: {arguments.runs}.",
+        f"Generated data of {FEATURES} columns, forests of 100 trees of any depth. The path is all that comes after",
+        "the forest: reading trees, choosing and shortening 50 rules, fitting votes, and the table of all sizes.",
+        "",
+        "| data | rows | forest | path | path / forest | path, microseconds a row |",
+        "|---|---|---|---|---|---|",
+    ]
+    for n in map(int, arguments.rows.split(",")):
+        for name, X, y, forest, path_of in tasks(n):
+            forest_s, path_s = measured(X, y, forest, path_of, arguments.runs)
+            cells = (
+                name,
+                f"{n:,}",
+                f"{forest_s:.2f}",
+                f"{path_s:.2f}",
+                f"{path_s / forest_s:.2f}",
+                f"{1e6 * path_s / n:.0f}",
+            )
+            lines.append(f"| {' | '.join(cells)} |")
+            print(lines[-1], flush=True)
+    arguments.out.write_text("\n".join([*lines, ""]))
+
+
+if __name__ == "__main__":
+    main()

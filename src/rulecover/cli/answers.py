@@ -1,0 +1,173 @@
+"""Answers for the rows of a table, and where they are written to."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rulecover.cli.chunks import PARQUET, parquet
+from rulecover.cli.model_file import Model
+from rulecover.export.conditions import Script
+from rulecover.export.model import Classes
+from rulecover.files import whole_file
+from rulecover.typing import Array, Bools, Floats, Ints
+
+#: What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Columns that are kept, and for each row the number of its answer: few answers differ.
+
+    Parameters
+    ----------
+    kept
+        The columns of the data to write beside the answers.
+    said
+        The answers that occur: prediction, probabilities, the rules that fired, and who decided.
+    which
+        The answer of each row.
+    """
+
+    kept: Any
+    said: Any
+    which: Ints
+
+    @property
+    def table(self) -> Any:
+        answers = self.said.take(self.which).reset_index(drop=True)
+        return pd.concat([self.kept.reset_index(drop=True), answers], axis=1)
+
+
+def answers(model: Model, table: Any, *, keep: Sequence[str], first: int) -> Answers:
+    """The answers for a part of a table, whose first row has this number."""
+    rules = model.rules
+    X = model.rows(table, first)
+    tally, missed = rules.tally(X)
+    covered = rules.apply(X).toarray()
+    places, which = distinct([*_words(covered), *tally.T, missed])
+    return Answers(table[list(keep)], _said(model, tally[places], missed[places], covered[places]), which)
+
+
+def _said(model: Model, tally: Floats, missed: Bools, covered: Bools) -> Any:
+    rules = model.rules
+    values = [rules.answer.decided(tally)]
+    if isinstance(rules.answer, Classes):
+        values += list((tally / rules.answer.say(tally)[:, None]).T)
+    fired = [",".join(map(str, np.flatnonzero(row))) for row in covered]
+    values += [np.array(fired, dtype=object), np.where(missed, rules.fallback, "rules")]
+    return pd.DataFrame(dict(zip(Script(rules).outputs, values, strict=True)))
+
+
+def _words(covered: Bools) -> Array:
+    """Which rules cover each row, 64 of them to a number."""
+    packed = np.packbits(covered, axis=1)
+    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view(np.uint64).T
+
+
+def distinct(columns: Iterable[Array]) -> tuple[Ints, Ints]:
+    """Where each combination of values occurs, and which of them each row has."""
+    which: Ints = np.zeros(0, dtype=np.intp)
+    for column in columns:
+        codes, values = pd.factorize(column)
+        which = codes if not which.size else pd.factorize(which * len(values) + codes)[0]
+    places = np.zeros(which.max(initial=-1) + 1, dtype=np.intp)
+    places[which] = np.arange(len(which))
+    return places, which
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+Writer = Callable[[Answers], None]
+
+
+@contextmanager
+def written_to(out: Path, *, exact: bool) -> Iterator[Writer]:
+    """A function that writes one part of the answers after the other; a file is there whole or not at all."""
+    if out.suffix.lower() in PARQUET:
+        with whole_file(out, binary=True) as file, _parquet_writer(file) as write:
+            yield write
+    elif str(out) == "-":
+        yield _csv_writer(sys.stdout, _same if exact else marked)
+        sys.stdout.flush()
+    else:
+        with whole_file(out) as file:
+            yield _csv_writer(file, _same if exact else marked)
+
+
+def _csv_writer(file: Any, shown: Callable[[Any], Any]) -> Writer:
+    started = False
+
+    def write(part: Answers) -> None:
+        nonlocal started
+        if not started:
+            names = [*part.kept.columns, *part.said.columns]
+            file.write(_lines([[shown(name) for name in names]], "\n")[0])
+            started = True
+        said = np.array([*_lines(_cells(part.said, shown), "\n"), ""], dtype=object)[part.which].tolist()
+        if not part.kept.shape[1]:
+            file.write("".join(said))
+            return
+        kept = _lines(_cells(part.kept, shown), ",")
+        file.write("".join(left + right for left, right in zip(kept, said, strict=True)))
+
+    return write
+
+
+def _lines(rows: Iterable[Iterable[Any]], end: str) -> list[str]:
+    """Each row as text; the end stands after its last cell."""
+    lines: list[str] = []
+    csv.writer(SimpleNamespace(write=lines.append), lineterminator=end).writerows(rows)
+    return lines
+
+
+def _cells(table: Any, shown: Callable[[Any], Any]) -> Iterator[tuple[Any, ...]]:
+    columns = []
+    for name in table.columns:
+        codes, values = pd.factorize(table[name])  # each text is looked at once, however often it occurs
+        columns.append(np.array([*(shown(value) for value in values.tolist()), None], dtype=object)[codes].tolist())
+    return zip(*columns, strict=True)
+
+
+def _same(text: Any) -> Any:
+    return text
+
+
+def marked(text: Any) -> Any:
+    """The text, after an apostrophe if a spreadsheet would run it as a formula; a number below zero is none."""
+    if not isinstance(text, str) or not text.startswith(_FORMULA):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
+
+
+@contextmanager
+def _parquet_writer(file: Any) -> Iterator[Writer]:
+    pq = parquet()
+    import pyarrow
+
+    writer: Any = None
+
+    def write(part: Answers) -> None:
+        nonlocal writer
+        table = pyarrow.Table.from_pandas(part.table, preserve_index=False)
+        writer = writer or pq.ParquetWriter(file, table.schema)
+        writer.write_table(table.cast(writer.schema))
+
+    yield write
+    if writer is not None:
+        writer.close()

@@ -1,0 +1,100 @@
+"""A saved model, and the columns of a table that it asks for."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rulecover.cli.errors import CommandError
+from rulecover.exceptions import InvalidModelFileError
+from rulecover.export.inputs import Coded, Input, Level, Number
+from rulecover.export.json_file import from_json
+from rulecover.export.model import ScoredRules
+
+_TRUTHS = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
+
+
+def load(path: Path) -> Model:
+    """The model of a JSON file, or an error that says what is wrong with the file."""
+    if str(path) != "-" and not path.is_file():
+        raise CommandError(f"there is no file {str(path)!r} here; rulecover fit writes one.")
+    text = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    try:
+        return Model(from_json(text))
+    except InvalidModelFileError as error:
+        raise CommandError(f"{path}: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Scored rules, and how tables become the rows that they take."""
+
+    rules: ScoredRules
+
+    @cached_property
+    def numbers(self) -> set[str]:
+        """The columns of numbers that rules speak of."""
+        return {each.name for each in self.rules.inputs.values() if isinstance(each, Number) or _by_number(each)}
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """What a table must have."""
+        return list(dict.fromkeys(each.name for each in self.rules.inputs.values()))
+
+    @cached_property
+    def _truths(self) -> set[str]:
+        """Text columns that hold nothing but true and false."""
+        levels: dict[str, set[str | None]] = {}
+        for each in self.rules.inputs.values():
+            if isinstance(each, Level):
+                levels.setdefault(each.name, set()).add(each.level)
+        return {name for name, known in levels.items() if known <= {"True", "False", None}}
+
+    def rows(self, table: Any, first: int) -> Any:
+        """The rows of a part of a table, whose first row has this number, as the rules take them."""
+        cells = {name: self._cells(table[name], first) for name in self.columns}
+        X = np.zeros((len(table), self.rules.rules.n_features))
+        for f, each in self.rules.inputs.items():
+            X[:, f] = each.read(cells[each.name])
+        return X
+
+    def _cells(self, column: Any, first: int) -> Any:
+        if column.name in self.numbers:
+            return numbers(column, first)
+        known = column.notna()
+        text = column.astype(str)  # true and false are written as they were when the model was trained
+        text = text.replace(_TRUTHS) if column.name in self._truths else text
+        return text.astype(object).where(known, None).to_numpy(dtype=object)
+
+
+def _by_number(each: Input) -> bool:
+    """Whether a column holds categories that are numbers."""
+    return isinstance(each, Coded) and not any(isinstance(label, (str, bool)) for label, _ in each.codes)
+
+
+def numbers(column: Any, first: int) -> Any:
+    """A column of numbers, NaN where nothing is known."""
+    if pd.api.types.is_bool_dtype(column):
+        raise CommandError(f"column {column.name!r} holds true and false, but the model takes it for numbers.")
+    if not pd.api.types.is_numeric_dtype(column):
+        column = _parsed(column, first)
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _parsed(column: Any, first: int) -> Any:
+    """Text that is numbers all the same, or None as Python writes it for what is missing."""
+    known = column.where(column.astype(str) != "None")
+    parsed = pd.to_numeric(known, errors="coerce")
+    wrong = np.flatnonzero((parsed.isna() & known.notna()).to_numpy())
+    if wrong.size:
+        raise CommandError(
+            f"column {column.name!r} has {str(column.iloc[wrong[0]])[:40]!r} in data row {first + int(wrong[0]) + 1}, "
+            "but the model takes numbers there; correct the cell, or leave it empty if nothing is known."
+        )
+    return parsed.astype("float64")

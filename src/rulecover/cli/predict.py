@@ -1,0 +1,76 @@
+"""``rulecover predict``: answers for the rows of a table of any size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rulecover.cli.errors import one_line_errors
+from rulecover.cli.options import OUTPUT, DataFile, Debug, ModelFile, Quiet, Separator, check_out
+
+
+@one_line_errors
+def predict(
+    model: ModelFile,
+    data: DataFile,
+    *,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to write the answers: a CSV file, a Parquet file by its name, or - for standard output.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = Path("-"),
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column of the data to write beside the answers; may be repeated.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            help="Write texts into CSV as they are. Without it those that a spreadsheet would run as formulas, such as "
+            "=1+1, get an apostrophe before them.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    separator: Separator = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Answer for every row of a table, a part at a time: it may be larger than the memory.
+
+    The columns of the answers are prediction, a probability for each class, the numbers of the rules that fired, and
+    who decided: the rules or the fallback. Only columns that rules speak of are asked for.
+
+    \b
+    Examples:
+      rulecover predict model.json new.csv --keep id --out answers.csv
+      rulecover predict model.json new.parquet --out answers.parquet
+      zcat new.csv.gz | rulecover predict model.json - | head
+    """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    check_out(out)
+
+    from rulecover.cli.answers import answers, written_to
+    from rulecover.cli.chunks import chunks
+    from rulecover.cli.model_file import load
+    from rulecover.cli.printing import Printer
+
+    loaded, printer, rows = load(model), Printer(quiet=quiet), 0
+    kept = list(dict.fromkeys(keep or []))
+    with printer.bars() as bars, bars.spinning("Predicting"), written_to(out, exact=exact) as write:
+        for part in chunks(data, loaded, keep=kept, separator=separator):
+            write(answers(loaded, part, keep=kept, first=rows))
+            rows += len(part)
+    if str(out) != "-":
+        printer.notes([f"{rows:,} rows answered in {out}."])

@@ -1,0 +1,56 @@
+"""Labelled tables to train on: CSV, Parquet, or CSV on standard input."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rulecover.cli.choices import Task
+from rulecover.cli.chunks import PARQUET, parquet
+from rulecover.cli.csv_data import Table, labelled, read_table
+from rulecover.cli.errors import CommandError
+from rulecover.cli.header import Header, checked_names, checked_target, read_header
+
+
+def labelled_table(
+    path: Path, target: str | None, *, drop: Sequence[str], max_levels: int, separator: str | None
+) -> Table:
+    """The table, its target taken as classes, or an error that says what is wrong with it and what to do."""
+    if str(path) == "-":
+        return _from_stdin(target, drop=drop, max_levels=max_levels, separator=separator)
+    if path.suffix.lower() in PARQUET:
+        frame = _parquet_frame(path)
+        header = Header(path, tuple(checked_names(list(map(str, frame.columns)), path)), "")
+        return labelled(
+            frame, path, checked_target(header, target, drop), task=Task.CLASSES, drop=drop, max_levels=max_levels
+        )
+    header = read_header(path, separator)
+    return read_table(header, checked_target(header, target, drop), task=Task.CLASSES, drop=drop, max_levels=max_levels)
+
+
+def _parquet_frame(path: Path) -> Any:
+    if not path.is_file():
+        raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
+    pq = parquet()
+    from pyarrow import ArrowException
+
+    try:
+        return pq.read_table(path).to_pandas()
+    except ArrowException as error:
+        raise CommandError(f"{path} is no proper Parquet file: {error}") from error
+
+
+def _from_stdin(target: str | None, *, drop: Sequence[str], max_levels: int, separator: str | None) -> Table:
+    """Standard input can be read once only, and a table is looked at twice: it is put into a file first."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "standard input"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        try:
+            return labelled_table(path, target, drop=drop, max_levels=max_levels, separator=separator)
+        except CommandError as error:
+            raise CommandError(str(error).replace(str(path), path.name)) from error

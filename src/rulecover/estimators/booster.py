@@ -1,0 +1,107 @@
+"""Boosters and model files as classifiers: they have trees, but know nothing of labels."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from rulecover.exceptions import MismatchedDataError, UnreadableModelError
+from rulecover.readers import read_trees, reader_of, register, unreadable
+from rulecover.trees import TreeEnsemble
+from rulecover.typing import Array, Floats
+
+READS = ("model files of XGBoost, LightGBM and CatBoost",)
+
+#: Trained models without labels, by package and class.
+_BOOSTERS = {("xgboost", "Booster"), ("lightgbm", "Booster"), ("catboost", "CatBoost")}
+
+
+def is_booster(model: Any) -> bool:
+    """Whether the model is a file, or a booster that is no estimator in scikit-learn's manner."""
+    kind = type(model)
+    return isinstance(model, (str, os.PathLike)) or (kind.__module__.partition(".")[0], kind.__name__) in _BOOSTERS
+
+
+class BoosterClassifier(ClassifierMixin, BaseEstimator):
+    """A trained booster, or the file of one, with the labels that its outputs stand for.
+
+    Parameters
+    ----------
+    source
+        The booster, or the path of its file.
+    ensemble
+        Its trees.
+    classes
+        The label of each output; of one output, the labels of no and yes.
+    """
+
+    def __init__(self, source: Any, ensemble: TreeEnsemble, classes: Array) -> None:
+        self.source = source
+        self.ensemble = ensemble
+        self.classes = classes
+
+    @classmethod
+    def of(cls, source: Any, y: Any) -> BoosterClassifier:
+        """The labels are those of y, in their order; whole numbers from 0 are the outputs' own."""
+        ensemble = read_trees(source)
+        n, labels = max(2, _n_outputs(ensemble)), np.unique(np.asarray(y))
+        if labels.dtype.kind in "biuf" and np.isin(labels, np.arange(n)).all():
+            labels = np.arange(n).astype(labels.dtype)
+        if len(labels) != n:
+            raise MismatchedDataError(
+                f"y has {len(labels)} labels, {labels[:5].tolist()}, but the model has {n} classes; give labelled rows "
+                f"of all of them, or labels from 0 to {n - 1}."
+            )
+        return cls(source, ensemble, labels)
+
+    @property
+    def classes_(self) -> Array:
+        return self.classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> BoosterClassifier:
+        """Trains nothing: the booster is trained."""
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The label of the output that says most."""
+        return np.asarray(self.classes[self.predict_proba(X).argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """What the booster says of each class."""
+        if isinstance(self.source, (str, os.PathLike)):
+            raise UnreadableModelError(
+                f"{os.fspath(self.source)} is a model file: rules can be read from it, but it does not predict; load "
+                "it with its library and explain that model."
+            )
+        reader = reader_of(self.source)
+        assert reader is not None, "its trees were read"
+        said = np.asarray(reader.probabilities(self.source, X), dtype=np.float64)
+        return np.column_stack([1 - said, said]) if said.ndim == 1 else said
+
+
+def _n_outputs(ensemble: TreeEnsemble) -> int:
+    widths = [1 if tree.value is None else tree.value.shape[1] for tree in ensemble.trees]
+    last = 0 if ensemble.output is None else int(ensemble.output.max(initial=0))
+    return max([1 + last, *widths])
+
+
+def read(model: Any) -> TreeEnsemble:
+    """The trees of a `BoosterClassifier`."""
+    if not isinstance(model, BoosterClassifier):
+        raise unreadable(model)
+    return model.ensemble
+
+
+register("rulecover", __name__)

@@ -1,0 +1,131 @@
+"""Where data come in: frames of any library, columns matched by name, and what a model makes of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
+
+from rulecover.categories import HashedCategories
+from rulecover.columns import Columns
+from rulecover.estimators.checks import check_column_names
+from rulecover.exceptions import MismatchedDataError
+from rulecover.frames import as_pandas, category_columns, is_frame
+from rulecover.rules import RuleSet
+from rulecover.trees import TreeEnsemble
+from rulecover.typing import Array
+
+
+def opened(X: Any, names: Sequence[str] | None, needed: Collection[str] | None = None) -> Any:
+    """X as an array, a sparse matrix or a pandas frame whose columns have these names, in this order.
+
+    A frame in another order is matched by name; columns that are not `needed` may be missing, and are 0 then. A frame
+    that cannot be matched comes back as it is, for scikit-learn to say what is wrong.
+    """
+    X = as_pandas(X)
+    check_column_names(X)
+    if names is None or not is_frame(X) or list(X.columns) == list(names) or set(X.columns) - set(names):
+        return X
+    lacking = set(names) - set(X.columns)
+    if lacking and (needed is None or lacking & set(needed)):
+        return X
+    return X.reindex(columns=list(names), fill_value=0.0)
+
+
+def names_of_model(model: Any) -> list[str] | None:
+    """The columns that a trained model knows by name."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def is_mixed(X: Any) -> bool:
+    """Whether X may hold more than numbers: words, categories, dates."""
+    if is_frame(X):
+        import pandas as pd
+
+        return not all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes)
+    return isinstance(X, np.ndarray) and X.dtype.kind not in "biuf"
+
+
+def checked_apart(estimator: Any, X: Any, y: Any) -> Array:
+    """y, once X and y fit each other; of X only the names and the number of columns are looked at."""
+    y = validate_data(estimator, X="no_validation", y=y)  # this forgets all names, so it comes first
+    validate_data(estimator, X, skip_check_array=True)
+    check_consistent_length(X, y)
+    return np.asarray(y)
+
+
+def as_numbers(columns: Columns, X: Any, used: Any) -> Array:
+    """The rows as the rules see them; infinities are refused as by scikit-learn."""
+    rows = columns.matrix(X, used)
+    return np.asarray(check_array(rows, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"))
+
+
+def columns_of(ensemble: TreeEnsemble) -> Columns | None:
+    """What a model's columns are made of; ``None`` where they are numbers as they are given."""
+    if ensemble.columns is None and ensemble.categories:
+        return Columns(ensemble.n_features, ensemble.feature_names, ensemble.categories)
+    return ensemble.columns
+
+
+def named_by(ensemble: TreeEnsemble, X: Any) -> TreeEnsemble:
+    """The same trees, with the names of columns and categories that a model leaves to the data.
+
+    LightGBM writes _ for a blank in the name of a column, and knows categories by the order of their columns; CatBoost
+    knows a hash of each category, and older versions of XGBoost no more than codes.
+    """
+    columns = category_columns(X)
+    known = dict(ensemble.categories)
+    if columns and ensemble.frame_categories:
+        if len(columns) != len(ensemble.frame_categories):
+            raise MismatchedDataError(
+                f"X has {len(columns)} columns of categories, but the model was trained with "
+                f"{len(ensemble.frame_categories)}; give the columns that it was trained on, in the same types."
+            )
+        known = dict(zip(columns, ensemble.frame_categories, strict=True))
+    elif ensemble.columns is None:
+        known = {**{f: columns[f] for f in columns if f in set(ensemble.asked)}, **known}
+    for f, hashed in known.items():
+        if isinstance(hashed, HashedCategories):
+            known[f] = hashed.named(np.asarray(X.iloc[:, f] if is_frame(X) else np.asarray(X, dtype=object)[:, f]))
+    return replace(ensemble, categories=known, feature_names=_spelled(ensemble.feature_names, X))
+
+
+def _spelled(names: tuple[str, ...] | None, X: Any) -> tuple[str, ...] | None:
+    """The names of a model as the frame spells them, if only blanks were replaced."""
+    mine = tuple(map(str, X.columns)) if is_frame(X) else ()
+    return mine if names == tuple(name.replace(" ", "_") for name in mine) else names
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Some rows of a frame or an array."""
+    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+
+
+def rules_on(rules: RuleSet, names: tuple[str, ...] | None, n_features: int) -> RuleSet:
+    """Rules made by hand, on the columns of the data: matched by name, or as they are where the data have no names."""
+    if names is None:
+        if n_features != rules.n_features:
+            raise MismatchedDataError(
+                f"X has {n_features} columns without names, but the rules know {rules.n_features}: "
+                f"{', '.join(rules.feature_names[:5])}; give a data frame, or the same columns."
+            )
+        return rules
+    place = {name: f for f, name in enumerate(names)}
+    for f in rules.matcher.columns:
+        if rules.feature_names[f] not in place:
+            raise MismatchedDataError(
+                f"the rules speak of column {rules.feature_names[f]!r}, but X has only {', '.join(names[:5])}"
+                f"{'…' if len(names) > 5 else ''}."
+            )
+    moved = np.array([place.get(name, -1) for name in rules.feature_names], dtype=np.intp)
+    return replace(
+        rules,
+        feature=moved[rules.feature],
+        feature_names=names,
+        categories={int(moved[f]): known for f, known in rules.categories.items() if moved[f] >= 0},
+        levels={int(moved[f]): level for f, level in rules.levels.items() if moved[f] >= 0},
+    )

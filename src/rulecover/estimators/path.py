@@ -1,0 +1,368 @@
+"""A nested path of rule sets from one model: what the classifier and the regressor share."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from abc import abstractmethod
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy.sparse import diags_array, issparse
+from sklearn.base import clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_is_fitted
+
+from rulecover.estimators.base import RuleModel
+from rulecover.estimators.checks import check_model_fits, real_number, whole_number
+from rulecover.estimators.held_out import HeldOut, folds_of, held_out
+from rulecover.exceptions import UnreadableModelError
+from rulecover.frontier.candidates import Candidates, node_candidates, rule_candidates
+from rulecover.frontier.constraints import Constraints, column_numbers
+from rulecover.frontier.family import AdditiveVote, RuleFamily, vote_names
+from rulecover.frontier.forward import ForwardPath, Terms, forward_path
+from rulecover.frontier.sizes import best, one_standard_error, standard_errors, within
+from rulecover.frontier.task import Task
+from rulecover.pool import joined_rules
+from rulecover.rules import RuleSet
+from rulecover.typing import Array, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHOICES = ("one-se", "best", "last")
+
+#: From so many rows on candidates lie deeper by default.
+_MANY_ROWS = 2000
+
+
+class RulePath(RuleModel):
+    """Follows the path, chooses a size, and answers by added votes."""
+
+    max_rules: int
+    within: float | None
+    choose: str
+    cv: Any
+    max_depth: int | None
+    min_samples: int
+    model_share: float
+    ridge: float
+    shrinkage: float
+    tries: int
+    max_clauses: int | None
+    forbidden: Any
+    required: Any
+    monotone: Any
+    keep: RuleSet | None
+    n_jobs: int | None
+    votes_: AdditiveVote
+
+    @abstractmethod
+    def _task(self) -> Task:
+        """What is predicted, once the estimator is trained."""
+
+    @abstractmethod
+    def _with_evidence(self, rules: RuleSet, data: Any) -> RuleSet:
+        """The rules, knowing what they met in the data."""
+
+    # Fitting ----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains the estimator unless it is frozen, follows the path, and takes the size that was asked for.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a data frame or a sparse matrix.
+        y
+            What is to be predicted, one a row.
+        sample_weight
+            What each row counts; rows of weight zero do not count at all.
+        """
+        self._check_settings()
+        data, rows = self._training_data(X, y, sample_weight)
+        self._source_model = self._model(X, rows)
+        y = self._check_target(np.asarray(y).ravel())
+        self._family = self._followed(data, y[rows])
+        figures = None if self._takes_all() else self._cross_validated(X, y, sample_weight)
+        self.path_ = self._table(data, y[rows], figures)
+        self.model_score_ = np.nan if figures is None else float(figures.model.mean())
+        self._take(self._chosen_size(figures))
+        del self._source_model
+        return self
+
+    def at(self, n_rules: int) -> Self:
+        """The model of another size from the same path; nothing is fitted.
+
+        Parameters
+        ----------
+        n_rules
+            From 0, the default vote alone, to the size of the largest set.
+        """
+        check_is_fitted(self)
+        if whole_number("n_rules", n_rules, at_least=0) > self._family.largest:
+            raise ValueError(
+                f"n_rules is {n_rules}, but the path ends at {self._family.largest} rules; "
+                "fit with a larger max_rules, or take fewer."
+            )
+        other = copy(self)
+        other._take(n_rules)
+        return other
+
+    def _take(self, size: int) -> None:
+        self.n_rules_ = int(size)
+        self.votes_ = self._family.vote(self.n_rules_)
+        self.rules_: RuleSet = self.votes_.rules
+
+    def _check_settings(self) -> None:
+        whole_number("max_rules", self.max_rules, at_least=1)
+        if self.max_depth is not None:
+            whole_number("max_depth", self.max_depth, at_least=1)
+        whole_number("min_samples", self.min_samples, at_least=1)
+        whole_number("tries", self.tries, at_least=0)
+        if self.max_clauses is not None:
+            whole_number("max_clauses", self.max_clauses, at_least=1)
+        if self.keep is not None and not isinstance(self.keep, RuleSet):
+            raise TypeError(f"keep is {self.keep!r}; give a RuleSet, such as RuleSet.of_intervals makes.")
+        real_number("ridge", self.ridge, above=True)
+        real_number("shrinkage", self.shrinkage)
+        if real_number("model_share", self.model_share) > 1:
+            raise ValueError(f"model_share is {self.model_share}; it must be at most 1.")
+        if self.within is not None:
+            real_number("within", self.within)
+        if isinstance(self.cv, numbers.Integral):
+            whole_number("cv", self.cv, at_least=2)
+        if self.choose not in CHOICES:
+            raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
+
+    def _followed(self, data: Any, y: Array) -> RuleFamily:
+        """The path on these samples, from the nodes of the trained estimator."""
+        everything, task = self._everything(data), self._task()
+        constraints = self._constraints(everything.source.feature_names)
+        if self.keep is not None:
+            constraints.check_given(self.keep, self.max_rules)
+        rules = everything.rules()
+        allowed = np.flatnonzero(constraints.allows(rules))
+        nodes = everything.take(allowed)
+        candidates = nodes.take(nodes.distinct(np.argsort(rules.lengths[allowed], kind="stable")))
+        self.n_candidate_rules_ = len(candidates)
+        path = forward_path(
+            candidates,
+            self._target(data.X, y, task),
+            data.X,
+            max_rules=self.max_rules,
+            terms=Terms(self.ridge, self.shrinkage, self.tries),
+            constraints=constraints,
+            given=self.keep,
+        )
+        return self._family_of(path, data, task)
+
+    def _everything(self, data: Any) -> Candidates:
+        """All there is to choose from: the nodes of the model's trees, or the rules of a model of rules."""
+        least = self.min_samples
+        if isinstance(self.estimator_, RuleModel):
+            return rule_candidates(self.estimator_.rules_, data.X, data.weight, min_samples=least)
+        ensemble = self.__dict__.pop("_ensemble")  # read once, and needed no more
+        names = check_model_fits(ensemble, data.X, self._names())
+        depth = self.max_depth or usual_depth(data.X.shape[0])
+        return node_candidates(
+            ensemble, data.X, data.weight, names, max_depth=depth, min_samples=least, n_jobs=self.n_jobs
+        )
+
+    def _family_of(self, path: ForwardPath, data: Any, task: Task) -> RuleFamily:
+        rules = path.rules if self.keep is None else joined_rules(self.keep, path.rules)
+        rules = self._with_evidence(rules, data).shown_for(data.X)
+        return RuleFamily(rules, task.votes(path.votes), path.loss, task.answers, path.sizes, path.least)
+
+    def _constraints(self, names: tuple[str, ...]) -> Constraints:
+        made = Constraints.of(
+            names,
+            forbidden=self.forbidden,
+            required=self.required,
+            monotone=self.monotone,
+            max_clauses=self.max_clauses,
+        )
+        if made.monotone.any() and len(self._task().answers) > 2:
+            raise ValueError(
+                f"monotone features need two classes or numbers, but there are {len(self._task().answers)} classes; "
+                "leave monotone out, or ask for one class against the others."
+            )
+        return made
+
+    def _by_rules(self) -> bool:
+        return True
+
+    def _source(self) -> Any:
+        if isinstance(self.estimator, RuleSet):
+            raise UnreadableModelError(
+                "a path is chosen by what a model says, and rules made by hand have none behind them; "
+                "give a model, and the rules as keep."
+            )
+        if isinstance(self.estimator, RuleModel):
+            self._check_kind(self.estimator)
+            return self.estimator
+        return super()._source()
+
+    def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
+        """The estimator, trained without the columns that no rule may use, so that its nodes do."""
+        if self.forbidden is not None and not isinstance(estimator, FrozenEstimator):
+            names = self._names() or tuple(f"x{f}" for f in range(self.n_features_in_))
+            X = blanked(X, column_numbers("forbidden", self.forbidden, names))
+        return super()._trained(estimator, X, y, weight)
+
+    def _target(self, X: Any, y: Array, task: Task) -> Floats:
+        """What the rules are to say: y, softened by what the model says of the same rows."""
+        target = task.targets(y)
+        if self.model_share:
+            says = task.model_says(self._source_model, X)
+            target = (1.0 - self.model_share) * target + self.model_share * says
+        return target
+
+    # Choosing a size --------------------------------------------------------------------------------------------
+
+    def _takes_all(self) -> bool:
+        return self.within is None and self.choose == "last"
+
+    def _cross_validated(self, X: Any, y: Array, sample_weight: Any) -> HeldOut | None:
+        """The scores of every size in folds; in each the estimator is trained anew on a part of the rows."""
+        weight = self._weights(X, y, sample_weight)
+        model = clone(self).set_params(choose="last", within=None)
+        if hasattr(self, "class_weight"):  # it is in the weights already
+            model.set_params(class_weight=None)
+        if isinstance(self.estimator, FrozenEstimator):
+            model.set_params(estimator=clone(self.estimator.estimator))
+        (X,) = indexable(X)
+        folds = folds_of(self.cv, X, y, classes=is_classifier(self))
+        return held_out(clone(model).fit, folds, X, y, weight, n_sizes=self._family.largest + 1)
+
+    def scored(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Floats, Floats, float]:
+        """The score and the fidelity of every size of the path on labelled rows, and the score of the model."""
+        rows, task, y = self._check_rows(X, whole=True), self._task(), np.asarray(y)
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        model = self._model(X, np.arange(len(y))).predict(rows)
+        score, fidelity = self._family.scores(rows, task, weight, y, model)
+        merit = np.average(task.merit(model, y), weights=weight)
+        return score, fidelity, float(task.score(merit, y, weight))
+
+    def _chosen_size(self, figures: HeldOut | None) -> int:
+        largest = self._family.largest
+        if figures is None or not largest:
+            return largest
+        least = max(1, self._family.least)  # where there are rules, a model of rules has one
+        scores = figures.scores[:, least:]
+        if self.within is None:
+            return least + (best(scores) if self.choose == "best" else one_standard_error(scores))
+        size = within(scores, figures.model, self.within)
+        if size is not None:
+            return least + size
+        nearest = least + best(scores)
+        short = figures.model.mean() - figures.scores[:, nearest].mean()
+        warnings.warn(
+            f"no set of up to {largest} rules comes within {self.within:g} of the model; the best, {nearest} rules, "
+            f"is {short:.3g} below it and was taken. Raise max_rules or within.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return nearest
+
+    def _table(self, data: Any, y: Array, figures: HeldOut | None) -> pd.DataFrame:
+        import pandas as pd
+
+        family, task = self._family, self._task()
+        weight = np.ones(len(y)) if data.weight is None else data.weight
+        model = self._source_model.predict(data.X)
+        score, fidelity = family.scores(data.X, task, weight, y, model)
+        columns: dict[str, Any] = {
+            "clauses": np.concatenate([[0], np.cumsum(family.rules.lengths)]),
+            "loss": family.loss / weight.sum(),
+            "train_score": score,
+            "train_fidelity": fidelity,
+            "coverage": family.coverage(data.X, weight),
+        }
+        if figures is not None:
+            columns |= {
+                "cv_score": figures.scores.mean(axis=0),
+                "cv_se": standard_errors(figures.scores),
+                "cv_fidelity": figures.fidelity.mean(axis=0),
+            }
+        return pd.DataFrame(columns, index=pd.Index(family.sizes, name="rules"))
+
+    # Answering --------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Array:
+        """The answer for each row: the default vote and the votes of all rules that it meets, added up."""
+        added = self._added(X)
+        return self._task().said(added)
+
+    def _added(self, X: Any) -> Floats:
+        rows = self._check_rows(X)
+        return self.votes_.tally(rows)[0]
+
+    def fidelity(self, X: Any) -> float:
+        """How well the rules say what the source model says, by the score that `score` gives for true labels."""
+        rows, task = self._check_rows(X, whole=True), self._task()
+        model = self._model(X, np.arange(rows.shape[0])).predict(rows)
+        mean = float(task.merit(task.said(self.votes_.tally(rows)[0]), model).mean())
+        return float(task.score(mean, model, np.ones(len(model))))
+
+    def why(self, X: Any) -> pd.DataFrame:
+        """For each row the default vote and the votes of the rules that it meets; they add up to the answer.
+
+        The columns are ``row`` (the place in X), ``prediction``, ``rule`` (the place in `rules_`, -1 for the default
+        vote), ``text`` and ``vote``, or one ``votes_…`` for each class.
+        """
+        import pandas as pd
+
+        rows = self._check_rows(X)
+        met, by = self.rules_.matcher.hits(rows)
+        row = np.concatenate([np.arange(rows.shape[0]), met])
+        rule = np.concatenate([np.full(rows.shape[0], -1), by])
+        order = np.lexsort((rule, row))
+        row, rule = row[order], rule[order]
+        votes = np.vstack([self.votes_.votes, self.votes_.default])[rule]
+        text = np.array([*(each.text for each in self.rules_), "by default"], dtype=object)
+        said = self._task().said(self.votes_.tally(rows)[0])
+        columns: dict[str, Any] = {"row": row, "prediction": said[row], "rule": rule, "text": text[rule]}
+        return pd.DataFrame(columns | dict(zip(vote_names(self.votes_.answers), votes.T, strict=True)))
+
+    def plot_path(self, ax: Any = None) -> Any:
+        """The score of every size as a curve, beside the model's score, with the size that was taken.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; a new figure by default. Needs matplotlib, which the extra ``plot`` brings.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from rulecover.view.plots import plot_path
+
+        check_is_fitted(self)
+        return plot_path(self.path_, size=self.n_rules_, model_score=self.model_score_, ax=ax)
+
+
+def usual_depth(n_samples: int) -> int:
+    """How deep candidates lie: deep rules pay where there are rows enough to tell good ones from lucky ones.
+
+    >>> usual_depth(500), usual_depth(5000)
+    (4, 8)
+    """
+    return 4 if n_samples < _MANY_ROWS else 8
+
+
+def blanked(X: Any, columns: Ints) -> Any:
+    """X with nothing but zeros in some columns, on which no tree will split."""
+    if hasattr(X, "isetitem"):
+        X = X.copy()
+        for column in columns.tolist():
+            X.isetitem(column, 0.0)
+        return X
+    keeps = np.ones(np.shape(X)[1])
+    keeps[columns] = 0.0
+    if issparse(X):
+        return X.tocsr() @ diags_array(keeps).tocsr()
+    return np.where(keeps > 0, np.asarray(X), 0.0)

@@ -1,0 +1,95 @@
+"""From what people have to what exporters write: one adapter for each kind of model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rulecover.categories import HashedCategories
+from rulecover.evidence import ClassEvidence
+from rulecover.exceptions import ExportError, UnreadableModelError
+from rulecover.export.labels import Label
+from rulecover.export.model import EXPORTED_FALLBACKS, Classes, ScoredRules
+from rulecover.fallback import FALLBACKS
+from rulecover.rules import RuleSet
+from rulecover.voting import MajorityVote
+
+
+def scored_rules(model: Any) -> ScoredRules:
+    """The rules of a model and how they vote, free of the model they came from.
+
+    Parameters
+    ----------
+    model
+        A fitted `MIRCOClassifier` or `RCBoostClassifier`, a `RuleSet` that has met data (its rules vote by class
+        counts, and the closest ones answer for missed rows), or a `ScoredRules`, which is returned as it is.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier
+    >>> mirco = MIRCOClassifier(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> scored_rules(mirco.rules_).predict([[5.0, 3.4, 1.5, 0.2]])
+    array([0])
+    """
+    if isinstance(model, ScoredRules):
+        return model
+    if isinstance(model, RuleSet):
+        return _of_rules(model)
+    from rulecover.estimators.base import RuleClassifier  # what it needs takes a second to import
+
+    if isinstance(model, RuleClassifier) and hasattr(model, "fallback"):
+        return _of_classifier(model)
+    raise UnreadableModelError(
+        f"{type(model).__name__} is nothing that can be exported; give a fitted MIRCOClassifier or RCBoostClassifier, "
+        "a RuleSet that has met data, or a ScoredRules."
+    )
+
+
+def _of_rules(rules: RuleSet) -> ScoredRules:
+    if rules.evidence is None:
+        raise ExportError("these rules have met no data and cannot vote; take the rules_ of a fitted model.")
+    return _scored(MajorityVote.of(rules))
+
+
+def _of_classifier(model: Any) -> ScoredRules:
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    fallback = model._fallback()
+    if fallback.name not in EXPORTED_FALLBACKS or FALLBACKS.get(fallback.name) != fallback:
+        raise ExportError(
+            f"the fallback {fallback.name!r} asks for more than the rules and cannot be exported with them; "
+            "choose another first, for example by model.set_params(fallback='closest')."
+        )
+    used = model.vote_.rules.matcher.columns
+    if len(used) and used.max() >= model.n_features_in_:
+        name = model.vote_.rules.feature_names[used.max()]
+        raise ExportError(
+            f"column {name!r} is made by the model's pipeline and is in no table; train on the columns it makes."
+        )
+    return _scored(model.vote_, fallback.name)
+
+
+def _scored(vote: MajorityVote, fallback: str = "closest") -> ScoredRules:
+    rules = vote.rules
+    assert isinstance(rules.evidence, ClassEvidence)
+    return ScoredRules(
+        rules,
+        vote.votes,
+        Classes(vote.classes),
+        rules.evidence.totals,
+        fallback=fallback,
+        categories={f: _names(rules, f) for f in rules.matcher.columns.tolist() if f in rules.categories},
+        zero_missing=frozenset(rules.zero_missing),
+    )
+
+
+def _names(rules: RuleSet, f: int) -> tuple[Label, ...]:
+    """The category behind each code of a column."""
+    known = rules.categories[f]
+    if isinstance(known, HashedCategories) and len(known.texts) < len(known.hashes):
+        raise ExportError(
+            f"of some categories of column {rules.feature_names[f]!r} the model knows no more than a number; "
+            "explain it with data in which all of them occur."
+        )
+    return tuple(known)

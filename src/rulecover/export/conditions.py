@@ -1,0 +1,174 @@
+"""The rules as every exporter of code reads them: conditions one by one, missing values spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+
+from rulecover.export.inputs import UNSEEN, Coded, Input, Number
+from rulecover.export.model import Classes, ScoredRules
+from rulecover.fallback import per_comparison
+from rulecover.matching import Matcher
+from rulecover.typing import Floats
+from rulecover.voting import MajorityVote
+
+#: Names of columns are cut off beyond this many bytes by PostgreSQL.
+_LONGEST_NAME = 63
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What one clause asks of one column.
+
+    Parameters
+    ----------
+    feature
+        The column, by number.
+    above, up_to
+        The bounds of a known value, ``None`` where there is none.
+    codes, others
+        The categories of a known value, in place of bounds; with `others` all values but these.
+    missing
+        Whether a missing value is as good.
+    impossible
+        Whether no known value will do.
+    """
+
+    feature: int
+    above: float | None = None
+    up_to: float | None = None
+    codes: tuple[float, ...] | None = None
+    others: bool = False
+    missing: bool = False
+    impossible: bool = False
+
+    @property
+    def any_known(self) -> bool:
+        """Whether every known value will do."""
+        return self.above is None and self.up_to is None and self.codes is None and not self.impossible
+
+
+def conditions_of(clauses: Matcher) -> list[list[Condition]]:
+    """For each rule, its clauses."""
+    each = list(_conditions(clauses))
+    return [each[a:b] for a, b in zip(clauses.offset[:-1], clauses.offset[1:], strict=True)]
+
+
+def _conditions(clauses: Matcher) -> Iterator[Condition]:
+    columns = clauses.feature, clauses.lower, clauses.upper, clauses.missing, clauses.category
+    for feature, lower, upper, missing, category in zip(*(column.tolist() for column in columns), strict=True):
+        if category >= 0:
+            which = clauses.category_sets[category]
+            nothing = not which.codes and not which.others
+            yield Condition(feature, codes=which.codes, others=which.others, missing=missing, impossible=nothing)
+        elif lower == inf or upper == -inf:
+            yield Condition(feature, missing=missing, impossible=True)
+        else:
+            above, up_to = lower if lower > -inf else None, upper if upper < inf else None
+            yield Condition(feature, above, up_to, missing=missing)
+
+
+@dataclass(frozen=True, eq=False)
+class Script:
+    """What a scored rule set does for a row, step by step.
+
+    Count the conditions of each rule that the row meets. A rule whose conditions are all met fires and adds its votes.
+    If none fires, the fallback adds votes. If nobody has a say, the totals of the training data are the votes.
+    """
+
+    model: ScoredRules
+
+    @cached_property
+    def conditions(self) -> list[list[Condition]]:
+        """What is counted for each rule: for the fallback "all" every comparison that its tree makes."""
+        rules = self.model.rules
+        along_paths = self.model.fallback == "all" and rules.paths is not None
+        return conditions_of(rules.paths.matcher if along_paths and rules.paths is not None else rules.matcher)
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The number of conditions of each rule."""
+        return [len(conditions) for conditions in self.conditions]
+
+    @cached_property
+    def features(self) -> list[int]:
+        """The columns in use, by number."""
+        return sorted({condition.feature for rule in self.conditions for condition in rule})
+
+    @cached_property
+    def inputs(self) -> dict[int, Input]:
+        """For each column in use, by number: where its values come from; categories that no rule names are left out."""
+        return {f: self._needed(f, self.model.inputs[f]) for f in self.features}
+
+    def _needed(self, f: int, read: Input) -> Input:
+        mine = [condition for rule in self.conditions for condition in rule if condition.feature == f]
+        if not isinstance(read, Coded) or any(c.above is not None or c.up_to is not None for c in mine):
+            return read
+        named = {code for condition in mine for code in condition.codes or ()}
+        if UNSEEN in named:
+            return read
+        return Coded(read.name, tuple((label, code) for label, code in read.codes if code in named))
+
+    def has(self, kind: type[Input]) -> bool:
+        """Whether some column in use is of this kind."""
+        return any(isinstance(each, kind) for each in self.inputs.values())
+
+    @property
+    def zero_missing(self) -> bool:
+        """Whether 0 counts as missing in some column in use."""
+        return any(isinstance(each, Number) and each.zero_missing for each in self.inputs.values())
+
+    @property
+    def columns(self) -> list[str]:
+        """What a table must have."""
+        return list(dict.fromkeys(each.name for each in self.inputs.values()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns."""
+        return self.model.rules.feature_names
+
+    @cached_property
+    def votes(self) -> list[list[float]]:
+        """What each rule adds where it fires."""
+        return _floats(self.model.votes)
+
+    @cached_property
+    def votes_each(self) -> list[list[float]]:
+        """What each rule adds, in the fallback "all", for every condition that is met."""
+        return _floats(per_comparison(MajorityVote(self.model.rules, self.model.votes)))
+
+    @cached_property
+    def base(self) -> list[float]:
+        return [float(x) for x in self.model.base]
+
+    @cached_property
+    def totals(self) -> list[float]:
+        return [float(x) for x in self.model.totals]
+
+    @cached_property
+    def outputs(self) -> list[str]:
+        """The names of the columns that answer a row in a table."""
+        answer = self.model.answer
+        labels = [f"probability_{label}" for label in answer.votes] if isinstance(answer, Classes) else []
+        fit = all(len(label.encode(errors="replace")) <= _LONGEST_NAME and "\0" not in label for label in labels)
+        if not fit or len({label.casefold() for label in labels}) < len(labels):
+            labels = [f"probability_{k}" for k in range(len(labels))]
+        return ["prediction", *labels, "rules", "decided_by"]
+
+    @cached_property
+    def total_say(self) -> float:
+        """How much the training data say."""
+        return float(self.model.answer.say(self.model.totals[None])[0])
+
+    @cached_property
+    def always_heard(self) -> bool:
+        """Whether somebody has a say on every row, whatever it is."""
+        say, base = self.model.answer.say(self.model.votes), self.model.answer.say(self.model.base[None])
+        return self.model.fallback in ("closest", "majority") and bool((say > 0).all() and base[0] >= 0)
+
+
+def _floats(values: Floats) -> list[list[float]]:
+    return [[float(x) for x in row] for row in values]

@@ -1,0 +1,216 @@
+"""What SQL dialects differ in beyond what sqlglot knows: numbers, missing values, and names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from sqlglot import exp
+
+from rulecover.exceptions import ExportError
+
+#: SQLite reads decimals of so many digits right on every machine, if they are exactly the number meant.
+_SAFE_DIGITS = 15
+
+_LARGEST_POWER = 2**62
+
+_MOST_ARGUMENTS = 50
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """One database's SQL.
+
+    Parameters
+    ----------
+    name
+        As sqlglot calls it.
+    nan
+        How NaN is found: "equals" where NaN equals itself, "is_nan" by a function, "" where there is no NaN.
+    reads_decimals
+        Whether the database reads every decimal number as the float nearest to it.
+    sees_case
+        Whether quoted names that differ in case are two names.
+    fence
+        What keeps the planner from writing out a step's expressions wherever they are used, which would make a query
+        of millions of terms: "offset" for ``OFFSET 0``, "materialized", or "" where nothing is needed.
+    """
+
+    name: str
+    nan: str = "equals"
+    reads_decimals: bool = True
+    sees_case: bool = False
+    fence: str = ""
+
+    def text(self, expression: exp.Expression) -> str:
+        return expression.sql(dialect=self.name, pretty=True, max_text_width=120, copy=False)
+
+    def number(self, value: float) -> exp.Expression:
+        """A 64-bit float, whatever the database makes of decimals."""
+        if value == 0:
+            return double(_digits("0"))
+        if self.reads_decimals or _is_plain(value):
+            return double(_digits(_decimal(abs(value))), negative=value < 0)
+        return _quotient(value)
+
+    def known(self, column: exp.Expression) -> exp.Expression:
+        """A column as a float, NULL where it is missing or NaN."""
+        if self.name == "sqlite":
+            return _number_or_null(column)
+        value = double(column)
+        if self.nan == "equals":
+            return exp.Nullif(this=value, expression=double(exp.Literal.string("NaN")))
+        if self.nan == "is_nan":
+            return case((exp.IsNan(this=value), exp.null()), default=value.copy())
+        return value
+
+    def greatest(self, terms: Sequence[exp.Expression]) -> exp.Expression:
+        """The largest of the terms, none of which is NULL: databases limit how many arguments a function may have."""
+        if len(terms) == 1:
+            return terms[0]
+        if len(terms) > _MOST_ARGUMENTS:
+            groups = [terms[start : start + _MOST_ARGUMENTS] for start in range(0, len(terms), _MOST_ARGUMENTS)]
+            return self.greatest([self.greatest(group) for group in groups])
+        # Left alone, sqlglot adds a check for NULL where a database would skip it.
+        return exp.Greatest(this=terms[0], expressions=list(terms[1:]), ignore_nulls=self.name == "duckdb")
+
+    def string(self, text: str) -> exp.Expression:
+        if "\0" in text:
+            raise ExportError(f"{text!r} has a character that no database takes (NUL); rename it.")
+        plain = text.isascii() or self.name != "tsql"
+        return exp.Literal.string(text) if plain else exp.National(this=text)
+
+    def truth(self, value: bool) -> exp.Expression:
+        if self.name != "tsql":
+            return exp.Boolean(this=value)
+        return exp.Cast(this=_digits(str(int(value))), to=exp.DataType(this=exp.DataType.Type.BIT))
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Raises if the columns cannot be columns of one table there."""
+        for name in names:
+            if "\0" in name or not name:
+                raise ExportError(f"no database has a column named {name!r}; rename it and train again.")
+        seen: dict[str, str] = {}
+        for name in names:
+            other = seen.setdefault(name if self.sees_case else name.casefold(), name)
+            if other != name:
+                raise ExportError(f"{self.name} takes the columns {other!r} and {name!r} for one; rename one of them.")
+
+
+DIALECTS = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect("postgres", sees_case=True, fence="offset"),
+        Dialect("sqlite", nan="", reads_decimals=False, fence="materialized"),
+        Dialect("duckdb"),
+        Dialect("bigquery", nan="is_nan"),
+        Dialect("snowflake", sees_case=True),
+        Dialect("spark"),
+        Dialect("tsql", nan=""),
+    )
+}
+
+
+def dialect_named(name: str) -> Dialect:
+    if name not in DIALECTS:
+        raise ExportError(f"there is no SQL dialect {name!r} here; choose one of {', '.join(map(repr, DIALECTS))}.")
+    return DIALECTS[name]
+
+
+# Pieces of SQL ----------------------------------------------------------------------------------------------------
+
+
+def name(text: str) -> exp.Identifier:
+    return exp.Identifier(this=text, quoted=True)
+
+
+def column(text: str, *, of: exp.Identifier | None = None) -> exp.Column:
+    return exp.Column(this=name(text), table=of)
+
+
+def text(value: str) -> exp.Expression:
+    """A word of our own, safe in every dialect."""
+    return exp.Literal.string(value)
+
+
+def whole(value: int) -> exp.Expression:
+    return exp.Paren(this=exp.Neg(this=_digits(str(-value)))) if value < 0 else _digits(str(value))
+
+
+def double(value: exp.Expression, *, negative: bool = False) -> exp.Expression:
+    number = exp.Cast(this=value, to=exp.DataType(this=exp.DataType.Type.DOUBLE))
+    return exp.Paren(this=exp.Neg(this=number)) if negative else number
+
+
+def case(*branches: tuple[exp.Expression, exp.Expression], default: exp.Expression) -> exp.Case:
+    return exp.Case(ifs=[exp.If(this=condition, true=value) for condition, value in branches], default=default)
+
+
+def joined(operation: type[exp.Expression], terms: Sequence[exp.Expression]) -> exp.Expression:
+    """Terms under an operation, half and half: databases limit how deep an expression may be."""
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    sides = [joined(operation, part) for part in (terms[:half], terms[half:])]
+    left, right = (exp.Paren(this=side) if isinstance(side, operation) else side for side in sides)
+    return operation(this=left, expression=right)
+
+
+def _digits(text: str) -> exp.Literal:
+    return exp.Literal(this=text, is_string=False)
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def _decimal(value: float) -> str:
+    """The shortest decimal that is read as this float, with an exponent: without one it is no float everywhere."""
+    if value.is_integer() and value < 2**53:
+        return str(int(value))
+    text = repr(value)
+    return text if "e" in text else f"{text}e0"
+
+
+def _is_plain(value: float) -> bool:
+    """Whether the shortest decimal is exactly the float, and short: no way of reading it can be wrong."""
+    decimal = Decimal(repr(value))
+    digits = len(decimal.as_tuple().digits)
+    return decimal == Decimal(value) and digits <= _SAFE_DIGITS and 1e-15 < abs(value) < 1e15
+
+
+def _quotient(value: float) -> exp.Expression:
+    """The float as whole numbers divided by or multiplied with powers of two, all of them exact."""
+    ratio = Fraction(abs(value))
+    top, bottom = ratio.numerator, ratio.denominator
+    times = 0
+    while top >= 2**53:
+        top //= 2
+        times += 1
+    made = double(_digits(str(top)))
+    for power in _powers(2**times):
+        made = exp.Mul(this=made, expression=power)
+    for power in _powers(bottom):
+        made = exp.Div(this=made, expression=power)
+    made = exp.Paren(this=made)
+    return exp.Paren(this=exp.Neg(this=made)) if value < 0 else made
+
+
+def _powers(product: int) -> list[exp.Expression]:
+    powers = []
+    while product > 1:
+        power = min(product, _LARGEST_POWER)
+        powers.append(double(_digits(str(power))))
+        product //= power
+    return powers
+
+
+def _number_or_null(column: exp.Expression) -> exp.Expression:
+    """In SQLite any cell may hold text: text that is no number is missing, and would be 0 by a plain cast."""
+    kind = exp.Anonymous(this="TYPEOF", expressions=[column])
+    number = exp.In(this=kind, expressions=[exp.Literal.string("integer"), exp.Literal.string("real")])
+    has_digit = exp.Glob(this=column.copy(), expression=exp.Literal.string("*[0-9]*"))
+    has_letter = exp.Glob(this=column.copy(), expression=exp.Literal.string("*[^-+.eE0-9]*"))
+    in_text = exp.Paren(this=exp.And(this=has_digit, expression=exp.Not(this=has_letter)))
+    return case((exp.Or(this=number, expression=in_text), double(column.copy())), default=exp.null())

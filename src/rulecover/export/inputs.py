@@ -1,0 +1,95 @@
+"""Where the value of a feature comes from in a row as people have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rulecover.exceptions import MismatchedDataError
+from rulecover.export.labels import Label
+from rulecover.typing import Array, Floats
+
+#: The level of a text column that stands for no text.
+MISSING = "(missing)"
+
+#: The code of a category that was never seen.
+UNSEEN = -1.0
+
+#: Where 0 counts as missing, so does every number that is no farther from it: LightGBM's bound.
+ZERO = float(np.float32(1e-35))
+
+
+@dataclass(frozen=True)
+class Number:
+    """A column of numbers, of which 0 may count as missing."""
+
+    name: str
+    zero_missing: bool = False
+
+    def read(self, values: Array) -> Floats:
+        """A column of such values as floats."""
+        numbers = _numbers(values, self.name)
+        return np.where(np.abs(numbers) <= ZERO, np.nan, numbers) if self.zero_missing else numbers
+
+
+@dataclass(frozen=True)
+class Level:
+    """1 where a text column has this level, ``None`` for no text at all, and 0 elsewhere."""
+
+    name: str
+    level: str | None
+
+    def read(self, values: Array) -> Floats:
+        """A column of such values as floats."""
+        return _by_value(values, lambda value: float(str(value) == self.level), missing=float(self.level is None))
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of categories, each known by a number; missing where there is none, `UNSEEN` for all others."""
+
+    name: str
+    codes: tuple[tuple[Label, float], ...]
+
+    def read(self, values: Array) -> Floats:
+        """A column of such values as floats."""
+        codes = dict(self.codes)
+        return _by_value(values, lambda value: codes.get(value, UNSEEN), missing=np.nan)
+
+
+Input: TypeAlias = Number | Level | Coded
+
+
+def read_frame(frame: Any, inputs: Mapping[int, Input], n_features: int) -> Floats:
+    """The features that are asked for, from a data frame of pandas or polars, whose other columns do not matter."""
+    there = [str(name) for name in frame.columns]
+    out = np.zeros((len(frame), n_features))
+    for f, each in inputs.items():
+        if each.name not in there:
+            raise MismatchedDataError(f"the rules speak of column {each.name!r}, but X has {there[:5]}…; add it.")
+        out[:, f] = each.read(np.asarray(frame[each.name]))
+    return out
+
+
+def _by_value(values: Array, number: Callable[[Any], float], *, missing: float) -> Floats:
+    """A number for each value; each is looked at once, however often it occurs."""
+    import pandas as pd
+
+    which, known = pd.factorize(np.asarray(values, dtype=object))
+    numbers: Floats = np.array([*(number(value) for value in known.tolist()), missing], dtype=np.float64)
+    return np.asarray(numbers[which])
+
+
+def _numbers(values: Array, name: str) -> Floats:
+    import pandas as pd
+
+    try:
+        if values.dtype.kind not in "biuf":
+            known = pd.Series(values).where(~pd.isna(values), None)
+            values = pd.to_numeric(known).to_numpy(np.float64, na_value=np.nan)
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise MismatchedDataError(f"column {name!r} holds what is no number: {error}.") from error

@@ -1,0 +1,233 @@
+"""Rules as JavaScript that runs in a browser or in Node, on its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import rulecover
+from rulecover.exceptions import ExportError
+from rulecover.export.adapters import scored_rules
+from rulecover.export.conditions import Condition, Script
+from rulecover.export.inputs import ZERO, Coded, Input, Level
+from rulecover.export.labels import Label, plain_labels
+from rulecover.export.model import Classes
+
+_HEAD = """\
+// Rules that vote, written by rulecover {version}; needs no library.
+// {name}(row) takes an object from column names to numbers, null or NaN where a value is missing, and returns
+// an object: prediction, {returned}rules, decided_by.
+const {name} = (() => {{
+"use strict";
+"""
+
+_VALUE = """
+function value(row, name) {
+  if (!Object.prototype.hasOwnProperty.call(row, name)) throw new TypeError("the row has no column " + name);
+  return row[name];
+}
+
+function number(row, name) {
+  const given = value(row, name);
+  if (given === null) return NaN;
+  if (typeof given === "boolean") return Number(given);
+  if (typeof given !== "number") throw new TypeError("column " + name + " is no number; give null if it is missing");
+  return given;
+}
+"""
+
+_LEVEL = """
+function level(row, name, wanted) {
+  const given = value(row, name);
+  const missing = given === null || Number.isNaN(given);
+  return Number(wanted === null ? missing : !missing && String(given) === wanted);
+}
+"""
+
+_CODE = """
+function code(row, name, codes) {
+  const given = value(row, name);
+  if (given === null || Number.isNaN(given)) return NaN;
+  return codes.has(given) ? codes.get(given) : -1;
+}
+"""
+
+_ZERO = """
+const withoutZero = (number) => (Math.abs(number) <= {zero!r} ? NaN : number);
+"""
+
+_ADDED = """
+const add = (votes) => votes.reduce((sums, each) => sums.map((sum, k) => sum + each[k]), BASE);
+
+return function (row) {{
+  const counts = met(row);
+  const fired = SIZES.map((size, j) => j).filter((j) => counts[j] === SIZES[j]);
+  let votes = fired.map((j) => VOTES[j]);
+  const decided_by = fired.length ? "rules" : {fallback};
+"""
+
+_FALLBACKS = {
+    "closest": """\
+  if (!fired.length) {
+    const shares = counts.map((count, j) => count / SIZES[j]);
+    const best = shares.reduce((a, b) => Math.max(a, b));
+    votes = VOTES.filter((each, j) => shares[j] === best);
+  }
+""",
+    "all": """\
+  if (!fired.length) votes = VOTES_EACH.map((each, j) => each.map((vote) => counts[j] * vote));
+""",
+    "majority": """\
+  if (!fired.length) votes = [TOTALS];
+""",
+    "default": "",
+}
+
+_CLASSES = """\
+  let tally = add(votes);
+  if (!(tally.reduce((a, b) => a + b) > 0)) tally = TOTALS;
+  const all = tally.reduce((a, b) => a + b);
+  const most = tally.reduce((a, b) => Math.max(a, b));
+  return {
+    prediction: CLASSES[tally.indexOf(most)],
+    classes: CLASSES.slice(),
+    probabilities: tally.map((votes) => votes / all),
+    rules: fired,
+    decided_by,
+  };
+};
+})();
+"""
+
+_MEAN = """\
+  let tally = add(votes);
+  if (!(tally[1] > 0)) tally = TOTALS;
+  return { prediction: tally[0] / tally[1], rules: fired, decided_by };
+};
+})();
+"""
+
+_MODULE = """
+if (typeof module !== "undefined") module.exports = {{ {name} }};
+"""
+
+#: Whole numbers beyond this are rounded by JavaScript.
+_LARGEST_WHOLE = 2**53 - 1
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+
+
+def to_javascript(model: Any, *, name: str = "predict") -> str:
+    """The source of a JavaScript function that answers for a row; it runs in browsers and in Node, on its own.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+    name
+        What the function is called. In Node it is also what the module exports.
+
+    Returns
+    -------
+    str
+        The function takes an object from column names to numbers, ``null`` or ``NaN`` where a value is missing. It
+        returns an object: ``prediction``; for classes ``classes`` and their ``probabilities``; ``rules``, the numbers
+        of the rules that fired; and ``decided_by``, "rules" or the name of the fallback. The text is safe inside a
+        ``<script>`` element.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier
+    >>> mirco = MIRCOClassifier(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> print(to_javascript(mirco, name="iris").splitlines()[3])
+    const iris = (() => {
+    """
+    if not _NAME.fullmatch(name):
+        raise ExportError(f"the name {name!r} is no plain name of a function; choose another, such as 'predict'.")
+    script = Script(scored_rules(model))
+    with_classes = isinstance(script.model.answer, Classes)
+    returned = "classes, probabilities, " if with_classes else ""
+    parts = [
+        _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
+        _tables(script),
+        _VALUE,
+        _LEVEL if script.has(Level) else "",
+        _CODE if script.has(Coded) else "",
+        _ZERO.format(zero=ZERO) if script.zero_missing else "",
+        _met(script),
+        _ADDED.format(fallback=_literal(script.model.fallback))
+        + _FALLBACKS[script.model.fallback]
+        + (_CLASSES if with_classes else _MEAN),
+        _MODULE.format(name=name),
+    ]
+    return "\n".join(part.strip("\n") + "\n" for part in parts if part)
+
+
+def _tables(script: Script) -> str:
+    answer = script.model.answer
+    tables: dict[str, list[Any]] = {}
+    if isinstance(answer, Classes):
+        tables["CLASSES"] = [_checked(label) for label in plain_labels(answer.labels)]
+    tables |= {"SIZES": script.sizes, "VOTES": script.votes}
+    if script.model.fallback == "all":
+        tables["VOTES_EACH"] = script.votes_each
+    tables |= {"BASE": script.base, "TOTALS": script.totals}
+    return "\n".join(f"const {name} = {_table(values)};" for name, values in tables.items())
+
+
+def _checked(label: Label) -> Label:
+    if isinstance(label, int) and abs(label) > _LARGEST_WHOLE:
+        raise ExportError(
+            f"the class {label} is too large for a number in JavaScript; train with labels that are text."
+        )
+    return label
+
+
+def _table(values: list[Any]) -> str:
+    if not isinstance(values[0], list):
+        return _literal(values)
+    return "[\n" + "".join(f"  {_literal(row)},\n" for row in values) + "]"
+
+
+def _literal(value: Any) -> str:
+    # A script element ends at "</script", whatever JavaScript thinks of it; JSON in ASCII is JavaScript otherwise.
+    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
+
+
+def _met(script: Script) -> str:
+    """The function that counts the conditions of each rule that a row meets."""
+    lines = ["function met(row) {"]
+    lines += [f"  const x{f} = {_read(each)};" for f, each in script.inputs.items()]
+    lines.append("  return [")
+    lines += [f"    +{' + '.join(map(_condition, rule)) or '0'}," for rule in script.conditions]
+    return "\n".join([*lines, "  ];", "}"])
+
+
+def _read(each: Input) -> str:
+    if isinstance(each, Level):
+        return f"level(row, {_literal(each.name)}, {_literal(each.level)})"
+    if isinstance(each, Coded):
+        return f"code(row, {_literal(each.name)}, new Map({_literal(each.codes)}))"
+    read = f"number(row, {_literal(each.name)})"
+    return f"withoutZero({read})" if each.zero_missing else read
+
+
+def _condition(condition: Condition) -> str:
+    x = f"x{condition.feature}"
+    if condition.impossible:
+        return f"({x} !== {x})" if condition.missing else "false"
+    if condition.any_known:
+        return "true" if condition.missing else f"({x} === {x})"
+    known = _known(condition, x)
+    return f"({x} !== {x} || {known})" if condition.missing else f"({known})"
+
+
+def _known(condition: Condition, x: str) -> str:
+    if condition.codes is not None:
+        found = f"{_literal(list(condition.codes))}.includes({x})"
+        return f"({x} === {x} && !{found})" if condition.others else found
+    above = None if condition.above is None else f"{x} > {condition.above!r}"
+    up_to = None if condition.up_to is None else f"{x} <= {condition.up_to!r}"
+    return f"({above} && {up_to})" if above and up_to else above or up_to or ""

@@ -1,0 +1,363 @@
+"""Rules as JSON and back: documented by the schemas beside this file, loaded without running any code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import rulecover
+from rulecover.categories import CategorySet
+from rulecover.evidence import ClassEvidence
+from rulecover.exceptions import InvalidModelFileError
+from rulecover.export.adapters import scored_rules
+from rulecover.export.labels import plain_labels
+from rulecover.export.model import Classes, Mean, ScoredRules
+from rulecover.rules import Paths, RuleSet
+from rulecover.typing import Floats, Ints
+
+FORMAT, VERSION = "rulecover rules", 1
+
+#: How a file of an older version becomes one of the next: ``UPGRADES[1]`` will take version 1 to version 2.
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+Json = dict[str, Any]
+
+
+@cache
+def schema(version: int = VERSION) -> Json:
+    """The JSON Schema of a version of the format.
+
+    >>> schema()["title"]
+    'Rules that vote, version 1'
+    """
+    text = files("rulecover.export").joinpath("schemas", f"version-{version}.json").read_text(encoding="utf-8")
+    loaded: Json = json.loads(text)
+    return loaded
+
+
+# Writing ----------------------------------------------------------------------------------------------------------
+
+
+def to_json(model: Any) -> str:
+    """A fitted model as JSON text, one rule a line; `from_json` reads it back, and it answers bit for bit the same.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier of this package, a `RuleSet` that has met data, or a `ScoredRules`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> mirco = MIRCOClassifier(random_state=0).fit(X, y)
+    >>> bool((from_json(to_json(mirco)).predict(X) == mirco.predict(X)).all())
+    True
+    """
+    exported = scored_rules(model)
+    rules = exported.rules
+    head: Json = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": f"rulecover {rulecover.__version__}",
+        "answer": _written_answer(exported),
+        "columns": list(rules.feature_names),
+        "levels": [{"column": f, "name": name, "level": level} for f, (name, level) in sorted(rules.levels.items())],
+        "categories": [
+            {"column": f, "labels": plain_labels(labels)} for f, labels in sorted(exported.categories.items())
+        ],
+        "zero_missing": sorted(exported.zero_missing),
+        "fallback": exported.fallback,
+        "totals": exported.totals.tolist(),
+        "base": exported.base.tolist(),
+    }
+    lines = [f"{_text(key)}: {_text(value)}" for key, value in head.items()]
+    lines.append('"rules": [\n' + ",\n".join(map(_text, _written_rules(exported))) + "\n]")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, allow_nan=False)
+
+
+def _written_answer(model: ScoredRules) -> Json:
+    if not isinstance(model.answer, Classes):
+        return {"kind": "mean"}
+    labels = model.answer.labels
+    name = {"U": "str", "O": "object"}.get(labels.dtype.kind, labels.dtype.name)
+    return {"kind": "classes", "labels": plain_labels(labels), "type": name}
+
+
+def _written_rules(model: ScoredRules) -> list[Json]:
+    rules, seen = model.rules, model.rules.evidence
+    clauses = _per_rule(rules.offset, [_written_clause(rules, c) for c in range(len(rules.feature))])
+    written = [{"clauses": mine, "votes": votes} for mine, votes in zip(clauses, model.votes.tolist(), strict=True)]
+    if rules.paths is not None:
+        along = [_written_comparison(rules.paths, c) for c in range(len(rules.paths.feature))]
+        for rule, mine in zip(written, _per_rule(rules.paths.offset, along), strict=True):
+            rule["path"] = mine
+    if seen is not None:
+        met = zip(seen.sums.tolist(), seen.impurity.tolist(), seen.cost.tolist(), strict=True)
+        for rule, (sums, impurity, cost) in zip(written, met, strict=True):
+            rule["seen"] = {"sums": sums, "impurity": impurity, "cost": cost}
+    return written
+
+
+def _per_rule(offset: Ints, each: list[Json]) -> list[list[Json]]:
+    return [each[a:b] for a, b in pairwise(offset)]
+
+
+def _written_clause(rules: RuleSet, c: int) -> Json:
+    written: Json = {"column": int(rules.feature[c])}
+    if rules.category[c] >= 0:
+        which = rules.category_sets[rules.category[c]]
+        written["not_in" if which.others else "in"] = list(which.codes)
+    else:
+        written |= _written_bounds(float(rules.lower[c]), float(rules.upper[c]))
+    if rules.missing[c]:
+        written["missing"] = True
+    shown = _written_shown(rules, c)
+    return written | {"shown": shown} if shown else written
+
+
+def _written_bounds(lower: float, upper: float) -> Json:
+    written: Json = {"only_missing": True} if lower == np.inf else {}
+    if np.isfinite(lower):
+        written["above"] = lower
+    if np.isfinite(upper):
+        written["up_to"] = upper
+    return written
+
+
+def _written_shown(rules: RuleSet, c: int) -> Json:
+    """What is printed in another way than it is meant."""
+    shown: Json = {}
+    for key, printed, meant in (
+        ("above", rules.shown_lower, rules.lower),
+        ("up_to", rules.shown_upper, rules.upper),
+        ("missing", rules.shown_missing, rules.missing),
+    ):
+        if printed is not None and printed[c] != meant[c]:
+            shown[key] = printed[c].item()
+    return shown
+
+
+def _written_comparison(paths: Paths, c: int) -> Json:
+    bound, above = float(paths.bound[c]), bool(paths.above[c])
+    if paths.category[c] >= 0:
+        bounds: Json = {"not_in" if above else "in": paths.category_sets[paths.category[c]].tolist()}
+    else:
+        bounds = _written_bounds(bound, np.inf) if above else _written_bounds(-np.inf, bound)
+    written = {"column": int(paths.feature[c]), **bounds}
+    return written | {"missing": True} if paths.missing[c] else written
+
+
+# Reading ----------------------------------------------------------------------------------------------------------
+
+
+def from_json(text: str | bytes) -> ScoredRules:
+    """The model that `to_json` wrote, or an error that says what is wrong with the text.
+
+    Every version of the format that was ever written can be read.
+    """
+    written = _checked(_parsed(text))
+    for version in range(written["version"], VERSION):
+        written = UPGRADES[version](written)
+    try:
+        return _model(written)
+    except (ValueError, OverflowError) as error:
+        raise InvalidModelFileError(f"this is no sound file of rules: {error}") from error
+
+
+def _parsed(text: str | bytes) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refused, object_pairs_hook=_distinct)
+    except (ValueError, RecursionError) as error:
+        raise InvalidModelFileError(
+            f"this is no JSON, or only a part of it ({error}); write the file again by to_json."
+        ) from error
+
+
+def _refused(name: str) -> None:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> Json:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError(f"a name occurs twice among {[name for name, _ in pairs][:10]}")
+    return dict(pairs)
+
+
+def _checked(written: Any) -> Json:
+    """The parsed file, if the schema of its version has nothing against it."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    if not isinstance(written, dict) or written.get("format") != FORMAT:
+        raise InvalidModelFileError(f'this is no file of rules: it does not say "format": "{FORMAT}".')
+    version = written.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
+        raise InvalidModelFileError(
+            f"the file is of version {version!r}, and this rulecover reads versions 1 to {VERSION}; "
+            "update rulecover to read a newer one."
+        )
+    error = best_match(Draft202012Validator(schema(version)).iter_errors(written))
+    if error is not None:
+        where = "/".join(map(str, error.absolute_path)) or "the file"
+        raise InvalidModelFileError(f"this is no sound file of rules: in {where}, {error.message[:200]}.")
+    return written
+
+
+def _model(written: Json) -> ScoredRules:
+    answer = _answer(written["answer"])
+    votes = np.array([_numbers(rule["votes"], len(answer.votes)) for rule in written["rules"]])
+    totals = _numbers(written["totals"], len(answer.votes))
+    base = _numbers(written.get("base", [0.0] * len(answer.votes)), len(answer.votes))
+    rules = _rules(written, answer, totals)
+    categories = written.get("categories", [])
+    columns = _places(categories, rules.n_features).tolist()
+    zeros = _places([{"column": f} for f in written.get("zero_missing", [])], rules.n_features).tolist()
+    names = {f: tuple(each["labels"]) for f, each in zip(columns, categories, strict=True)}
+    return ScoredRules(
+        replace(rules, categories=dict(names), zero_missing=tuple(zeros)),
+        votes,
+        answer,
+        totals,
+        fallback=written["fallback"],
+        base=base,
+        categories=names,
+        zero_missing=frozenset(zeros),
+    )
+
+
+def _answer(written: Json) -> Classes | Mean:
+    if written["kind"] == "mean":
+        return Mean()
+    labels, name = written["labels"], written["type"]
+    array = np.array(labels, dtype=name)
+    if list(map(type, array.tolist())) != list(map(type, labels)) or array.tolist() != labels:
+        raise ValueError(f"the labels {labels[:10]} are not of type {name}.")
+    return Classes(array)
+
+
+def _numbers(values: list[float], length: int) -> Floats:
+    if len(values) != length:
+        raise ValueError(f"{values[:10]} has {len(values)} numbers where {length} are needed.")
+    return np.array(values, dtype=np.float64)
+
+
+def _rules(written: Json, answer: Classes | Mean, totals: Floats) -> RuleSet:
+    each = written["rules"]
+    names = tuple(written["columns"])
+    clauses = [clause for rule in each for clause in rule["clauses"]]
+    lower, upper = _bounds(clauses)
+    category, sets = _categories(clauses)
+    shown = [clause.get("shown", {}) for clause in clauses]
+    missing = np.array(["missing" in clause for clause in clauses], dtype=bool)
+    return RuleSet(
+        offset=_offset([rule["clauses"] for rule in each]),
+        feature=_places(clauses, len(names)),
+        lower=lower,
+        upper=upper,
+        missing=missing,
+        category=category,
+        feature_names=names,
+        category_sets=sets,
+        levels=_levels(written.get("levels", []), len(names)),
+        paths=_paths(each, len(names)),
+        evidence=_evidence(each, answer, totals),
+        shown_lower=np.array([s.get("above", b) for s, b in zip(shown, lower, strict=True)], dtype=np.float64),
+        shown_upper=np.array([s.get("up_to", b) for s, b in zip(shown, upper, strict=True)], dtype=np.float64),
+        shown_missing=np.array([s.get("missing", m) for s, m in zip(shown, missing, strict=True)], dtype=bool),
+    )
+
+
+def _offset(lists: list[list[Json]]) -> Ints:
+    return np.cumsum([0, *map(len, lists)]).astype(np.intp)
+
+
+def _places(clauses: list[Json], n_columns: int) -> Ints:
+    places = [int(clause["column"]) for clause in clauses]
+    if any(place >= n_columns for place in places):
+        raise ValueError(f"a clause speaks of column {max(places)}, but there are {n_columns}, numbered from 0.")
+    return np.array(places, dtype=np.intp)
+
+
+def _bounds(clauses: list[Json]) -> tuple[Floats, Floats]:
+    only = np.array(["only_missing" in clause for clause in clauses], dtype=bool)
+    above = np.array([clause.get("above", -np.inf) for clause in clauses], dtype=np.float64)
+    upper = np.array([clause.get("up_to", np.inf) for clause in clauses], dtype=np.float64)
+    empty = np.flatnonzero(~(above < upper))
+    if empty.size:
+        raise ValueError(f"no value is above {above[empty[0]]} and not above {upper[empty[0]]}.")
+    return np.where(only, np.inf, above), upper
+
+
+def _category_set(clause: Json) -> CategorySet | None:
+    key = next((key for key in ("in", "not_in") if key in clause), None)
+    if key is None:
+        return None
+    codes = tuple(sorted({float(code) for code in clause[key]}))
+    if not np.isfinite(codes).all():
+        raise ValueError("a category code must be finite.")
+    return CategorySet(codes, others=key == "not_in")
+
+
+def _categories(clauses: list[Json]) -> tuple[Ints, tuple[CategorySet, ...]]:
+    """For each clause the place of its set, and the sets."""
+    each = list(map(_category_set, clauses))
+    distinct = {known: k for k, known in enumerate(dict.fromkeys(known for known in each if known is not None))}
+    category = np.array([-1 if known is None else distinct[known] for known in each], dtype=np.intp)
+    return category, tuple(distinct)
+
+
+def _levels(written: list[Json], n_columns: int) -> dict[int, tuple[str, str]]:
+    return dict(
+        zip(_places(written, n_columns).tolist(), [(level["name"], level["level"]) for level in written], strict=True)
+    )
+
+
+def _paths(rules: list[Json], n_columns: int) -> Paths | None:
+    if not any("path" in rule for rule in rules):
+        return None
+    if not all("path" in rule for rule in rules):
+        raise ValueError("some rules have a path and others have none.")
+    along = [comparison for rule in rules for comparison in rule["path"]]
+    above = np.array([bool({"above", "only_missing", "not_in"} & step.keys()) for step in along], dtype=bool)
+    bound = [step.get("above", step.get("up_to", np.inf)) for step in along]
+    category, sets = _categories(along)
+    return Paths(
+        offset=_offset([rule["path"] for rule in rules]),
+        feature=_places(along, n_columns),
+        bound=np.array(bound, dtype=np.float64),
+        above=above,
+        missing=np.array(["missing" in step for step in along], dtype=bool),
+        category=category,
+        category_sets=tuple(np.array(known.codes, dtype=np.float64) for known in sets),
+    )
+
+
+def _evidence(rules: list[Json], answer: Classes | Mean, totals: Floats) -> ClassEvidence | None:
+    if not isinstance(answer, Classes):
+        return None
+    if not all("seen" in rule for rule in rules):
+        raise ValueError("rules that vote for classes must say what they have seen.")
+    seen = [rule["seen"] for rule in rules]
+    sums = np.array([_numbers(met["sums"], len(answer.labels)) for met in seen])
+    if not (np.isfinite(sums).all() and (sums >= 0).all() and (sums.sum(axis=1) > 0).all()):
+        raise ValueError("a rule must have seen some samples, and none less than zero times.")
+    return ClassEvidence(
+        classes=answer.labels,
+        sums=sums,
+        impurity=np.array([met["impurity"] for met in seen], dtype=np.float64),
+        cost=np.array([met["cost"] for met in seen], dtype=np.float64),
+        totals=totals,
+    )

@@ -1,0 +1,192 @@
+"""Rules as expressions of polars."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from rulecover.export.adapters import scored_rules
+from rulecover.export.conditions import Condition, Script
+from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
+from rulecover.export.labels import plain_labels
+from rulecover.export.model import Classes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def to_polars(model: Any) -> pl.Expr:
+    """An expression that answers for every row of a polars data frame, lazy ones included.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+
+    Returns
+    -------
+    Expr
+        A struct named "answer" with the fields ``prediction``; for classes one ``probability_…`` each; ``rules``, the
+        numbers of the rules that fired, such as ``0,3``; and ``decided_by``, "rules" or the name of the fallback.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> answer = to_polars(MIRCOClassifier(random_state=0).fit(X, y))
+    >>> pl.DataFrame(X.to_dict("list")).select(answer).unnest("answer")["prediction"].to_list()[:3]
+    [0, 0, 0]
+    """
+    return _answer(Script(scored_rules(model)))
+
+
+def _answer(script: Script) -> pl.Expr:
+    """The steps of the script; each adds fields to a struct, which later steps read."""
+    import polars as pl
+
+    steps = [_met, _said, _near, _tally, _heard, _answered]
+    rows = pl.struct(
+        pl.lit(0.0).alias("no feature"), *(_feature(each).alias(f"x{f}") for f, each in script.inputs.items())
+    )
+    done = reduce(lambda made, step: made.struct.with_fields(**step(script)), steps, rows)
+    return done.struct.field("answer")
+
+
+def _feature(each: Input) -> pl.Expr:
+    import polars as pl
+
+    given = pl.col(each.name)
+    if isinstance(each, Level):
+        same = given.is_null() if each.level is None else (given.cast(pl.String) == each.level).fill_null(False)
+        return same.cast(pl.Float64)
+    if isinstance(each, Coded):
+        return _code(given, each)
+    number = given.cast(pl.Float64).fill_nan(None)
+    return pl.when(number.abs() > ZERO).then(number) if each.zero_missing else number
+
+
+def _code(given: pl.Expr, each: Coded) -> pl.Expr:
+    import polars as pl
+
+    texts = bool(each.codes) and isinstance(each.codes[0][0], str)
+    known = given.cast(pl.String) if texts else given.cast(pl.Float64).fill_nan(None)
+    code = pl.lit(UNSEEN)
+    for label, number in each.codes:
+        code = pl.when(known == label).then(number).otherwise(code)
+    return pl.when(known.is_not_null()).then(code)
+
+
+def _met(script: Script) -> dict[str, pl.Expr]:
+    """How many conditions of each rule are met."""
+    import polars as pl
+
+    return {
+        f"met{j}": pl.sum_horizontal(pl.lit(0), *(_condition(condition).cast(pl.Int32) for condition in rule))
+        for j, rule in enumerate(script.conditions)
+    }
+
+
+def _condition(condition: Condition) -> pl.Expr:
+    import polars as pl
+
+    x = pl.field(f"x{condition.feature}")
+    if condition.impossible:
+        return x.is_null() if condition.missing else pl.lit(False)
+    if condition.codes is not None:
+        found = x.is_in(list(condition.codes))
+        known = ~found if condition.others else found
+    else:
+        known = x.is_not_null()
+        known = known if condition.above is None else known & (x > condition.above)
+        known = known if condition.up_to is None else known & (x <= condition.up_to)
+    return known.fill_null(condition.missing) | (x.is_null() & condition.missing)
+
+
+def _said(script: Script) -> dict[str, pl.Expr]:
+    """What the rules that fire say, which they are, and the largest share of conditions that are met."""
+    import polars as pl
+
+    fires = [pl.field(f"met{j}") == size for j, size in enumerate(script.sizes)]
+    said = {f"votes{k}": _sum(script.votes, k, fires) for k in range(len(script.base))}
+    numbers = [pl.when(fire).then(pl.lit(f",{j}")).otherwise(pl.lit("")) for j, fire in enumerate(fires)]
+    said["fired"] = pl.any_horizontal(fires)
+    said["list"] = pl.concat_str(numbers).str.slice(1)
+    said["best"] = pl.max_horizontal(_shares(script))
+    return said
+
+
+def _shares(script: Script) -> list[pl.Expr]:
+    import polars as pl
+
+    return [pl.field(f"met{j}").cast(pl.Float64) / float(max(size, 1)) for j, size in enumerate(script.sizes)]
+
+
+def _sum(votes: list[list[float]], k: int, speaks: list[pl.Expr]) -> pl.Expr:
+    import polars as pl
+
+    said = [pl.when(each).then(vote[k]).otherwise(0.0) for each, vote in zip(speaks, votes, strict=True) if vote[k]]
+    return pl.sum_horizontal(pl.lit(0.0), *said)
+
+
+def _near(script: Script) -> dict[str, pl.Expr]:
+    """What the fallback says."""
+    import polars as pl
+
+    if script.model.fallback == "closest":
+        nearest = [share == pl.field("best") for share in _shares(script)]
+        return {f"near{k}": _sum(script.votes, k, nearest) for k in range(len(script.base))}
+    if script.model.fallback == "all":
+        met = [pl.field(f"met{j}").cast(pl.Float64) for j in range(len(script.sizes))]
+        each = script.votes_each
+        return {
+            f"near{k}": pl.sum_horizontal(pl.lit(0.0), *(count * each[j][k] for j, count in enumerate(met)))
+            for k in range(len(script.base))
+        }
+    totals = script.totals if script.model.fallback == "majority" else [0.0] * len(script.base)
+    return {f"near{k}": pl.lit(total) for k, total in enumerate(totals)}
+
+
+def _tally(script: Script) -> dict[str, pl.Expr]:
+    import polars as pl
+
+    return {
+        f"votes{k}": pl.when(pl.field("fired")).then(pl.field(f"votes{k}")).otherwise(pl.field(f"near{k}")) + base
+        for k, base in enumerate(script.base)
+    }
+
+
+def _heard(script: Script) -> dict[str, pl.Expr]:
+    """The votes, those of all training data where nobody has a say."""
+    import polars as pl
+
+    heard = _say(script) > 0
+    return {
+        f"votes{k}": pl.when(heard).then(pl.field(f"votes{k}")).otherwise(total)
+        for k, total in enumerate(script.totals)
+    }
+
+
+def _say(script: Script) -> pl.Expr:
+    import polars as pl
+
+    votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
+    return pl.sum_horizontal(votes) if isinstance(script.model.answer, Classes) else votes[1]
+
+
+def _answered(script: Script) -> dict[str, pl.Expr]:
+    import polars as pl
+
+    votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
+    answer = script.model.answer
+    if isinstance(answer, Classes):
+        first, most = pl.lit(None), pl.max_horizontal(votes)
+        for vote, label in reversed(list(zip(votes, plain_labels(answer.labels), strict=True))):
+            first = pl.when(vote == most).then(pl.lit(label)).otherwise(first)
+        values = [first, *(vote / _say(script) for vote in votes)]
+    else:
+        values = [votes[0] / votes[1]]
+    decided_by = pl.when(pl.field("fired")).then(pl.lit("rules")).otherwise(pl.lit(script.model.fallback))
+    values += [pl.field("list"), decided_by]
+    return {"answer": pl.struct(value.alias(title) for title, value in zip(script.outputs, values, strict=True))}

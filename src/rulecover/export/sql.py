@@ -1,0 +1,114 @@
+"""Rules as SQL, written by sqlglot: a query over a table, or an expression for one row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from sqlglot import exp
+
+from rulecover.exceptions import ExportError
+from rulecover.export.adapters import scored_rules
+from rulecover.export.conditions import Script
+from rulecover.export.dialects import Dialect, dialect_named, name
+from rulecover.export.sql_steps import Steps
+
+
+def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: Sequence[str] = ()) -> str:
+    """A query that answers for every row of a table.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+    table
+        The name of the table; ``("schema", "table")`` names one in a schema.
+    dialect
+        "postgres", "sqlite", "duckdb", "bigquery", "snowflake", "spark" or "tsql" (SQL Server 2022).
+    keep
+        Columns of the table to return as they are, such as its key.
+
+    Returns
+    -------
+    str
+        One SELECT. Its columns are those to keep; ``prediction``; for classes one ``probability_…`` each; ``rules``,
+        the numbers of the rules that fired, such as ``0,3``; and ``decided_by``, "rules" or the name of the fallback.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> query = to_sql(MIRCOClassifier(random_state=0).fit(X, y), "iris", dialect="duckdb")
+    >>> query.splitlines()[0]
+    'WITH "rows" AS ('
+    """
+    parts = (table,) if isinstance(table, str) else table
+    if not 1 <= len(parts) <= 3 or not all(parts):
+        raise ExportError(f"the table is {table!r}; give its name, or a tuple of schema and name.")
+    steps = Steps(Script(scored_rules(model)), dialect_named(dialect), tuple(keep))
+    return _over(steps, exp.Table(**dict(zip(("this", "db", "catalog"), map(name, reversed(parts)), strict=False))))
+
+
+def to_sql_expression(model: Any, table: str, *, dialect: str, column: str = "prediction") -> str:
+    """An expression for one row of a table, to stand among the columns of a query of your own.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+    table
+        The name or alias that the table has in that query.
+    dialect
+        As of `to_sql`. BigQuery, Snowflake and Spark restrict subqueries like these; take `to_sql` there.
+    column
+        What the expression gives: any of the columns of `to_sql`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> answer = to_sql_expression(MIRCOClassifier(random_state=0).fit(X, y), "t", dialect="sqlite")
+    >>> query = f"SELECT id, {answer} FROM iris AS t"
+    """
+    return _beside(Steps(Script(scored_rules(model)), dialect_named(dialect)), table, column)
+
+
+def _over(steps: Steps, table: exp.Table) -> str:
+    """A query over a table: every step has a name."""
+    source = name(_title("source", table))
+    named: list[tuple[str, exp.Select]] = []
+    for step in steps(source):
+        origin = exp.Table(this=name(named[-1][0])) if named else exp.alias_(table, source, table=True)
+        named.append((_title(step.title, table), step.select.from_(origin, copy=False)))
+    *earlier, (_, query) = named
+    kept = steps.dialect.fence == "materialized" or None
+    for title, before in earlier:
+        query = query.with_(name(title), as_=_fenced(before, steps.dialect), materialized=kept, copy=False)
+    return steps.dialect.text(query)
+
+
+def _beside(steps: Steps, table: str, wanted: str) -> str:
+    """An expression for one row of a table: the same steps, one inside the other."""
+    known = steps.script.outputs
+    if wanted not in known:
+        raise ExportError(f"there is no column {wanted!r}; choose one of {', '.join(map(repr, known))}.")
+    *earlier, last = steps(name(table))
+    query = earlier[0].select
+    for before, step in pairwise([*earlier, replace(last, columns={wanted: last.columns[wanted]})]):
+        inner = exp.Subquery(this=_fenced(query, steps.dialect), alias=exp.TableAlias(this=name(before.title)))
+        query = step.select.from_(inner, copy=False)
+    return steps.dialect.text(exp.Paren(this=query))
+
+
+def _fenced(query: exp.Select, dialect: Dialect) -> exp.Select:
+    return query.offset(0, copy=False) if dialect.fence == "offset" else query
+
+
+def _title(title: str, table: exp.Table) -> str:
+    while title.casefold() == table.name.casefold():  # a step must not read from itself
+        title += "_"
+    return title

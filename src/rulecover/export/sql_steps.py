@@ -1,0 +1,301 @@
+"""The steps of a script as SQL: each is a SELECT from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from rulecover.export.conditions import Condition, Script
+from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole
+from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
+from rulecover.export.labels import Label, plain_labels
+from rulecover.export.model import Classes
+
+#: Rules are added up in blocks of so many: databases limit how many columns a query may have.
+BLOCK = 400
+
+#: How the columns begin that steps hand on to each other.
+_OURS = ("keep_", "rule_", "fired", "list", "votes_", "near_", "best", "total")
+
+Columns = dict[str, exp.Expression]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A SELECT from the step before it.
+
+    Parameters
+    ----------
+    title
+        What it is called.
+    columns
+        What it computes.
+    beside
+        Whether all columns of the step before stay, too.
+    """
+
+    title: str
+    columns: Columns
+    beside: bool = False
+
+    @property
+    def select(self) -> exp.Select:
+        named = [exp.Alias(this=value, alias=name(title)) for title, value in self.columns.items()]
+        return exp.Select(expressions=[exp.Star(), *named] if self.beside else named)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What a script does for each row of a table, as steps in SQL.
+
+    Parameters
+    ----------
+    script
+        The rules, votes and fallback.
+    dialect
+        The database's SQL.
+    keep
+        Columns of the table that are handed on as they are.
+    """
+
+    script: Script
+    dialect: Dialect
+    keep: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        script = self.script
+        self.dialect.check_names(script.columns)
+        self.dialect.check_names(self._features)
+        self.dialect.check_names([*self.keep, *script.outputs])
+
+    @cached_property
+    def _features(self) -> list[str]:
+        return [self.script.names[f] for f in self.script.features]
+
+    @cached_property
+    def _mark(self) -> str:
+        """What the names of our columns begin with, so that no feature has one of them."""
+        mark, features = "", [title.casefold() for title in self._features]
+        while any(title.startswith(tuple(mark + word for word in _OURS)) for title in features):
+            mark += "_"
+        return mark
+
+    def __call__(self, source: exp.Identifier) -> Iterator[Step]:
+        """All steps, the first of them from a table under this name."""
+        yield Step("rows", self._rows(source))
+        n_rules = len(self.script.votes)
+        for b, start in enumerate(range(0, n_rules, BLOCK)):
+            block = range(start, min(start + BLOCK, n_rules))
+            yield Step(f"rules_{b}", {self._our(f"rule_{j}"): self._met(j) for j in block}, beside=True)
+            if self._fallback == "closest":
+                so_far = [self._ref("best")] if b else []
+                best = self.dialect.greatest([*so_far, *(self._share(j) for j in block)])
+                yield Step(f"nearest_{b}", {self._our("best_now"): best}, beside=True)
+            yield Step(f"votes_{b}", self._kept | self._added(block) | self._for_later(block))
+        yield Step("tally", self._kept | self._tally())
+        yield Step("heard", {self._our("total"): self._say()}, beside=True)
+        if not self.script.always_heard:
+            yield Step("decided", self._kept | self._decided())
+        yield Step("answers", self._answers())
+
+    # Rows: every feature as a float, or NULL ------------------------------------------------------------------------
+
+    def _rows(self, source: exp.Identifier) -> Columns:
+        kept = {self._our(f"keep_{i}"): column(title, of=source.copy()) for i, title in enumerate(self.keep)}
+        return kept | {self.script.names[f]: self._feature(each, source) for f, each in self.script.inputs.items()}
+
+    def _feature(self, each: Input, source: exp.Identifier) -> exp.Expression:
+        def given() -> exp.Column:
+            return column(each.name, of=source.copy())
+
+        if isinstance(each, Level):
+            same = _is_null(given()) if each.level is None else self._is(given(), each.level)
+            return case((same, self._number(1.0)), default=self._number(0.0))
+        if isinstance(each, Coded):
+            codes = [(self._is(given(), label), self._number(code)) for label, code in each.codes]
+            return case((_is_null(given()), exp.null()), *codes, default=self._number(UNSEEN))
+        known = self.dialect.known(given())
+        if not each.zero_missing:
+            return known
+        zero = exp.LTE(this=exp.Abs(this=known), expression=self._number(ZERO))
+        return case((zero, exp.null()), default=known.copy())
+
+    def _is(self, given: exp.Expression, label: Label) -> exp.Expression:
+        return exp.EQ(this=given, expression=self._label(label))
+
+    # Rules: how many conditions of each are met ---------------------------------------------------------------------
+
+    def _met(self, j: int) -> exp.Expression:
+        ones = [case((self._condition(each), whole(1)), default=whole(0)) for each in self.script.conditions[j]]
+        return joined(exp.Add, ones) if ones else whole(0)
+
+    def _condition(self, condition: Condition) -> exp.Expression:
+        known = self._known(condition)
+        if not condition.missing:
+            return known
+        missing = _is_null(column(self.script.names[condition.feature]))
+        return missing if condition.impossible else exp.Or(this=missing, expression=exp.Paren(this=known))
+
+    def _known(self, condition: Condition) -> exp.Expression:
+        def x() -> exp.Column:
+            return column(self.script.names[condition.feature])
+
+        if condition.impossible:
+            return exp.EQ(this=whole(0), expression=whole(1))
+        if condition.codes is not None:
+            found = exp.In(this=x(), expressions=[self._number(code) for code in condition.codes])
+            return exp.Not(this=found) if condition.others else found
+        bounds: list[exp.Expression] = []
+        if condition.above is not None:
+            bounds.append(exp.GT(this=x(), expression=self._number(condition.above)))
+        if condition.up_to is not None:
+            bounds.append(exp.LTE(this=x(), expression=self._number(condition.up_to)))
+        return joined(exp.And, bounds) if bounds else exp.Not(this=_is_null(x()))
+
+    def _fires(self, j: int) -> exp.Expression:
+        return exp.EQ(this=self._ref(f"rule_{j}"), expression=whole(self.script.sizes[j]))
+
+    def _share(self, j: int) -> exp.Expression:
+        """The share of a rule's conditions that are met; one without any fires always, and is never asked."""
+        met = double(self._ref(f"rule_{j}"))
+        return exp.Div(this=met, expression=whole(max(self.script.sizes[j], 1)))
+
+    # Votes: of the rules that fire, and of the fallback ---------------------------------------------------------------
+
+    def _added(self, block: range) -> Columns:
+        """What the rules said up to the end of a block: how many fired, their numbers, and votes."""
+        fired = [case((self._fires(j), whole(1)), default=whole(0)) for j in block]
+        numbers = [case((self._fires(j), text(f",{j}")), default=text("")) for j in block]
+        so_far = block[0] > 0
+        said = {
+            "fired": joined(exp.Add, [*([self._ref("fired")] if so_far else []), *fired]),
+            "list": joined(exp.DPipe, [*([self._ref("list")] if so_far else []), *numbers]),
+        }
+        for k in range(len(self.script.base)):
+            said[f"votes_{k}"] = self._sum([self._ref(f"votes_{k}")] if so_far else [], self._votes(block, k))
+            if self._fallback == "closest":
+                said[f"near_{k}"] = self._sum([self._still_near(k)] if so_far else [], self._near(block, k))
+            elif self._fallback == "all":
+                said[f"near_{k}"] = self._sum([self._ref(f"near_{k}")] if so_far else [], self._counted(block, k))
+        return {self._our(title): value for title, value in said.items()}
+
+    def _for_later(self, block: range) -> Columns:
+        """What the rules of later blocks need."""
+        if block[-1] + 1 == len(self.script.votes):
+            return {}
+        best: Columns = {self._our("best"): self._ref("best_now")} if self._fallback == "closest" else {}
+        return best | {title: column(title) for title in self._features}
+
+    def _sum(self, so_far: list[exp.Expression], votes: list[exp.Expression]) -> exp.Expression:
+        return joined(exp.Add, [*so_far, *votes] or [self._number(0.0)])
+
+    def _votes(self, block: range, k: int) -> list[exp.Expression]:
+        return self._spoken(block, k, self._fires)
+
+    def _near(self, block: range, k: int) -> list[exp.Expression]:
+        return self._spoken(block, k, lambda j: exp.EQ(this=self._share(j), expression=self._ref("best_now")))
+
+    def _spoken(self, block: range, k: int, speaks: Callable[[int], exp.Expression]) -> list[exp.Expression]:
+        votes = ((j, self.script.votes[j][k]) for j in block)
+        return [case((speaks(j), self._number(vote)), default=whole(0)) for j, vote in votes if vote != 0]
+
+    def _counted(self, block: range, k: int) -> list[exp.Expression]:
+        votes = ((j, self.script.votes_each[j][k]) for j in block)
+        return [
+            exp.Mul(this=double(self._ref(f"rule_{j}")), expression=self._number(vote))
+            for j, vote in votes
+            if vote != 0
+        ]
+
+    def _still_near(self, k: int) -> exp.Expression:
+        same = exp.EQ(this=self._ref("best"), expression=self._ref("best_now"))
+        return case((same, self._ref(f"near_{k}")), default=whole(0))
+
+    # Tally and answers ----------------------------------------------------------------------------------------------
+
+    def _tally(self) -> Columns:
+        """The votes for each row, those of the fallback where no rule fired."""
+        tally: Columns = {self._our(title): self._ref(title) for title in ("fired", "list")}
+        for k, base in enumerate(self.script.base):
+            votes = case((self._some_fire(), self._ref(f"votes_{k}")), default=self._by_fallback(k))
+            with_base = exp.Add(this=votes, expression=self._number(base)) if base else votes
+            tally[self._our(f"votes_{k}")] = with_base
+        return tally
+
+    def _by_fallback(self, k: int) -> exp.Expression:
+        if self._fallback == "majority":
+            return self._number(self.script.totals[k])
+        return self._number(0.0) if self._fallback == "default" else self._ref(f"near_{k}")
+
+    def _decided(self) -> Columns:
+        """The votes for each row, those of all training data where nobody has a say."""
+        heard = exp.GT(this=self._ref("total"), expression=whole(0))
+        decided: Columns = {self._our(title): self._ref(title) for title in ("fired", "list")}
+        said = {f"votes_{k}": total for k, total in enumerate(self.script.totals)} | {"total": self.script.total_say}
+        for title, otherwise in said.items():
+            decided[self._our(title)] = case((heard.copy(), self._ref(title)), default=self._number(otherwise))
+        return decided
+
+    def _answers(self) -> Columns:
+        answer = self.script.model.answer
+        kept = {title: self._ref(f"keep_{i}") for i, title in enumerate(self.keep)}
+        shares: list[exp.Expression] = [exp.Div(this=vote, expression=self._ref("total")) for vote in self._all_votes()]
+        values = [self._first(answer), *shares] if isinstance(answer, Classes) else shares[:1]
+        values.append(exp.Substring(this=self._ref("list"), start=whole(2), length=whole(10**6)))
+        values.append(case((self._some_fire(), text("rules")), default=text(self._fallback)))
+        return kept | dict(zip(self.script.outputs, values, strict=True))
+
+    def _first(self, answer: Classes) -> exp.Expression:
+        """The first class with most votes: one with more than all later ones, where no earlier one has."""
+        labels = [self._label(label) for label in plain_labels(answer.labels)]
+        branches = []
+        for k, label in enumerate(labels[:-1]):
+            later = [
+                exp.GTE(this=self._ref(f"votes_{k}"), expression=self._ref(f"votes_{m}"))
+                for m in range(k + 1, len(labels))
+            ]
+            branches.append((joined(exp.And, later), label))
+        return case(*branches, default=labels[-1]) if branches else labels[-1]
+
+    # Words ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def _fallback(self) -> str:
+        return self.script.model.fallback
+
+    def _our(self, title: str) -> str:
+        return f"{self._mark}{title}"
+
+    def _ref(self, title: str) -> exp.Column:
+        return column(self._our(title))
+
+    @property
+    def _kept(self) -> Columns:
+        return {self._our(f"keep_{i}"): self._ref(f"keep_{i}") for i in range(len(self.keep))}
+
+    def _number(self, value: float) -> exp.Expression:
+        return self.dialect.number(value)
+
+    def _label(self, label: Label) -> exp.Expression:
+        if isinstance(label, str):
+            return self.dialect.string(label)
+        if isinstance(label, bool):
+            return self.dialect.truth(label)
+        return whole(label) if isinstance(label, int) else self._number(label)
+
+    def _all_votes(self) -> Sequence[exp.Expression]:
+        return [self._ref(f"votes_{k}") for k in range(len(self.script.base))]
+
+    def _say(self) -> exp.Expression:
+        votes = self._all_votes()
+        return joined(exp.Add, votes) if isinstance(self.script.model.answer, Classes) else votes[1]
+
+    def _some_fire(self) -> exp.Expression:
+        return exp.GT(this=self._ref("fired"), expression=whole(0))
+
+
+def _is_null(value: exp.Expression) -> exp.Expression:
+    return exp.Is(this=value, expression=exp.null())

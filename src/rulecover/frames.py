@@ -1,0 +1,135 @@
+"""Data frames of any library: pandas, polars, Arrow, whatever narwhals knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from rulecover.exceptions import MismatchedDataError
+from rulecover.typing import Array, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The code of a category that was never seen.
+UNSEEN = -1.0
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame; a lazy one, which has no rows yet, is refused."""
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise MismatchedDataError("X is a lazy frame, which has no rows yet; give X.collect().")
+    return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def names_of(frame: Any) -> list[Any]:
+    """The names of a frame's columns, in order."""
+    return list(frame.columns) if nw.dependencies.is_pandas_dataframe(frame) else list(_eager(frame).columns)
+
+
+def as_pandas(X: Any) -> Any:
+    """A data frame of another library as one of pandas; anything else as it is."""
+    if not is_frame(X) or nw.dependencies.is_pandas_dataframe(X):
+        return X
+    import pandas as pd
+
+    frame = _eager(X)
+    return pd.DataFrame({name: _pandas_values(frame[name]) for name in frame.columns})
+
+
+def _eager(frame: Any) -> nw.DataFrame[Any]:
+    return nw.from_native(frame, eager_only=True)
+
+
+def _pandas_values(series: nw.Series[Any]) -> Any:
+    import pandas as pd
+
+    if series.dtype in (nw.Categorical, nw.Enum):
+        return pd.Categorical(series.to_list(), categories=series.cat.get_categories().to_list())
+    if series.dtype == nw.Boolean and series.null_count():
+        series = series.cast(nw.Float64)
+    values = series.to_numpy()
+    return pd.Series(values, dtype=object) if values.dtype == object else values
+
+
+def column(frame: Any, name: str) -> Array:
+    """One column of a frame; categories as they are called."""
+    if nw.dependencies.is_pandas_dataframe(frame):
+        return np.asarray(frame[name])
+    return np.asarray(_eager(frame)[name].to_numpy())
+
+
+def category_columns(X: Any) -> dict[int, tuple[Any, ...]]:
+    """The columns of pandas' type for categories: their numbers, and their categories in order."""
+    import pandas as pd
+
+    kinds = enumerate(X.dtypes) if nw.dependencies.is_pandas_dataframe(X) else ()
+    return {f: tuple(kind.categories.tolist()) for f, kind in kinds if isinstance(kind, pd.CategoricalDtype)}
+
+
+def matrix(
+    frame: Any, names: Sequence[str], used: Ints | Iterable[int], categories: dict[int, Sequence[Any]]
+) -> Floats:
+    """The columns of these names as numbers, codes for categories; only those in use are looked at, others are 0.
+
+    Raises
+    ------
+    MismatchedDataError
+        If a column in use is not there, or holds what is no number.
+    """
+    there = {str(name): name for name in names_of(frame)}
+    out = np.zeros((len(frame), len(names)))
+    for f in (int(f) for f in used):
+        if names[f] not in there:
+            known = ", ".join(list(there)[:5]) + ("…" if len(there) > 5 else "")
+            raise MismatchedDataError(f"the rules speak of column {names[f]!r}, but X has only {known}.")
+        out[:, f] = numbers(column(frame, there[names[f]]), names[f], categories.get(f))
+    return out
+
+
+def numbers(values: Array, name: str, labels: Sequence[Any] | None = None) -> Floats:
+    """A column as float64: the codes of its categories where they are known, else its numbers."""
+    if labels is not None:
+        return codes(values, labels)
+    try:
+        return np.asarray(values).astype(np.float64)
+    except (TypeError, ValueError):
+        return _numbers_of_objects(values, name)
+
+
+def _numbers_of_objects(values: Array, name: str) -> Floats:
+    """What is missing in any way becomes NaN; what is no number is named."""
+    import pandas as pd
+
+    out = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    wrong = np.flatnonzero(np.isnan(out) & ~pd.isna(values))
+    if wrong.size:
+        raise MismatchedDataError(
+            f"could not convert string to float: column {name!r} holds {values[wrong[0]]!r} in row {wrong[0]}, but the "
+            "rules compare numbers there."
+        )
+    return np.asarray(out)
+
+
+def codes(values: Array, labels: Sequence[Any]) -> Floats:
+    """The place of each value among the labels, NaN for a missing one, `UNSEEN` for any other.
+
+    >>> codes(np.array(["b", None, "z", "a"], dtype=object), ("a", "b"))
+    array([ 1., nan, -1.,  0.])
+    """
+    import pandas as pd
+
+    if hasattr(labels, "codes"):  # labels that are known by no more than a hash
+        return np.asarray(labels.codes(values))
+    found = np.asarray(_index(labels).get_indexer(_index(values)), dtype=np.float64)
+    found[pd.isna(values)] = np.nan
+    return found
+
+
+def _index(values: Any) -> pd.Index:
+    import pandas as pd
+
+    return pd.Index(np.asarray(values, dtype=object), dtype=object)

@@ -1,0 +1,1 @@
+"""Rule sets of every size from one model: forward choice among the nodes of its trees, votes refitted by ridge."""

@@ -1,0 +1,305 @@
+"""What the text of a rule says: ``age > 30 and (income <= 2000 or missing) and colour in {red, blue}``."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rulecover.exceptions import RuleTextError
+
+_NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)(?!\w)")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BARE_IN_SET = re.compile(r"[^,{}\"]+")
+_BARE_ALONE = re.compile(r"[^,{}\"()]+?(?=\s+and\s|\s+or\s+missing\b|\s*\)|\s*$)")
+_COMPARISON = re.compile(r"<=|>=|==|!=|<|>|=|≠")
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True)
+class Label:
+    """A category as it was written; a number only if it was not in quotes."""
+
+    text: str
+    position: int
+    quoted: bool
+
+    @property
+    def number(self) -> float | None:
+        return None if self.quoted or not _NUMBER.fullmatch(self.text) else float(self.text)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What one clause says of one name: an interval ``lower < x <= upper``, or labels, or all but these.
+
+    The one label of ``x = label`` may turn out to be a number, the set in ``x in {label}`` stays a set.
+    """
+
+    name: str
+    position: int
+    lower: float = -math.inf
+    upper: float = math.inf
+    missing: bool = False
+    labels: tuple[Label, ...] | None = None
+    others: bool = False
+    equal: bool = False
+
+
+def parse(text: str, names: Sequence[str], rule: int) -> list[Condition]:
+    """The conditions of a rule, in the order of the text.
+
+    Parameters
+    ----------
+    text
+        One rule; see `RuleSet.from_text` for what may be said.
+    names
+        What conditions can speak of. Where several names fit, the longest that makes sense of the text is meant.
+    rule
+        The rule's number, for the error.
+    """
+    return _Parser(text, names, rule).parse()
+
+
+class _Parser:
+    """Tries every name that fits; remembers the farthest place where the text stopped making sense."""
+
+    def __init__(self, text: str, names: Sequence[str], rule: int) -> None:
+        self._text, self._rule = text, rule
+        self._names = sorted(names, key=len, reverse=True)
+        self._farthest, self._expected = 0, "a condition"
+        self._senseless: set[int] = set()
+
+    def parse(self) -> list[Condition]:
+        try:
+            for start in self._starts():
+                if self._end(self._word("always", start)):
+                    return []
+                conditions = self._conditions(start)
+                if conditions is not None:
+                    return conditions
+        except RecursionError:
+            raise error(self._text, self._rule, self._farthest, "too many conditions or brackets") from None
+        raise error(self._text, self._rule, self._farthest, f"expected {self._expected} here")
+
+    def _starts(self) -> Iterator[int]:
+        yield 0
+        after_if = self._word("if", 0)
+        if after_if is not None:
+            yield after_if
+
+    def _conditions(self, at: int) -> list[Condition] | None:
+        """The rest of the text as conditions with "and" between them, if it can be read so."""
+        if at in self._senseless:
+            return None
+        for condition, after in self._clause(at):
+            if self._end(after):
+                return [condition]
+            following = self._word("and", after)
+            if following is None:
+                self._missed(after, '"and" or the end of the rule')
+                continue
+            rest = self._conditions(following)
+            if rest is not None:
+                return [condition, *rest]
+        self._senseless.add(at)
+        return None
+
+    def _clause(self, at: int) -> Iterator[tuple[Condition, int]]:
+        inside = self._match("(", at)
+        if inside is not None:
+            for condition, after in self._clause(inside):
+                closed = self._match(")", after)
+                if closed is None:
+                    self._missed(after, '")"')
+                else:
+                    yield from self._or_missing(condition, closed)
+        for condition, after in self._condition(at):
+            yield from self._or_missing(condition, after)
+
+    def _or_missing(self, condition: Condition, at: int) -> Iterator[tuple[Condition, int]]:
+        either = self._word("or", at)
+        after = None if either is None else self._word("missing", either)
+        if after is not None:
+            yield replace(condition, missing=True), after
+        elif either is not None:
+            self._missed(either, '"missing" (a rule knows no other "or": write two rules)')
+        else:
+            yield condition, at
+
+    # One condition ----------------------------------------------------------------------------------------------
+
+    def _condition(self, at: int) -> Iterator[tuple[Condition, int]]:
+        for name, after in self._named(at):
+            plain = Condition(name, self._skip(at))
+            yield from self._missingness(plain, after)
+            yield from self._membership(plain, after)
+            yield from self._comparison(plain, after)
+        yield from self._chain(at)
+
+    def _named(self, at: int) -> Iterator[tuple[str, int]]:
+        """The names that fit here, the longest first, as they are or in quotes."""
+        found = [(name, start + len(name)) for name, start in self._fitting(at) if not self._in_word(start + len(name))]
+        quoted = _QUOTED.match(self._text, self._skip(at))
+        if quoted and _unquoted(quoted.group()) in self._names:
+            found.append((_unquoted(quoted.group()), quoted.end()))
+        if not found:
+            some = ", ".join(sorted(self._names)[:5]) + ("…" if len(self._names) > 5 else "")
+            self._missed(at, f"the name of a column ({some})")
+        yield from found
+
+    def _fitting(self, at: int) -> Iterator[tuple[str, int]]:
+        """Names and where they begin; a name may begin with a space itself."""
+        for name in self._names:
+            for start in range(self._skip(at), at - 1, -1):
+                if name and self._text.startswith(name, start):
+                    yield name, start
+                    break
+
+    def _missingness(self, plain: Condition, at: int) -> Iterator[tuple[Condition, int]]:
+        verb = self._word("is", at)
+        if verb is None:
+            return
+        negation = self._word("not", verb)
+        after = self._word("missing", verb if negation is None else negation)
+        if after is not None:
+            only = replace(plain, lower=math.inf, missing=True)
+            yield (only if negation is None else plain), after
+        elif (after := self._word("anything", verb)) is not None:
+            yield replace(plain, missing=True), after
+        else:
+            self._missed(verb, '"missing" or "not missing"')
+
+    def _membership(self, plain: Condition, at: int) -> Iterator[tuple[Condition, int]]:
+        negation = self._word("not", at)
+        verb = self._word("in", at if negation is None else negation)
+        if verb is None:
+            return
+        opened = self._match("{", verb)
+        if opened is None:
+            self._missed(verb, '"{"')
+            return
+        labels, after = self._labels(opened)
+        if after is not None:
+            yield replace(plain, labels=tuple(labels), others=negation is not None), after
+
+    def _labels(self, at: int) -> tuple[list[Label], int | None]:
+        labels: list[Label] = []
+        while True:
+            found = self._label(at, _BARE_IN_SET)
+            if found is None:
+                self._missed(at, "a category")
+                return labels, None
+            label, after = found
+            labels.append(label)
+            comma = self._match(",", after)
+            if comma is None:
+                closed = self._match("}", after)
+                if closed is None:
+                    self._missed(after, '"," or "}"')
+                return labels, closed
+            at = comma
+
+    def _label(self, at: int, bare: re.Pattern[str]) -> tuple[Label, int] | None:
+        at = self._skip(at)
+        quoted = _QUOTED.match(self._text, at)
+        if quoted:
+            return Label(_unquoted(quoted.group()), at, quoted=True), quoted.end()
+        word = bare.match(self._text, at)
+        return (Label(word.group().strip(), at, quoted=False), word.end()) if word and word.group().strip() else None
+
+    def _comparison(self, plain: Condition, at: int) -> Iterator[tuple[Condition, int]]:
+        sign = self._sign(at)
+        if sign is None:
+            self._missed(at, 'a comparison, "in" or "is"')
+            return
+        symbol, after = sign
+        if symbol in ("=", "==", "≠", "!="):
+            found = self._label(after, _BARE_ALONE)
+            if found is None:
+                self._missed(after, "a number or a category")
+            else:
+                unequal = symbol in ("≠", "!=")
+                yield replace(plain, labels=(found[0],), others=unequal, equal=not unequal), found[1]
+            return
+        number = self._number(after)
+        if number is not None:
+            yield self._bounded(plain, symbol, number[0]), number[1]
+
+    def _chain(self, at: int) -> Iterator[tuple[Condition, int]]:
+        """``1 < x <= 2``, or ``1 < x`` alone."""
+        first = self._number(at, "a column or a number")
+        sign = None if first is None else self._sign(first[1])
+        if first is None or sign is None or sign[0] not in _FLIPPED:
+            return
+        for name, after in self._named(sign[1]):
+            half = self._bounded(Condition(name, self._skip(at)), _FLIPPED[sign[0]], first[0])
+            second = self._sign(after)
+            if second is None:
+                yield half, after
+            elif second[0][0] != sign[0][0] or second[0] not in _FLIPPED:
+                self._missed(after, f'"{sign[0][0]}" or "{sign[0][0]}="')
+            elif (last := self._number(second[1])) is not None:
+                yield self._bounded(half, second[0], last[0]), last[1]
+
+    @staticmethod
+    def _bounded(condition: Condition, sign: str, number: float) -> Condition:
+        """The condition and one bound; ``x >= t`` lies above the double before t, ``x < t`` at most there."""
+        bound = number if sign in ("<=", ">") else math.nextafter(number, -math.inf)
+        return replace(condition, upper=bound) if sign[0] == "<" else replace(condition, lower=bound)
+
+    # Pieces -----------------------------------------------------------------------------------------------------
+
+    def _sign(self, at: int) -> tuple[str, int] | None:
+        found = _COMPARISON.match(self._text, self._skip(at))
+        return None if found is None else (found.group(), found.end())
+
+    def _number(self, at: int, expected: str = "a number") -> tuple[float, int] | None:
+        found = _NUMBER.match(self._text, self._skip(at))
+        if found is None:
+            self._missed(at, expected)
+            return None
+        return float(found.group()), found.end()
+
+    def _word(self, word: str, at: int) -> int | None:
+        after = self._match(word, at)
+        return None if after is None or self._in_word(after) else after
+
+    def _match(self, piece: str, at: int) -> int | None:
+        at = self._skip(at)
+        return at + len(piece) if self._text.startswith(piece, at) else None
+
+    def _in_word(self, at: int) -> bool:
+        return 0 < at < len(self._text) and _is_letter(self._text[at - 1]) and _is_letter(self._text[at])
+
+    def _end(self, at: int | None) -> bool:
+        return at is not None and self._skip(at) == len(self._text)
+
+    def _skip(self, at: int) -> int:
+        while at < len(self._text) and self._text[at].isspace():
+            at += 1
+        return at
+
+    def _missed(self, at: int, expected: str) -> None:
+        at = self._skip(at)
+        if at > self._farthest or (at == self._farthest and self._expected == "a condition"):
+            self._farthest, self._expected = at, expected
+
+
+def error(text: str, rule: int, position: int, what: str) -> RuleTextError:
+    """The error for a rule, with a mark under the place where it stops making sense."""
+    line = "".join(character if character.isprintable() else " " for character in text)
+    return RuleTextError(f"rule {rule}, position {position}: {what}\n    {line}\n    {' ' * position}^")
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except json.JSONDecodeError:
+        return text[1:-1]
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() or character == "_"

@@ -1,0 +1,130 @@
+"""What each column of transformed data is made of, where that can be said of one original column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rulecover.typing import Floats
+
+#: From numbers to numbers, one by one, never decreasing; NaN may become a number.
+Step = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """A number that grows with one original column, or stays.
+
+    Parameters
+    ----------
+    feature
+        The original column.
+    fill
+        What a missing value of the original column is replaced with; ``None`` if it is not.
+    steps
+        What is done to it then.
+    sparse, single
+        Whether it is held in a sparse matrix, or as float32: scikit-learn computes otherwise there.
+    """
+
+    feature: int
+    fill: Any = None
+    steps: tuple[Step, ...] = ()
+    sparse: bool = False
+    single: bool = False
+
+    def __call__(self, values: Floats) -> Floats:
+        """The transformed values of the original ones."""
+        if self.fill is not None:
+            values = np.where(np.isnan(values), self.fill, values)
+        with np.errstate(over="ignore"):
+            for step in self.steps:
+                values = step(values)
+        return values
+
+    def then(self, step: Step) -> Number:
+        return replace(self, steps=(*self.steps, step))
+
+
+@dataclass(frozen=True, eq=False)
+class Category:
+    """A number that depends on the category in one original column.
+
+    Parameters
+    ----------
+    feature, labels
+        The original column and its known categories, without the missing one.
+    values, missing, unseen
+        The number for each label, for a missing value and for any other value; ``None`` where the encoder refuses it.
+    sparse, single
+        As of `Number`.
+    """
+
+    feature: int
+    labels: tuple[Any, ...]
+    values: Floats
+    missing: float | None
+    unseen: float | None
+    sparse: bool = False
+    single: bool = False
+
+    def then(self, step: Step) -> Category:
+        def after(value: float | None) -> float | None:
+            return None if value is None else float(step(np.array([value]))[0])
+
+        return replace(self, values=step(self.values), missing=after(self.missing), unseen=after(self.unseen))
+
+
+#: ``None`` for a column of which nothing is known.
+Origin = Number | Category | None
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """``(x - minus) / over``, or ``x · times + plus``, as scikit-learn's scalers compute it; then clipped."""
+
+    minus: float = 0.0
+    over: float = 1.0
+    times: float = 1.0
+    plus: float = 0.0
+    low: float = -np.inf
+    high: float = np.inf
+
+    def __call__(self, values: Floats) -> Floats:
+        # Neutral numbers change no bit: x - 0, x / 1, x · 1 and x + 0 are x (but for the sign of a zero).
+        scaled = (values - self.minus) / self.over * self.times + self.plus
+        return np.clip(scaled, self.low, self.high)
+
+    def of_sparse(self) -> Scaling:
+        """As it is computed in a sparse matrix: by the reciprocal of the scale."""
+        return replace(self, over=1.0, times=1.0 / self.over)
+
+    @property
+    def grows(self) -> bool:
+        """Whether it never decreases, and makes no NaN of a number."""
+        return (
+            bool(np.isfinite([self.minus, self.over, self.times, self.plus]).all()) and min(self.over, self.times) > 0
+        )
+
+
+def as_float32(values: Floats) -> Floats:
+    """What an imputer does that was trained on float32."""
+    return values.astype(np.float32).astype(np.float64)
+
+
+def missing_or_not(values: Floats) -> Floats:
+    """The column of an indicator: 1 for a missing value."""
+    return np.isnan(values).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A missing value replaced, behind other steps."""
+
+    fill: float
+
+    def __call__(self, values: Floats) -> Floats:
+        return np.where(np.isnan(values), self.fill, values)

@@ -1,0 +1,65 @@
+"""The paper's nested cross-validation: 10 outer and 4 inner stratified folds, shuffled by the seed."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from rulecover.exceptions import StudyError
+from rulecover.study.datasets import Data
+from rulecover.typing import Array
+
+OUTER, INNER = 10, 4
+
+#: The authors' seed.
+SEED = 25
+
+
+def splits(y: Array, n: int, seed: int) -> list[tuple[Array, Array]]:
+    """The rows of the training and the test part of each fold."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # small classes are named once, by `check_folds`
+        return list(StratifiedKFold(n, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
+
+
+def check_folds(data: Data) -> list[str]:
+    """A sentence for each class with fewer rows than folds; an error if no class has enough."""
+    counts = np.bincount(data.y, minlength=len(data.classes))
+    if (counts < OUTER).all():
+        raise StudyError(
+            f"no class of {data.name!r} has {OUTER} rows, one a fold (the largest has {counts.max()}); "
+            "the study needs more data."
+        )
+    return [
+        f"class {label!r} of {data.name!r} has {count} rows, fewer than the {OUTER} folds: some folds test without it."
+        for label, count in zip(data.classes, counts.tolist(), strict=True)
+        if count < OUTER
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """What a method is given: a training part to learn and tune on, a test part, and the seed of all that is random.
+
+    Labels are class numbers 0, 1, … of the whole data set; some may be absent from a part.
+    """
+
+    X_train: Array
+    y_train: Array
+    X_test: Array
+    y_test: Array
+    seed: int = SEED
+
+    @classmethod
+    def of(cls, data: Data, number: int, seed: int = SEED) -> Fold:
+        """Fold `number` of the outer cross-validation."""
+        train, test = splits(data.y, OUTER, seed)[number]
+        return cls(data.X[train], data.y[train], data.X[test], data.y[test], seed)
+
+    def inner(self) -> list[Fold]:
+        """The folds to tune on, inside the training part."""
+        X, y = self.X_train, self.y_train
+        return [Fold(X[learn], y[learn], X[check], y[check], self.seed) for learn, check in splits(y, INNER, self.seed)]

@@ -1,0 +1,123 @@
+"""What a method is, and the table of those that there are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from math import nan
+from typing import Any
+
+from rulecover.exceptions import StudyError
+from rulecover.study.folds import Fold
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted model, and what the tables say of it beside its scores.
+
+    Parameters
+    ----------
+    model
+        Has ``predict``; where it has ``predict_proba`` or ``missed``, log loss or missed rows are recorded too.
+    fit_seconds
+        What the last fit took, without the tuning.
+    rules, clauses
+        The number of its rules (or leaves, or terms) and the mean number of clauses in one.
+    figures
+        More to record: settings that were chosen, calls that were made.
+    """
+
+    model: Any
+    fit_seconds: float = nan
+    rules: float = nan
+    clauses: float = nan
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+def fitted(model: Any, fold: Fold, **more: Any) -> Fitted:
+    """The model, fitted on the training part of a fold and timed."""
+    start = time.perf_counter()
+    model.fit(fold.X_train, fold.y_train)
+    return Fitted(model, time.perf_counter() - start, **more)
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A named way to learn from a fold.
+
+    Parameters
+    ----------
+    name
+        What it is asked for by.
+    learn
+        From a fold to fitted models, by the name they have in the tables.
+    models
+        These names.
+    requires
+        Packages that must be importable.
+    extra
+        The extra of rulecover that brings them.
+    alone
+        Whether it runs in processes that no other method shares.
+    two_classes
+        Whether it can tell two classes apart and no more; other data sets are left out.
+    """
+
+    name: str
+    learn: Callable[[Fold], Mapping[str, Fitted]]
+    models: tuple[str, ...]
+    requires: tuple[str, ...] = ()
+    extra: str = ""
+    alone: bool = False
+    two_classes: bool = False
+
+    @property
+    def installed(self) -> bool:
+        """Whether all packages that it requires are there."""
+        return all(find_spec(package) is not None for package in self.requires)
+
+
+#: Every method by name: the paper's, the peers, and those that users register.
+METHODS: dict[str, Method] = {}
+
+
+def register(
+    name: str,
+    learn: Callable[[Fold], Mapping[str, Fitted]],
+    *,
+    models: Sequence[str] | None = None,
+    requires: Sequence[str] = (),
+    extra: str = "",
+    alone: bool = False,
+    two_classes: bool = False,
+) -> Method:
+    """Makes a method known to the study, in the place of one of the same name.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> def nearest(fold):
+    ...     return {"kNN": fitted(KNeighborsClassifier(), fold)}
+    >>> register("kNN", nearest).models
+    ('kNN',)
+    >>> del METHODS["kNN"]
+    """
+    method = Method(name, learn, tuple(models or (name,)), tuple(requires), extra, alone, two_classes)
+    METHODS[name] = method
+    return method
+
+
+def methods_called(names: Sequence[str]) -> list[Method]:
+    """The methods of these names, if all are known and can be imported."""
+    if unknown := [name for name in names if name not in METHODS]:
+        raise StudyError(f"there is no method {', '.join(map(repr, unknown))}; there are {', '.join(METHODS)}.")
+    methods = [METHODS[name] for name in dict.fromkeys(names)]
+    if absent := [method for method in methods if not method.installed]:
+        extras = ",".join(sorted({method.extra for method in absent}))
+        raise StudyError(
+            f"{', '.join(method.name for method in absent)} cannot run without packages that are not installed: "
+            f"pip install 'rulecover[{extras}]', or name the other methods with --methods."
+        )
+    return methods

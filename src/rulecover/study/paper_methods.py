@@ -1,0 +1,150 @@
+"""The methods of the paper's numerical section, with its grids."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from rulecover import RCBoostClassifier, explain, read_trees
+from rulecover.study.folds import Fold
+from rulecover.study.methods import Fitted, fitted, register
+from rulecover.study.tuning import Grid
+from rulecover.trees import Leaves
+from rulecover.typing import Array
+
+TREES = (10, 50, 100)
+CALLS = (5, 10, 50, 100, 200)
+
+
+def _tree(depth: int, _: int, seed: int) -> Any:
+    return DecisionTreeClassifier(max_depth=depth, random_state=seed)
+
+
+def _forest(depth: int, trees: int, seed: int) -> Any:
+    return RandomForestClassifier(trees, max_depth=depth, random_state=seed)
+
+
+def _ada(depth: int, trees: int, seed: int) -> Any:
+    return AdaBoostClassifier(DecisionTreeClassifier(max_depth=depth), n_estimators=trees, random_state=seed)
+
+
+def _gradient(depth: int, trees: int, seed: int) -> Any:
+    return GradientBoostingClassifier(max_depth=depth, n_estimators=trees, random_state=seed)
+
+
+def _rcboost(depth: int, calls: int, seed: int, *, duals: str = "vertex") -> Any:
+    tree = _tree(depth, 0, seed)
+    return RCBoostClassifier.as_in_paper(tree, max_rmp_calls=calls, duals=duals, random_state=seed)
+
+
+def forest_stages(forest: Any, X: Array) -> Iterator[Array]:
+    """The answers of the forest's first tree, of its first two, and so on.
+
+    A forest's first trees are those of a smaller forest of the same seed, so these are the smaller forests' answers.
+    """
+    votes: Any = 0.0
+    for n, tree in enumerate(forest.estimators_, start=1):
+        votes = votes + tree.predict_proba(X)
+        yield forest.classes_[np.argmax(votes / n, axis=1)]
+
+
+def _staged(model: Any, X: Array) -> Iterator[Array]:
+    stages: Iterator[Array] = model.staged_predict(X)
+    return stages
+
+
+TREE = Grid(_tree, lambda model, X: [model.predict(X)], bounds=(1,))
+FOREST = Grid(_forest, forest_stages, bounds=TREES)
+ADA = Grid(_ada, _staged, bounds=TREES)
+GRADIENT = Grid(_gradient, _staged, bounds=TREES)
+RCBOOST = Grid(_rcboost, _staged, bounds=CALLS, first=0, digits=9)
+RCBOOST_EQUAL = replace(RCBOOST, make=partial(_rcboost, duals="equal"))
+
+
+def leaf_lengths(model: Any) -> Array:
+    """The number of clauses of each leaf of a tree model, where clauses on one feature count as one."""
+    ensemble = read_trees(model)
+    leaves = [tree.leaves for tree in ensemble.trees]
+    tree = np.repeat(np.arange(len(leaves)), [len(nodes) for nodes in leaves])
+    names = tuple(f"x{f}" for f in range(ensemble.n_features))
+    return Leaves(ensemble.trees, tree, np.concatenate(leaves), names).rules().lengths
+
+
+def decision_tree(fold: Fold) -> dict[str, Fitted]:
+    """A decision tree, its depth tuned."""
+    depth, _ = TREE.chosen(fold)
+    return {"DT": _of_leaves(fitted(_tree(depth, 1, fold.seed), fold, figures={"depth": depth}))}
+
+
+def tuned_forest(fold: Fold) -> Fitted:
+    """A random forest, its depth and number of trees tuned."""
+    depth, trees = FOREST.chosen(fold)
+    return _of_leaves(fitted(_forest(depth, trees, fold.seed), fold, figures={"depth": depth, "trees": trees}))
+
+
+def mirco(fold: Fold) -> dict[str, Fitted]:
+    """The tuned forest, and the rules that cover it; missed rows as in the authors' program."""
+    forest = tuned_forest(fold)
+    start = time.perf_counter()
+    cover = explain(forest.model, fold.X_train, fold.y_train, fallback="all")
+    seconds = time.perf_counter() - start
+    lengths = cover.rules_.lengths
+    return {"RF": forest, "MIRCO": Fitted(cover, seconds, len(lengths), float(lengths.mean()))}
+
+
+def ada(fold: Fold) -> dict[str, Fitted]:
+    """AdaBoost on trees."""
+    depth, trees = ADA.chosen(fold)
+    return {"ADA": _boosted(fitted(_ada(depth, trees, fold.seed), fold, figures={"depth": depth, "trees": trees}))}
+
+
+def gradient(fold: Fold) -> dict[str, Fitted]:
+    """Gradient boosting."""
+    depth, trees = GRADIENT.chosen(fold)
+    model = _gradient(depth, trees, fold.seed)
+    return {"GB": _boosted(fitted(model, fold, figures={"depth": depth, "trees": trees}))}
+
+
+def rcboost(fold: Fold) -> dict[str, Fitted]:
+    """RCBoost as in the paper, and the first tree that it starts from."""
+    done = _tuned_rcboost(RCBOOST, fold)
+    first = Fitted(done.model.initial_estimator_, figures={"depth": done.figures["depth"]})
+    return {"iniDT": _of_leaves(first), "RCB": done}
+
+
+def rcboost_equal(fold: Fold) -> dict[str, Fitted]:
+    """The same, where rows that are covered by the same rules share their dual equally: the paper leaves it open."""
+    return {"RCB-equal": _tuned_rcboost(RCBOOST_EQUAL, fold)}
+
+
+def _tuned_rcboost(grid: Grid, fold: Fold) -> Fitted:
+    depth, bound = grid.chosen(fold)
+    done = fitted(grid.make(depth, bound, fold.seed), fold)
+    model, lengths = done.model, done.model.rules_.lengths
+    figures = {"depth": depth, "bound": bound, "calls": model.n_rmp_calls_}
+    return Fitted(model, done.fit_seconds, len(lengths), float(lengths.mean()), figures)
+
+
+def _of_leaves(done: Fitted) -> Fitted:
+    lengths = leaf_lengths(done.model)
+    return Fitted(done.model, done.fit_seconds, len(lengths), float(lengths.mean()), done.figures)
+
+
+def _boosted(done: Fitted) -> Fitted:
+    leaves = sum(int(tree.get_n_leaves()) for tree in np.ravel(done.model.estimators_))
+    return Fitted(done.model, done.fit_seconds, leaves, figures=done.figures)
+
+
+register("DT", decision_tree)
+register("MIRCO", mirco, models=("RF", "MIRCO"))
+register("ADA", ada)
+register("GB", gradient)
+register("RCB", rcboost, models=("iniDT", "RCB"))
+register("RCB-equal", rcboost_equal)

@@ -1,0 +1,145 @@
+"""Runs the cells of a study: in parallel, each on its own, a failure recorded and the rest unharmed."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rulecover.exceptions import StudyError
+from rulecover.parallel import Died, in_processes
+from rulecover.study.datasets import Data, check_names, load
+from rulecover.study.folds import OUTER, SEED, Fold, check_folds
+from rulecover.study.methods import Method, methods_called
+from rulecover.study.results import FILE, Cell, Outcome, ResultsFile
+from rulecover.study.scores import figures_of
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A cell with all that a worker needs for it."""
+
+    cell: Cell
+    data: Data
+    method: Method
+
+    @property
+    def weight(self) -> int:
+        """What it costs beside others, roughly."""
+        return len(self.data.y)
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Cells to run, and the file of those that are done.
+
+    Parameters
+    ----------
+    tasks
+        The cells that are not done yet, small data sets first.
+    file
+        Where outcomes go.
+    data
+        The data sets by name.
+    """
+
+    tasks: tuple[Task, ...]
+    file: ResultsFile
+    data: Mapping[str, Data]
+
+    def run(self, *, n_jobs: int = 1) -> Iterator[Outcome]:
+        """Runs what is not done; each outcome is on disk when it is returned.
+
+        Parameters
+        ----------
+        n_jobs
+            Worker processes; -1 takes every core. Results do not depend on it.
+        """
+        return self.file.append(outcomes(self.tasks, n_jobs=n_jobs))
+
+
+def study(
+    methods: Sequence[str],
+    *,
+    out: Path,
+    datasets: Sequence[str],
+    folder: Path | None = None,
+    cache: Path | None = None,
+    seeds: Sequence[int] = (SEED,),
+    resume: bool = False,
+) -> Study:
+    """Checks all that is asked for, loads the data and sees what is left to do.
+
+    Parameters
+    ----------
+    methods
+        Names in `METHODS`.
+    out
+        The folder of the results file, made if it is not there.
+    datasets, folder, cache
+        As of `load`.
+    seeds
+        Each shuffles the folds and seeds the models; 25 is the paper's.
+    resume
+        Whether to go on with a results file that is there; failures are tried again.
+    """
+    chosen = methods_called(methods)
+    check_names(datasets, folder)
+    file = ResultsFile(out / FILE)
+    if file.path.exists() and not resume:
+        raise StudyError(f"{str(file.path)!r} holds results; go on with --resume, or name another --out folder.")
+    out.mkdir(parents=True, exist_ok=True)
+    done = file.done()
+    data = {name: load(name, folder, cache=cache) for name in dict.fromkeys(datasets)}
+    _check_same_data(done, data)
+    for sentence in itertools.chain.from_iterable(map(check_folds, data.values())):
+        warnings.warn(sentence, UserWarning, stacklevel=2)
+    tasks = [
+        Task(cell, data[name], method)
+        for name, seed, method, fold in itertools.product(data, seeds, chosen, range(OUTER))
+        if (cell := Cell(name, method.name, seed, fold)) not in done
+        and (len(data[name].classes) == 2 or not method.two_classes)
+    ]
+    return Study(tuple(sorted(tasks, key=lambda task: task.weight)), file, data)
+
+
+def _check_same_data(done: Mapping[Cell, Outcome], data: Mapping[str, Data]) -> None:
+    for cell, outcome in done.items():
+        if cell.dataset in data and outcome.data != data[cell.dataset].checksum:
+            raise StudyError(
+                f"{cell} was run on other values of {cell.dataset!r} (checksum {outcome.data}, now "
+                f"{data[cell.dataset].checksum}); name another --out folder."
+            )
+
+
+def outcomes(tasks: Sequence[Task], *, n_jobs: int = 1) -> Iterator[Outcome]:
+    """The outcome of each task, as they come; methods that want to be alone share no process with others."""
+    groups: dict[str, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.method.name if task.method.alone else "", []).append(task)
+    for name, group in groups.items():
+        for task, result in in_processes(outcome, group, n_jobs=n_jobs, apart=bool(name)):
+            yield result if isinstance(result, Outcome) else _died(task, result)
+
+
+def outcome(task: Task) -> Outcome:
+    """Learns and scores; an error becomes part of the outcome."""
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what libraries say of a fold is the same for each of a thousand
+            fold = Fold.of(task.data, task.cell.fold, task.cell.seed)
+            learnt = task.method.learn(fold)
+            n_classes = len(task.data.classes)
+            models = {name: figures_of(done, fold, n_classes) for name, done in learnt.items()}
+            error = ""
+    except Exception as failure:
+        models, error = {}, f"{type(failure).__name__}: {' '.join(str(failure).split())}"
+    return Outcome(task.cell, task.data.checksum, round(time.perf_counter() - start, 3), models, error)
+
+
+def _died(task: Task, reason: Died) -> Outcome:
+    return Outcome(task.cell, task.data.checksum, 0.0, {}, str(reason))

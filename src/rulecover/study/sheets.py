@@ -1,0 +1,78 @@
+"""A table as Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_LATEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$", "–": "--", "≤": r"$\leq$", "−": "$-$"}
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """What a table shows and the numbers behind it.
+
+    Parameters
+    ----------
+    name
+        Of its files.
+    title
+        Its heading.
+    head
+        The heading of each column.
+    rows
+        The cells as text.
+    numbers
+        A data frame for the CSV file, unrounded.
+    notes
+        Sentences under the table.
+    """
+
+    name: str
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numbers: Any
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def markdown(self) -> str:
+        """With the notes below."""
+        lines = [_line(self.head), _line(["---"] * len(self.head)), *map(_line, self.rows)]
+        return "\n".join([f"# {self.title}", "", *lines, *(part for note in self.notes for part in ("", note)), ""])
+
+    def latex(self) -> str:
+        """A table in the style of the booktabs package, as the paper's."""
+        body = [" & ".join(map(_escaped, row)) + r" \\" for row in self.rows]
+        return "\n".join(
+            [
+                r"\begin{table}",
+                rf"  \caption{{{_escaped(self.title)}}}",
+                r"  \centering",
+                rf"  \begin{{tabular}}{{l{'c' * (len(self.head) - 1)}}}",
+                r"    \toprule",
+                "    " + " & ".join(map(_escaped, self.head)) + r" \\",
+                r"    \midrule",
+                *(f"    {line}" for line in body),
+                r"    \bottomrule",
+                r"  \end{tabular}",
+                *(rf"  \\ {_escaped(note)}" for note in self.notes),
+                r"\end{table}",
+                "",
+            ]
+        )
+
+    def write(self, folder: Path) -> None:
+        """Three files, one a format."""
+        (folder / f"{self.name}.md").write_text(self.markdown(), encoding="utf-8")
+        (folder / f"{self.name}.tex").write_text(self.latex(), encoding="utf-8")
+        self.numbers.to_csv(folder / f"{self.name}.csv", index=False)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text.replace("\\", "/").replace("`", ""))

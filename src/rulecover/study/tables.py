@@ -1,0 +1,162 @@
+"""Tables S.1, S.2 and S.3 of the paper with ours beside, and those that the paper leaves to its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+from typing import Any
+
+import pandas as pd
+
+from rulecover.study.datasets import DATASETS, Data
+from rulecover.study.paper import MISSED, S2, S3, S3_READINGS, beside, in_order, means, of_one_seed, printed
+from rulecover.study.sheets import Sheet
+
+_CELLS = "Each cell: our mean (standard deviation over the folds) / the paper's."
+_WITHIN = (
+    "Within one std: how many of the differences are no larger than the printed standard deviation; the paper prints "
+    "two decimals, so 0.005 more is allowed."
+)
+
+
+def table_s1(data: Mapping[str, Data]) -> Sheet:
+    """What the data sets are, from the data as loaded."""
+    theirs, numbers, rows = printed("s1"), [], []
+    for name in in_order(data):
+        entry = data[name]
+        samples, features = entry.X.shape
+        paper = theirs.loc[name].to_dict() if name in theirs.index else {}
+        note = DATASETS[name].note if name in DATASETS else ""
+        ours = {"features": features, "classes": len(entry.classes), "samples": samples}
+        numbers.append(
+            {
+                "dataset": name,
+                **ours,
+                "features_read": entry.read[1],
+                "samples_read": entry.read[0],
+                **{f"paper_{key}": value for key, value in paper.items()},
+                "note": note,
+            }
+        )
+        cells = [f"{value} / {paper[key]}" if paper else str(value) for key, value in ours.items()]
+        rows.append([name, *cells, note])
+    return Sheet(
+        "table_s1",
+        "Table S.1: characteristics of the data sets",
+        ["data set", "features", "classes", "samples", "difference"],
+        rows,
+        pd.DataFrame(numbers),
+        ["Each cell: as trained on / as printed."],
+    )
+
+
+def table_s2(frame: Any) -> Sheet:
+    """MIRCO beside the tree and the forest."""
+    one = of_one_seed(frame)
+    lines = pd.concat([beside(one, "s2", S2), beside(one, "s2", {"MIRCO": MISSED}, "missed")], ignore_index=True)
+    rules, _, _ = means(one, "rules")
+    columns = [(model, "accuracy") for model in S2] + [("MIRCO", "missed")]
+    rows = _rows(lines, columns)
+    for row in rows:
+        row.append(" / ".join(_number(rules, row[0], model, 1) for model in S2))
+    head = ["data set", "DT", "RF", "MIRCO", "missed", "largest difference", "within one std", "folds"]
+    head.append("rules DT / RF / MIRCO")
+    title = "Table S.2: MIRCO beside the decision tree and the random forest"
+    return Sheet("table_s2", title, head, rows, lines, [_CELLS, _WITHIN, _far(lines, 0.006)])
+
+
+def table_s3(frame: Any) -> Sheet:
+    """RCBoost beside other boosting and its own first tree."""
+    one = of_one_seed(frame)
+    lines = beside(one, "s3", S3)
+    calls, _, _ = means(one, "calls")
+    rules, _, _ = means(one, "rules")
+    rows = _rows(lines, [(model, "accuracy") for model in S3])
+    for row in rows:
+        row += [_number(calls, row[0], "RCB", 1), _number(rules, row[0], "RCB", 0)]
+    head = ["data set", *S3, "largest difference", "within one std", "folds", "RMP calls", "rules of RCB"]
+    title = "Table S.3: RCBoost beside forest, AdaBoost, gradient boosting and its first tree"
+    return Sheet("table_s3", title, head, rows, lines, [_CELLS, _WITHIN, _far(lines, 0.02)])
+
+
+def _far(lines: Any, limit: float) -> str:
+    """The differences that need an explanation, in a sentence."""
+    far = lines[lines["difference"].abs() > limit]
+    named = [f"{line['dataset']} {line['model']} {line['difference']:+.3f}" for _, line in far.iterrows()]
+    return f"Differences above {limit}: {', '.join(named) or 'none'}."
+
+
+def _rows(lines: Any, columns: list[tuple[str, str]]) -> list[list[str]]:
+    rows = []
+    for name, group in lines.groupby("dataset", sort=False):
+        found = group.set_index(["model", "measure"])
+        cells = [_beside(found.loc[key]) if key in found.index else "–" for key in columns]
+        known = group.dropna(subset="paper_mean")
+        largest = f"{known['difference'].abs().max():.4f}" if len(known) else "–"
+        within = f"{int(known['within_std'].sum())} of {len(known)}" if len(known) else "–"
+        folds = sorted(set(group["folds"]))
+        rows.append([str(name), *cells, largest, within, " to ".join(map(str, {folds[0]: 0, folds[-1]: 0}))])
+    return rows
+
+
+def _beside(line: Any) -> str:
+    ours = f"{line['mean']:.3f} ({line['std']:.2f})"
+    return ours if isnan(line["paper_mean"]) else f"{ours} / {line['paper_mean']:.2f}"
+
+
+def _number(values: Any, name: str, model: str, digits: int) -> str:
+    if name not in values.index or model not in values.columns or isnan(values.loc[name, model]):
+        return "–"
+    return f"{values.loc[name, model]:.{digits}f}"
+
+
+def table_of(frame: Any, measure: str, *, name: str, title: str, only: Any = None, digits: int = 3) -> Sheet:
+    """One measure of every model on every data set, with its standard deviation."""
+    one = of_one_seed(frame)
+    mean, std, _ = means(one if only is None else one[one["dataset"].isin(only)], measure)
+    mean = mean.loc[in_order(mean.index)].dropna(axis="columns", how="all")
+    rows = [
+        [dataset, *(_with_spread(mean.loc[dataset, model], std.loc[dataset, model], digits) for model in mean.columns)]
+        for dataset in mean.index
+    ]
+    numbers = pd.concat({"mean": mean.stack(), "std": std.stack()}, axis="columns").reset_index().dropna(subset="mean")
+    return Sheet(
+        name,
+        title,
+        ["data set", *mean.columns],
+        rows,
+        numbers.assign(measure=measure),
+        ["Each cell: mean (standard deviation over the folds)."],
+    )
+
+
+def _with_spread(mean: float, std: float, digits: int) -> str:
+    return "–" if isnan(mean) else f"{mean:.{digits}f} ({std:.{min(digits, 2)}f})"
+
+
+def seeds_table(frame: Any) -> Sheet | None:
+    """Models that were run with several seeds, over all of them, beside the paper; none if there are none."""
+    several = frame.groupby("model")["seed"].nunique()
+    models = {model: column for model, column in (S3 | S3_READINGS).items() if several.get(model, 0) > 1}
+    if not models:
+        return None
+    lines = beside(frame, "s3", models)
+    rows = [
+        [line["dataset"], line["model"], _beside(line), f"{line['difference']:+.3f}", str(line["folds"])]
+        for _, line in lines.iterrows()
+    ]
+    known = lines.dropna(subset="paper_mean")
+    notes = [
+        f"{model}: mean {group['mean'].mean():.4f}, the paper's {group['paper_mean'].mean():.4f}; within 0.03 of it or "
+        f"better on {int((group['difference'] >= -0.03).sum())} of {len(group)} data sets."
+        for model, group in known.groupby("model", sort=False)
+    ]
+    seeds = ", ".join(map(str, sorted(set(frame["seed"]))))
+    return Sheet(
+        "seeds",
+        f"Over seeds {seeds}",
+        ["data set", "model", "accuracy", "difference", "folds"],
+        rows,
+        lines,
+        [_CELLS, *notes],
+    )

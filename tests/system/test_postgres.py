@@ -1,0 +1,81 @@
+"""Exported SQL in a real PostgreSQL answers as the model does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, named_case, text_case
+from postgres import PostgreSQL, server
+
+from rulecover.export import conditions, to_sql, to_sql_expression
+from rulecover.export.conditions import Script
+from rulecover.export.dialects import DIALECTS
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[PostgreSQL]:
+    with server() as folder:
+        connected = PostgreSQL(folder)
+        yield connected
+        connected.connection.close()
+
+
+def test_a_query_answers_as_the_model_does(database: PostgreSQL) -> None:
+    for number, case in enumerate(cases()):
+        query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
+
+        assert database.answers(query, "data", case, null=number % 2 == 1) == case.table()
+
+
+def test_all_categories_but_some_are_the_others(database: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditions, "conditions_of", all_but)
+    for case in coded_cases():
+        query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
+
+        assert database.answers(query, "data", case) == case.table()
+
+
+def test_an_expression_gives_each_column_of_the_query(database: PostgreSQL) -> None:
+    for case in cases()[:16]:
+        columns = Script(case.rules).outputs
+        each = [to_sql_expression(case.model, "t", dialect="postgres", column=column) for column in columns]
+
+        assert database.answers(f"SELECT t.id, {', '.join(each)} FROM data AS t", "data", case) == case.table()
+
+
+def test_a_pool_of_many_rules_is_split_where_a_query_would_be_too_wide(database: PostgreSQL) -> None:
+    case = many_rules(1700)
+
+    query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
+
+    assert database.answers(query, "data", case) == case.table()
+
+
+@pytest.mark.parametrize("made", [text_case, named_case])
+def test_levels_and_categories_are_read_from_the_text(database: PostgreSQL, made: Any) -> None:
+    case, raw = made()
+
+    assert database.text_answers(to_sql(case.model, "data", dialect="postgres", keep=["id"]), raw) == case.table()
+
+
+def test_numbers_are_read_bit_for_bit(database: PostgreSQL) -> None:
+    bits = np.frombuffer(np.random.default_rng(0).bytes(8 * 3000))
+    values = [*bits[np.isfinite(bits)].tolist(), 5e-324, 1.7976931348623157e308, 0.1]
+    dialect = DIALECTS["postgres"]
+    for some in np.array_split(values, 10):
+        texts = [dialect.text(dialect.number(value)) for value in some.tolist()]
+
+        assert list(database.rows(f"SELECT {', '.join(texts)}")[0]) == some.tolist()
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)
+def test_hostile_names_of_columns_classes_and_tables_are_only_names(database: PostgreSQL, hostile: str) -> None:
+    case = hostile_case(hostile)
+    database.connection.execute("CREATE TABLE IF NOT EXISTS victim (x INTEGER)")
+    query = to_sql(case.model, hostile, dialect="postgres", keep=["id"])
+
+    assert database.answers(query, hostile, case) == case.table()
+    assert database.rows("SELECT * FROM victim") == []

@@ -1,0 +1,297 @@
+"""Boosters explained end to end: estimators, boosters and files; frames with categories as each library takes them."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import catboost
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from boosters import all_leaf_rules
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import BaggingClassifier, VotingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from rulecover import MIRCOClassifier, explain, read_trees
+from rulecover.estimators.door import named_by
+from rulecover.exceptions import MismatchedDataError, UnreadableModelError
+
+COLOURS = ["red", "green", "blue", "white", "black"]
+
+
+def fruit(n: int = 200, *, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Sizes with gaps, and two columns of categories, of words and of numbers."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "size of it": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            "colour": pd.Categorical(rng.choice(COLOURS, n), categories=COLOURS),
+            "year": pd.Categorical(rng.choice([2001, 1999, 2010], n), categories=[2001, 1999, 2010]),
+            "weight": rng.normal(size=n).round(1),
+        }
+    )
+    ripe = frame["colour"].isin(["red", "blue"]).to_numpy() ^ (frame["weight"] > 0.4).to_numpy()
+    return frame, np.where(ripe, 1, 0) + (frame["year"] == 2010).to_numpy()
+
+
+def words(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same for CatBoost, which takes categories as they are."""
+    return frame.assign(colour=frame["colour"].astype(object), year=frame["year"].astype(int))
+
+
+def xgb() -> Any:
+    return xgboost.XGBClassifier(n_estimators=4, max_depth=4, enable_categorical=True, max_cat_to_onehot=2, n_jobs=1)
+
+
+def lgb() -> Any:
+    grown = {"min_child_samples": 5, "min_data_per_group": 2, "cat_smooth": 0.0}
+    return lightgbm.LGBMClassifier(n_estimators=4, n_jobs=1, verbose=-1, **grown)
+
+
+def cat() -> Any:
+    quiet = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
+    return catboost.CatBoostClassifier(iterations=5, one_hot_max_size=9, cat_features=["colour", "year"], **quiet)
+
+
+MODELS = {"xgboost": xgb, "lightgbm": lgb, "catboost": cat}
+
+
+def given(library: str, frame: pd.DataFrame) -> pd.DataFrame:
+    return words(frame) if library == "catboost" else frame
+
+
+def own_leaves(model: Any, frame: pd.DataFrame) -> np.ndarray:
+    if isinstance(model, xgboost.XGBModel):
+        matrix = xgboost.DMatrix(frame, enable_categorical=True)
+        return model.get_booster().predict(matrix, pred_leaf=True)
+    if isinstance(model, lightgbm.LGBMModel):
+        return model.predict(frame, pred_leaf=True)
+    return model.calc_leaf_indexes(catboost.Pool(frame, cat_features=["colour", "year"]))
+
+
+@pytest.mark.parametrize("library", MODELS)
+def test_rules_of_a_frame_cover_what_the_library_sends_to_their_leaves(library: str) -> None:
+    X, y = fruit()
+    frame = given(library, X)
+    model = MODELS[library]().fit(frame, y)
+    ensemble = named_by(read_trees(model), frame)
+    rules, tree, node = all_leaf_rules(ensemble)
+    rules = type(rules)(**{**vars(rules), "feature_names": tuple(frame.columns)})
+    covered = rules.apply(frame).toarray()
+    leaves = own_leaves(model, frame)
+    for k in range(leaves.shape[1]):
+        mine = covered[:, tree == k] @ node[tree == k]
+        pairs = np.unique(np.column_stack([leaves[:, k], mine]), axis=0)
+        assert len(pairs) == len(np.unique(mine)) == len(np.unique(leaves[:, k]))
+    assert any(tree.category is not None for tree in ensemble.trees)
+    text = " ".join(rule.text for rule in rules)
+    assert "colour in {" in text and "red" in text and "1999" in text
+
+
+@pytest.mark.parametrize("library", MODELS)
+def test_a_trained_model_and_one_to_be_trained_are_explained_alike(library: str) -> None:
+    X, y = fruit()
+    frame = given(library, X)
+    model = MODELS[library]().set_params(random_state=0).fit(frame, y)
+    few = explain(model, frame, y)
+    again = MIRCOClassifier(MODELS[library]().set_params(random_state=0)).fit(frame, y)
+    assert few.rules_ == again.rules_ and len(few.rules_) < few.n_candidate_rules_
+    assert few.rules_.feature_names == tuple(frame.columns)
+    np.testing.assert_array_equal(few.predict(frame), again.predict(frame))
+    np.testing.assert_array_equal(few.apply(frame).toarray(), few.rules_.apply(frame).toarray())
+    assert not few.missed(frame).any()
+    assert few.fidelity(frame) == np.mean(few.predict(frame) == np.asarray(model.predict(frame)).ravel())
+
+
+@pytest.mark.parametrize("library", MODELS)
+def test_categories_in_another_order_or_never_seen_are_told_by_name(library: str) -> None:
+    X, y = fruit()
+    few = explain(MODELS[library]().fit(given(library, X), y), given(library, X), y)
+    reordered = X.assign(colour=X["colour"].cat.reorder_categories(COLOURS[::-1]))
+    np.testing.assert_array_equal(
+        few.apply(given(library, reordered)).toarray(), few.apply(given(library, X)).toarray()
+    )
+    odd = X.assign(colour=pd.Categorical(["violet"] * len(X)))
+    covered = few.apply(given(library, odd)).toarray()
+    for j, rule in enumerate(few.rules_):
+        for clause in rule.clauses:
+            if clause.name == "colour" and clause.categories is not None and not clause.categories.others:
+                assert not covered[:, j].any()
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "catboost"])
+def test_unseen_categories_go_where_the_library_sends_them(library: str) -> None:
+    """XGBoost refuses them."""
+    X, y = fruit()
+    model = MODELS[library]().fit(given(library, X), y)
+    odd = given(library, X.assign(colour=pd.Categorical(["violet", *COLOURS] * 33 + ["grey"] * 2)))
+    rules, tree, node = all_leaf_rules(named_by(read_trees(model), given(library, X)))
+    rules = type(rules)(**{**vars(rules), "feature_names": tuple(X.columns)})
+    covered, leaves = rules.apply(odd).toarray(), own_leaves(model, odd)
+    for k in range(leaves.shape[1]):
+        mine = covered[:, tree == k] @ node[tree == k]
+        pairs = np.unique(np.column_stack([leaves[:, k], mine]), axis=0)
+        assert len(pairs) == len(np.unique(mine)) == len(np.unique(leaves[:, k]))
+
+
+def test_an_array_holds_the_codes_that_the_model_saw() -> None:
+    X, y = fruit()
+    codes = X.assign(colour=X["colour"].cat.codes, year=X["year"].cat.codes).to_numpy(np.float64)
+    for model in (xgb().fit(X, y), lgb().fit(X, y)):
+        few = explain(model, X, y)
+        np.testing.assert_array_equal(few.rules_.apply(codes).toarray(), few.rules_.apply(X).toarray())
+
+
+def test_ordered_categories_of_lightgbm_are_compared_as_numbers() -> None:
+    X, y = fruit()
+    ordered = X.assign(colour=X["colour"].cat.as_ordered())
+    model = lgb().fit(ordered, y)
+    few = explain(model, ordered, y, demand=2)
+    coded = ordered.assign(
+        colour=ordered["colour"].cat.codes.astype(float), year=ordered["year"].cat.codes.astype(float)
+    ).to_numpy()
+    np.testing.assert_array_equal(few.rules_.apply(coded).toarray(), few.apply(ordered).toarray())
+    with pytest.raises(MismatchedDataError, match=r"1 columns of categories.*with 2"):
+        explain(model, ordered.assign(colour=coded[:, 1]), y)
+
+
+def test_an_unfitted_model_in_a_grid_and_a_frozen_one_are_taken() -> None:
+    X, y = fruit()
+    few = MIRCOClassifier(FrozenEstimator(lgb().fit(X, y)), fallback="model").fit(X, y)
+    assert few.predict(X).shape == y.shape
+
+
+# Boosters and files ---------------------------------------------------------------------------------------------
+
+
+def numbers() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    X = np.where(rng.random((150, 4)) < 0.1, np.nan, rng.normal(size=(150, 4)))
+    return X, (np.nan_to_num(X) @ [1, 2, 0, -1] > 0).astype(int) + (np.nan_to_num(X[:, 2]) > 0.5)
+
+
+def boosters(y: np.ndarray, n_classes: int) -> dict[str, Any]:
+    X, _ = numbers()
+    soft = {"objective": "multi:softprob", "num_class": 3} if n_classes == 3 else {"objective": "binary:logistic"}
+    light = {"objective": "multiclass", "num_class": 3} if n_classes == 3 else {"objective": "binary"}
+    loss = "MultiClass" if n_classes == 3 else "Logloss"
+    return {
+        "xgboost": xgboost.train({**soft, "nthread": 1, "max_depth": 4}, xgboost.DMatrix(X, y), 4),
+        "lightgbm": lightgbm.train({**light, "num_threads": 1, "verbosity": -1}, lightgbm.Dataset(X, y), 4),
+        "catboost": catboost.CatBoost(
+            {"loss_function": loss, "iterations": 4, "verbose": False, "allow_writing_files": False, "thread_count": 1}
+        ).fit(X, y),
+    }
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("library", MODELS)
+def test_a_booster_and_its_file_are_explained(library: str, n_classes: int, tmp_path: Path) -> None:
+    X, y = numbers()
+    y = y if n_classes == 3 else (y > 0).astype(int)
+    booster = boosters(y, n_classes)[library]
+    few = explain(booster, X, y, fallback="model")
+    proba = few.estimator_.predict_proba(X)
+    assert proba.shape == (len(X), n_classes)
+    np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-6)
+    assert few.score(X, y) > 0.5 and few.fidelity(X) == np.mean(few.predict(X) == proba.argmax(axis=1))
+    assert np.mean(proba.argmax(axis=1) == y) > 0.7
+
+    path = tmp_path / "model.json"
+    booster.save_model(str(path), **({"format": "json"} if library == "catboost" else {}))
+    of_file = explain(path, X, y)
+    assert of_file.rules_ == few.rules_
+    np.testing.assert_array_equal(of_file.predict(X), few.predict(X))
+    with pytest.raises(UnreadableModelError, match="does not predict"):
+        of_file.fidelity(X)
+
+
+def test_labels_of_any_kind_stand_for_the_outputs_of_a_booster() -> None:
+    X, y = numbers()
+    booster = boosters(y, 3)["xgboost"]
+    few = explain(booster, X, np.array(["low", "middle", "top"])[y])
+    assert few.classes_.tolist() == ["low", "middle", "top"]
+    assert explain(booster, X[y < 2], y[y < 2]).classes_.tolist() == [0, 1, 2]
+    with pytest.raises(MismatchedDataError, match=r"y has 2 labels.*3 classes"):
+        explain(booster, X[y < 2], np.array(["low", "middle"])[y[y < 2]])
+
+
+def test_a_model_of_another_number_of_columns_is_refused() -> None:
+    X, y = numbers()
+    for booster in boosters(y, 3).values():
+        with pytest.raises(MismatchedDataError, match="X has 3 features, but the model was trained on 4"):
+            explain(booster, X[:, :3], y)
+
+
+def test_a_regressor_is_refused_where_classes_are_wanted() -> None:
+    X, y = numbers()
+    with pytest.raises(UnreadableModelError, match="no classifier"):
+        MIRCOClassifier(FrozenEstimator(xgboost.XGBRegressor(n_estimators=2, n_jobs=1).fit(X, y))).fit(X, y)
+
+
+# Inside other models --------------------------------------------------------------------------------------------
+
+
+def test_boosters_inside_voting_bagging_and_pipelines_are_read() -> None:
+    X, y = numbers()
+    filled = np.nan_to_num(X)
+    one = xgboost.XGBClassifier(n_estimators=2, max_depth=3, n_jobs=1)
+    two = lightgbm.LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1)
+    voting = VotingClassifier([("one", one), ("two", two)]).fit(filled, y)
+    bagging = BaggingClassifier(one, n_estimators=3, max_features=0.5, random_state=0).fit(filled, y)
+    scaled = make_pipeline(StandardScaler(), two).fit(filled, y)
+    for model in (voting, bagging, scaled):
+        ensemble = read_trees(model)
+        rules, tree, node = all_leaf_rules(ensemble)
+        prepared = ensemble.prepare(filled)
+        nodes = np.column_stack([route(prepared) for route in ensemble.routes])
+        np.testing.assert_array_equal(rules.apply(filled).toarray(), nodes[:, tree] == node)
+        assert explain(model, filled, y).score(filled, y) > 0.5
+    columns = bagging.estimators_features_[1]
+    own = bagging.estimators_[1].apply(filled[:, columns])
+    ensemble = read_trees(bagging)
+    mine = np.column_stack([route(ensemble.prepare(filled)) for route in ensemble.routes])
+    per_member = own.shape[1]
+    np.testing.assert_array_equal(mine[:, per_member : 2 * per_member], own)
+
+
+def test_sparse_rows_in_front_of_xgboost_are_refused_with_the_way_out() -> None:
+    frame, y = fruit()
+    front = make_column_transformer((OneHotEncoder(), ["colour", "year"]), sparse_threshold=1.0)
+    model = make_pipeline(front, xgboost.XGBClassifier(n_estimators=2, n_jobs=1)).fit(frame, y)
+    with pytest.raises(UnreadableModelError, match=r"sparse_output=False"):
+        explain(model, frame, y)
+    dense = make_column_transformer((OneHotEncoder(sparse_output=False), ["colour", "year"]))
+    model = make_pipeline(dense, xgboost.XGBClassifier(n_estimators=2, n_jobs=1)).fit(frame, y)
+    assert "year in {2010}" in str(explain(model, frame, y).rules_)
+
+
+def test_zero_as_missing_is_said_in_the_rules() -> None:
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"income": rng.integers(0, 6, 300).astype(float), "age": rng.normal(size=300)})
+    y = ((X["income"] >= 4) | (X["income"] == 0)).astype(int)
+    model = lightgbm.LGBMClassifier(n_estimators=1, zero_as_missing=True, n_jobs=1, verbose=-1).fit(X, y)
+    few = explain(model, X, y)
+    leaves = model.predict(X, pred_leaf=True).ravel()
+    text = str(few.rules_)
+    assert "or 0" in text or "but not 0" in text
+    assert len(np.unique(few.apply(X).toarray() @ (1 + np.arange(len(few.rules_))))) <= len(np.unique(leaves))
+    zero = pd.DataFrame({"income": [0.0, np.nan], "age": [0.3, 0.3]})
+    covered = few.apply(zero).toarray()
+    np.testing.assert_array_equal(covered[0], covered[1])
+
+
+@pytest.mark.parametrize("library", MODELS)
+def test_what_was_explained_survives_pickling(library: str) -> None:
+    X, y = numbers()
+    few = explain(boosters(y, 3)[library], X, y, fallback="model")
+    again = pickle.loads(pickle.dumps(few))
+    np.testing.assert_array_equal(again.predict(X), few.predict(X))
+    assert again.fidelity(X) == few.fidelity(X)

@@ -1,0 +1,413 @@
+"""The study's machinery: cells, the results file, kills and failures, bad input, methods of one's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+from study_data import write_data
+from typer.testing import CliRunner
+
+from rulecover.cli.main import app
+from rulecover.exceptions import StudyError
+from rulecover.study import DATASETS, METHODS, Cell, Fitted, Fold, Outcome, ResultsFile, fitted, load, register, study
+from rulecover.study.datasets import prepared
+from rulecover.study.methods import methods_called
+from rulecover.study.paper_methods import ADA, FOREST, GRADIENT, RCBOOST, forest_stages, leaf_lengths
+from rulecover.study.results import FILE
+
+OWN = """
+from sklearn.neighbors import KNeighborsClassifier
+from rulecover.study import fitted, register
+
+def nearest(fold):
+    return {"kNN": fitted(KNeighborsClassifier(), fold)}
+
+register("kNN", nearest)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def kept_methods() -> object:
+    methods_called([])
+    before = dict(METHODS)
+    yield
+    METHODS.clear()
+    METHODS.update(before)
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "rulecover.cli.main", "study", *map(str, arguments)]
+
+
+def invoked(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["study", *map(str, arguments)])
+    return done.exit_code, " ".join(done.output.split())
+
+
+def tables(out: Path) -> dict[str, str]:
+    """Every table but the one with seconds in it."""
+    files = [path for path in out.iterdir() if path.suffix in {".md", ".csv", ".tex"} and path.stem != "models"]
+    return {path.name: path.read_text() for path in files}
+
+
+# Kills, failures, resuming ---------------------------------------------------------------------------------------
+
+
+def test_a_run_killed_in_the_middle_and_resumed_gives_the_tables_of_an_undisturbed_one(
+    folder: Path, tmp_path: Path
+) -> None:
+    asked = ["rcboost", "--data", folder, "--datasets", "wine,iris", "--methods", "DT,RCB"]
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+
+    process = subprocess.Popen(
+        command(*asked, "--jobs", 2, "--out", killed), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    while not (killed / FILE).exists() or len((killed / FILE).read_bytes().splitlines()) < 5:
+        assert process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    done = set(ResultsFile(killed / FILE).done())
+    for out, more in ((killed, ["--resume"]), (whole, [])):
+        subprocess.run(command(*asked, *more, "--out", out), check=True, capture_output=True)
+
+    assert 5 <= len(done) < 40
+    assert len(ResultsFile(killed / FILE).done()) == 40
+    assert set(tables(killed)) >= {f"table_s{n}.{form}" for n in (1, 2, 3) for form in ("md", "csv", "tex")}
+    assert tables(killed) == tables(whole)
+
+
+def outcome(fold: int = 0, error: str = "") -> Outcome:
+    models = {} if error else {"DT": {"accuracy": 0.5}}
+    return Outcome(Cell("wine", "DT", 25, fold), "abc", 1.0, models, error)
+
+
+def test_a_half_written_line_is_passed_over_and_harms_no_other(tmp_path: Path) -> None:
+    file = ResultsFile(tmp_path / FILE)
+    list(file.append([outcome(0), outcome(1)]))
+    content = file.path.read_bytes()
+    for cut in range(1, len(content.splitlines(keepends=True)[1])):
+        file.path.write_bytes(content[:-cut])
+        list(file.append([outcome(2)]))
+
+        assert set(file.done()) == {outcome(0).cell, outcome(2).cell} | ({outcome(1).cell} if cut == 1 else set())
+
+
+def test_each_outcome_is_on_disk_before_the_next_is_asked_for(tmp_path: Path) -> None:
+    file = ResultsFile(tmp_path / FILE)
+
+    for seen in file.append(outcome(fold) for fold in range(3)):
+        assert list(file)[-1] == seen
+
+
+def test_a_failure_is_recorded_and_stops_nothing_and_is_tried_again(
+    folder: Path, tmp_path: Path, kept_methods: object
+) -> None:
+    def sometimes(fold: Fold) -> dict[str, Fitted]:
+        if len(fold.y_test) and not (tmp_path / "mended").exists():
+            raise RuntimeError("out of\nluck")
+        return {"fragile": fitted(KNeighborsClassifier(), fold)}
+
+    register("fragile", sometimes)
+    asked = {"out": tmp_path / "out", "datasets": ["wine"], "folder": folder}
+    first = list(study(["fragile", "DT"], **asked).run())
+    file = ResultsFile(tmp_path / "out" / FILE)
+
+    assert [one.error for one in first if one.cell.method == "fragile"] == ["RuntimeError: out of luck"] * 10
+    assert {cell.method for cell in file.done()} == {"DT"}
+    assert len(file.failed()) == 10
+    (tmp_path / "mended").touch()
+    again = list(study(["fragile", "DT"], **asked, resume=True).run())
+    assert [one.cell.method for one in again] == ["fragile"] * 10
+    assert not file.failed()
+
+
+def test_a_process_that_dies_fails_its_own_cell_alone(folder: Path, tmp_path: Path, kept_methods: object) -> None:
+    def deadly(fold: Fold) -> dict[str, Fitted]:
+        if len(fold.y_test) == 17:  # the last two folds of wine
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"deadly": fitted(KNeighborsClassifier(), fold)}
+
+    register("deadly", deadly, alone=True)
+    done = list(study(["deadly"], out=tmp_path, datasets=["wine"], folder=folder).run(n_jobs=2))
+
+    data = load("wine", folder)
+    expected = {fold for fold in range(10) if len(Fold.of(data, fold).y_test) == 17}
+    assert {one.cell.fold for one in done if one.error} == expected
+    assert all("the process died" in one.error for one in done if one.error)
+    assert len(done) == 10
+
+
+def test_results_do_not_depend_on_the_number_of_processes(folder: Path, tmp_path: Path) -> None:
+    found = []
+    for jobs in (1, 2):
+        planned = study(["DT"], out=tmp_path / str(jobs), datasets=["iris", "wine"], folder=folder)
+        found.append({one.cell: _without_seconds(one) for one in planned.run(n_jobs=jobs)})
+
+    assert found[0] == found[1]
+
+
+def _without_seconds(one: Outcome) -> object:
+    return {model: {k: v for k, v in figures.items() if "seconds" not in k} for model, figures in one.models.items()}
+
+
+# The methods are those of the paper ------------------------------------------------------------------------------
+
+
+def test_the_first_trees_of_a_forest_answer_as_a_smaller_forest(folder: Path) -> None:
+    fold = Fold.of(load("wine", folder), 0)
+    stages = list(
+        forest_stages(RandomForestClassifier(30, random_state=25).fit(fold.X_train, fold.y_train), fold.X_test)
+    )
+
+    for trees in (1, 7, 20, 30):
+        small = RandomForestClassifier(trees, random_state=25).fit(fold.X_train, fold.y_train)
+        np.testing.assert_array_equal(stages[trees - 1], small.predict(fold.X_test))
+
+
+@pytest.mark.parametrize(
+    ("grid", "model", "tuned"),
+    [
+        (FOREST, RandomForestClassifier(random_state=25), {"max_depth": [5, 10, 20], "n_estimators": [3, 5, 10]}),
+        (GRADIENT, GradientBoostingClassifier(random_state=25), {"max_depth": [5, 10, 20], "n_estimators": [3, 5, 10]}),
+        (
+            ADA,
+            AdaBoostClassifier(random_state=25),
+            {
+                "estimator": [DecisionTreeClassifier(max_depth=depth) for depth in (5, 10, 20)],
+                "n_estimators": [3, 5, 10],
+            },
+        ),
+    ],
+    ids=["forest", "gradient boosting", "AdaBoost"],
+)
+def test_tuning_through_stages_chooses_what_a_grid_search_would(folder: Path, grid, model, tuned) -> None:
+    from dataclasses import replace
+
+    for number in range(2):
+        fold = Fold.of(load("wine", folder), number)
+        inner = StratifiedKFold(4, shuffle=True, random_state=25)
+        best = GridSearchCV(model, tuned, cv=inner).fit(fold.X_train, fold.y_train).best_params_
+        depth = best["estimator"].max_depth if "estimator" in best else best["max_depth"]
+
+        assert replace(grid, bounds=(3, 5, 10)).chosen(fold) == (depth, best["n_estimators"])
+
+
+def test_a_stage_of_rcboost_is_a_fit_with_that_bound(folder: Path) -> None:
+    fold = Fold.of(load("wine", folder), 3)
+    stages = list(RCBOOST.make(5, 200, 25).fit(fold.X_train, fold.y_train).staged_predict(fold.X_test))
+
+    for bound in (0, 1, 2):
+        model = RCBOOST.make(5, bound, 25).fit(fold.X_train, fold.y_train)
+        np.testing.assert_array_equal(stages[bound], model.predict(fold.X_test))
+
+
+def test_clauses_on_one_feature_count_once(folder: Path) -> None:
+    X = np.arange(8.0)[:, None]
+    tree = DecisionTreeClassifier().fit(X, np.arange(8) % 2)
+
+    assert leaf_lengths(tree).tolist() == [1] * 8
+
+
+# Data ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_paper_has_15_data_sets_of_which_6_are_imbalanced() -> None:
+    assert len(DATASETS) == 15
+    assert [name for name, entry in DATASETS.items() if entry.imbalanced] == [
+        "mammography", "diabetes", "oilspill", "phoneme", "glass", "ecoli",
+    ]  # fmt: skip
+
+
+def test_rows_with_gaps_are_dropped_and_texts_are_one_hot_without_their_first_level() -> None:
+    table = pd.DataFrame(
+        {
+            "sex": ["Male", "Female", "Male"],
+            "mark": ["o", "x", "b"],
+            "size": [1.0, 2.0, None],
+            "target": ["n", "p", "n"],
+        }
+    )
+    data = prepared("toy", table, "toy.csv", codes={"Female": 1.0, "Male": 0.0})
+
+    assert data.X.tolist() == [[0, 1, 0], [1, 2, 1]]
+    assert data.y.tolist() == [0, 1]
+    assert data.classes == ("n", "p")
+    assert data.read == (3, 3)
+
+
+@pytest.mark.parametrize("change", ["value", "order", "label"])
+def test_other_values_under_a_known_name_are_refused(folder: Path, tmp_path: Path, change: str) -> None:
+    table = pd.read_csv(folder / "wine.csv")
+    if change == "value":
+        table.loc[100, "x3"] += 1e-9
+    elif change == "label":
+        table.loc[100, "target"] = 2
+    else:
+        table = table.iloc[::-1]
+    table.to_csv(tmp_path / "wine.csv", index=False)
+
+    with pytest.raises(StudyError, match=r"does not hold the values of 'wine'.*3fdc6d142f2be1ee.*rename"):
+        load("wine", tmp_path)
+
+
+def test_data_that_changed_between_two_runs_are_not_mixed(folder: Path, tmp_path: Path) -> None:
+    own = write_data(tmp_path / "data")
+    list(study(["DT"], out=tmp_path, datasets=["iris"], folder=own).run())
+    pd.read_csv(own / "iris.csv").iloc[::-1].to_csv(own / "iris.csv", index=False)
+
+    with pytest.raises(StudyError, match=r"was run on other values of 'iris'.*another --out"):
+        study(["DT"], out=tmp_path, datasets=["iris"], folder=own, resume=True)
+
+
+# Bad input -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--data", "nowhere"], "there is no folder 'nowhere'; --data must name a folder"),
+        (["--datasets", "wine,seeds"], r"there is no file '.*seeds.csv'; put it there, or leave 'seeds' out"),
+        (["--datasets", "wein"], r"there is no data set 'wein'; there are banknote, .*ecoli, .*iris"),
+        (["--methods", "DT,SVM"], r"there is no method 'SVM'; there are .*DT, MIRCO, ADA, GB, RCB"),
+        (["--datasets", "bare"], r"bare.csv has no column 'target' for the class; its columns are a, b\. Rename"),
+        (["--datasets", "empty"], "empty.csv' is no proper CSV file: No columns"),
+        (["--datasets", "single"], "single.csv has 1 classes in its 3 full rows; at least 2"),
+        (["--datasets", "few"], "no class of 'few' has 10 rows, one a fold"),
+        (["--datasets", "texts"], r"column 'who' of .*texts.csv has 60 different texts; drop it"),
+        (["--datasets", "endless"], "infinite values among them"),
+        (["--with", "nothing.py"], "there is no file 'nothing.py' with methods"),
+        (["--seeds", "25,x"], "--seeds takes whole numbers with commas between, not 'x'"),
+    ],
+)
+def test_bad_input_is_named_with_the_way_out_and_finished_cells_are_kept(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    folder, out = write_data(tmp_path / "data"), tmp_path / "out"
+    (folder / "bare.csv").write_text("a,b\n1,2\n")
+    (folder / "empty.csv").write_text("")
+    (folder / "single.csv").write_text("a,target\n1,0\n2,0\n3,0\n")
+    (folder / "few.csv").write_text("a,target\n1,0\n2,1\n3,0\n")
+    (folder / "texts.csv").write_text("who,target\n" + "".join(f"n{row},{row % 2}\n" for row in range(60)))
+    (folder / "endless.csv").write_text("a,target\n" + "".join(f"inf,{row % 2}\n" for row in range(60)))
+    list(ResultsFile(_made(out) / FILE).append([outcome(0)]))
+    before = (out / FILE).read_bytes()
+    given = ["--data", folder, "--datasets", "wine", "--out", out, "--resume"]
+
+    code, said = invoked("mirco", *given, *arguments)
+
+    assert code == 1
+    assert re.search(message, said), said
+    assert (out / FILE).read_bytes() == before
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def test_results_that_are_there_are_not_touched_without_resume(folder: Path, tmp_path: Path) -> None:
+    list(ResultsFile(tmp_path / FILE).append([outcome(0)]))
+
+    code, said = invoked("mirco", "--data", folder, "--datasets", "wine", "--out", tmp_path)
+
+    assert code == 1
+    assert "holds results; go on with --resume, or name another --out folder" in said
+    assert len(list(ResultsFile(tmp_path / FILE))) == 1
+
+
+def test_a_file_of_something_else_is_refused(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(json.dumps({"hello": 1}) + "\n")
+
+    code, said = invoked("mirco", "--data", folder, "--datasets", "wine", "--out", tmp_path, "--resume")
+
+    assert code == 1
+    assert "is no result of a study" in said
+
+
+def test_tables_without_results_say_so(tmp_path: Path) -> None:
+    code, said = invoked("tables", "--out", tmp_path)
+
+    assert code == 1
+    assert "run a study first" in said
+
+
+def test_without_a_folder_and_without_a_network_the_error_names_both_ways_out(tmp_path: Path) -> None:
+    # A proxy that refuses connections is as good as no network, on any machine.
+    closed = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    done = subprocess.run(
+        command("mirco", "--datasets", "wine", "--out", tmp_path / "out", "--cache", tmp_path / "cache"),
+        capture_output=True,
+        text=True,
+        env={**os.environ, **closed},
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "'wine' could not be fetched from OpenML (data set 187)" in done.stderr
+    assert "put wine.csv into a folder and name it with --data" in done.stderr
+
+
+def test_a_class_with_fewer_rows_than_folds_works_and_is_named(tmp_path: Path) -> None:
+    folder = write_data(tmp_path / "data")
+    table = pd.read_csv(folder / "iris.csv")
+    rare = pd.concat([table[table["target"] < 2], table[table["target"] == 2].head(3)])
+    rare.assign(target=rare["target"].map({0: "a", 1: "b", 2: "rare"})).to_csv(folder / "own.csv", index=False)
+    out = tmp_path / "out"
+
+    code, said = invoked("mirco", "--data", folder, "--datasets", "own", "--methods", "DT", "--out", out)
+
+    assert code == 0, said
+    assert "note: class 'rare' of 'own' has 3 rows, fewer than the 10 folds" in said
+    assert len(ResultsFile(out / FILE).done()) == 10
+
+
+def test_a_peer_that_is_not_installed_names_its_extra(kept_methods: object) -> None:
+    register("absent", lambda fold: {}, requires=["no_such_package"], extra="peers-absent")
+
+    with pytest.raises(StudyError, match=r"pip install 'rulecover\[peers-absent\]', or name the other methods"):
+        methods_called(["DT", "absent"])
+
+
+# Methods of one's own --------------------------------------------------------------------------------------------
+
+
+def test_a_method_of_ones_own_is_a_function_and_a_line(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    asked = ["--data", folder, "--datasets", "wine", "--methods", "DT", "--with", tmp_path / "own.py"]
+
+    done = subprocess.run(
+        command("mirco", *asked, "--jobs", 2, "--out", tmp_path / "out"), capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert {cell.method for cell in ResultsFile(tmp_path / "out" / FILE).done()} == {"DT", "kNN"}
+    assert "| kNN |" in (tmp_path / "out" / "ranks.md").read_text()
+
+
+def test_a_file_without_a_method_is_refused(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("x = 1\n")
+
+    code, said = invoked("mirco", "--data", folder, "--with", tmp_path / "own.py", "--out", tmp_path)
+
+    assert code == 1
+    assert "registers no method; it should call rulecover.study.register" in said
