@@ -73,9 +73,10 @@ def test_what_the_page_offers_changes_the_answer_as_it_says(tmp_path: Path) -> N
     for case, found, answers in zip(cases(), trials, by_page(tmp_path, trials), strict=False):
         for x, row in zip(case.X, answers, strict=True):
             for offer in row["offers"]:
-                column = found.columns[offer["column"]]
                 changed = x.copy()
-                changed[column["features"][0]] = np.nan if offer["value"] is None else offer["value"]
+                for step in offer["steps"]:
+                    (feature,) = found.columns[step["column"]]["features"]
+                    changed[feature] = np.nan if step["value"] is None else step["value"]
                 said = case.rules.predict(changed[None])[0]
                 labels = found.data["labels"]
                 if labels is None:

@@ -20,9 +20,7 @@ from rulecover.export.conditions import Script
 from rulecover.export.model import Classes
 from rulecover.files import whole_file
 from rulecover.typing import Array, Bools, Floats, Ints
-
-#: What a spreadsheet takes for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from rulecover.view.spreadsheet import marked
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,17 +139,6 @@ def _cells(table: Any, shown: Callable[[Any], Any]) -> Iterator[tuple[Any, ...]]
 
 
 def _same(text: Any) -> Any:
-    return text
-
-
-def marked(text: Any) -> Any:
-    """The text, after an apostrophe if a spreadsheet would run it as a formula; a number below zero is none."""
-    if not isinstance(text, str) or not text.startswith(_FORMULA):
-        return text
-    try:
-        float(text)
-    except ValueError:
-        return f"'{text}"
     return text
 
 

@@ -208,6 +208,18 @@ class RuleModel(BaseEstimator, ABC):
 
         return pd.DataFrame.sparse.from_spmatrix(X, columns=names) if issparse(X) else pd.DataFrame(X, columns=names)
 
+    # In a notebook -----------------------------------------------------------------------------------------------
+
+    def _repr_html_inner(self) -> str:
+        """The diagram of scikit-learn and, once the model is fitted, its rules."""
+        diagram: str = super()._repr_html_inner()
+        rules = getattr(self, "votes_", getattr(self, "rules_", None))
+        return diagram if rules is None else f"{diagram}\n{rules._repr_html_()}"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return bundle | {"text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         source = self._default_estimator() if self.estimator is None else self.estimator

@@ -72,12 +72,25 @@ class Cell:
 
 @dataclass(frozen=True)
 class RuleCells:
-    """The table: its columns, the cells of each rule, the classes with their colours, and a sentence on the bars."""
+    """The table: its columns, the cells of each rule, and a sentence on the bars.
+
+    Parameters
+    ----------
+    heads, rows
+        Columns and cells.
+    about
+        What the bars show.
+    classes
+        The names of the classes and their colours; nothing for numbers.
+    thens
+        For each rule the number of the class that it speaks for.
+    """
 
     heads: tuple[Head, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    classes: tuple[tuple[str, int], ...]
     about: str
+    classes: tuple[tuple[str, int], ...] = ()
+    thens: tuple[int, ...] = ()
 
 
 def clauses_cell(rule: Rule) -> Cell:

@@ -50,7 +50,7 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class ClassLine:
-    """A class: its name, its held-out rows, the share of them that is found, and the share of its answers that is right."""
+    """A class: its held-out rows, the share of them that is found, and the share of its answers that is right."""
 
     name: str
     rows: int

@@ -20,7 +20,11 @@ _HTML = """\
 </tr>
 {% endfor %}
 </tbody>
-</table>"""
+</table>
+{%- if more %}<p>… and {{ more }} more</p>{% endif %}"""
+
+#: As many rows are shown in a notebook at most.
+_MOST_ROWS = 60
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Grid:
 
     def text(self) -> str:
         """In aligned columns."""
-        return aligned([self.head, *self.rows], right=self.right)
+        return aligned([self.head, *self.rows], right=self.right) if self.rows else "no rules"
 
     def markdown(self) -> str:
         """As GitHub and most others take it."""
@@ -53,14 +57,14 @@ class Grid:
 
     def latex(self) -> str:
         """A tabular in the style of the booktabs package, with room for long conditions in the last column."""
-        return latex_tabular(self.head, [self], self.right)
+        return latex_tabular([self])
 
     def html(self) -> str:
-        """A table element."""
+        """A table element for a notebook: very long ones end early, and say so."""
         from rulecover.view.rendering import environment
 
-        head, *rows = [list(zip(row, self.right, strict=True)) for row in (self.head, *self.rows)]
-        return environment().from_string(_HTML).render(head=head, rows=rows)
+        head, *rows = [list(zip(row, self.right, strict=True)) for row in (self.head, *self.rows[:_MOST_ROWS])]
+        return environment().from_string(_HTML).render(head=head, rows=rows, more=len(self.rows[_MOST_ROWS:]))
 
 
 def markdown_row(cells: Sequence[str]) -> str:
@@ -117,8 +121,9 @@ def latex_escaped(text: str) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in short)
 
 
-def latex_tabular(head: tuple[str, ...], parts: Sequence[Grid], right: tuple[bool, ...], titles: Sequence[str] = ()) -> str:
+def latex_tabular(parts: Sequence[Grid], titles: Sequence[str] = ()) -> str:
     """One tabular for several tables with the same columns, each under its title, if they have titles."""
+    head, right = parts[0].head, parts[0].right
     columns = "".join("r" if each else "l" for each in right[:-1]) + r"p{0.6\linewidth}"
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"  \toprule", _latex_row(head)]
     for place, part in enumerate(parts):
@@ -161,7 +166,7 @@ class Groups:
 
     def to_latex(self) -> str:
         """One tabular, with the titles between its parts."""
-        return latex_tabular(self.tables[0].head, self.tables, self.tables[0].right, self.titles)
+        return latex_tabular(self.tables, self.titles)
 
     def _repr_html_(self) -> str:
         from markupsafe import escape

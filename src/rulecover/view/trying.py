@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,8 +96,8 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
     if scored is None:
         return None
     scored = replace(scored, rules=replace(scored.rules, levels=shown.levels))
-    script = Script(scored)
-    columns = [_column(name, mine, rows.X, missing) for name, mine in _columns(scored).items()]
+    script, answer = Script(scored), scored.answer
+    columns = [_column(name, mine, scored.rules, rows.X, missing) for name, mine in _columns(scored).items()]
     data = {
         "columns": columns,
         "rules": _rules(scored.rules),
@@ -107,7 +107,7 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
         "base": script.base,
         "totals": script.totals,
         "fallback": fallback,
-        "labels": [printable(str(label)) for label in scored.answer.labels.tolist()] if script.classes else None,
+        "labels": [printable(name) for name in answer.votes] if isinstance(answer, Classes) else None,
         "nearest": script.nearest,
         "adds": scored.adds_up,
         "rows": _rows(columns, rows),
@@ -153,16 +153,8 @@ def _rules(rules: RuleSet) -> list[dict[str, Any]]:
 
 
 def _clause(condition: Condition) -> dict[str, Any]:
-    codes = None if condition.codes is None else list(condition.codes)
-    return {
-        "feature": condition.feature,
-        "above": condition.above,
-        "up_to": condition.up_to,
-        "codes": codes,
-        "others": condition.others,
-        "missing": condition.missing,
-        "impossible": condition.impossible,
-    }
+    """What a clause asks; what it does not ask is left out, as there may be thousands of clauses."""
+    return {name: value for name, value in asdict(condition).items() if value is not None and value is not False}
 
 
 # Columns -------------------------------------------------------------------------------------------------------------
@@ -176,28 +168,47 @@ def _columns(scored: ScoredRules) -> dict[str, list[tuple[int, Input]]]:
     return columns
 
 
-def _column(name: str, inputs: Sequence[tuple[int, Input]], X: Any, missing: bool) -> dict[str, Any]:
+def _column(name: str, inputs: Sequence[tuple[int, Input]], rules: RuleSet, X: Any, missing: bool) -> dict[str, Any]:
     features, (_, first) = [f for f, _ in inputs], inputs[0]
     common = {"name": printable(name), "features": features}
     if isinstance(first, Level):
         levels = [each.level for _, each in inputs if isinstance(each, Level)]
         values = [*levels, _OTHER]
         names = ["missing" if level is None else printable(level) for level in levels]
-        return common | {"kind": "levels", "levels": levels, "values": values, "names": [*names, "another"], "usual": values[0]}
+        return common | {
+            "kind": "levels",
+            "levels": levels,
+            "values": values,
+            "names": [*names, "another"],
+            "usual": values[0],
+        }
     if isinstance(first, Coded):
         labels = [printable(_label(label)) for label, _ in first.codes]
-        values = [code for _, code in first.codes] + [UNSEEN] + [None] * missing
-        names = [*labels, "another", *["missing"] * missing]
-        return common | {"kind": "codes", "values": values, "names": names, "usual": values[0]}
+        codes = [code for _, code in first.codes]
+        choice = {
+            "values": [*codes, UNSEEN, *[None] * missing],
+            "names": [*labels, "another", *["missing"] * missing],
+            "usual": codes[0] if codes else UNSEEN,
+        }
+        return common | choice | {"kind": "codes"}
     known = _feature(X, features[0])
     known = known[np.isfinite(known)]
     return common | {
         "kind": "number",
         "zero": ZERO if first.zero_missing else 0,
         "missing": missing,
+        "near": _bounds(rules, features[0]),
         "scale": _scale(known),
         "usual": float(np.sort(known)[len(known) // 2]) if len(known) else 0.0,
     }
+
+
+def _bounds(rules: RuleSet, f: int) -> list[float]:
+    """Where answers may change: the bounds of the rules, and the numbers that they name."""
+    mine = np.flatnonzero(rules.feature == f)
+    named = [code for c in mine if rules.category[c] >= 0 for code in rules.category_sets[rules.category[c]].codes]
+    bounds = np.concatenate([rules.lower[mine], rules.upper[mine], named])
+    return np.unique(bounds[np.isfinite(bounds)]).tolist()
 
 
 def _label(label: Any) -> str:

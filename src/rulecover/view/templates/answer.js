@@ -8,10 +8,10 @@ function makeAnswerer(model) {
 
   function met(clause, x) {
     const value = x[clause.feature];
-    if (Number.isNaN(value)) return clause.missing;
+    if (Number.isNaN(value)) return Boolean(clause.missing);
     if (clause.impossible) return false;
-    if (clause.codes !== null) return clause.codes.includes(value) !== clause.others;
-    return (clause.above === null || value > clause.above) && (clause.up_to === null || value <= clause.up_to);
+    if (clause.codes) return clause.codes.includes(value) !== Boolean(clause.others);
+    return !(value <= clause.above) && !(value > clause.up_to); // a bound that is not there compares as false
   }
 
   const count = (clauses, x) => clauses.reduce((sum, clause) => sum + (met(clause, x) ? 1 : 0), 0);
@@ -86,23 +86,47 @@ function featuresOf(columns, values) {
   return x;
 }
 
-// Single changes that lead to another answer: for each column the nearest value that does, the smallest change first.
+// Changes that lead to another answer, the fewest and smallest first: for each column the nearest value that does, and
+// for each rule that does not fire what it takes to make it fire.
 function changes(model, answerer, values) {
   const now = answerer.answer(featuresOf(model.columns, values)).prediction;
-  const found = [];
-  model.columns.forEach((column, c) => {
-    let nearest = null;
-    for (const value of candidates(model, column, values[c])) {
-      const other = values.slice();
-      other[c] = value;
-      const { prediction } = answerer.answer(featuresOf(model.columns, other));
-      if (prediction === now || prediction === null) continue;
-      const step = distance(column, values[c], value);
-      if (nearest === null || step < nearest.step) nearest = { column: c, value, prediction, step };
-    }
-    if (nearest) found.push(nearest);
-  });
-  return found.sort((a, b) => a.step - b.step);
+  const options = model.columns.map((column, c) => candidates(model, column, values[c]));
+  const found = new Map();
+
+  function consider(steps) {
+    const other = values.slice();
+    for (const { column, value } of steps) other[column] = value;
+    const { prediction } = answerer.answer(featuresOf(model.columns, other));
+    if (prediction === now || prediction === null) return false;
+    const key = steps.map(({ column }) => column).join(",");
+    const length = steps.reduce((sum, { column, value }) => sum + distance(model.columns[column], values[column], value), 0);
+    if (!found.has(key) || length < found.get(key).length) found.set(key, { steps, prediction, length });
+    return true;
+  }
+
+  options.forEach((nearestFirst, column) => nearestFirst.some((value) => consider([{ column, value }])));
+  for (const rule of model.rules) {
+    const steps = stepsTo(model, answerer, rule, values, options);
+    if (steps && steps.length > 1 && steps.length <= 3) consider(steps);
+  }
+  const sorted = [...found.values()].sort((a, b) => a.steps.length - b.steps.length || a.length - b.length);
+  const within = (few, many) => few.steps.every((a) => many.steps.some((b) => a.column === b.column));
+  return sorted.filter((each, k) => !sorted.slice(0, k).some((other) => within(other, each)));
+}
+
+// The values to change so that a rule fires; null where no value that is known of will do.
+function stepsTo(model, answerer, rule, values, options) {
+  const steps = [];
+  for (let c = 0; c < model.columns.length; c += 1) {
+    const column = model.columns[c];
+    const mine = rule.clauses.filter((clause) => column.features.includes(clause.feature));
+    const holds = (value) => mine.every((clause) => answerer.met(clause, featuresOf([column], [value])));
+    if (holds(values[c])) continue;
+    const value = options[c].find(holds);
+    if (value === undefined) return null;
+    steps.push({ column: c, value });
+  }
+  return steps;
 }
 
 function distance(column, from, to) {
@@ -110,24 +134,27 @@ function distance(column, from, to) {
   return Math.abs(to - from) / column.scale;
 }
 
-// Values of a column on both sides of every bound, and all its categories, but not the one that it has.
+// Values of a column on both sides of every bound, or all its categories, but not the one that it has; nearest first.
 function candidates(model, column, current) {
-  if (column.kind !== "number") return column.values.filter((value) => value !== current);
-  const clauses = model.rules.flatMap((rule) => rule.clauses).filter((clause) => clause.feature === column.features[0]);
-  const bounds = clauses.flatMap((clause) => [clause.above, clause.up_to, ...(clause.codes || [])]);
-  const found = new Set();
-  for (const bound of bounds) if (bound !== null) { found.add(bound); found.add(shortAbove(bound, column.scale)); }
-  if (column.missing) found.add(null);
-  found.delete(current);
-  return [...found];
+  let found;
+  if (column.kind === "number") {
+    found = column.near.flatMap((bound) => [shortNear(bound, column.scale, -1), shortNear(bound, column.scale, 1)]);
+    if (column.missing) found.push(null);
+  } else {
+    found = column.values;
+  }
+  const others = [...new Set(found)].filter((value) => value !== current);
+  return others.sort((a, b) => distance(column, current, a) - distance(column, current, b));
 }
 
-// A short number a little above a bound.
-function shortAbove(bound, scale) {
+// A short number that is not above a bound, or is a little above it.
+function shortNear(bound, scale, side) {
   for (let digits = 2 - Math.floor(Math.log10(scale)); digits <= 15; digits += 1) {
     const unit = 10 ** -Math.max(digits, -15);
-    const number = Number((Math.floor(bound / unit) * unit + unit).toPrecision(15));
-    if (number > bound && number - bound <= scale / 20) return number;
+    const whole = Math.floor(bound / unit) + (side > 0 ? 1 : 0);
+    const number = Number((whole * unit).toPrecision(15));
+    const fits = side > 0 ? number > bound : number <= bound;
+    if (fits && Math.abs(number - bound) <= scale / 50) return number;
   }
-  return bound + Math.max(Math.abs(bound) * 2 ** -52, Number.MIN_VALUE);
+  return side > 0 ? bound + Math.max(Math.abs(bound) * 2 ** -52, Number.MIN_VALUE) : bound;
 }

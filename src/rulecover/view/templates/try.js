@@ -8,6 +8,7 @@ function setUpTry(model) {
   const values = model.columns.map((column) => column.usual);
   const fields = model.columns.map((column, c) => document.getElementById(`field-${c}`));
   let shownRow = -1;
+  let waiting = 0;
 
   const make = (tag, className, ...children) => {
     const made = document.createElement(tag);
@@ -31,9 +32,9 @@ function setUpTry(model) {
     return whole === 0 && share > 0 ? "<1 %" : `${whole} %`;
   };
   const named = (prediction) => (model.labels ? model.labels[prediction] : short(prediction));
-  const told = (column, value) => {
+  const told = (column, value, digits = 17) => {
     if (value === null) return "missing";
-    if (column.kind === "number") return String(value);
+    if (column.kind === "number") return String(digits < 17 ? Number(value.toPrecision(digits)) : value);
     return column.names[column.values.indexOf(value)];
   };
 
@@ -75,7 +76,8 @@ function setUpTry(model) {
     showVotes(said);
     showSpeakers(said, x);
     showNear(said, x);
-    showChanges(said);
+    clearTimeout(waiting);
+    waiting = setTimeout(() => showChanges(said), 50); // it takes longest, and need not keep up with typing
   }
 
   const BY = {
@@ -94,8 +96,8 @@ function setUpTry(model) {
     verdict.dataset.fired = said.fired.join(",");
     const by = BY[said.decidedBy](said);
     const answer = said.prediction === null ? "not known here" : named(said.prediction);
-    const share = said.shares ? `, ${percent(said.shares[said.prediction])}` : "";
-    verdict.replaceChildren(make("strong", "", answer), make("span", "by", `${share} (${by})`));
+    const share = said.shares ? `${percent(said.shares[said.prediction])}; ` : "";
+    verdict.replaceChildren(make("strong", "", answer), make("span", "by", share + by));
     if (model.labels && said.prediction !== null) verdict.prepend(swatch(said.prediction));
     const truth = document.getElementById("truth");
     const row = shownRow >= 0 ? model.rows[shownRow] : null;
@@ -144,14 +146,13 @@ function setUpTry(model) {
     const best = votes.indexOf(votes.reduce((a, b) => Math.max(a, b)));
     const all = votes.reduce((a, b) => a + b);
     const how = model.nearest ? signed(votes[best]) : percent(votes[best] / all);
-    made.append(swatch(best), `${model.labels[best]} ${how}`);
+    made.append(swatch(best), `${model.labels[best]}, ${how}`);
     if (weight < 1) made.append(`, ${percent(weight)} met`);
     return made;
   }
 
-  function listInto(id, title, lines, none) {
+  function listInto(id, title, lines, most, none) {
     const part = document.getElementById(id);
-    const most = 12;
     const list = make("ul", "fired", ...lines.slice(0, most));
     part.replaceChildren(make("h3", "", title));
     if (lines.length) part.append(list);
@@ -165,12 +166,12 @@ function setUpTry(model) {
       .sort((a, b) => b.weight - a.weight || a.rule - b.rule)
       .map((each) => ruleLine(each.rule, x, model.votes[each.rule], each.weight));
     const title = said.fired.length ? "Rules that fire" : "Who answers instead";
-    listInto("speakers", title, lines, "No rule has a say.");
+    listInto("speakers", title, lines, 12, "No rule has a say.");
   }
 
   function showNear(said, x) {
     const near = said.counts.flatMap((count, j) => (count === said.sizes[j] - 1 ? [j] : []));
-    listInto("near", "One condition short", near.map((rule) => ruleLine(rule, x, model.votes[rule], 1)), "No rule is that close.");
+    listInto("near", "One condition short", near.map((rule) => ruleLine(rule, x, model.votes[rule], 1)), 6, "No rule is that close.");
   }
 
   function showChanges(said) {
@@ -178,17 +179,20 @@ function setUpTry(model) {
     part.replaceChildren(make("h3", "", "What would change the answer"));
     const found = said.prediction === null ? [] : changes(model, answerer, values).slice(0, 6);
     if (!found.length) {
-      part.append(make("p", "", "No single value does."));
+      part.append(make("p", "", "Neither a single value nor a rule that could fire does."));
       return;
     }
     const list = make("ul", "changes");
-    for (const each of found) {
-      const column = model.columns[each.column];
-      const words = `${column.name}: ${told(column, values[each.column])} → ${told(column, each.value)}`;
-      const button = make("button", "change", make("span", "words", words), make("span", "leads", `gives ${named(each.prediction)}`));
+    for (const { steps, prediction } of found) {
+      const words = steps.map(({ column, value }) => {
+        const { name } = model.columns[column];
+        return `${name}: ${told(model.columns[column], values[column], 6)} → ${told(model.columns[column], value)}`;
+      });
+      const leads = make("span", "leads", `gives ${named(prediction)}`);
+      const button = make("button", "change", make("span", "words", words.join(", ")), leads);
       button.type = "button";
       button.addEventListener("click", () => {
-        values[each.column] = each.value;
+        for (const { column, value } of steps) values[column] = value;
         fill();
         show();
         document.getElementById("verdict").focus();
