@@ -269,7 +269,7 @@ class VotingModel(RuleModel):
             raise ValueError(f"n_rules is {n_rules}, but there are {len(self.rules_)} rules; take fewer.")
         other = copy.copy(self)
         other.rules_ = self.rules_[:n_rules]
-        other.vote_ = self.vote_.among(other.rules_, self.vote_.votes[:n_rules])
+        other.vote_ = self.vote_.first(n_rules)
         for name in {"certificate_", "uncovered_"} & set(vars(other)):
             delattr(other, name)
         return other

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterable
+from types import SimpleNamespace
 from typing import Any
 
 #: What a spreadsheet takes for the beginning of a formula, wide letters too.
@@ -23,8 +26,19 @@ def marked(text: Any) -> Any:
     return text
 
 
+def csv_lines(rows: Iterable[Iterable[Any]], end: str) -> list[str]:
+    """Each row as text, the end after its last cell; cells with an end of line of any kind are in quotes.
+
+    >>> csv_lines([["a", 1.5, "b\\rc"]], ";")
+    ['a,1.5,"b\\rc";']
+    """
+    lines: list[str] = []
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")  # what is quoted depends on it
+    writer.writerows(rows)
+    return [line.removesuffix("\r\n") + end for line in lines]
+
+
 def csv_text(frame: Any) -> str:
     """A data frame of pandas as CSV without its index, its headings and texts marked."""
-    safe = frame.map(marked).rename(columns=marked)
-    text: str = safe.to_csv(index=False, lineterminator="\n")
-    return text
+    columns = [[marked(name), *map(marked, frame[name].tolist())] for name in frame.columns]
+    return "".join(csv_lines(zip(*columns, strict=True), "\n"))

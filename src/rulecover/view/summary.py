@@ -183,6 +183,8 @@ def _who_answers(model: Any) -> str:
 
 def _votes(model: Any) -> tuple[tuple[float, ...], ...]:
     votes = getattr(model, "votes_", None)
+    if getattr(model, "adds_up", False):  # rules that are free of the model they came from
+        votes = model.additive
     return () if votes is None else (tuple(votes.default.tolist()), *map(tuple, votes.votes.tolist()))
 
 

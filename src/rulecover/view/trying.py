@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from contextlib import suppress
+from copy import copy
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import BaseEstimator
 
 from rulecover.exceptions import RulecoverError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script, conditions_of
 from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
-from rulecover.export.model import Classes, ScoredRules
+from rulecover.export.model import EXPORTED_FALLBACKS, Classes, Mean, ScoredRules
+from rulecover.fallback import comparisons
+from rulecover.means import FittedVote, NumericVote
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Floats, Ints
 from rulecover.view.numbers import short_number
@@ -38,7 +43,7 @@ class Trial:
         What the page reads, as JSON can hold it.
     """
 
-    data: dict[str, Any]
+    data: dict[str, Any] = field(repr=False)
 
     @property
     def columns(self) -> list[dict[str, Any]]:
@@ -92,48 +97,84 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
     missing
         Whether the model takes missing values.
     """
-    scored, fallback = _scored(model)
-    if scored is None:
+    found = _played(model)
+    if found is None:
         return None
-    scored = replace(scored, rules=replace(scored.rules, levels=shown.levels))
+    scored = replace(found.scored, rules=replace(found.scored.rules, levels=shown.levels))
     script, answer = Script(scored), scored.answer
     columns = [_column(name, mine, scored.rules, rows.X, missing) for name, mine in _columns(scored).items()]
     data = {
         "columns": columns,
         "rules": _rules(scored.rules),
-        "paths": [[_clause(c) for c in rule] for rule in script.conditions] if fallback == "all" else None,
         "votes": script.votes,
-        "votes_each": script.votes_each if fallback == "all" else None,
         "base": script.base,
         "totals": script.totals,
-        "fallback": fallback,
+        "fallback": found.fallback,
         "labels": [printable(name) for name in answer.votes] if isinstance(answer, Classes) else None,
         "nearest": script.nearest,
         "adds": scored.adds_up,
         "rows": _rows(columns, rows),
+        **_from_afar(scored, found),
     }
     return Trial(data)
 
 
-def _scored(model: Any) -> tuple[ScoredRules | None, str]:
-    """The neutral form of a model, and who answers for missed rows: "model" where nobody in the page can."""
-    try:
+@dataclass(frozen=True, eq=False)
+class _Played:
+    """The neutral form of a model, who answers for missed rows, and what rules say there, if not what they else say."""
+
+    scored: ScoredRules
+    fallback: str
+    afar: Floats | None = None
+
+
+def _played(model: Any) -> _Played | None:
+    with suppress(RulecoverError, ValueError):
         scored = scored_rules(model)
-        return scored, scored.fallback
-    except (RulecoverError, ValueError):
-        pass
-    try:  # a fallback that asks for more than the rules: all others can be answered all the same
-        return scored_rules(_with_fallback(model, "majority")), "model"
-    except (RulecoverError, ValueError, AttributeError):
-        return None, ""
+        return _Played(scored, scored.fallback)
+    if isinstance(getattr(model, "vote_", None), NumericVote):
+        return _of_numbers(model.vote_, model._fallback().name)
+    if not isinstance(model, BaseEstimator):
+        return None
+    with suppress(RulecoverError, ValueError):  # a fallback that asks for more than the rules; they answer the rest
+        return _Played(scored_rules(copy(model).set_params(fallback="majority")), "model")
+    return None
 
 
-def _with_fallback(model: Any, fallback: str) -> Any:
-    from copy import copy
+def _of_numbers(vote: NumericVote, fallback: str) -> _Played | None:
+    """Means as sums of weighted values over sums of weights; what is added to a default as such a mean of weight 1."""
+    seen, rules = vote.evidence, vote.rules
+    plain = vote.plain if isinstance(vote, FittedVote) else vote
+    says = plain.votes[:, 0]
+    means = np.column_stack([says * seen.centre + seen.unit * plain.votes[:, 1], says])
+    votes, base, totals = means, np.zeros(2), np.array([seen.of_all[0], 1.0])
+    if isinstance(vote, FittedVote):
+        votes = np.column_stack([seen.unit * vote.votes[:, 1], np.zeros(len(rules))])
+        base = totals = np.array([seen.centre + seen.unit * vote.default, 1.0])
+    named = {"mean": "default" if isinstance(vote, FittedVote) else "majority"}.get(fallback, fallback)
+    scored = ScoredRules(
+        rules,
+        votes,
+        Mean(),
+        totals,
+        fallback=named if named in EXPORTED_FALLBACKS else "majority",
+        base=base,
+        categories={f: tuple(rules.categories[f]) for f in rules.matcher.columns.tolist() if f in rules.categories},
+        zero_missing=frozenset(rules.zero_missing),
+    )
+    return _Played(scored, named if named in EXPORTED_FALLBACKS else "model", means)
 
-    other = copy(model)
-    other.fallback = fallback
-    return other
+
+def _from_afar(scored: ScoredRules, found: _Played) -> dict[str, Any]:
+    """What the rules say of rows that they do not cover, where that differs from what they say of others."""
+    afar = None if found.afar is None else found.afar.tolist()
+    if found.fallback != "all":
+        return {"afar": afar, "paths": None, "votes_each": None}
+    script = Script(scored)
+    each = script.votes_each
+    if found.afar is not None:
+        each = (found.afar / np.maximum(comparisons(scored.rules), 1)[:, None]).tolist()
+    return {"afar": afar, "paths": [[_clause(c) for c in rule] for rule in script.conditions], "votes_each": each}
 
 
 # Rules ---------------------------------------------------------------------------------------------------------------
@@ -208,7 +249,8 @@ def _bounds(rules: RuleSet, f: int) -> list[float]:
     mine = np.flatnonzero(rules.feature == f)
     named = [code for c in mine if rules.category[c] >= 0 for code in rules.category_sets[rules.category[c]].codes]
     bounds = np.concatenate([rules.lower[mine], rules.upper[mine], named])
-    return np.unique(bounds[np.isfinite(bounds)]).tolist()
+    found: list[float] = np.unique(bounds[np.isfinite(bounds)]).tolist()
+    return found
 
 
 def _label(label: Any) -> str:

@@ -22,7 +22,8 @@ function makeAnswerer(model) {
     const sizes = model.rules.map((rule) => rule.clauses.length);
     const fired = counts.flatMap((number, j) => (number === sizes[j] ? [j] : []));
     let speakers = fired.map((rule) => ({ rule, weight: 1, votes: model.votes[rule] }));
-    let tally = model.base.slice();
+    const afar = !fired.length && model.afar && (model.fallback === "closest" || model.fallback === "all");
+    let tally = afar ? model.base.map(() => 0) : model.base.slice();
     if (!fired.length && model.fallback === "closest") {
       const shares = counts.map((number, j) => number / sizes[j]);
       const best = shares.reduce((a, b) => Math.max(a, b));

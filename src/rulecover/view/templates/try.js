@@ -140,7 +140,7 @@ function setUpTry(model) {
   function spoken(votes, weight) {
     const made = make("span", "says");
     if (!model.labels) {
-      made.append(model.adds ? `adds ${signed(votes[0])}` : `says ${short(votes[0] / votes[1])}`);
+      made.append(votes[1] ? `says ${short(votes[0] / votes[1])}` : `adds ${signed(votes[0])}`);
       return made;
     }
     const best = votes.indexOf(votes.reduce((a, b) => Math.max(a, b)));
@@ -164,7 +164,7 @@ function setUpTry(model) {
     const lines = said.speakers
       .slice()
       .sort((a, b) => b.weight - a.weight || a.rule - b.rule)
-      .map((each) => ruleLine(each.rule, x, model.votes[each.rule], each.weight));
+      .map((each) => ruleLine(each.rule, x, (!said.fired.length && model.afar || model.votes)[each.rule], each.weight));
     const title = said.fired.length ? "Rules that fire" : "Who answers instead";
     listInto("speakers", title, lines, 12, "No rule has a say.");
   }
