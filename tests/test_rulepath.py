@@ -331,7 +331,7 @@ def test_one_class_needs_no_rule() -> None:
 def test_all_lines_of_tic_tac_toe_are_found() -> None:
     X, y = tic_tac_toe()
 
-    path = RulePathClassifier(max_rules=25, max_depth=5, choose="last", random_state=0).fit(X, y)
+    path = RulePathClassifier(max_rules=40, max_depth=5, choose="last", random_state=0).fit(X, y)
 
     found = {
         tuple(rule.name for rule in each.clauses if rule.lower >= 0) for each in path.rules_ if len(each.clauses) == 3
@@ -496,6 +496,21 @@ def test_the_votes_of_a_cover_and_the_pool_of_a_boosting_are_fitted_again(frozen
         assert path.at(path.path_.index[-1]).score(X, y) > 0.85
     with pytest.raises(UnreadableModelError, match="is no regressor"):
         RulePathRegressor(MIRCOClassifier()).fit(X, y)
+
+
+def test_few_rules_of_a_boosting_come_from_its_pool_and_repeat_with_the_seed() -> None:
+    X, y = make_classification(150, random_state=0)
+
+    few = RCBoostClassifier.few_rules(12, random_state=3).fit(X, y)
+    again = RCBoostClassifier.few_rules(12, random_state=3).fit(X, y)
+    shorter = RCBoostClassifier.few_rules(max_rmp_calls=1, random_state=3).fit(X, y)
+
+    assert len(few.rules_) == 12 < few.n_candidate_rules_
+    assert few.predict_proba(X).tolist() == again.predict_proba(X).tolist()
+    assert shorter.estimator_.n_rmp_calls_ == 1
+    pool = few.estimator_.apply(X).toarray()
+    for covered in few.apply(X).toarray().T:  # clauses may have been dropped
+        assert pool[~covered].sum(axis=0).min() == 0
 
 
 def test_the_rules_of_a_path_become_columns() -> None:

@@ -361,17 +361,17 @@ class _Seen:
     """The source model, given rows in the form that it was trained with."""
 
     def __init__(self, model: Any, as_seen: Callable[[Any], Any]) -> None:
-        self._model, self._as_seen = model, as_seen
+        self._model, self.as_seen = model, as_seen
 
     @property
     def classes_(self) -> Array:
         return np.asarray(self._model.classes_)
 
     def predict(self, X: Any) -> Array:
-        return np.asarray(self._model.predict(self._as_seen(X))).ravel()  # CatBoost answers in a column
+        return np.asarray(self._model.predict(self.as_seen(X))).ravel()  # CatBoost answers in a column
 
     def predict_proba(self, X: Any) -> Floats:
-        return np.asarray(self._model.predict_proba(self._as_seen(X)))
+        return np.asarray(self._model.predict_proba(self.as_seen(X)))
 
 
 def _finite(estimator: Any, X: Any) -> bool | str:

@@ -52,10 +52,12 @@ class RulePathClassifier(RulePath, RuleClassifier):
         The fewest training rows that a rule may cover.
     model_share
         How much of the target is what the model says of the training rows; the rest is their label. Between 0 and 1.
+        A forest is asked for its out-of-bag answers: of each row by the trees that did not see it.
     ridge
         The penalty on the squares of the votes: higher means smaller votes.
     shrinkage
-        When rules compete, each is judged as if it covered so many more rows: higher means larger rules first.
+        When rules compete, each is judged as if it covered so many more rows: higher means larger rules first. By
+        default a twentieth of the rows, at most 50.
     tries
         At each step so many of the best nodes are shortened, by dropping clauses that do not help, before one is
         taken; 0 takes nodes as they are.
@@ -128,8 +130,8 @@ class RulePathClassifier(RulePath, RuleClassifier):
         max_depth: int | None = None,
         min_samples: int = 2,
         model_share: float = 0.5,
-        ridge: float = 10.0,
-        shrinkage: float = 50.0,
+        ridge: float = 5.0,
+        shrinkage: float | None = None,
         tries: int = 5,
         max_clauses: int | None = None,
         forbidden: Iterable[int | str] | None = None,
