@@ -8,7 +8,7 @@ OUT ?= experiments/study
 # The oldest versions have no wheels for newer Pythons.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
-READERS := tests/test_readers_boosters.py tests/test_model_files.py tests/test_boosters_explained.py
+READERS := $(wildcard tests/test_readers*.py) tests/test_model_files.py tests/test_boosters_explained.py
 
 .PHONY: demo test test-oldest test-system fuzz lint bench table-s2 table-covers table-rcboost table-frontier clean
 
@@ -18,7 +18,7 @@ demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write 
 test: $(VENV)/test  ## every test, doctests included
 	$(BIN)/python -m pytest -n $(JOBS)
 
-test-oldest: $(OLDEST)/test  ## the readers of boosters, with the oldest versions that the extras allow
+test-oldest: $(OLDEST)/test  ## the readers of models, with the oldest versions that the extras allow
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) --models 20 --files 100
 
 fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged files of each format

@@ -33,6 +33,7 @@ SETTINGS = {
     "step 1 (paper)": {"step": 1.0},
     "step 1, depth 5": {"step": 1.0, "max_depth": 5},
     "vertex duals, step 1 (paper)": {"duals": "vertex", "step": 1.0},
+    "vertex duals": {"duals": "vertex"},
     "votes by shares": {"vote": "shares"},
     "10 calls": {"max_rmp_calls": 10},
     "stale rules leave": {"remove": "stale"},

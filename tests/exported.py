@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import MIRCOClassifier, RCBoostClassifier, RuleSet
+from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RulePathRegressor, RuleSet
 from rulecover.categories import CategorySet
 from rulecover.coverage import addable
 from rulecover.evidence import ClassEvidence
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, conditions_of
-from rulecover.export.model import Classes, Mean, ScoredRules
+from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
 from rulecover.matching import Matcher
 
 N_MODELS = 210
@@ -160,13 +160,33 @@ def random_rules(rng: np.random.Generator, *, names: tuple[str, ...] | None = No
     sums[sums.sum(axis=1) == 0] = 1.0
     totals = sums.sum(axis=0) + 1
     rules = rules.with_evidence(ClassEvidence(sums, np.zeros(n_rules), np.ones(n_rules), totals, labels))
+    if rng.random() < 0.3:
+        return added_classes(rng, rules, labels, totals)
     weight = rng.random(n_rules) if rng.random() < 0.4 else np.ones(n_rules)
     base = rng.integers(0, 3, size=len(labels)).astype(float) if rng.random() < 0.3 else np.zeros(len(labels))
     return ScoredRules(rules, addable(sums * weight[:, None]), Classes(labels), totals, fallback, base)
 
 
+def added_classes(rng: np.random.Generator, rules: RuleSet, labels: np.ndarray, totals: np.ndarray) -> ScoredRules:
+    """Rules whose votes, negative ones too, are added to a base; many of them in quarters, so that sums are equal."""
+    drawn = rng.normal(scale=0.4, size=(1 + len(rules), len(labels)))
+    base, *votes = addable(drawn if rng.random() < 0.5 else np.round(4 * drawn) / 4)
+    return ScoredRules(rules, np.array(votes), AddedClasses(labels), totals, "default", base)
+
+
+def random_path(rng: np.random.Generator, X: np.ndarray, y: np.ndarray, labels: np.ndarray) -> Any:
+    """A fitted path of rules, for the classes or for numbers."""
+    seed, depth = int(rng.integers(2**31)), int(rng.integers(2, 5))
+    settings: dict[str, Any] = {"max_rules": int(rng.integers(1, 12)), "choose": "last", "ridge": 2.0}
+    if rng.random() < 0.6:
+        forest = RandomForestClassifier(4, max_depth=depth, random_state=seed)
+        return RulePathClassifier(forest, **settings).fit(X, labels[y])
+    number = (y + np.nan_to_num(X[:, 0]) + rng.normal(size=len(y))) * 10.0 ** rng.integers(-6, 9) - 3
+    return RulePathRegressor(RandomForestRegressor(4, max_depth=depth, random_state=seed), **settings).fit(X, number)
+
+
 def random_estimator(rng: np.random.Generator) -> Any:
-    """A fitted classifier of any kind, on data with ties and, for one in two, missing values."""
+    """A fitted model of any kind, on data with ties and, for one in two, missing values."""
     seed = int(rng.integers(2**31))
     labels = LABELS[rng.integers(len(LABELS) - 2)]
     X, y = make_classification(
@@ -177,6 +197,8 @@ def random_estimator(rng: np.random.Generator) -> Any:
     X[:, 1] *= 10.0 ** rng.integers(-20, 20)
     if rng.random() < 0.5:
         X[rng.random(X.shape) < 0.15] = np.nan
+    if rng.random() < 0.4:
+        return random_path(rng, X, y, labels)
     fallback = FALLBACKS[rng.integers(3)]
     vote = ["counts", "shares"][rng.integers(2)]
     if rng.random() < 0.6:

@@ -51,8 +51,6 @@ def test_a_regression_model_is_refused() -> None:
     regressor = RandomForestRegressor(n_estimators=3)
     with pytest.raises(TypeError, match="RandomForestRegressor is no classifier"):
         MIRCOClassifier(regressor).fit(X, Y)
-    with pytest.raises(TypeError, match="RandomForestRegressor is no classifier"):
-        explain(regressor.fit(X, Y), X, Y)
 
 
 def test_data_with_other_columns_than_the_model_are_refused() -> None:

@@ -18,8 +18,10 @@ from rulecover.cli.explain import explain as explain_command
 from rulecover.cli.main import app
 from rulecover.cli.method import COVER_DEFAULTS
 from rulecover.estimators.mirco import SOLVERS
-from rulecover.fallback import FALLBACKS
-from rulecover.impurity import CRITERIA
+from rulecover.estimators.mirco_regressor import MIRCORegressor
+from rulecover.fallback import FALLBACKS, NUMERIC_FALLBACKS
+from rulecover.impurity import CRITERIA, NUMERIC_CRITERIA
+from rulecover.means import MEAN_VOTES
 from rulecover.voting import VOTES
 
 
@@ -181,7 +183,7 @@ def test_every_setting_of_the_rules_is_taken(fruit: Path) -> None:
     assert "the weights that were set" in result.stdout
 
 
-@pytest.mark.parametrize("solver", list(Solver))
+@pytest.mark.parametrize("solver", [Solver(name) for name in SOLVERS])
 def test_every_solver_can_be_named(fruit: Path, solver: Solver) -> None:
     result = explain(fruit, "--solver", solver.value, "--time-limit", 5)
 
@@ -189,19 +191,70 @@ def test_every_solver_can_be_named(fruit: Path, solver: Solver) -> None:
     assert "What is proved" in result.stdout
 
 
+#: Options whose defaults are those of `MIRCOClassifier`, or of `MIRCORegressor` where numbers are predicted.
+BY_TARGET = {"solver", "vote", "fallback", "criterion"}
+
+
 def test_the_defaults_of_covers_are_those_of_the_command_and_the_library() -> None:
     mine = inspect.signature(explain_command).parameters
     theirs = inspect.signature(MIRCOClassifier).parameters
 
     assert {name: getattr(mine[name].default, "value", mine[name].default) for name in COVER_DEFAULTS} == COVER_DEFAULTS
-    assert {name: theirs[name].default for name in COVER_DEFAULTS} == COVER_DEFAULTS
+    given = {name: value for name, value in COVER_DEFAULTS.items() if name not in BY_TARGET}
+    assert {name: theirs[name].default for name in given} == given
+    assert all(COVER_DEFAULTS[name] is None for name in BY_TARGET)
 
 
 def test_the_names_of_choices_are_those_of_the_library() -> None:
-    assert [*Solver] == [*SOLVERS]
-    assert [*Fallback] == [*FALLBACKS]
-    assert [*Criterion] == [*CRITERIA]
-    assert [*Vote] == [*VOTES]
+    assert {*Solver} == {*SOLVERS, *MIRCORegressor._solvers}
+    assert {*Fallback} == {*FALLBACKS, *NUMERIC_FALLBACKS}
+    assert [*Criterion] == [*CRITERIA, *NUMERIC_CRITERIA]
+    assert [*Vote] == [*VOTES, *MEAN_VOTES]
+
+
+# Numbers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def prices(tmp_path: Path) -> Path:
+    rows = [[c, w, round(3 * w + (50 if c == "red" else 0), 2)] for c, w, _ in fruit_rows(120)]
+    return write(tmp_path / "prices.csv", ["colour", "weight", "price"], rows)
+
+
+def test_a_target_of_many_numbers_is_predicted_as_a_number(prices: Path, tmp_path: Path) -> None:
+    result = explain(prices, "--max-rules", 8, "--report", tmp_path / "prices.html", target="price")
+
+    assert result.exit_code == 0, result.stderr
+    assert "is predicted as a number" in result.stderr
+    assert ["rule", "adds", "mean", "spread", "samples", "if"] in [line.split() for line in result.stdout.splitlines()]
+    assert "R²" in result.stdout and "mean of all rows" in result.stdout and "numbers, 3" in result.stdout
+    score = float(next(line for line in result.stdout.splitlines() if line.startswith("these rules")).split()[2])
+    assert score > 0.7
+    page = Tags((tmp_path / "prices.html").read_text(encoding="utf-8"))
+    assert "R²" in page.text and "Spread" in page.text and "script" not in page.tags
+
+
+@pytest.mark.parametrize("solver", list(Solver))
+def test_every_solver_can_be_named_for_numbers(prices: Path, solver: Solver) -> None:
+    result = explain(prices, "--solver", solver.value, "--time-limit", 5, target="price")
+
+    assert result.exit_code == 0, result.stderr
+    assert "What is proved" in result.stdout
+
+
+def test_every_setting_is_taken_for_numbers(prices: Path) -> None:
+    settings = "--demand 2 --vote support --fallback model --criterion squared_error --impurity-weight 3"
+    result = explain(prices, *settings.split(), "--quiet", target="price")
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines()[0].split() == ["rule", "mean", "spread", "samples", "if"]
+
+
+def test_a_few_numbers_are_classes_unless_they_are_said_to_be_numbers(tmp_path: Path) -> None:
+    path = write(tmp_path / "stars.csv", ["a", "kind"], [[i % 40, (i % 40) // 10] for i in range(120)])
+
+    assert "4 classes" in explain(path).stdout
+    assert "numbers, 1.5" in explain(path, "--task", "numbers").stdout
 
 
 # What is read ---------------------------------------------------------------------------------------------------
@@ -454,10 +507,27 @@ def test_a_header_without_rows_is_too_few(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("values", [np.arange(60) / 7, np.arange(60)])
-def test_a_measurement_as_target_is_refused_with_the_reason(tmp_path: Path, values: np.ndarray) -> None:
+def test_a_measurement_as_classes_is_refused_with_the_reason(tmp_path: Path, values: np.ndarray) -> None:
     path = write(tmp_path / "price.csv", ["a", "kind"], [[i, v] for i, v in enumerate(values)])
 
-    assert "60 different numbers" in (line := refused(explain(path))) and "measurement" in line
+    assert "60 different numbers" in (line := refused(explain(path, "--task", "classes"))) and "measurement" in line
+
+
+def test_text_as_numbers_is_refused_with_the_reason(fruit: Path) -> None:
+    assert "which is no number" in refused(explain(fruit, "--task", "numbers"))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--vote", "counts"), ("--fallback", "majority"), ("--criterion", "gini")]
+)
+def test_settings_of_classes_are_refused_for_numbers(prices: Path, option: str, value: str) -> None:
+    assert f"is {value!r}; choose one of" in refused(
+        explain(prices, option, value, "--task", "numbers", target="price")
+    )
+
+
+def test_settings_of_numbers_are_refused_for_classes(fruit: Path) -> None:
+    assert "solver is 'forward'; choose one of 'greedy'" in refused(explain(fruit, "--solver", "forward"))
 
 
 def test_a_target_of_names_is_refused(tmp_path: Path) -> None:

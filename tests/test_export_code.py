@@ -18,7 +18,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from rulecover import MIRCOClassifier, RuleSet, explain
+from rulecover import MIRCOClassifier, RulePathClassifier, RuleSet, explain
 from rulecover.exceptions import ExportError, MissingExtraError, UnreadableModelError
 from rulecover.export import (
     conditions,
@@ -207,6 +207,15 @@ def test_what_cannot_be_exported_is_refused_with_a_way_out(mirco: MIRCOClassifie
         to_pmml(mixed_labels())
     with pytest.raises(ExportError, match="no XML file"):
         to_pmml(hostile_case("bell \a").model)
+
+
+def test_any_size_of_a_path_is_exported_but_none_without_rules() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    path = RulePathClassifier(max_rules=3, choose="last", random_state=0).fit(X, y)
+
+    assert from_json(to_json(path.at(2))).predict_proba(X).tolist() == path.at(2).predict_proba(X).tolist()
+    with pytest.raises(ExportError, match=r"no rules.*at\(1\)"):
+        to_json(path.at(0))
 
 
 class _Mine(Closest):

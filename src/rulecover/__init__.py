@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rulecover.estimators.linear import RuleTransformer, linear_rules
     from rulecover.estimators.mirco import MIRCOClassifier, explain
+    from rulecover.estimators.mirco_regressor import MIRCORegressor
     from rulecover.estimators.rcboost import RCBoostClassifier
+    from rulecover.estimators.rcboost_regressor import RCBoostRegressor
     from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
     from rulecover.readers import read_trees
     from rulecover.rules import RuleSet
@@ -18,7 +20,9 @@ __version__ = "0.1.0.dev0"
 # Public names and where they live: imported when first used, so that `import rulecover` stays light.
 _HOMES = {
     "MIRCOClassifier": "rulecover.estimators.mirco",
+    "MIRCORegressor": "rulecover.estimators.mirco_regressor",
     "RCBoostClassifier": "rulecover.estimators.rcboost",
+    "RCBoostRegressor": "rulecover.estimators.rcboost_regressor",
     "RulePathClassifier": "rulecover.estimators.rulepath",
     "RulePathRegressor": "rulecover.estimators.rulepath",
     "RuleSet": "rulecover.rules",
@@ -32,7 +36,9 @@ _HOMES = {
 
 __all__ = [
     "MIRCOClassifier",
+    "MIRCORegressor",
     "RCBoostClassifier",
+    "RCBoostRegressor",
     "RulePathClassifier",
     "RulePathRegressor",
     "RuleSet",

@@ -11,6 +11,7 @@ import numpy as np
 
 from rulecover.categories import CategorySet
 from rulecover.view.numbers import amount, short_number
+from rulecover.view.of_numbers import spoken
 
 
 @dataclass(frozen=True)
@@ -110,9 +111,13 @@ class Rule:
     ----------
     clauses
         All of them must hold.
-    prediction, support, purity, counts, impurity, cost
-        The class it votes for, the (weighted) number of samples it covers, the share of the predicted class among
-        them, the number of each class, the impurity and the price; ``None`` before the rule has met data.
+    prediction, support, impurity, cost
+        The class it votes for or the mean of its numbers, the (weighted) number of samples it covers, the impurity and
+        the price; ``None`` before the rule has met data.
+    purity, counts
+        Of classes: the share of the predicted class among the samples, and the number of each class.
+    spread, adds
+        Of numbers: their standard deviation, and what the rule adds to the answer where values were fitted.
     """
 
     clauses: tuple[Clause, ...]
@@ -122,6 +127,8 @@ class Rule:
     counts: dict[Any, float] | None = None
     impurity: float | None = None
     cost: float | None = None
+    spread: float | None = None
+    adds: float | None = None
 
     @property
     def text(self) -> str:
@@ -134,7 +141,9 @@ class Rule:
         return " and ".join(clause.exact for clause in self.clauses) or "always"
 
     def __str__(self) -> str:
-        if self.support is None or self.purity is None:
+        if self.support is None:
             return f"if {self.text}"
         samples = amount(self.support)
+        if self.purity is None:
+            return f"if {self.text} then {spoken(self.prediction)} ± {spoken(self.spread or 0.0)} ({samples} samples)"
         return f"if {self.text} then {self.prediction} ({samples} samples, {100 * self.purity:.0f} %)"

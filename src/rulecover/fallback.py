@@ -13,7 +13,7 @@ from rulecover.coverage import addable
 from rulecover.matching import CHUNK
 from rulecover.rules import RuleSet
 from rulecover.typing import Floats, Ints
-from rulecover.voting import Vote
+from rulecover.voting import MajorityVote, Vote
 
 
 class Fallback(Protocol):
@@ -39,7 +39,7 @@ class _ByRules(ABC):
         return np.concatenate(parts) if parts else np.zeros((0, vote.votes.shape[1]))
 
     def _votes(self, vote: Vote, X: Any) -> Floats:
-        return self.weights(vote, X) @ vote.votes
+        return vote.from_afar(self.weights(vote, X))
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,15 @@ class AllRules(_ByRules):
         return vote.rules.accepted(X, along_paths=True)
 
     def _votes(self, vote: Vote, X: Any) -> Floats:
+        if not isinstance(vote, MajorityVote):
+            return super()._votes(vote, X)
         accepted = np.rint(self.weights(vote, X) * comparisons(vote.rules))
-        return np.asarray(accepted @ per_comparison(vote))
+        return np.asarray(accepted @ per_comparison(vote))  # exact, and ties of classes with it
 
 
 @dataclass(frozen=True)
 class MajorityClass:
-    """The class shares of the whole training data."""
+    """What the whole training data say: the shares of the classes, or the mean."""
 
     by_rules: ClassVar[bool] = True
     name: str = "majority"
@@ -122,4 +124,9 @@ class SourceModel:
 
 FALLBACKS: dict[str, Fallback] = {
     fallback.name: fallback for fallback in (Closest(), AllRules(), MajorityClass(), SourceModel())
+}
+
+#: The same for numbers, where the whole training data have no most frequent class but a mean.
+NUMERIC_FALLBACKS: dict[str, Fallback] = {
+    fallback.name: fallback for fallback in (MajorityClass(name="mean"), Closest(), AllRules(), SourceModel())
 }

@@ -13,7 +13,7 @@ import numpy as np
 from rulecover.categories import CategorySet
 from rulecover.coverage import Coverage, smallest_uint
 from rulecover.evidence import ClassEvidence, Evidence
-from rulecover.exceptions import UncoveredSamplesError
+from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError
 from rulecover.impurity import Impurity
 from rulecover.parallel import map_tasks
 from rulecover.progress import tracked
@@ -54,6 +54,11 @@ class Samples(ABC):
     @abstractmethod
     def totals(self) -> Floats:
         """The sums over all samples."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> Floats:
+        """What a tree of least squared error is grown on, rows x columns."""
 
     @property
     @abstractmethod
@@ -193,6 +198,12 @@ class TrainingData(Samples):
         return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
 
     @property
+    def outputs(self) -> Floats:
+        """A column of zeros and ones for each class, or one for the second of two: by squared error that is Gini."""
+        two = len(self.classes) <= 2
+        return np.asarray((self.y == 1)[:, None] if two else np.eye(len(self.classes))[self.y], dtype=np.float64)
+
+    @property
     def strata(self) -> Ints:
         return self.y
 
@@ -213,6 +224,15 @@ class TrainingData(Samples):
 
     def _evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> Evidence:
         return ClassEvidence(sums, impurity, cost, self.totals, self.classes)
+
+
+def with_classes(data: Samples, searcher: str) -> TrainingData:
+    """The data, if they have classes, for a search that knows nothing else."""
+    if not isinstance(data, TrainingData):
+        raise MismatchedDataError(
+            f"{searcher} searches by classes, but these samples have numbers; choose 'tree', 'forest' or 'binned'."
+        )
+    return data
 
 
 def _class_sums(node: Ints, y: Ints, weight: Floats | None, n_classes: int) -> Floats:

@@ -42,18 +42,20 @@ class Tree:
     category_sets: tuple[Floats, ...] = ()
     value: Floats | None = None
 
-    def apply(self, X: Floats) -> Ints:
+    def apply(self, X: Any) -> Ints:
         """The leaf of each row, by node number: all rows one level down at a time."""
-        node = np.zeros(len(X), dtype=np.intp)
-        moving = np.arange(len(X)) if self.left[0] >= 0 else np.zeros(0, dtype=np.intp)
+        node = np.zeros(X.shape[0], dtype=np.intp)
+        moving = np.arange(X.shape[0]) if self.left[0] >= 0 else np.zeros(0, dtype=np.intp)
         while moving.size:
             at = node[moving]
-            value = X[moving, self.feature[at]].astype(np.float64)
-            passes = self._passes(at, value)
-            goes_left = np.where(np.isnan(value), self.missing_left[at], passes)
-            node[moving] = np.where(goes_left, self.left[at], self.right[at])
+            node[moving] = np.where(self.goes_left(X, moving, at), self.left[at], self.right[at])
             moving = moving[self.left[node[moving]] >= 0]
         return node
+
+    def goes_left(self, X: Any, rows: Ints, at: Ints) -> Bools:
+        """Whether each of the rows goes left at the inner node that it has come to."""
+        value = np.asarray(X[rows, self.feature[at]], dtype=np.float64).ravel()
+        return np.where(np.isnan(value), self.missing_left[at], self._passes(at, value))
 
     def _passes(self, at: Ints, value: Floats) -> Bools:
         """What the nodes say of values that are not missing."""

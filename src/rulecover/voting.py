@@ -11,7 +11,7 @@ import numpy as np
 from rulecover.coverage import addable
 from rulecover.evidence import ClassEvidence
 from rulecover.rules import RuleSet
-from rulecover.typing import Array, Bools, Floats
+from rulecover.typing import Array, Bools, Floats, Ints
 
 VOTES = ("counts", "shares")
 
@@ -53,6 +53,14 @@ class Vote(ABC):
     def among(self, rules: RuleSet, votes: Floats) -> Self:
         """The same kind of vote by other rules."""
         return replace(self, rules=rules, votes=votes)
+
+    def from_afar(self, weights: Floats) -> Floats:
+        """The votes of rules that do not cover a row but weigh in all the same; `weights` is rows x rules."""
+        return np.asarray(weights @ self.votes)
+
+    def one_by_one(self, rule: Ints, weight: Floats, afar: Bools) -> Floats:
+        """What single rules said, those that do not cover the row from afar."""
+        return np.asarray(self.votes[rule] * weight[:, None])
 
     @abstractmethod
     def decided(self, tally: Floats) -> Array:

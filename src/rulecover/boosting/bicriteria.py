@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulecover.boosting.bins import bins_of, check_max_bins
-from rulecover.boosting.grower import Grown, Limits, Samples, Sums, grow
-from rulecover.pool import Price, TrainingData
+from rulecover.boosting.grower import Grown, Limits, Sums, grow
+from rulecover.boosting.grower import Samples as GrowingSamples
+from rulecover.pool import Price, Samples, with_classes
 from rulecover.trees import TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
 
@@ -63,9 +64,10 @@ class BicriteriaPricing:
             raise ValueError(f"balance is {self.balance!r}; give a number from 0 (impurity) to 1 (reduced cost).")
         check_max_bins(self.max_bins, none_allowed=False)
 
-    def __call__(self, data: TrainingData, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
+    def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
+        data = with_classes(data, "bicriteria pricing")
         weight = duals.weights(data)
-        samples = Samples(data.y, len(data.classes), weight, data.weight, duals.current)
+        samples = GrowingSamples(data.y, len(data.classes), weight, data.weight, duals.current)
         choose = NonDominated(self.balance, duals.price)
         grown = grow(bins_of(data, self.max_bins), samples, choose, Limits.like(tree, weight))
         return TreeEnsemble(

@@ -19,7 +19,7 @@ from sklearn.utils import check_array
 
 from rulecover.evidence import ClassEvidence
 from rulecover.exceptions import MismatchedDataError
-from rulecover.pool import RulePool, TrainingData
+from rulecover.pool import RulePool, Samples
 from rulecover.readers.thresholds import below_float32
 from rulecover.trees import Leaves, Tree, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
@@ -60,14 +60,14 @@ class BinnedPricing:
     max_bin: int = 256
     n_jobs: int | None = None
 
-    def __call__(self, data: TrainingData, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
+    def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
         return self._bins(data).grow(duals.weights(data), tree, seed)
 
-    def first(self, data: TrainingData, tree: Any, seed: int) -> TreeEnsemble:
+    def first(self, data: Samples, tree: Any, seed: int) -> TreeEnsemble:
         """The tree whose leaves are the first pool: every sample weighs what it counts."""
         return self._bins(data).grow(np.ones(len(data.y)) if data.weight is None else data.weight, tree, seed)
 
-    def _bins(self, data: TrainingData) -> _Bins:
+    def _bins(self, data: Samples) -> _Bins:
         known = _BINS.setdefault(data, {})
         if self not in known:
             known[self] = _Bins(data, self.max_bin, effective_n_jobs(self.n_jobs))
@@ -77,11 +77,12 @@ class BinnedPricing:
 class _Bins:
     """The samples in bins, ready to grow trees of other weights."""
 
-    def __init__(self, data: TrainingData, max_bin: int, n_threads: int) -> None:
+    def __init__(self, data: Samples, max_bin: int, n_threads: int) -> None:
         # Nothing here may keep `data` alive, or its bins would never be let go.
         self._xgboost = _xgboost()
         self._rows = _dense(data.X)
-        self._one_target = len(data.classes) <= 2
+        outputs = data.outputs.astype(np.float32)
+        self._one_target = outputs.shape[1] == 1
         self._scale = 1.0 if data.weight is None else 1.0 / float(data.weight.mean())
         self._settings = {
             "tree_method": "hist",
@@ -94,8 +95,7 @@ class _Bins:
             "nthread": n_threads,
             "verbosity": 0,
         }
-        label = data.y == 1 if self._one_target else np.eye(len(data.classes), dtype=np.float32)[data.y]
-        self._matrix = self._binned(label.astype(np.float32, copy=False))
+        self._matrix = self._binned(outputs.ravel() if self._one_target else outputs)
 
     def _binned(self, label: Array) -> Any:
         shared = {"max_bin": self._settings["max_bin"], "nthread": self._settings["nthread"]}
@@ -144,7 +144,7 @@ class _Bins:
 
 
 #: The bins of each fit that is under way, by what they are made of.
-_BINS: WeakKeyDictionary[TrainingData, dict[BinnedPricing, _Bins]] = WeakKeyDictionary()
+_BINS: WeakKeyDictionary[Samples, dict[BinnedPricing, _Bins]] = WeakKeyDictionary()
 
 
 def _xgboost() -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from rulecover.boosting.bins import bins_of, check_max_bins
 from rulecover.boosting.boxes import RuleSpace, Sample, Search, as_rules
 from rulecover.boosting.proposal import Proposal
-from rulecover.pool import TrainingData
+from rulecover.pool import Samples, with_classes
 from rulecover.setcover.settings import check_time_limit
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ class ExactPricing:
         if limit is not None and (not is_number or not float(limit) >= 0):
             raise ValueError(f"max_impurity is {limit!r}; give a number from 0 on, or None for no limit.")
 
-    def __call__(self, data: TrainingData, duals: Duals, tree: Any, seed: int) -> Proposal:
+    def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> Proposal:
+        data = with_classes(data, "exact pricing")
         deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
         bins = bins_of(data, self.max_bins)
         space = RuleSpace(

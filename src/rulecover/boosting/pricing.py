@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.base import clone, is_regressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from rulecover.boosting.bicriteria import BicriteriaPricing
 from rulecover.boosting.binned import BinnedPricing
 from rulecover.boosting.exact import ExactPricing
 from rulecover.boosting.proposal import Proposed
 from rulecover.impurity import Gini
-from rulecover.pool import Price, TrainingData
+from rulecover.pool import Price, Samples
 from rulecover.readers import read_trees
 from rulecover.trees import TreeEnsemble
 from rulecover.typing import Floats
@@ -28,7 +28,7 @@ class Duals:
     #: What a rule costs, for oracles that look for reduced costs.
     price: Price = field(default_factory=lambda: Price(Gini()))
 
-    def weights(self, data: TrainingData) -> Floats:
+    def weights(self, data: Samples) -> Floats:
         """What each sample weighs in a tree: its accumulated dual times what it counts at all."""
         return self.accumulated if data.weight is None else self.accumulated * data.weight
 
@@ -41,14 +41,14 @@ class Pricing(Protocol):
     One that also has ``first(data, tree, seed) -> TreeEnsemble`` grows the first tree, the start of the pool, as well.
     """
 
-    def __call__(self, data: TrainingData, duals: Duals, tree: Any, seed: int) -> Proposed: ...
+    def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> Proposed: ...
 
 
 @dataclass(frozen=True)
 class TreePricing:
     """The paper's: one tree, grown on samples weighted by the accumulated duals (Algorithm 2, line 6)."""
 
-    def __call__(self, data: TrainingData, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
+    def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
         return read_trees(clone(tree).fit(data.X, data.labels, sample_weight=duals.weights(data)))
 
 
@@ -67,10 +67,11 @@ class ForestPricing:
     n_estimators: int = 10
     max_features: Any = "sqrt"
 
-    def __call__(self, data: TrainingData, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
-        shared = {k: v for k, v in tree.get_params().items() if k in RandomForestClassifier().get_params()}
+    def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
+        kind = RandomForestRegressor if is_regressor(tree) else RandomForestClassifier
+        shared = {k: v for k, v in tree.get_params().items() if k in kind().get_params()}
         shared |= {"n_estimators": self.n_estimators, "max_features": self.max_features, "random_state": seed}
-        forest = RandomForestClassifier(**shared)
+        forest = kind(**shared)
         return read_trees(forest.fit(data.X, data.labels, sample_weight=duals.weights(data)))
 
 

@@ -63,7 +63,7 @@ def _said(model: Model, tally: Floats, missed: Bools, covered: Bools) -> Any:
     rules = model.rules
     values = [rules.answer.decided(tally)]
     if isinstance(rules.answer, Classes):
-        values += list((tally / rules.answer.say(tally)[:, None]).T)
+        values += list(rules.answer.probabilities(tally).T)
     fired = [",".join(map(str, np.flatnonzero(row))) for row in covered]
     values += [np.array(fired, dtype=object), np.where(missed, rules.fallback, "rules")]
     return pd.DataFrame(dict(zip(Script(rules).outputs, values, strict=True)))

@@ -1,6 +1,11 @@
-"""The names that options accept; tests hold them against the library's own tables."""
+"""The names that options accept, for classes and for numbers; tests hold them against the library's own tables."""
 
 from enum import StrEnum
+
+
+class Task(StrEnum):
+    CLASSES = "classes"
+    NUMBERS = "numbers"
 
 
 class Method(StrEnum):
@@ -12,17 +17,22 @@ class Solver(StrEnum):
     GREEDY = "greedy"
     SEARCH = "search"
     EXACT = "exact"
+    FORWARD = "forward"
 
 
 class Criterion(StrEnum):
     GINI = "gini"
     ENTROPY = "entropy"
     LOG_LOSS = "log_loss"
+    SQUARED_ERROR = "squared_error"
 
 
 class Vote(StrEnum):
     COUNTS = "counts"
     SHARES = "shares"
+    EQUAL = "equal"
+    SUPPORT = "support"
+    PRECISION = "precision"
 
 
 class Fallback(StrEnum):
@@ -30,6 +40,7 @@ class Fallback(StrEnum):
     ALL = "all"
     MAJORITY = "majority"
     MODEL = "model"
+    MEAN = "mean"
 
 
 class Trainer(StrEnum):

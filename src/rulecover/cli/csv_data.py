@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.errors import ParserError, ParserWarning
 
+from rulecover.cli.choices import Task
 from rulecover.cli.encoding import MISSING, encoded
 from rulecover.cli.errors import CommandError
 from rulecover.cli.header import Header, not_text
@@ -29,18 +30,20 @@ MOST_FRACTIONAL_CLASSES = 10
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Labelled rows, encoded for trees.
+    """Rows with a target, encoded for trees.
 
     Parameters
     ----------
     name
         What the data are called.
     X, y
-        A data frame of numbers, and a label for each row.
+        A data frame of numbers, and a label or a number for each row.
     levels
         For each 0/1 column that stands for a level: its number, the column's name and the level.
     notes
         What was done to the data, in sentences.
+    task
+        What the target is.
     """
 
     name: str
@@ -48,20 +51,33 @@ class Table:
     y: Any
     levels: dict[int, tuple[str, str]]
     notes: tuple[str, ...] = ()
+    task: Task = Task.CLASSES
 
 
-def read_table(header: Header, target: str, *, drop: Sequence[str] = (), max_levels: int = 50) -> Table:
+def read_table(
+    header: Header, target: str, *, task: Task | None = None, drop: Sequence[str] = (), max_levels: int = 50
+) -> Table:
     """The table of a CSV file, or an error that says what is wrong with the file and what to do."""
     frame, notes = _read_frame(header)
-    return labelled(frame, header.path, target, drop=drop, max_levels=max_levels, notes=notes)
+    return labelled(frame, header.path, target, task=task, drop=drop, max_levels=max_levels, notes=notes)
 
 
 def labelled(
-    frame: Any, path: Path, target: str, *, drop: Sequence[str], max_levels: int, notes: Sequence[str] = ()
+    frame: Any,
+    path: Path,
+    target: str,
+    *,
+    task: Task | None = None,
+    drop: Sequence[str],
+    max_levels: int,
+    notes: Sequence[str] = (),
 ) -> Table:
     """The table of a data frame that was read from a file."""
     notes = list(notes)
-    labels, kept = _labels(frame[target])
+    kept = frame[target].notna().to_numpy()
+    kind, labels = _target(frame[target][kept], task)
+    if kind != task and kind == Task.NUMBERS:
+        notes.append(f"{target!r} has {len(np.unique(labels))} different numbers and is predicted as a number.")
     if not kept.all():
         notes.append(f"{_count(int((~kept).sum()), 'row')} without a value of {target!r} left out.")
     if len(labels) < FEWEST_ROWS:
@@ -73,7 +89,7 @@ def labelled(
     if not X.shape[1]:
         reasons = " ".join(said) or f"{target!r} is the only column."
         raise CommandError(f"no column is left to explain {target!r} by: {reasons}")
-    return Table(path.name, X, labels, levels, (*notes, *said))
+    return Table(path.name, X, labels, levels, (*notes, *said), kind)
 
 
 def _read_frame(header: Header) -> tuple[Any, list[str]]:
@@ -106,25 +122,31 @@ def _read_frame(header: Header) -> tuple[Any, list[str]]:
     return frame.loc[:, [bool(name) for name in names]], notes
 
 
-def _labels(column: Any) -> tuple[Any, Any]:
-    """A class for each row that has one, and which rows these are."""
-    kept = column.notna().to_numpy()
-    known = column[kept]
+def _target(known: Any, task: Task | None) -> tuple[Task, Any]:
+    """What the target is, and a class or a number for each row."""
     if not pd.api.types.is_numeric_dtype(known) or pd.api.types.is_bool_dtype(known):
+        if task == Task.NUMBERS:
+            raise CommandError(
+                f"the target {known.name!r} holds {str(known.iloc[0])!r}, which is no number; leave --task out, or "
+                "choose another target."
+            )
         labels = known.astype(str).to_numpy(dtype=object).astype(str)
-        _check_repeated(column.name, labels)
-        return labels, kept
+        _check_repeated(known.name, labels)
+        return Task.CLASSES, labels
     numbers = known.to_numpy(dtype=np.float64)
     if not np.isfinite(numbers).all():
-        raise CommandError(f"the target {column.name!r} has infinite values; classes must be finite or text.")
+        raise CommandError(f"the target {known.name!r} has infinite values; classes must be finite or text.")
     whole = bool((numbers == np.round(numbers)).all()) and bool((np.abs(numbers) < 2**53).all())
     different = len(np.unique(numbers))
-    if different > (MOST_NUMERIC_CLASSES if whole else MOST_FRACTIONAL_CLASSES):
+    many = different > (MOST_NUMERIC_CLASSES if whole else MOST_FRACTIONAL_CLASSES)
+    if task == Task.CLASSES and many:
         raise CommandError(
-            f"the target {column.name!r} has {different} different numbers, so it is a measurement and not a class; "
-            "rulecover explains classes: cut it into ranges first (low, medium, high)."
+            f"the target {known.name!r} has {different} different numbers, so it is a measurement and not a class; "
+            "leave --task out, or cut it into ranges first (low, medium, high)."
         )
-    return numbers.astype(np.int64) if whole else numbers, kept
+    if task == Task.NUMBERS or many:
+        return Task.NUMBERS, numbers
+    return Task.CLASSES, numbers.astype(np.int64) if whole else numbers
 
 
 def _check_repeated(name: str, labels: Any) -> None:

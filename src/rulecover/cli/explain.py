@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rulecover.cli.choices import Criterion, Fallback, Method, Solver, Vote
+from rulecover.cli.choices import Criterion, Fallback, Method, Solver, Task, Vote
 from rulecover.cli.errors import one_line_errors, require_folder
 from rulecover.cli.header import checked_target, read_header
 from rulecover.cli.method import chosen_method
@@ -31,8 +31,16 @@ def explain(
             "--target",
             "-t",
             metavar="COLUMN",
-            help="The column to predict: a class, not a measurement.",
+            help="The column to predict: a class or a number.",
             show_default=False,
+        ),
+    ] = None,
+    task: Annotated[
+        Task | None,
+        typer.Option(
+            help="Whether the target is taken as classes or as numbers.",
+            show_default="classes unless it has many different numbers",
+            rich_help_panel=_DATA,
         ),
     ] = None,
     drop: Annotated[
@@ -92,7 +100,7 @@ def explain(
             metavar="N",
             help="Never more rules than this: as many as cross-validation finds worth it. With --method cover rows "
             "may stay uncovered, and you are told how many.",
-            show_default="no limit; 50 with --within",
+            show_default="no limit; 50 with --within; 20 in a cover of numbers",
             rich_help_panel=_RULES,
         ),
     ] = None,
@@ -101,7 +109,8 @@ def explain(
         typer.Option(
             min=0.0,
             metavar="X",
-            help="The fewest rules whose accuracy is at most this far below the forest's, by cross-validation.",
+            help="The fewest rules whose accuracy (of numbers R²) is at most this far below the forest's, by "
+            "cross-validation.",
             show_default=False,
             rich_help_panel=_RULES,
         ),
@@ -116,13 +125,15 @@ def explain(
         ),
     ] = None,
     solver: Annotated[
-        Solver,
+        Solver | None,
         typer.Option(
             help="greedy: milliseconds, the paper's way. search: fewer rules in seconds. "
-            "exact: the fewest, proved, or the best found when the time is up.",
+            "exact: the fewest, proved, or the best found when the time is up. "
+            "forward, for numbers: those that explain most.",
+            show_default="greedy; forward for numbers",
             rich_help_panel=_RULES,
         ),
-    ] = Solver.GREEDY,
+    ] = None,
     demand: Annotated[
         int,
         typer.Option(
@@ -133,20 +144,24 @@ def explain(
         ),
     ] = 1,
     vote: Annotated[
-        Vote,
+        Vote | None,
         typer.Option(
-            help="What a rule adds for each class: counts (its rows, as in the paper) or shares (of its rows).",
+            help="What a rule adds for each class: counts (its rows, as in the paper) or shares (of its rows). "
+            "Of numbers, what a rule weighs in the mean: equal, support (its rows) or precision.",
+            show_default="counts; fitted values for numbers",
             rich_help_panel=_RULES,
         ),
-    ] = Vote.COUNTS,
+    ] = None,
     fallback: Annotated[
-        Fallback,
+        Fallback | None,
         typer.Option(
             help="Who answers for a row that no rule covers: closest (the rules it almost meets), "
-            "all (every rule, by how much of it is met), majority (the most frequent class), model (the forest).",
+            "all (every rule, by how much of it is met), majority (the most frequent class), mean (of all rows), "
+            "model (the forest).",
+            show_default="closest; mean for numbers",
             rich_help_panel=_RULES,
         ),
-    ] = Fallback.CLOSEST,
+    ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -158,8 +173,13 @@ def explain(
         ),
     ] = None,
     criterion: Annotated[
-        Criterion, typer.Option(help="How the impurity of a rule is measured.", rich_help_panel=_RULES)
-    ] = Criterion.GINI,
+        Criterion | None,
+        typer.Option(
+            help="How the impurity of a rule is measured.",
+            show_default="gini; squared_error for numbers",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
     impurity_weight: Annotated[
         float,
         typer.Option(
@@ -193,7 +213,8 @@ def explain(
     and come with a certificate: how many rules any such choice needs at least. With --max-rules or --within the rules
     are chosen for accuracy instead: the fewest that answer as well as they can, or almost as well as the forest.
 
-    Text columns become conditions such as colour = red, and missing values are taken as they are.
+    Text columns become conditions such as colour = red, and missing values are taken as they are. A target with many
+    different numbers is predicted as a number.
 
     \b
     Examples:
@@ -202,16 +223,17 @@ def explain(
       rulecover explain titanic.csv -t survived --solver exact --time-limit 30
       rulecover explain titanic.csv -t survived --max-rules 5
       rulecover explain titanic.csv -t survived --within 0.01
+      rulecover explain houses.csv -t price
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     if report is not None:
         require_folder(report)
     cover = {
-        "solver": solver.value,
+        "solver": solver and solver.value,
         "demand": demand,
-        "vote": vote.value,
-        "fallback": fallback.value,
+        "vote": vote and vote.value,
+        "fallback": fallback and fallback.value,
         "time_limit": time_limit,
-        "criterion": criterion.value,
+        "criterion": criterion and criterion.value,
         "impurity_weight": impurity_weight,
         "length_weight": length_weight,
     }
@@ -224,12 +246,14 @@ def explain(
     from rulecover.cli.printing import Printer
 
     printer = Printer(quiet=quiet)
-    table = read_table(header, target, drop=drop or [], max_levels=max_levels)
+    table = read_table(header, target, task=task, drop=drop or [], max_levels=max_levels)
     forest = Forest(trees=trees, depth=depth, seed=seed, jobs=jobs)
     if method is Method.PATH:
-        rules_of = followed(forest, max_rules=max_rules, within=within)
+        rules_of = followed(forest, task=table.task, max_rules=max_rules, within=within)
     else:
-        rules_of = covered(forest, max_rules=max_rules, **cover)
+        limit = {} if max_rules is None else {"max_rules": max_rules}
+        options = {name: value for name, value in cover.items() if value is not None}
+        rules_of = covered(forest, task=table.task, **options, **limit)
     summary = explained(table, forest, rules_of, test_size=test_size, printer=printer)
     printer.summary(summary)
     if report is not None:

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from rulecover.cli.choices import Method
 from rulecover.cli.errors import CommandError
 
-#: The options of covers and the values that they have where nobody gives them, by their names in Python.
+#: The options of covers and the values that they have where nobody gives them, by their names in Python; where it is
+#: ``None``, what is predicted decides.
 COVER_DEFAULTS: dict[str, object] = {
-    "solver": "greedy",
+    "solver": None,
     "demand": 1,
-    "vote": "counts",
-    "fallback": "closest",
+    "vote": None,
+    "fallback": None,
     "time_limit": None,
-    "criterion": "gini",
+    "criterion": None,
     "impurity_weight": 1.0,
     "length_weight": 0.0,
 }

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import rulecover
+from rulecover.cli.choices import Task
 from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer
@@ -40,19 +41,22 @@ class Forest:
 RulesOf = Callable[[Any, Any, Any], Any]
 
 
-def covered(forest: Forest, **options: Any) -> RulesOf:
+def covered(forest: Forest, *, task: Task = Task.CLASSES, **options: Any) -> RulesOf:
     """Rules that cover every training row; the options are those of `rulecover.explain`."""
+    if task == Task.NUMBERS and "vote" in options:
+        options["ridge"] = None  # a weighted mean in place of fitted values
     return partial(rulecover.explain, random_state=forest.seed, n_jobs=forest.jobs, **options)
 
 
-def followed(forest: Forest, *, max_rules: int | None, within: float | None) -> RulesOf:
+def followed(
+    forest: Forest, *, task: Task = Task.CLASSES, max_rules: int | None = None, within: float | None = None
+) -> RulesOf:
     """Rules that are as accurate as so many can be; cross-validation says how many are worth it."""
+    kind = rulecover.RulePathClassifier if task == Task.CLASSES else rulecover.RulePathRegressor
 
     def rules_of(model: Any, X: Any, y: Any) -> Any:
         limit: dict[str, Any] = {} if max_rules is None else {"max_rules": max_rules}
-        path = rulecover.RulePathClassifier(
-            FrozenEstimator(model), within=within, random_state=forest.seed, n_jobs=forest.jobs, **limit
-        )
+        path = kind(FrozenEstimator(model), within=within, random_state=forest.seed, n_jobs=forest.jobs, **limit)
         return path.fit(X, y)
 
     return rules_of
@@ -64,12 +68,12 @@ def explained(table: Table, forest: Forest, rules_of: RulesOf, *, test_size: flo
     X_train, X_test, y_train, y_test = split
     printer.notes((*table.notes, *notes))
     with printer.bars() as bars:
-        model = trained_forest(forest, X_train, y_train, bars)
+        model = trained_forest(forest, X_train, y_train, bars, table.task)
         with bars.spinning("Choosing rules"), warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", UserWarning)
             few = rules_of(model, X_train, y_train)
         with bars.spinning("Comparing"):
-            tree = DecisionTreeClassifier(max_depth=forest.depth, random_state=forest.seed).fit(X_train, y_train)
+            tree = _beside(table.task, forest, len(few.rules_)).fit(X_train, y_train)
             summary = Summary.of(
                 few,
                 X_test,
@@ -83,11 +87,20 @@ def explained(table: Table, forest: Forest, rules_of: RulesOf, *, test_size: flo
     return summary
 
 
-def trained_forest(settings: Forest, X: Any, y: Any, bars: Any) -> RandomForestClassifier:
+def _beside(task: Task, forest: Forest, n_rules: int) -> Any:
+    """The tree to compare with: as deep as the forest, or with as many leaves as there are rules for numbers."""
+    if task == Task.CLASSES:
+        return DecisionTreeClassifier(max_depth=forest.depth, random_state=forest.seed)
+    return DecisionTreeRegressor(max_leaf_nodes=max(2, n_rules), random_state=forest.seed)
+
+
+def trained_forest(settings: Forest, X: Any, y: Any, bars: Any, task: Task = Task.CLASSES) -> Any:
     """The forest; where a bar is shown it grows part by part, tree for tree the same."""
-    forest = RandomForestClassifier(
-        settings.trees, max_depth=settings.depth, random_state=settings.seed, n_jobs=settings.jobs
-    )
+    shared = {"max_depth": settings.depth, "random_state": settings.seed, "n_jobs": settings.jobs}
+    if task == Task.CLASSES:
+        forest = RandomForestClassifier(settings.trees, **shared)
+    else:
+        forest = RandomForestRegressor(settings.trees, max_features=1 / 3, **shared)
     if not bars.shown:
         return forest.fit(X, y)
     forest.set_params(warm_start=True)
@@ -101,12 +114,14 @@ def _split(table: Table, test_size: float, seed: int) -> tuple[list[Any], list[s
     """Rows to learn from and rows to check on, classes in equal shares where they have rows enough."""
     if not 0 < test_size < 1:
         raise CommandError(f"--test-size is {test_size:g}; it is a share of the rows, between 0 and 1.")
-    classes, sizes = np.unique(table.y, return_counts=True)
     held_out = int(np.ceil(test_size * len(table.y)))
     if not 1 <= held_out < len(table.y):
         raise CommandError(
             f"--test-size {test_size:g} of {len(table.y)} rows leaves none to learn from; choose a smaller share."
         )
+    if table.task == Task.NUMBERS:
+        return train_test_split(table.X, table.y, test_size=test_size, random_state=seed), []
+    classes, sizes = np.unique(table.y, return_counts=True)
     stratify = table.y if sizes.min() > 1 and len(classes) <= min(held_out, len(table.y) - held_out) else None
     notes = [] if stratify is not None else [_rare(classes, sizes)]
     if len(classes) == 1:

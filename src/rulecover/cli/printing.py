@@ -16,6 +16,7 @@ from rich.text import Text
 from rulecover.rules import RuleSet
 from rulecover.view.report import write_report
 from rulecover.view.summary import Summary
+from rulecover.view.target import TargetView
 from rulecover.view.text import printable, rule_rows, rule_table, score_table
 from rulecover.view.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
 
@@ -81,7 +82,7 @@ class Printer:
         self.say(f"{printable(summary.title)}: {summary_in_words(summary)}\n")
         self.rules(summary.rules, summary.votes[1:])
         self.say("\nOn held-out rows", "bold")
-        self.say(score_table(summary.scores))
+        self.say(score_table(summary.scores, _view(summary.rules).measure))
         self.say(" ".join([*figures_in_words(summary), *votes_in_words(summary), *path_in_words(summary)]))
         proved = proved_in_words(summary)
         if proved:
@@ -121,10 +122,18 @@ def _folded(rules: RuleSet, votes: Sequence[Sequence[float]]) -> RichTable:
     """A table that folds long rules to the width of the terminal, cutting nothing off."""
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rule", justify="right", no_wrap=True)
-    table.add_column("then", overflow="fold", style="bold")
-    table.add_column("samples", justify="right", no_wrap=True)
-    table.add_column("purity", justify="right", no_wrap=True)
+    for place, column in enumerate(_view(rules).columns):
+        style = "bold" if place == 0 else ""
+        if column.right:
+            table.add_column(column.name, justify="right", no_wrap=True, style=style)
+        else:
+            table.add_column(column.name, overflow="fold", style=style)
     table.add_column("if", overflow="fold")
     for row in rule_rows(rules, votes):
         table.add_row(*(Text(cell) for cell in row))
     return table
+
+
+def _view(rules: RuleSet) -> TargetView:
+    assert rules.evidence is not None
+    return rules.evidence.view

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rulecover.cli.choices import Task
 from rulecover.cli.chunks import PARQUET, parquet
 from rulecover.cli.csv_data import Table, labelled, read_table
 from rulecover.cli.errors import CommandError
@@ -18,15 +19,17 @@ from rulecover.cli.header import Header, checked_names, checked_target, read_hea
 def labelled_table(
     path: Path, target: str | None, *, drop: Sequence[str], max_levels: int, separator: str | None
 ) -> Table:
-    """The table, or an error that says what is wrong with it and what to do."""
+    """The table, its target taken as classes, or an error that says what is wrong with it and what to do."""
     if str(path) == "-":
         return _from_stdin(target, drop=drop, max_levels=max_levels, separator=separator)
     if path.suffix.lower() in PARQUET:
         frame = _parquet_frame(path)
         header = Header(path, tuple(checked_names(list(map(str, frame.columns)), path)), "")
-        return labelled(frame, path, checked_target(header, target, drop), drop=drop, max_levels=max_levels)
+        return labelled(
+            frame, path, checked_target(header, target, drop), task=Task.CLASSES, drop=drop, max_levels=max_levels
+        )
     header = read_header(path, separator)
-    return read_table(header, checked_target(header, target, drop), drop=drop, max_levels=max_levels)
+    return read_table(header, checked_target(header, target, drop), task=Task.CLASSES, drop=drop, max_levels=max_levels)
 
 
 def _parquet_frame(path: Path) -> Any:

@@ -6,13 +6,13 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rulecover.estimators.base import RuleClassifier
+from rulecover.estimators.base import RuleModel
 from rulecover.estimators.checks import real_number
 from rulecover.estimators.mirco import MIRCOClassifier
 from rulecover.typing import Array
@@ -27,7 +27,7 @@ class RuleTransformer(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     estimator
-        A classifier of this package; it is cloned and trained, unless it is inside scikit-learn's
+        A model of rules of this package; it is cloned and trained, unless it is inside scikit-learn's
         ``FrozenEstimator``. `MIRCOClassifier` by default.
     sparse_output
         Whether to return a sparse matrix; ``set_output(transform="pandas")`` needs a dense one.
@@ -35,7 +35,7 @@ class RuleTransformer(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     estimator_ : object
-        The trained classifier, whose ``rules_`` are the columns.
+        The trained model, whose ``rules_`` are the columns.
 
     Examples
     --------
@@ -51,16 +51,16 @@ class RuleTransformer(TransformerMixin, BaseEstimator):
         self.sparse_output = sparse_output
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RuleTransformer:
-        """Trains the classifier."""
+        """Trains the model of rules."""
         validate_data(self, X, skip_check_array=True)
         model = MIRCOClassifier() if self.estimator is None else self.estimator
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         trained = clone(model).fit(X, y, **weights)
         self.estimator_ = trained.estimator if isinstance(trained, FrozenEstimator) else trained
-        if not isinstance(self.estimator_, RuleClassifier):
+        if not isinstance(self.estimator_, RuleModel):
             raise TypeError(
                 f"{type(self.estimator_).__name__} has no rules to turn into columns; "
-                "give a MIRCOClassifier or an RCBoostClassifier."
+                "give a MIRCOClassifier, a MIRCORegressor or one of RCBoost."
             )
         return self
 
@@ -84,13 +84,13 @@ class RuleTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 
-def linear_rules(model: RuleClassifier, X: Any, y: Any, *, C: float = 0.1, sample_weight: Any = None) -> Pipeline:
-    """A sparse logistic regression on the rules of a trained model, as RuleFit has it.
+def linear_rules(model: RuleModel, X: Any, y: Any, *, C: float = 0.1, sample_weight: Any = None) -> Pipeline:
+    """A sparse linear model on the rules of a trained model, as RuleFit has it: logistic for classes.
 
     Parameters
     ----------
     model
-        A trained classifier of this package; an `RCBoostClassifier` has the richest pool.
+        A trained model of rules of this package; those of RCBoost have the richest pools.
     X, y, sample_weight
         Data to weigh the rules by.
     C
@@ -99,7 +99,8 @@ def linear_rules(model: RuleClassifier, X: Any, y: Any, *, C: float = 0.1, sampl
     Returns
     -------
     Pipeline
-        Fitted: rules as columns, then scikit-learn's `LogisticRegression`, whose ``coef_`` are the rules' weights.
+        Fitted: rules as columns, then scikit-learn's `LogisticRegression`, or its `Lasso` for numbers, whose ``coef_``
+        are the rules' weights.
 
     Examples
     --------
@@ -114,9 +115,21 @@ def linear_rules(model: RuleClassifier, X: Any, y: Any, *, C: float = 0.1, sampl
     real_number("C", C, above=True)
     check_is_fitted(model)
     rules = RuleTransformer(FrozenEstimator(model), sparse_output=True)
+    regression = _lasso(C, y, sample_weight) if is_regressor(model) else _logistic(C)
+    weights = {} if sample_weight is None else {f"{type(regression).__name__.lower()}__sample_weight": sample_weight}
+    return make_pipeline(rules, regression).fit(X, y, **weights)
+
+
+def _logistic(C: float) -> LogisticRegression:
     # scikit-learn 1.8 replaced the penalty's name by the share of L1 in it.
     by_share = inspect.signature(LogisticRegression).parameters["l1_ratio"].default is not None
     penalty: dict[str, Any] = {"l1_ratio": 1.0} if by_share else {"penalty": "l1"}
-    regression = LogisticRegression(C=C, solver="saga", max_iter=5000, tol=1e-3, random_state=0, **penalty)
-    weights = {} if sample_weight is None else {"logisticregression__sample_weight": sample_weight}
-    return make_pipeline(rules, regression).fit(X, y, **weights)
+    return LogisticRegression(C=C, solver="saga", max_iter=5000, tol=1e-3, random_state=0, **penalty)
+
+
+def _lasso(C: float, y: Any, weight: Any) -> Lasso:
+    """C times half the squared errors, in units of the standard deviation of y, plus the absolute weights."""
+    numbers = np.asarray(y, dtype=np.float64)
+    spread = float(np.sqrt(np.average((numbers - np.average(numbers, weights=weight)) ** 2, weights=weight)))
+    # scikit-learn takes the mean of the squared errors, over the sum of the weights.
+    return Lasso(alpha=(spread or 1.0) / (C * float(np.sum(weight) if weight is not None else len(numbers))))

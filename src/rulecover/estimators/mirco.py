@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
@@ -23,7 +23,10 @@ from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
 from rulecover.trees import Leaves, TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting import VOTES
+from rulecover.voting import VOTES, Vote
+
+if TYPE_CHECKING:
+    from rulecover.estimators.mirco_regressor import MIRCORegressor
 
 #: Where the weights that a booster gives to its trees and leaves come in.
 WEIGHTS = (None, "cost", "vote", "both")
@@ -52,6 +55,7 @@ class MinimumRuleCover(VotingModel):
 
     _criteria: ClassVar[Mapping[str, Impurity]]
     _votes: ClassVar[tuple[str, ...]]
+    _solvers: ClassVar[Mapping[str, Callable[[float | None, int], CoverSolver]]] = SOLVERS
 
     # Fitting: Algorithm 1 ---------------------------------------------------------------------------------------
 
@@ -71,6 +75,7 @@ class MinimumRuleCover(VotingModel):
         data, rows = self._training_data(X, y, sample_weight)
         demand = self._demands(y)[rows]
         pool, covered, left_out = self._pool(data, demand).coverable()
+        solver = self._informed(solver, data, covered)
         if self._prunes(X, y, sample_weight):
             chosen_first = solver(pool.problem(demand[covered]), max_rules=None).rules
             pool = self._pruned(pool.written(chosen_first), data.among(covered))
@@ -79,8 +84,7 @@ class MinimumRuleCover(VotingModel):
         if not isinstance(solver, (Greedy, Search, Exact)):  # ours have counted already
             verify(problem, cover)
 
-        self.rules_: RuleSet = pool.written(cover.rules).shown_for(data.X)
-        self.vote_ = self._vote_of(self.rules_)
+        self.rules_, self.vote_ = self._voters(pool.written(cover.rules).shown_for(data.X), data)
         if pool.strength is not None and self._estimator_weights() in ("vote", "both"):
             self.vote_ = self.vote_.times(pool.strength[cover.rules])
         certificate = cover.certificate.without_proof()
@@ -91,7 +95,7 @@ class MinimumRuleCover(VotingModel):
 
     def _demands(self, y: Any) -> Ints:
         """How many rules must cover each row."""
-        return np.full(len(y), whole_number("demand", self.demand, at_least=1))
+        return np.full(len(np.asarray(y)), whole_number("demand", self.demand, at_least=1))
 
     def _prunes(self, X: Any, y: Any, sample_weight: Any) -> bool:
         """Whether the chosen rules are to lose clauses that they do not need, before the choice is made again."""
@@ -113,7 +117,7 @@ class MinimumRuleCover(VotingModel):
             raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, self._votes))}.")
         self._fallback()
         self._price()
-        solver = chosen("solver", self.solver, SOLVERS)
+        solver = chosen("solver", self.solver, dict(self._solvers))
         if not isinstance(self.solver, str):
             given: CoverSolver = solver
             return given
@@ -128,6 +132,22 @@ class MinimumRuleCover(VotingModel):
             real_number("length_weight", self.length_weight),
         )
 
+    def _informed(self, solver: CoverSolver, data: Samples, covered: Ints) -> CoverSolver:
+        """The solver, told what it needs to know of the covered samples besides coverage and cost."""
+        return solver
+
+    def _voters(self, rules: RuleSet, data: Samples) -> tuple[RuleSet, Vote]:
+        """The chosen rules, and how they vote."""
+        return rules, self._vote_of(rules)
+
+    def _resolved(self) -> dict[str, Any]:
+        """Settings that fit worked out, for a fit on the same trees."""
+        return {}
+
+    def _cut(self, ensemble: TreeEnsemble, data: Samples) -> TreeEnsemble:
+        """The trees whose leaves are the rules to choose from."""
+        return ensemble
+
     def _pool(self, data: Samples, demand: Ints) -> RulePool:
         """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already."""
         if isinstance(self.estimator_, RuleModel):
@@ -135,7 +155,7 @@ class MinimumRuleCover(VotingModel):
         elif isinstance(self.estimator_, RuleSet):
             pool = data.pool_of(self.estimator_, self._price())
         else:
-            ensemble = self.__dict__.pop("_ensemble")  # read once, and needed no more
+            ensemble = self._cut(self.__dict__.pop("_ensemble"), data)  # read once, and needed no more
             names = check_model_fits(ensemble, data.X, self._names())
             pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
             pool = self._weighted(pool, ensemble)
@@ -170,7 +190,7 @@ class MinimumRuleCover(VotingModel):
         0
         """
         check_is_fitted(self)
-        frozen = clone(self).set_params(estimator=_frozen(self.estimator_))
+        frozen = clone(self).set_params(estimator=_frozen(self.estimator_), **self._resolved())
         data, rows = frozen._training_data(X, y, sample_weight)
         demand = frozen._demands(y)[rows]
         pool, covered, _ = frozen._pool(data, demand).coverable()
@@ -340,26 +360,28 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)
 
 
-def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options: Any) -> MIRCOClassifier:
+def explain(
+    model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options: Any
+) -> MIRCOClassifier | MIRCORegressor:
     """A few rules of a model that is already trained; the model is never trained again.
 
     Parameters
     ----------
     model
         A trained tree ensemble that `rulecover.readers` can read, with or without a pipeline in front; a trained
-        `RCBoostClassifier`, whose pool is then covered (Algorithm 1 from the line that evaluates impurities); or a
-        `RuleSet`, rules of whatever origin.
+        `RCBoostClassifier` or `RCBoostRegressor`, whose pool is then covered (Algorithm 1 from the line that evaluates
+        impurities); or a `RuleSet`, rules of whatever origin, for classes.
     X, y
-        Labelled data to choose and price the rules by: the model's training data, or other data with the same
-        columns and labels.
+        Data to choose and price the rules by, with labels or with numbers, as the model predicts them: the model's
+        training data, or other data with the same columns and labels.
     sample_weight
         What each row counts.
     **options
-        As of `MIRCOClassifier`.
+        As of `MIRCOClassifier`, or of `MIRCORegressor` for a model of numbers.
 
     Returns
     -------
-    MIRCOClassifier
+    MIRCOClassifier or MIRCORegressor
         Fitted; see its ``rules_``, ``certificate_``, ``predict`` and ``why``.
 
     Examples
@@ -373,9 +395,20 @@ def explain(model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options:
     True
     """
     model = BoosterClassifier.of(model, y) if is_booster(model) else model
-    return MIRCOClassifier(_frozen(model), **options).fit(X, y, sample_weight=sample_weight)
+    source = _frozen(model)
+    return _kind_for(source)(source, **options).fit(X, y, sample_weight=sample_weight)
 
 
 def _frozen(source: Any) -> Any:
     """The source, never to be trained again."""
     return source if isinstance(source, (FrozenEstimator, RuleSet)) else FrozenEstimator(source)
+
+
+def _kind_for(model: Any) -> type[MIRCOClassifier] | type[MIRCORegressor]:
+    """The estimator that covers a model of this kind; what is no model of anything, it refuses."""
+    from rulecover.estimators.mirco_regressor import MIRCORegressor  # which builds on this module
+
+    try:
+        return MIRCORegressor if is_regressor(model) else MIRCOClassifier
+    except (AttributeError, TypeError):
+        return MIRCOClassifier

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,6 +16,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
+from rulecover.coverage import addable
 from rulecover.estimators.base import RuleModel
 from rulecover.estimators.checks import check_model_fits, real_number, whole_number
 from rulecover.estimators.held_out import HeldOut, folds_of, held_out
@@ -22,7 +24,7 @@ from rulecover.estimators.out_of_bag import HonestModel
 from rulecover.exceptions import UnreadableModelError
 from rulecover.frontier.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.frontier.constraints import Constraints, column_numbers
-from rulecover.frontier.family import AdditiveVote, RuleFamily, vote_names
+from rulecover.frontier.family import AdditiveVote, RuleFamily
 from rulecover.frontier.forward import ForwardPath, Terms, forward_path
 from rulecover.frontier.sizes import best, one_standard_error, standard_errors, within
 from rulecover.frontier.task import Task
@@ -42,23 +44,48 @@ _MANY_ROWS = 2000
 class RulePath(RuleModel):
     """Follows the path, chooses a size, and answers by added votes."""
 
-    max_rules: int
-    within: float | None
-    choose: str
-    cv: Any
-    max_depth: int | None
-    min_samples: int
-    model_share: float
-    ridge: float
-    shrinkage: float | None
-    tries: int
-    max_clauses: int | None
-    forbidden: Any
-    required: Any
-    monotone: Any
-    keep: RuleSet | None
-    n_jobs: int | None
     votes_: AdditiveVote
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        max_rules: int = 50,
+        choose: str = "one-se",
+        within: float | None = None,
+        cv: Any = 5,
+        max_depth: int | None = None,
+        min_samples: int = 2,
+        model_share: float = 0.5,
+        ridge: float = 5.0,
+        shrinkage: float | None = None,
+        tries: int = 5,
+        max_clauses: int | None = None,
+        forbidden: Iterable[int | str] | None = None,
+        required: Iterable[int | str] | None = None,
+        monotone: Mapping[int | str, int] | None = None,
+        keep: RuleSet | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.max_rules = max_rules
+        self.choose = choose
+        self.within = within
+        self.cv = cv
+        self.max_depth = max_depth
+        self.min_samples = min_samples
+        self.model_share = model_share
+        self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.tries = tries
+        self.max_clauses = max_clauses
+        self.forbidden = forbidden
+        self.required = required
+        self.monotone = monotone
+        self.keep = keep
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _task(self) -> Task:
@@ -179,7 +206,9 @@ class RulePath(RuleModel):
     def _family_of(self, path: ForwardPath, data: Any, task: Task) -> RuleFamily:
         rules = path.rules if self.keep is None else joined_rules(self.keep, path.rules)
         rules = self._with_evidence(rules, data).shown_for(data.X)
-        return RuleFamily(rules, task.votes(path.votes), path.loss, task.answers, path.sizes, path.least)
+        # Sums of votes are exact: they are the same in whatever order, and on whatever machine, they are added.
+        votes = np.stack([addable(mine) for mine in task.votes(path.votes)])
+        return RuleFamily(rules, votes, path.loss, task.answers, path.sizes, path.least)
 
     def _constraints(self, names: tuple[str, ...]) -> Constraints:
         made = Constraints.of(
@@ -319,19 +348,8 @@ class RulePath(RuleModel):
         The columns are ``row`` (the place in X), ``prediction``, ``rule`` (the place in `rules_`, -1 for the default
         vote), ``text`` and ``vote``, or one ``votes_…`` for each class.
         """
-        import pandas as pd
-
         rows = self._check_rows(X)
-        met, by = self.rules_.matcher.hits(rows)
-        row = np.concatenate([np.arange(rows.shape[0]), met])
-        rule = np.concatenate([np.full(rows.shape[0], -1), by])
-        order = np.lexsort((rule, row))
-        row, rule = row[order], rule[order]
-        votes = np.vstack([self.votes_.votes, self.votes_.default])[rule]
-        text = np.array([*(each.text for each in self.rules_), "by default"], dtype=object)
-        said = self._task().said(self.votes_.tally(rows)[0])
-        columns: dict[str, Any] = {"row": row, "prediction": said[row], "rule": rule, "text": text[rule]}
-        return pd.DataFrame(columns | dict(zip(vote_names(self.votes_.answers), votes.T, strict=True)))
+        return self.votes_.why(rows, self._task().said(self.votes_.tally(rows)[0]))
 
     def plot_path(self, ax: Any = None) -> Any:
         """The score of every size as a curve, beside the model's score, with the size that was taken.

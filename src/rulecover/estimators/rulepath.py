@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from sklearn.base import RegressorMixin, is_classifier, is_regressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.utils import check_array
 
 from rulecover.estimators.base import RuleClassifier
-from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.path import RulePath
-from rulecover.exceptions import UnreadableModelError
+from rulecover.estimators.regression import NumberModel
+from rulecover.evidence import NumericEvidence
 from rulecover.frontier.probabilities import nearest_probabilities
 from rulecover.frontier.task import ClassTask, ValueTask
-from rulecover.impurity import Gini
+from rulecover.impurity import Gini, SquaredError
+from rulecover.numeric import NumericData
 from rulecover.pool import Price, TrainingData
 from rulecover.rules import RuleSet
-from rulecover.typing import Array, Floats, Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """Samples with a number each."""
-
-    X: Any
-    y: Floats
-    weight: Floats | None
-
-    def among(self, rows: Ints) -> Measured:
-        """Some of the samples."""
-        return Measured(self.X[rows], self.y[rows], None if self.weight is None else self.weight[rows])
+from rulecover.typing import Floats
 
 
 class RulePathClassifier(RulePath, RuleClassifier):
@@ -157,25 +142,27 @@ class RulePathClassifier(RulePath, RuleClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.max_rules = max_rules
-        self.choose = choose
-        self.within = within
-        self.cv = cv
-        self.max_depth = max_depth
-        self.min_samples = min_samples
-        self.model_share = model_share
-        self.ridge = ridge
-        self.shrinkage = shrinkage
-        self.tries = tries
-        self.max_clauses = max_clauses
-        self.forbidden = forbidden
-        self.required = required
-        self.monotone = monotone
-        self.keep = keep
+        super().__init__(
+            estimator,
+            max_rules=max_rules,
+            choose=choose,
+            within=within,
+            cv=cv,
+            max_depth=max_depth,
+            min_samples=min_samples,
+            model_share=model_share,
+            ridge=ridge,
+            shrinkage=shrinkage,
+            tries=tries,
+            max_clauses=max_clauses,
+            forbidden=forbidden,
+            required=required,
+            monotone=monotone,
+            keep=keep,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities nearest to the added votes, rows x classes."""
@@ -191,7 +178,7 @@ class RulePathClassifier(RulePath, RuleClassifier):
         return data.pool_of(rules, Price(Gini())).rules
 
 
-class RulePathRegressor(RegressorMixin, RulePath):
+class RulePathRegressor(NumberModel, RulePath):
     """Rule sets of every size from one forest of regression trees.
 
     As `RulePathClassifier`, for numbers: a row is told the default value plus what every rule that it meets adds to
@@ -225,68 +212,21 @@ class RulePathRegressor(RegressorMixin, RulePath):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        max_rules: int = 50,
-        choose: str = "one-se",
-        within: float | None = None,
-        cv: Any = 5,
-        max_depth: int | None = None,
-        min_samples: int = 2,
-        model_share: float = 0.5,
-        ridge: float = 5.0,
-        shrinkage: float | None = None,
-        tries: int = 5,
-        max_clauses: int | None = None,
-        forbidden: Iterable[int | str] | None = None,
-        required: Iterable[int | str] | None = None,
-        monotone: Mapping[int | str, int] | None = None,
-        keep: RuleSet | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.max_rules = max_rules
-        self.choose = choose
-        self.within = within
-        self.cv = cv
-        self.max_depth = max_depth
-        self.min_samples = min_samples
-        self.model_share = model_share
-        self.ridge = ridge
-        self.shrinkage = shrinkage
-        self.tries = tries
-        self.max_clauses = max_clauses
-        self.forbidden = forbidden
-        self.required = required
-        self.monotone = monotone
-        self.keep = keep
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _classifier = "RulePathClassifier"
 
     def _default_estimator(self) -> Any:
         return RandomForestRegressor(n_estimators=100, n_jobs=self.n_jobs)
 
-    def _check_target(self, y: Array) -> Array:
-        return np.asarray(check_array(y, ensure_2d=False, dtype=np.float64, input_name="y"))
-
-    def _check_kind(self, estimator: Any) -> None:
-        if is_classifier(estimator) or not is_regressor(estimator):
-            raise UnreadableModelError(
-                f"{type(estimator).__name__} is no regressor, but {type(self).__name__} works on regressors; "
-                "give a model of numbers."
-            )
-
-    def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
-        return sample_weights(X, y, sample_weight, None)
-
-    def _samples(self, X: Any, y: Array, weight: Floats | None) -> Measured:
-        return Measured(X, y, weight)
-
     def _task(self) -> ValueTask:
         return ValueTask()
 
-    def _with_evidence(self, rules: RuleSet, data: Measured) -> RuleSet:
-        return rules
+    def _with_evidence(self, rules: RuleSet, data: NumericData) -> RuleSet:
+        return data.pool_of(rules, Price(SquaredError())).rules
+
+    def _take(self, size: int) -> None:
+        super()._take(size)
+        votes, seen = self.votes_, self.rules_.evidence
+        assert isinstance(seen, NumericEvidence)
+        fitted = replace(seen, adds=votes.votes[:, 0], default=float(votes.default[0]))
+        self.rules_ = self.rules_.with_evidence(fitted)
+        self.votes_ = replace(votes, rules=self.rules_)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rulecover.categories import HashedCategories
 from rulecover.evidence import ClassEvidence
 from rulecover.exceptions import ExportError, UnreadableModelError
 from rulecover.export.labels import Label
-from rulecover.export.model import EXPORTED_FALLBACKS, Classes, ScoredRules
+from rulecover.export.model import EXPORTED_FALLBACKS, AddedClasses, Answer, Classes, Mean, ScoredRules
 from rulecover.fallback import FALLBACKS
+from rulecover.frontier.family import AdditiveVote
 from rulecover.rules import RuleSet
+from rulecover.typing import Floats
 from rulecover.voting import MajorityVote
 
 
@@ -20,8 +24,9 @@ def scored_rules(model: Any) -> ScoredRules:
     Parameters
     ----------
     model
-        A fitted `MIRCOClassifier` or `RCBoostClassifier`, a `RuleSet` that has met data (its rules vote by class
-        counts, and the closest ones answer for missed rows), or a `ScoredRules`, which is returned as it is.
+        A fitted `MIRCOClassifier`, `RCBoostClassifier`, `RulePathClassifier` or `RulePathRegressor`, a `RuleSet` that
+        has met data (its rules vote by class counts, and the closest ones answer for missed rows), or a `ScoredRules`,
+        which is returned as it is.
 
     Examples
     --------
@@ -35,20 +40,23 @@ def scored_rules(model: Any) -> ScoredRules:
         return model
     if isinstance(model, RuleSet):
         return _of_rules(model)
-    from rulecover.estimators.base import RuleClassifier  # what it needs takes a second to import
+    from rulecover.estimators.base import RuleClassifier  # what they need takes a second to import
+    from rulecover.estimators.path import RulePath
 
-    if isinstance(model, RuleClassifier) and hasattr(model, "fallback"):
+    if isinstance(model, RulePath):
+        return _of_path(model)
+    if isinstance(model, RuleClassifier):
         return _of_classifier(model)
     raise UnreadableModelError(
-        f"{type(model).__name__} is nothing that can be exported; give a fitted MIRCOClassifier or RCBoostClassifier, "
-        "a RuleSet that has met data, or a ScoredRules."
+        f"{type(model).__name__} is nothing that can be exported; give a fitted MIRCOClassifier, RCBoostClassifier, "
+        "RulePathClassifier or RulePathRegressor, a RuleSet that has met data, or a ScoredRules."
     )
 
 
 def _of_rules(rules: RuleSet) -> ScoredRules:
     if rules.evidence is None:
         raise ExportError("these rules have met no data and cannot vote; take the rules_ of a fitted model.")
-    return _scored(MajorityVote.of(rules))
+    return _by_votes(MajorityVote.of(rules))
 
 
 def _of_classifier(model: Any) -> ScoredRules:
@@ -61,24 +69,56 @@ def _of_classifier(model: Any) -> ScoredRules:
             f"the fallback {fallback.name!r} asks for more than the rules and cannot be exported with them; "
             "choose another first, for example by model.set_params(fallback='closest')."
         )
-    used = model.vote_.rules.matcher.columns
-    if len(used) and used.max() >= model.n_features_in_:
-        name = model.vote_.rules.feature_names[used.max()]
+    _check_columns(model.vote_.rules, model.n_features_in_)
+    return _by_votes(model.vote_, fallback.name)
+
+
+def _of_path(model: Any) -> ScoredRules:
+    """The default vote is where every row begins; a number is a mean of weight 1, to which no rule adds weight."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    vote: AdditiveVote = model.votes_
+    if not len(vote):
+        raise ExportError("this model has no rules, only a default vote; take one that has some, such as model.at(1).")
+    _check_columns(vote.rules, model.n_features_in_)
+    if isinstance(vote.rules.evidence, ClassEvidence):
+        seen = vote.rules.evidence
+        return _scored(vote.rules, vote.votes, AddedClasses(seen.classes), seen.totals, base=vote.default)
+    weightless, base = np.zeros(len(vote)), np.append(vote.default, 1.0)
+    return _scored(vote.rules, np.column_stack([vote.votes, weightless]), Mean(), base, base=base)
+
+
+def _check_columns(rules: RuleSet, n_features: int) -> None:
+    used = rules.matcher.columns
+    if len(used) and used.max() >= n_features:
+        name = rules.feature_names[used.max()]
         raise ExportError(
             f"column {name!r} is made by the model's pipeline and is in no table; train on the columns it makes."
         )
-    return _scored(model.vote_, fallback.name)
 
 
-def _scored(vote: MajorityVote, fallback: str = "closest") -> ScoredRules:
-    rules = vote.rules
-    assert isinstance(rules.evidence, ClassEvidence)
+def _by_votes(vote: MajorityVote, fallback: str = "closest") -> ScoredRules:
+    assert isinstance(vote.rules.evidence, ClassEvidence)
+    return _scored(vote.rules, vote.votes, Classes(vote.classes), vote.rules.evidence.totals, fallback=fallback)
+
+
+def _scored(
+    rules: RuleSet,
+    votes: Floats,
+    answer: Answer,
+    totals: Floats,
+    *,
+    fallback: str = "default",
+    base: Floats | None = None,
+) -> ScoredRules:
     return ScoredRules(
         rules,
-        vote.votes,
-        Classes(vote.classes),
-        rules.evidence.totals,
+        votes,
+        answer,
+        totals,
         fallback=fallback,
+        base=np.zeros(0) if base is None else base,
         categories={f: _names(rules, f) for f in rules.matcher.columns.tolist() if f in rules.categories},
         zero_missing=frozenset(rules.zero_missing),
     )

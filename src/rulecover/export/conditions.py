@@ -8,7 +8,8 @@ from functools import cached_property
 from math import inf
 
 from rulecover.export.inputs import UNSEEN, Coded, Input, Number
-from rulecover.export.model import Classes, ScoredRules
+from rulecover.export.labels import Label, plain_labels
+from rulecover.export.model import AddedClasses, Classes, ScoredRules
 from rulecover.fallback import per_comparison
 from rulecover.matching import Matcher
 from rulecover.typing import Floats
@@ -158,6 +159,17 @@ class Script:
             labels = [f"probability_{k}" for k in range(len(labels))]
         return ["prediction", *labels, "rules", "decided_by"]
 
+    @property
+    def classes(self) -> list[Label] | None:
+        """The labels, where the answer is a class."""
+        answer = self.model.answer
+        return plain_labels(answer.labels) if isinstance(answer, Classes) else None
+
+    @property
+    def nearest(self) -> bool:
+        """Whether probabilities are the shares nearest to the sums of votes, and not the shares of the sums."""
+        return isinstance(self.model.answer, AddedClasses)
+
     @cached_property
     def total_say(self) -> float:
         """How much the training data say."""
@@ -166,7 +178,10 @@ class Script:
     @cached_property
     def always_heard(self) -> bool:
         """Whether somebody has a say on every row, whatever it is."""
-        say, base = self.model.answer.say(self.model.votes), self.model.answer.say(self.model.base[None])
+        answer = self.model.answer
+        if self.model.adds_up:
+            return True
+        say, base = answer.say(self.model.votes), answer.say(self.model.base[None])
         return self.model.fallback in ("closest", "majority") and bool((say > 0).all() and base[0] >= 0)
 
 

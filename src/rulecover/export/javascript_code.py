@@ -9,10 +9,10 @@ from typing import Any
 import rulecover
 from rulecover.exceptions import ExportError
 from rulecover.export.adapters import scored_rules
-from rulecover.export.conditions import Condition, Script
-from rulecover.export.inputs import ZERO, Coded, Input, Level
-from rulecover.export.labels import Label, plain_labels
-from rulecover.export.model import Classes
+from rulecover.export.conditions import Script
+from rulecover.export.inputs import ZERO, Coded, Level
+from rulecover.export.labels import Label
+from rulecover.export.language import Language, assembled, tables
 
 _HEAD = """\
 // Rules that vote, written by rulecover {version}; needs no library.
@@ -84,15 +84,28 @@ _FALLBACKS = {
     "default": "",
 }
 
-_CLASSES = """\
-  let tally = add(votes);
-  if (!(tally.reduce((a, b) => a + b) > 0)) tally = TOTALS;
+_UNHEARD = """\
+  if (!({say} > 0)) tally = TOTALS;
+"""
+
+_SHARES = """\
   const all = tally.reduce((a, b) => a + b);
+  const probabilities = tally.map((votes) => votes / all);
+"""
+
+_NEAREST = """\
+  const falling = [...tally].sort((a, b) => b - a);
+  let sum = -1;
+  const surplus = falling.map((votes, k) => (sum += votes) / (k + 1)).reduce((a, b) => Math.max(a, b));
+  const probabilities = tally.map((votes) => Math.max(votes - surplus, 0));
+"""
+
+_CLASSES = """\
   const most = tally.reduce((a, b) => Math.max(a, b));
   return {
     prediction: CLASSES[tally.indexOf(most)],
     classes: CLASSES.slice(),
-    probabilities: tally.map((votes) => votes / all),
+    probabilities,
     rules: fired,
     decided_by,
   };
@@ -101,8 +114,6 @@ _CLASSES = """\
 """
 
 _MEAN = """\
-  let tally = add(votes);
-  if (!(tally[1] > 0)) tally = TOTALS;
   return { prediction: tally[0] / tally[1], rules: fired, decided_by };
 };
 })();
@@ -124,7 +135,7 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
     Parameters
     ----------
     model
-        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
     name
         What the function is called. In Node it is also what the module exports.
 
@@ -147,8 +158,7 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
     if not _NAME.fullmatch(name):
         raise ExportError(f"the name {name!r} is no plain name of a function; choose another, such as 'predict'.")
     script = Script(scored_rules(model))
-    with_classes = isinstance(script.model.answer, Classes)
-    returned = "classes, probabilities, " if with_classes else ""
+    returned = "classes, probabilities, " if script.classes else ""
     parts = [
         _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
         _tables(script),
@@ -157,24 +167,40 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
         _CODE if script.has(Coded) else "",
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
-        _ADDED.format(fallback=_literal(script.model.fallback))
-        + _FALLBACKS[script.model.fallback]
-        + (_CLASSES if with_classes else _MEAN),
+        _ADDED.format(fallback=_literal(script.model.fallback)) + _FALLBACKS[script.model.fallback] + _answer(script),
         _MODULE.format(name=name),
     ]
-    return "\n".join(part.strip("\n") + "\n" for part in parts if part)
+    return assembled(parts, "\n")
+
+
+def _literal(value: Any) -> str:
+    # A script element ends at "</script", whatever JavaScript thinks of it; JSON in ASCII is JavaScript otherwise.
+    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
+
+
+_JAVASCRIPT = Language(
+    row="row",
+    literal=_literal,
+    mapping=lambda pairs: f"new Map({_literal(pairs)})",
+    helper=lambda name: "withoutZero" if name == "without_zero" else name,
+    missing="{x} !== {x}",
+    known="{x} === {x}",
+    above="{x} > {than}",
+    up_to="{x} <= {than}",
+    one_of="{than}.includes({x})",
+    none_of="!{than}.includes({x})",
+    both=" && ",
+    either=" || ",
+    counted="({test})",
+    always="true",
+    never="false",
+)
 
 
 def _tables(script: Script) -> str:
-    answer = script.model.answer
-    tables: dict[str, list[Any]] = {}
-    if isinstance(answer, Classes):
-        tables["CLASSES"] = [_checked(label) for label in plain_labels(answer.labels)]
-    tables |= {"SIZES": script.sizes, "VOTES": script.votes}
-    if script.model.fallback == "all":
-        tables["VOTES_EACH"] = script.votes_each
-    tables |= {"BASE": script.base, "TOTALS": script.totals}
-    return "\n".join(f"const {name} = {_table(values)};" for name, values in tables.items())
+    labels = {"CLASSES": list(map(_checked, script.classes))} if script.classes else {}
+    needed = labels | tables(script)
+    return "\n".join(f"const {name} = {_JAVASCRIPT.table(values, '  ')};" for name, values in needed.items())
 
 
 def _checked(label: Label) -> Label:
@@ -185,49 +211,21 @@ def _checked(label: Label) -> Label:
     return label
 
 
-def _table(values: list[Any]) -> str:
-    if not isinstance(values[0], list):
-        return _literal(values)
-    return "[\n" + "".join(f"  {_literal(row)},\n" for row in values) + "]"
-
-
-def _literal(value: Any) -> str:
-    # A script element ends at "</script", whatever JavaScript thinks of it; JSON in ASCII is JavaScript otherwise.
-    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
-
-
 def _met(script: Script) -> str:
     """The function that counts the conditions of each rule that a row meets."""
     lines = ["function met(row) {"]
-    lines += [f"  const x{f} = {_read(each)};" for f, each in script.inputs.items()]
+    lines += [f"  const x{f} = {_JAVASCRIPT.read(each)};" for f, each in script.inputs.items()]
     lines.append("  return [")
-    lines += [f"    +{' + '.join(map(_condition, rule)) or '0'}," for rule in script.conditions]
+    lines += [f"    +{_JAVASCRIPT.met(rule, none='0')}," for rule in script.conditions]
     return "\n".join([*lines, "  ];", "}"])
 
 
-def _read(each: Input) -> str:
-    if isinstance(each, Level):
-        return f"level(row, {_literal(each.name)}, {_literal(each.level)})"
-    if isinstance(each, Coded):
-        return f"code(row, {_literal(each.name)}, new Map({_literal(each.codes)}))"
-    read = f"number(row, {_literal(each.name)})"
-    return f"withoutZero({read})" if each.zero_missing else read
-
-
-def _condition(condition: Condition) -> str:
-    x = f"x{condition.feature}"
-    if condition.impossible:
-        return f"({x} !== {x})" if condition.missing else "false"
-    if condition.any_known:
-        return "true" if condition.missing else f"({x} === {x})"
-    known = _known(condition, x)
-    return f"({x} !== {x} || {known})" if condition.missing else f"({known})"
-
-
-def _known(condition: Condition, x: str) -> str:
-    if condition.codes is not None:
-        found = f"{_literal(list(condition.codes))}.includes({x})"
-        return f"({x} === {x} && !{found})" if condition.others else found
-    above = None if condition.above is None else f"{x} > {condition.above!r}"
-    up_to = None if condition.up_to is None else f"{x} <= {condition.up_to!r}"
-    return f"({above} && {up_to})" if above and up_to else above or up_to or ""
+def _answer(script: Script) -> str:
+    say = "tally.reduce((a, b) => a + b)" if script.classes else "tally[1]"
+    if script.always_heard:
+        tally = "  const tally = add(votes);\n"
+    else:
+        tally = "  let tally = add(votes);\n" + _UNHEARD.format(say=say)
+    if not script.classes:
+        return tally + _MEAN
+    return tally + (_NEAREST if script.nearest else _SHARES) + _CLASSES

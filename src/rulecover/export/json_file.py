@@ -18,7 +18,7 @@ from rulecover.evidence import ClassEvidence
 from rulecover.exceptions import InvalidModelFileError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.labels import plain_labels
-from rulecover.export.model import Classes, Mean, ScoredRules
+from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
 from rulecover.rules import Paths, RuleSet
 from rulecover.typing import Floats, Ints
 
@@ -51,7 +51,7 @@ def to_json(model: Any) -> str:
     Parameters
     ----------
     model
-        A fitted classifier of this package, a `RuleSet` that has met data, or a `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or a `ScoredRules`.
 
     Examples
     --------
@@ -93,7 +93,8 @@ def _written_answer(model: ScoredRules) -> Json:
         return {"kind": "mean"}
     labels = model.answer.labels
     name = {"U": "str", "O": "object"}.get(labels.dtype.kind, labels.dtype.name)
-    return {"kind": "classes", "labels": plain_labels(labels), "type": name}
+    kind = "added classes" if isinstance(model.answer, AddedClasses) else "classes"
+    return {"kind": kind, "labels": plain_labels(labels), "type": name}
 
 
 def _written_rules(model: ScoredRules) -> list[Json]:
@@ -245,7 +246,7 @@ def _answer(written: Json) -> Classes | Mean:
     array = np.array(labels, dtype=name)
     if list(map(type, array.tolist())) != list(map(type, labels)) or array.tolist() != labels:
         raise ValueError(f"the labels {labels[:10]} are not of type {name}.")
-    return Classes(array)
+    return AddedClasses(array) if written["kind"] == "added classes" else Classes(array)
 
 
 def _numbers(values: list[float], length: int) -> Floats:

@@ -15,6 +15,8 @@ from rulecover.exceptions import MismatchedDataError
 from rulecover.export.inputs import MISSING, ZERO, Coded, Input, Level, Number, read_frame
 from rulecover.export.labels import Label
 from rulecover.fallback import FALLBACKS, MajorityClass
+from rulecover.frontier.family import AdditiveVote
+from rulecover.frontier.probabilities import nearest_probabilities
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats
 from rulecover.voting import MajorityVote
@@ -56,6 +58,24 @@ class Classes:
     def decided(self, tally: Floats) -> Array:
         return np.asarray(self.labels[tally.argmax(axis=1)])
 
+    def probabilities(self, tally: Floats) -> Floats:
+        """The probability of each class, rows x classes."""
+        return np.asarray(tally / tally.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class AddedClasses(Classes):
+    """The class with the largest sum of votes, which may be below zero; the nearest shares are its probabilities.
+
+    See `rulecover.frontier.probabilities`; votes like these are fitted so that their sums are nearly probabilities.
+    """
+
+    def say(self, tally: Floats) -> Floats:
+        return np.ones(len(tally))
+
+    def probabilities(self, tally: Floats) -> Floats:
+        return nearest_probabilities(tally)
+
 
 @dataclass(frozen=True)
 class Mean:
@@ -84,7 +104,7 @@ class ScoredRules:
         What each rule adds where it fires, rules x columns; sums of them must not depend on the order (see
         `rulecover.coverage.addable`).
     answer
-        How sums of votes become answers: `Classes` or `Mean`.
+        How sums of votes become answers: `Classes`, `AddedClasses` or `Mean`.
     totals
         The votes of all training data: the answer where neither rules nor fallback have a say.
     fallback
@@ -146,8 +166,7 @@ class ScoredRules:
         """The share of the votes for each class, rows x classes."""
         if not isinstance(self.answer, Classes):
             raise AttributeError("these rules answer with a number and know no probabilities; use predict.")
-        tally, _ = self.tally(self._rows(X))
-        return np.asarray(tally / tally.sum(axis=1, keepdims=True))
+        return self.answer.probabilities(self.tally(self._rows(X))[0])
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row: a boolean sparse matrix of rows x rules."""
@@ -159,12 +178,30 @@ class ScoredRules:
 
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the rules that decided and their votes; see `MIRCOClassifier.why`."""
-        if not isinstance(self.answer, Classes):
-            raise AttributeError("these rules answer with a number; their reasons are told by votes for classes only.")
         X = self._rows(X)
         tally, missed = self.tally(X)
+        if self.fallback == "default" and self.adds_up:
+            return self.additive.why(X, self.answer.decided(tally))
+        if not isinstance(self.answer, Classes):
+            raise AttributeError("these rules answer with a mean; their reasons are told by votes for classes only.")
         silent = MajorityClass(self.fallback)  # the base alone: no rule has a say
         return reasons(self._vote, FALLBACKS.get(self.fallback, silent), X, tally, missed)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the answer is the base and what the rules add to it, and nothing else."""
+        if isinstance(self.answer, Mean):
+            return bool(self.base[1] == 1 and not self.votes[:, 1].any())
+        return isinstance(self.answer, AddedClasses)
+
+    @property
+    def additive(self) -> AdditiveVote:
+        """The rules and what they add, where that is all there is to an answer."""
+        answers = self.answer.labels.tolist() if isinstance(self.answer, Classes) else ["value"]
+        seen = self.rules.evidence
+        samples = np.full(len(self.rules), np.nan) if seen is None else seen.support
+        n = len(answers)
+        return AdditiveVote(self.rules, self.votes[:, :n], self.base[:n], tuple(answers), samples)
 
     @property
     def _vote(self) -> MajorityVote:

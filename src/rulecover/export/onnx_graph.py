@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,6 @@ from rulecover.exceptions import ExportError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.inputs import ZERO, Number
-from rulecover.export.labels import plain_labels
-from rulecover.export.model import Classes
 from rulecover.typing import Array
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def to_onnx(model: Any) -> onnx.ModelProto:
     Parameters
     ----------
     model
-        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
 
     Returns
     -------
@@ -77,13 +76,15 @@ class _Graph:
 
     # Growing ----------------------------------------------------------------------------------------------------------
 
-    def _do(self, operation: str, *inputs: str | Array, name: str = "", **settings: Any) -> str:
-        """Adds a node; arrays among its inputs become constants. Returns the name of its output."""
+    def _do(
+        self, operation: str, *inputs: str | Array, name: str = "", more: Sequence[str] = (), **settings: Any
+    ) -> str:
+        """Adds a node; arrays among its inputs become constants. Returns the name of its (first) output."""
         from onnx import helper
 
         output = name or f"v{len(self.nodes)}"
         names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
-        self.nodes.append(helper.make_node(operation, names, [output], **settings))
+        self.nodes.append(helper.make_node(operation, names, [output, *more], **settings))
         return output
 
     def _constant(self, values: Array) -> str:
@@ -159,6 +160,8 @@ class _Graph:
         votes = self._do("MatMul", self._as_floats(fired), np.array(script.votes))
         tally = self._do("Where", missed, self._by_fallback(met), votes)
         tally = self._do("Add", tally, np.array([script.base]))
+        if script.always_heard:
+            return tally, missed
         heard = self._do("Greater", self._say(tally), np.array(0.0))
         return self._do("Where", heard, tally, np.array([script.totals])), missed
 
@@ -175,24 +178,36 @@ class _Graph:
         return self._do("MatMul", self._as_floats(near), np.array(script.votes))
 
     def _say(self, tally: str) -> str:
-        if isinstance(self.script.model.answer, Classes):
+        if self.script.classes:
             return self._do("ReduceSum", tally, _LAST, keepdims=1)
         return self._do("Gather", tally, np.array([1], dtype=np.int64), axis=1)
+
+    def _shares(self, tally: str) -> str:
+        return self._do("Div", tally, self._say(tally), name="probabilities")
+
+    def _nearest(self, tally: str) -> str:
+        """The shares that are nearest to the votes; see `rulecover.frontier.probabilities`."""
+        n = len(self.script.base)
+        falling = self._do("TopK", tally, np.array([n], dtype=np.int64), axis=1, more=["places"])
+        excess = self._do("Sub", self._do("CumSum", falling, np.array(1, dtype=np.int64)), np.array(1.0))
+        surplus = self._do("Div", excess, np.arange(1.0, n + 1)[None])
+        lowered = self._do("Sub", tally, self._do("ReduceMax", surplus, _LAST, keepdims=1))
+        return self._do("Max", lowered, np.array(0.0), name="probabilities")
 
     def _answers(self, tally: str, missed: str) -> list[Any]:
         """The nodes that answer, and what the outputs are."""
         from onnx import TensorProto, helper
 
-        answer, outputs = self.script.model.answer, []
-        shares = self._do("Div", tally, self._say(tally), name="probabilities")
-        if isinstance(answer, Classes):
-            labels = _labels(plain_labels(answer.labels))
+        outputs = []
+        if self.script.classes:
+            labels = _labels(self.script.classes)
+            self._nearest(tally) if self.script.nearest else self._shares(tally)
             most = self._do("ArgMax", tally, axis=1, keepdims=0, select_last_index=0)
             self._do("Gather", labels, most, name="prediction")
             outputs.append(helper.make_tensor_value_info("prediction", _kind(labels), ["rows"]))
             outputs.append(helper.make_tensor_value_info("probabilities", TensorProto.DOUBLE, ["rows", len(labels)]))
         else:
-            self._do("Gather", shares, np.array(0, dtype=np.int64), axis=1, name="prediction")
+            self._do("Gather", self._shares(tally), np.array(0, dtype=np.int64), axis=1, name="prediction")
             outputs.append(helper.make_tensor_value_info("prediction", TensorProto.DOUBLE, ["rows"]))
         self._do("Squeeze", missed, np.array([1], dtype=np.int64), name="missed")
         outputs.append(helper.make_tensor_value_info("rules", TensorProto.BOOL, ["rows", len(self.script.sizes)]))

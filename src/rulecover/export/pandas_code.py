@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import rulecover
 from rulecover.export.adapters import scored_rules
-from rulecover.export.conditions import Condition, Script
-from rulecover.export.inputs import ZERO, Coded, Input, Level
-from rulecover.export.labels import plain_labels
+from rulecover.export.conditions import Script
+from rulecover.export.inputs import ZERO, Coded, Level
+from rulecover.export.language import assembled, tables
 from rulecover.export.model import Classes
-from rulecover.export.python_code import checked_name
+from rulecover.export.python_code import PYTHON, checked_name
 
 _HEAD = '''\
 """Rules that vote, written by rulecover {version}; needs nothing but pandas and numpy.
 
 {name}(frame) takes a data frame of numbers, missing where a value is missing, and returns a data frame with the same
-index: {returned}.
+index: prediction, {returned}rules that fired, decided_by.
 """
 
 import numpy as np
 import pandas as pd
 '''
 
-_NUMBERS = """
-def _numbers(frame, name):
+_NUMBER = """
+def _number(frame, name):
     return frame[name].to_numpy(dtype="float64", na_value=float("nan"))
 """
 
@@ -70,9 +71,20 @@ _FALLBACKS = {
     "default": "",
 }
 
-_ANSWERS = """\
-    tally += BASE
+_UNHEARD = """\
     tally[~({say} > 0)] = TOTALS
+"""
+
+_SHARES = """\
+    shares = tally / tally.sum(axis=1, keepdims=True)
+"""
+
+_NEAREST = """\
+    surplus = (np.cumsum(-np.sort(-tally, axis=1), axis=1) - 1.0) / np.arange(1, tally.shape[1] + 1)
+    shares = np.maximum(tally - surplus.max(axis=1, keepdims=True), 0.0)
+"""
+
+_ANSWERS = """\
     answers = {{
 {answers}
         "rules": [",".join(map(str, np.flatnonzero(row))) for row in fired],
@@ -81,6 +93,22 @@ _ANSWERS = """\
     return pd.DataFrame(answers, index=frame.index)
 """
 
+_PANDAS = replace(
+    PYTHON,
+    row="frame",
+    missing="np.isnan({x})",
+    known="~np.isnan({x})",
+    above="({x} > {than})",
+    up_to="({x} <= {than})",
+    one_of="np.isin({x}, {than})",
+    none_of="~np.isin({x}, {than})",
+    both=" & ",
+    either=" | ",
+    counted="({test}) * 1",
+    always="every",
+    never="0 * every",
+)
+
 
 def to_pandas(model: Any, *, name: str = "predict") -> str:
     """The source of a Python module with a function over data frames; it needs nothing but pandas and numpy.
@@ -88,7 +116,7 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
     Parameters
     ----------
     model
-        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
     name
         What the function is called.
 
@@ -111,91 +139,46 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
     """
     checked_name(name)
     script = Script(scored_rules(model))
+    returned = "one probability a class, " if script.classes else ""
     parts = [
-        _HEAD.format(version=rulecover.__version__, name=name, returned=_returned(script)),
+        _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
         _tables(script),
-        _NUMBERS,
+        _NUMBER,
         _LEVEL if script.has(Level) else "",
         _CODE if script.has(Coded) else "",
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
         _ADDED.format(name=name) + _FALLBACKS[script.model.fallback] + _answers(script),
     ]
-    return "\n\n".join(part.strip("\n") + "\n" for part in parts if part)
-
-
-def _returned(script: Script) -> str:
-    some = "one probability a class, " if isinstance(script.model.answer, Classes) else ""
-    return f"prediction, {some}rules that fired, decided_by"
+    return assembled(parts, "\n\n")
 
 
 def _tables(script: Script) -> str:
-    answer = script.model.answer
-    tables: dict[str, list[Any]] = {
-        "SIZES": script.sizes,
-        "VOTES": script.votes,
-        "BASE": script.base,
-        "TOTALS": script.totals,
-    }
-    if script.model.fallback == "all":
-        tables["VOTES_EACH"] = script.votes_each
-    lines = [f"{name} = np.array({_table(values)})" for name, values in tables.items()]
-    if isinstance(answer, Classes):
-        kind = ", dtype=object" if answer.labels.dtype.kind == "O" else ""
-        lines.insert(0, f"CLASSES = np.array({plain_labels(answer.labels)!a}{kind})")
-    return "\n".join(lines)
-
-
-def _table(values: list[Any]) -> str:
-    if not isinstance(values[0], list):
-        return ascii(values)
-    return "[\n" + "".join(f"    {row!a},\n" for row in values) + "]"
-
-
-def _answers(script: Script) -> str:
+    lines = [f"{name} = np.array({_PANDAS.table(values, '    ')})" for name, values in tables(script).items()]
     if isinstance(script.model.answer, Classes):
-        lines = [f"{script.outputs[0]!a}: CLASSES[tally.argmax(axis=1)],"]
-        shares = script.outputs[1:-2]
-        lines += [f"{title!a}: tally[:, {k}] / tally.sum(axis=1)," for k, title in enumerate(shares)]
-        say = "tally.sum(axis=1)"
-    else:
-        lines, say = [f"{script.outputs[0]!a}: tally[:, 0] / tally[:, 1],"], "tally[:, 1]"
-    answers = "\n".join(f"        {line}" for line in lines)
-    return _ANSWERS.format(say=say, answers=answers, fallback=script.model.fallback)
+        kind = ", dtype=object" if script.model.answer.labels.dtype.kind == "O" else ""
+        lines.insert(0, f"CLASSES = np.array({script.classes!a}{kind})")
+    return "\n".join(lines)
 
 
 def _met(script: Script) -> str:
     """The function that counts the conditions of each rule that each row meets."""
     lines = ["def _met(frame):"]
-    lines += [f"    x{f} = {_read(each)}" for f, each in script.inputs.items()]
+    lines += [f"    x{f} = {_PANDAS.read(each)}" for f, each in script.inputs.items()]
     lines += ["    every = np.ones(len(frame), dtype=int)", "    met = ["]
-    lines += [f"        {' + '.join(map(_condition, rule)) or '0 * every'}," for rule in script.conditions]
+    lines += [f"        {_PANDAS.met(rule, none='0 * every')}," for rule in script.conditions]
     return "\n".join([*lines, "    ]", "    return np.column_stack(met)"])
 
 
-def _read(each: Input) -> str:
-    if isinstance(each, Level):
-        return f"_level(frame, {each.name!a}, {each.level!a})"
-    if isinstance(each, Coded):
-        return f"_code(frame, {each.name!a}, {dict(each.codes)!a})"
-    read = f"_numbers(frame, {each.name!a})"
-    return f"_without_zero({read})" if each.zero_missing else read
-
-
-def _condition(condition: Condition) -> str:
-    x = f"x{condition.feature}"
-    if condition.impossible:
-        return f"np.isnan({x}) * 1" if condition.missing else "0 * every"
-    if condition.any_known:
-        return "every" if condition.missing else f"~np.isnan({x}) * 1"
-    known = _known(condition, x)
-    return f"(np.isnan({x}) | {known}) * 1" if condition.missing else f"{known} * 1"
-
-
-def _known(condition: Condition, x: str) -> str:
-    if condition.codes is not None:
-        found = f"np.isin({x}, {list(condition.codes)!a})"
-        return f"(~np.isnan({x}) & ~{found})" if condition.others else found
-    bounds = [] if condition.above is None else [f"({x} > {condition.above!a})"]
-    bounds += [] if condition.up_to is None else [f"({x} <= {condition.up_to!a})"]
-    return bounds[0] if len(bounds) == 1 else f"({' & '.join(bounds)})"
+def _answers(script: Script) -> str:
+    title, *titles = script.outputs[:-2]
+    say = "tally.sum(axis=1)" if script.classes else "tally[:, 1]"
+    steps = ["    tally += BASE\n", "" if script.always_heard else _UNHEARD.format(say=say)]
+    if script.classes:
+        steps.append(_NEAREST if script.nearest else _SHARES)
+        lines = [f"{title!a}: CLASSES[tally.argmax(axis=1)],"]
+        lines += [f"{each!a}: shares[:, {k}]," for k, each in enumerate(titles)]
+    else:
+        lines = [f"{title!a}: tally[:, 0] / tally[:, 1],"]
+    answers = "\n".join(f"        {line}" for line in lines)
+    return "".join(steps) + _ANSWERS.format(answers=answers, fallback=script.model.fallback)

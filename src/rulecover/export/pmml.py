@@ -13,8 +13,7 @@ from rulecover.exceptions import ExportError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level, Number
-from rulecover.export.labels import Label, plain_labels
-from rulecover.export.model import Classes
+from rulecover.export.labels import Label
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -22,7 +21,21 @@ _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 #: How the fields begin that are computed on the way.
-_OURS = ("feature_", "met_", "fired", "share_", "best", "near_", "votes_", "said", "tally_", "total", "class", "answer")
+_OURS = (
+    "feature_",
+    "met_",
+    "fired",
+    "share_",
+    "best",
+    "near_",
+    "votes_",
+    "said",
+    "tally_",
+    "total",
+    "class",
+    "answer",
+    "surplus_",
+)
 
 _BEYOND_ZERO = (("lessThan", -ZERO), ("greaterThan", ZERO))
 
@@ -35,7 +48,7 @@ def to_pmml(model: Any) -> str:
     Parameters
     ----------
     model
-        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
 
     Returns
     -------
@@ -61,8 +74,9 @@ class _Document:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        labels = script.model.answer.votes if isinstance(script.model.answer, Classes) else ()
-        if len(labels) and (script.model.votes.min() < 0 or script.model.base.min() < 0):
+        labels = script.model.answer.votes if script.classes else ()
+        below_zero = script.model.votes.min() < 0 or script.model.base.min() < 0
+        if script.classes and below_zero and not script.model.adds_up:
             raise ExportError("PMML has no word for votes below zero for a class; export to another format.")
         for text in (*script.columns, *labels, *(label for label in self._categories() if isinstance(label, str))):
             _check(text)
@@ -82,7 +96,7 @@ class _Document:
         root.append(self._dictionary())
         transformed = ET.SubElement(root, "TransformationDictionary")
         transformed.extend(self._derived())
-        root.append(self._rule_set() if isinstance(self.script.model.answer, Classes) else self._regression())
+        root.append(self._rule_set(self.script.classes) if self.script.classes else self._regression())
         ET.indent(root)
         return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -93,9 +107,8 @@ class _Document:
         fields = [
             _element("DataField", name=name, optype=optype, dataType=kind) for name, (optype, kind) in kinds.items()
         ]
-        answer = self.script.model.answer
-        if isinstance(answer, Classes):
-            labels = plain_labels(answer.labels)
+        labels = self.script.classes
+        if labels:
             target = _element("DataField", name=self._our("class"), optype="categorical", dataType=_type_of(labels))
             target.extend(_element("Value", value=_written(label)) for label in labels)
         else:
@@ -126,12 +139,15 @@ class _Document:
         yield from self._tally()
 
     def _tally(self) -> Iterable[ET.Element]:
-        script, classes = self.script, isinstance(self.script.model.answer, Classes)
+        script, classes = self.script, bool(self.script.classes)
         for k, base in enumerate(script.base):
             none = _apply("equal", self._ref("fired"), _number(0.0))
             votes = _if(none, self._by_fallback(k), _sum([self._vote(j, k) for j in range(len(script.sizes))]))
             yield self._define(f"votes_{k}", _apply("+", votes, _number(base)))
         said = [self._ref(f"votes_{k}") for k in range(len(script.base))]
+        if script.nearest:
+            yield from self._surplus()
+            return
         yield self._define("said", _sum(said) if classes else said[1])
         for k, total in enumerate(script.totals):
             heard = _apply("greaterThan", self._ref("said"), _number(0.0))
@@ -140,6 +156,16 @@ class _Document:
         yield self._define("total", _sum(tally) if classes else tally[1])
         if not classes:
             yield self._define("answer", _apply("/", self._ref("tally_0"), self._ref("total")))
+
+    def _surplus(self) -> Iterable[ET.Element]:
+        """What nearest probabilities are lowered by; see `rulecover.frontier.probabilities`."""
+        votes = [f"votes_{k}" for k in range(len(self.script.base))]
+        for k, mine in enumerate(votes):
+            large = [partial(_apply, "greaterOrEqual", self._ref(other), self._ref(mine)) for other in votes]
+            said = _sum([_if(test(), self._ref(other), _number(0.0)) for test, other in zip(large, votes, strict=True)])
+            number = _sum([_if(test(), _number(1.0), _number(0.0)) for test in large])
+            yield self._define(f"surplus_{k}", _apply("/", _apply("-", said, _number(1.0)), number))
+        yield self._define("total", _apply("max", *(self._ref(f"surplus_{k}") for k in range(len(votes)))))
 
     def _vote(self, j: int, k: int) -> ET.Element:
         return _if(self._fires(j), _number(self.script.votes[j][k]), _number(0.0))
@@ -184,15 +210,13 @@ class _Document:
 
     # Models -----------------------------------------------------------------------------------------------------------
 
-    def _rule_set(self) -> ET.Element:
-        script, answer = self.script, self.script.model.answer
-        assert isinstance(answer, Classes)
-        labels = [_written(label) for label in plain_labels(answer.labels)]
+    def _rule_set(self, classes: list[Label]) -> ET.Element:
+        script, labels = self.script, list(map(_written, classes))
         default = labels[script.totals.index(max(script.totals))]
         rules = _element("RuleSet", defaultScore=default, defaultConfidence="0")
         rules.append(_element("RuleSelectionMethod", criterion="weightedSum"))
         for name, votes, predicate in self._weighted():
-            for k, (label, weight) in enumerate(zip(labels, votes, strict=True)):
+            for k, (label, weight) in enumerate(zip(labels, _raised(votes), strict=True)):
                 # The base is there even if it weighs nothing: it puts the classes in order, the first wins ties.
                 if weight or name == "base":
                     made = _element("SimpleRule", [predicate()], id=f"{name}, class {k}", score=label)
@@ -245,7 +269,7 @@ class _Document:
         return _all([partial(_predicate, name, test, bound) for test, bound in bounds if bound is not None])
 
     def _output(self) -> ET.Element:
-        shares = [_apply("/", self._ref(f"tally_{k}"), self._ref("total")) for k in range(len(self.script.base))]
+        shares = [self._share(k) for k in range(len(self.script.base))]
         some = _apply("greaterThan", self._ref("fired"), _number(0.0))
         decided_by = _if(some, _constant("rules", "string"), _constant(self.script.model.fallback, "string"))
         titles = self.script.outputs[1:-2]
@@ -258,6 +282,11 @@ class _Document:
                 for kind, optype, title, value in fields
             ],
         )
+
+    def _share(self, k: int) -> ET.Element:
+        if not self.script.nearest:
+            return _apply("/", self._ref(f"tally_{k}"), self._ref("total"))
+        return _apply("max", _apply("-", self._ref(f"votes_{k}"), self._ref("total")), _number(0.0))
 
     def _regression(self) -> ET.Element:
         """A mean is no score of a rule: PMML's rules know classes only."""
@@ -275,6 +304,12 @@ class _Document:
 
     def _define(self, name: str, value: ET.Element) -> ET.Element:
         return _element("DerivedField", [value], name=self._our(name), optype="continuous", dataType="double")
+
+
+def _raised(votes: list[float]) -> list[float]:
+    """Weights in place of votes: PMML has none below zero, and the same for all classes does not change who wins."""
+    lowest = min(0.0, *votes)
+    return [vote - lowest for vote in votes]
 
 
 def _element(tag: str, inside: Sequence[ET.Element] = (), **attributes: str) -> ET.Element:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
-from rulecover.export.labels import plain_labels
-from rulecover.export.model import Classes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +19,7 @@ def to_polars(model: Any) -> pl.Expr:
     Parameters
     ----------
     model
-        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
 
     Returns
     -------
@@ -46,7 +44,7 @@ def _answer(script: Script) -> pl.Expr:
     """The steps of the script; each adds fields to a struct, which later steps read."""
     import polars as pl
 
-    steps = [_met, _said, _near, _tally, _heard, _answered]
+    steps = [_met, _said, _near, _tally, _heard, *([_surplus, _nearest] if script.nearest else [_shared]), _answered]
     rows = pl.struct(
         pl.lit(0.0).alias("no feature"), *(_feature(each).alias(f"x{f}") for f, each in script.inputs.items())
     )
@@ -161,6 +159,8 @@ def _heard(script: Script) -> dict[str, pl.Expr]:
     """The votes, those of all training data where nobody has a say."""
     import polars as pl
 
+    if script.always_heard:
+        return {}
     heard = _say(script) > 0
     return {
         f"votes{k}": pl.when(heard).then(pl.field(f"votes{k}")).otherwise(total)
@@ -172,19 +172,49 @@ def _say(script: Script) -> pl.Expr:
     import polars as pl
 
     votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
-    return pl.sum_horizontal(votes) if isinstance(script.model.answer, Classes) else votes[1]
+    return pl.sum_horizontal(votes) if script.classes else votes[1]
+
+
+def _shared(script: Script) -> dict[str, pl.Expr]:
+    """Probabilities: the shares of the votes."""
+    import polars as pl
+
+    return {f"share{k}": pl.field(f"votes{k}") / _say(script) for k in range(len(script.base))}
+
+
+def _surplus(script: Script) -> dict[str, pl.Expr]:
+    """By how much the votes that are as large as that for a class exceed 1, each of them by the same amount."""
+    import polars as pl
+
+    votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
+    large = [[other >= vote for other in votes] for vote in votes]
+    sums = [
+        pl.sum_horizontal(pl.when(same).then(other).otherwise(0.0) for same, other in zip(mine, votes, strict=True))
+        for mine in large
+    ]
+    numbers = [pl.sum_horizontal(same.cast(pl.Float64) for same in mine) for mine in large]
+    return {f"surplus{k}": (said - 1.0) / n for k, (said, n) in enumerate(zip(sums, numbers, strict=True))}
+
+
+def _nearest(script: Script) -> dict[str, pl.Expr]:
+    """Probabilities: the shares that are nearest to the votes."""
+    import polars as pl
+
+    surplus = pl.max_horizontal([pl.field(f"surplus{k}") for k in range(len(script.base))])
+    return {
+        f"share{k}": pl.max_horizontal(pl.field(f"votes{k}") - surplus, pl.lit(0.0)) for k in range(len(script.base))
+    }
 
 
 def _answered(script: Script) -> dict[str, pl.Expr]:
     import polars as pl
 
     votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
-    answer = script.model.answer
-    if isinstance(answer, Classes):
+    if script.classes:
         first, most = pl.lit(None), pl.max_horizontal(votes)
-        for vote, label in reversed(list(zip(votes, plain_labels(answer.labels), strict=True))):
+        for vote, label in reversed(list(zip(votes, script.classes, strict=True))):
             first = pl.when(vote == most).then(pl.lit(label)).otherwise(first)
-        values = [first, *(vote / _say(script) for vote in votes)]
+        values = [first, *(pl.field(f"share{k}") for k in range(len(votes)))]
     else:
         values = [votes[0] / votes[1]]
     decided_by = pl.when(pl.field("fired")).then(pl.lit("rules")).otherwise(pl.lit(script.model.fallback))

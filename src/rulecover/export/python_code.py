@@ -8,16 +8,15 @@ from typing import Any
 import rulecover
 from rulecover.exceptions import ExportError
 from rulecover.export.adapters import scored_rules
-from rulecover.export.conditions import Condition, Script
-from rulecover.export.inputs import ZERO, Coded, Input, Level
-from rulecover.export.labels import plain_labels
-from rulecover.export.model import Classes
+from rulecover.export.conditions import Script
+from rulecover.export.inputs import ZERO, Coded, Level
+from rulecover.export.language import Language, assembled, tables
 
 _HEAD = '''\
 """Rules that vote, written by rulecover {version}; needs nothing but Python.
 
 {name}(row) takes a mapping from column names to numbers, None or nan where a value is missing, and returns a
-dictionary: {returned}, decided_by.
+dictionary: prediction, {returned}rules that fired, decided_by.
 """
 '''
 
@@ -75,24 +74,55 @@ _FALLBACKS = {
     "default": "",
 }
 
-_CLASSES = """\
+_TALLY = """\
     tally = [sum(column) for column in zip(BASE, *votes)]
-    if not sum(tally) > 0:
+"""
+
+_UNHEARD = """\
+    if not {say} > 0:
         tally = TOTALS
+"""
+
+_SHARES = """\
+    probabilities = [votes / sum(tally) for votes in tally]
+"""
+
+_NEAREST = """\
+    falling = sorted(tally, reverse=True)
+    surplus = max((sum(falling[:k]) - 1.0) / k for k in range(1, len(falling) + 1))
+    probabilities = [max(votes - surplus, 0.0) for votes in tally]
+"""
+
+_CLASSES = """\
     return {
         "prediction": CLASSES[tally.index(max(tally))],
-        "probabilities": [votes / sum(tally) for votes in tally],
+        "probabilities": probabilities,
         "rules": fired,
         "decided_by": decided_by,
     }
 """
 
 _MEAN = """\
-    tally = [sum(column) for column in zip(BASE, *votes)]
-    if not tally[1] > 0:
-        tally = TOTALS
     return {"prediction": tally[0] / tally[1], "rules": fired, "decided_by": decided_by}
 """
+
+PYTHON = Language(
+    row="row",
+    literal=ascii,
+    mapping=lambda pairs: ascii(dict(pairs)),
+    helper="_{}".format,
+    missing="{x} != {x}",
+    known="{x} == {x}",
+    above="{x} > {than}",
+    up_to="{x} <= {than}",
+    one_of="{x} in {than}",
+    none_of="{x} not in {than}",
+    both=" and ",
+    either=" or ",
+    counted="({test})",
+    always="True",
+    never="False",
+)
 
 
 def to_python(model: Any, *, name: str = "predict") -> str:
@@ -101,7 +131,7 @@ def to_python(model: Any, *, name: str = "predict") -> str:
     Parameters
     ----------
     model
-        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
     name
         What the function is called.
 
@@ -124,25 +154,18 @@ def to_python(model: Any, *, name: str = "predict") -> str:
     """
     checked_name(name)
     script = Script(scored_rules(model))
-    with_classes = isinstance(script.model.answer, Classes)
-    returned = [
-        "prediction",
-        *(["probabilities (in the order of CLASSES)"] if with_classes else []),
-        "rules that fired",
-    ]
+    returned = "probabilities (in the order of CLASSES), " if script.classes else ""
     parts = [
-        _HEAD.format(version=rulecover.__version__, name=name, returned=", ".join(returned)),
+        _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
         _tables(script),
         _NUMBER,
         _LEVEL if script.has(Level) else "",
         _CODE if script.has(Coded) else "",
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
-        _ADDED.format(name=name, fallback=script.model.fallback)
-        + _FALLBACKS[script.model.fallback]
-        + (_CLASSES if with_classes else _MEAN),
+        _ADDED.format(name=name, fallback=script.model.fallback) + _FALLBACKS[script.model.fallback] + _answer(script),
     ]
-    return "\n\n".join(part.strip("\n") + "\n" for part in parts if part)
+    return assembled(parts, "\n\n")
 
 
 def checked_name(name: str) -> None:
@@ -160,54 +183,21 @@ def checked_name(name: str) -> None:
 
 
 def _tables(script: Script) -> str:
-    answer = script.model.answer
-    tables: dict[str, Any] = {"CLASSES": plain_labels(answer.labels)} if isinstance(answer, Classes) else {}
-    tables |= {"SIZES": script.sizes, "VOTES": script.votes}
-    if script.model.fallback == "all":
-        tables["VOTES_EACH"] = script.votes_each
-    tables |= {"BASE": script.base, "TOTALS": script.totals}
-    return "\n".join(f"{name} = {_table(values)}" for name, values in tables.items())
-
-
-def _table(values: list[Any]) -> str:
-    if not isinstance(values[0], list):
-        return f"[{', '.join(map(ascii, values))}]"
-    return "[\n" + "".join(f"    {row!a},\n" for row in values) + "]"
+    needed = ({"CLASSES": script.classes} if script.classes else {}) | tables(script)
+    return "\n".join(f"{name} = {PYTHON.table(values, '    ')}" for name, values in needed.items())
 
 
 def _met(script: Script) -> str:
     """The function that counts the conditions of each rule that a row meets."""
     lines = ["def _met(row):"]
-    lines += [f"    x{f} = {_read(each)}" for f, each in script.inputs.items()]
+    lines += [f"    x{f} = {PYTHON.read(each)}" for f, each in script.inputs.items()]
     lines.append("    return [")
-    lines += [f"        {' + '.join(map(_condition, rule)) or '0'}," for rule in script.conditions]
+    lines += [f"        {PYTHON.met(rule, none='0')}," for rule in script.conditions]
     return "\n".join([*lines, "    ]"])
 
 
-def _read(each: Input) -> str:
-    if isinstance(each, Level):
-        return f"_level(row, {each.name!a}, {each.level!a})"
-    if isinstance(each, Coded):
-        return f"_code(row, {each.name!a}, {dict(each.codes)!a})"
-    read = f"_number(row, {each.name!a})"
-    return f"_without_zero({read})" if each.zero_missing else read
-
-
-def _condition(condition: Condition) -> str:
-    x = f"x{condition.feature}"
-    if condition.impossible:
-        return f"({x} != {x})" if condition.missing else "False"
-    if condition.any_known:
-        return "True" if condition.missing else f"({x} == {x})"
-    known = _known(condition, x)
-    return f"({x} != {x} or {known})" if condition.missing else f"({known})"
-
-
-def _known(condition: Condition, x: str) -> str:
-    if condition.codes is not None:
-        found = f"{x} in {set(condition.codes)!a}"
-        return f"{x} == {x} and not {found}" if condition.others else found
-    above, up_to = condition.above, condition.up_to
-    if above is None:
-        return f"{x} <= {up_to!a}"
-    return f"{x} > {above!a}" if up_to is None else f"{above!a} < {x} <= {up_to!a}"
+def _answer(script: Script) -> str:
+    unheard = "" if script.always_heard else _UNHEARD.format(say="sum(tally)" if script.classes else "tally[1]")
+    if not script.classes:
+        return _TALLY + unheard + _MEAN
+    return _TALLY + unheard + (_NEAREST if script.nearest else _SHARES) + _CLASSES

@@ -22,7 +22,7 @@ def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: Sequ
     Parameters
     ----------
     model
-        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
     table
         The name of the table; ``("schema", "table")`` names one in a schema.
     dialect
@@ -58,7 +58,7 @@ def to_sql_expression(model: Any, table: str, *, dialect: str, column: str = "pr
     Parameters
     ----------
     model
-        A fitted classifier of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
     table
         The name or alias that the table has in that query.
     dialect

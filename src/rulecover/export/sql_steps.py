@@ -11,14 +11,13 @@ from sqlglot import exp
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole
 from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
-from rulecover.export.labels import Label, plain_labels
-from rulecover.export.model import Classes
+from rulecover.export.labels import Label
 
 #: Rules are added up in blocks of so many: databases limit how many columns a query may have.
 BLOCK = 400
 
 #: How the columns begin that steps hand on to each other.
-_OURS = ("keep_", "rule_", "fired", "list", "votes_", "near_", "best", "total")
+_OURS = ("keep_", "rule_", "fired", "list", "votes_", "near_", "best", "total", "surplus_")
 
 Columns = dict[str, exp.Expression]
 
@@ -96,7 +95,12 @@ class Steps:
                 yield Step(f"nearest_{b}", {self._our("best_now"): best}, beside=True)
             yield Step(f"votes_{b}", self._kept | self._added(block) | self._for_later(block))
         yield Step("tally", self._kept | self._tally())
-        yield Step("heard", {self._our("total"): self._say()}, beside=True)
+        if self.script.nearest:
+            yield Step("surplus", self._surplus(), beside=True)
+            surplus = [self._ref(f"surplus_{k}") for k in range(len(self.script.base))]
+            yield Step("nearest", {self._our("total"): self.dialect.greatest(surplus)}, beside=True)
+        else:
+            yield Step("heard", {self._our("total"): self._say()}, beside=True)
         if not self.script.always_heard:
             yield Step("decided", self._kept | self._decided())
         yield Step("answers", self._answers())
@@ -240,17 +244,38 @@ class Steps:
         return decided
 
     def _answers(self) -> Columns:
-        answer = self.script.model.answer
         kept = {title: self._ref(f"keep_{i}") for i, title in enumerate(self.keep)}
-        shares: list[exp.Expression] = [exp.Div(this=vote, expression=self._ref("total")) for vote in self._all_votes()]
-        values = [self._first(answer), *shares] if isinstance(answer, Classes) else shares[:1]
+        shares = [self._share_of(vote) for vote in self._all_votes()]
+        values = [self._first(self.script.classes), *shares] if self.script.classes else shares[:1]
         values.append(exp.Substring(this=self._ref("list"), start=whole(2), length=whole(10**6)))
         values.append(case((self._some_fire(), text("rules")), default=text(self._fallback)))
         return kept | dict(zip(self.script.outputs, values, strict=True))
 
-    def _first(self, answer: Classes) -> exp.Expression:
+    def _surplus(self) -> Columns:
+        """By how much the votes that are as large as that for a class exceed 1, each of them by the same amount.
+
+        The largest of these is what nearest probabilities are lowered by; see `rulecover.frontier.probabilities`.
+        """
+        surplus: Columns = {}
+        for k, vote in enumerate(self._all_votes()):
+            large = [exp.GTE(this=other, expression=vote.copy()) for other in self._all_votes()]
+            said = [case((test, test.this.copy()), default=self._number(0.0)) for test in large]
+            number = [case((test.copy(), whole(1)), default=whole(0)) for test in large]
+            excess = exp.Sub(this=exp.Paren(this=joined(exp.Add, said)), expression=self._number(1.0))
+            surplus[self._our(f"surplus_{k}")] = exp.Div(
+                this=double(excess), expression=exp.Paren(this=joined(exp.Add, number))
+            )
+        return surplus
+
+    def _share_of(self, vote: exp.Expression) -> exp.Expression:
+        if not self.script.nearest:
+            return exp.Div(this=vote, expression=self._ref("total"))
+        left = exp.Sub(this=vote.copy(), expression=self._ref("total"))
+        return case((exp.GT(this=vote, expression=self._ref("total")), left), default=self._number(0.0))
+
+    def _first(self, classes: list[Label]) -> exp.Expression:
         """The first class with most votes: one with more than all later ones, where no earlier one has."""
-        labels = [self._label(label) for label in plain_labels(answer.labels)]
+        labels = list(map(self._label, classes))
         branches = []
         for k, label in enumerate(labels[:-1]):
             later = [
@@ -291,7 +316,7 @@ class Steps:
 
     def _say(self) -> exp.Expression:
         votes = self._all_votes()
-        return joined(exp.Add, votes) if isinstance(self.script.model.answer, Classes) else votes[1]
+        return joined(exp.Add, votes) if self.script.classes else votes[1]
 
     def _some_fire(self) -> exp.Expression:
         return exp.GT(this=self._ref("fired"), expression=whole(0))

@@ -52,6 +52,20 @@ class AdditiveVote:
         added, missed = MajorityVote(self.rules, self.votes).tally(X)
         return self.default + added, missed
 
+    def why(self, X: Any, said: Array) -> pd.DataFrame:
+        """For each row the votes that add up to what was said of it; see `RulePathClassifier.why`."""
+        import pandas as pd
+
+        met, by = self.rules.matcher.hits(X)
+        row = np.concatenate([np.arange(X.shape[0]), met])
+        rule = np.concatenate([np.full(X.shape[0], -1), by])
+        order = np.lexsort((rule, row))
+        row, rule = row[order], rule[order]
+        votes = np.vstack([self.votes, self.default])[rule]
+        text = np.array([*(each.text for each in self.rules), "by default"], dtype=object)
+        columns: dict[str, Any] = {"row": row, "prediction": said[row], "rule": rule, "text": text[rule]}
+        return pd.DataFrame(columns | dict(zip(vote_names(self.answers), votes.T, strict=True)))
+
     def to_frame(self) -> pd.DataFrame:
         """One row a vote: its rule's text, clauses and samples, and what it adds; the default vote first."""
         import pandas as pd

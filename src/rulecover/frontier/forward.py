@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rulecover.rules import RuleSet
 from rulecover.typing import Bools, Floats, Ints
 
 #: Gains are compared to so many digits of the largest: rounding in the last ones decides nothing.
-_DIGITS = 9
+DIGITS = 9
 
 #: A gain below this share of the targets' spread, or its square of their own squares, is rounding.
 _NOTHING = 1e-12
@@ -71,10 +71,34 @@ class ForwardPath:
     least: int
 
 
-class _Fit:
+class RuleSums(Protocol):
+    """What the choice must know of the rules to choose from: sums over their samples."""
+
+    @property
+    def weight(self) -> Floats | None:
+        """What each sample counts."""
+
+    @property
+    def total(self) -> float:
+        """The (weighted) number of samples."""
+
+    @property
+    def sizes(self) -> Floats:
+        """The (weighted) number of samples of each rule."""
+
+    def __len__(self) -> int: ...
+
+    def sums(self, values: Floats) -> Floats:
+        """The (weighted) sum of each column of `values` over the samples of each rule, rules x columns."""
+
+    def overlap(self, covered: Bools) -> Floats:
+        """The (weighted) number of these samples that each rule covers."""
+
+
+class ForwardFit:
     """The rules that are in, their votes, and what is left to explain."""
 
-    def __init__(self, candidates: Candidates, target: Floats, terms: Terms) -> None:
+    def __init__(self, candidates: RuleSums, target: Floats, terms: Terms) -> None:
         self._candidates, self._terms = candidates, terms
         self._weight = np.ones(len(target)) if candidates.weight is None else candidates.weight
         # Around their means the targets keep their digits, however large the means are.
@@ -167,7 +191,7 @@ class _Contest:
         """Required features that no rule uses yet."""
         return self._constraints.required[self._unmet]
 
-    def next_rule(self, fit: _Fit) -> tuple[Bools, int] | None:
+    def next_rule(self, fit: ForwardFit) -> tuple[Bools, int] | None:
         """The samples and the sign of the best rule there is; ``None`` if none explains anything."""
         while True:
             open_to = self._free & self._uses[:, self._unmet].any(axis=1) if self._unmet.any() else self._free
@@ -178,17 +202,17 @@ class _Contest:
             self._free[[j for j, found in tried if found.gain <= 0]] = False
             best = max(found.gain for _, found in tried)
             if best > 0:
-                return self._take(*min(tried, key=lambda one: (-round(one[1].gain / best, _DIGITS), one[1].kept.sum())))
+                return self._take(*min(tried, key=lambda one: (-round(one[1].gain / best, DIGITS), one[1].kept.sum())))
 
     def _leading(self, gains: Floats) -> Ints:
         """The few candidates of the largest gains, those with fewer clauses first where gains are equal."""
         few = max(1, self._tries)
         least = -np.partition(-gains, few)[few] if len(gains) > few else -1.0
-        near = np.flatnonzero((gains > 0) & (gains >= (1.0 - 10.0**-_DIGITS) * least))
-        rounded = np.round(gains[near] / gains.max(), _DIGITS)
+        near = np.flatnonzero((gains > 0) & (gains >= (1.0 - 10.0**-DIGITS) * least))
+        rounded = np.round(gains[near] / gains.max(), DIGITS)
         return near[np.lexsort((self._rules.lengths[near], -rounded))][:few]
 
-    def _tried(self, j: int, fit: _Fit) -> Shortened:
+    def _tried(self, j: int, fit: ForwardFit) -> Shortened:
         rule = self._rules.take(np.array([j]))
         clause_signs = self._constraints.clause_signs(rule)
 
@@ -253,7 +277,7 @@ def forward_path(
     """
     terms = terms or Terms()
     constraints = constraints or Constraints.of(candidates.source.feature_names)
-    fit = _Fit(candidates, target, terms)
+    fit = ForwardFit(candidates, target, terms)
     contest = _Contest(candidates, X, constraints, terms.tries)
     if given is not None:
         contest.note(given)

@@ -17,7 +17,6 @@ def nearest_probabilities(votes: Floats) -> Floats:
     """
     falling = -np.sort(-votes, axis=1)
     surplus = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, votes.shape[1] + 1)
-    kept = (falling > surplus).sum(axis=1)  # the shares that stay positive
-    lowered = np.take_along_axis(surplus, kept[:, None] - 1, axis=1)
-    shares: Floats = np.maximum(votes - lowered, 0.0)
+    # It grows with every share that stays positive, and with no other: the largest is what is too much.
+    shares: Floats = np.maximum(votes - surplus.max(axis=1, keepdims=True), 0.0)
     return shares

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
+import scipy.sparse
+from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import lsq_linear
 
 from rulecover.typing import Floats
@@ -40,6 +41,23 @@ class GrowingRidge:
         self._z = sums[None] / self._factor
         self._signs = np.zeros(1, dtype=np.intp)
         self._squares, self._strength = squares, strength
+
+    @classmethod
+    def on(cls, covered: scipy.sparse.csr_array, target: Floats, weight: Floats, *, strength: float) -> GrowingRidge:
+        """The ridge on many columns at once: `covered` is samples x columns, without the column of ones."""
+        weighted = target * weight[:, None]
+        total = float(weight.sum())
+        sums, squares = weighted.sum(axis=0), float((weighted * target).sum())
+        ridge = cls(total=total, sums=sums, squares=squares, strength=strength)
+        columns = covered.astype(np.float64)
+        sizes = columns.T @ weight
+        gram = np.zeros((1 + len(sizes), 1 + len(sizes)))
+        gram[0, 0], gram[0, 1:], gram[1:, 0] = total, sizes, sizes
+        gram[1:, 1:] = (columns.T @ columns.multiply(weight[:, None]).tocsr()).toarray() + strength * np.eye(len(sizes))
+        ridge._factor = cholesky(gram, lower=True)
+        ridge._z = solve_triangular(ridge._factor, np.vstack([sums, columns.T @ weighted]), lower=True)
+        ridge._signs = np.zeros(len(gram), dtype=np.intp)
+        return ridge
 
     def add(self, overlap: Floats, *, size: float, sums: Floats, sign: int = 0) -> None:
         """A new column.

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 _TABLE = """\
 <table class="rulecover">
 <thead><tr><th>rule</th><th style="text-align:left">if</th>
-{%- if seen %}<th style="text-align:left">then</th><th>samples</th><th>purity</th>{% endif %}</tr></thead>
+{%- for column in columns %}<th{% if not column.right %} style="text-align:left"{% endif %}>{{ column.name }}</th>
+{%- endfor %}</tr></thead>
 <tbody>
 {% for rule in rules %}
 <tr><td>{{ loop.index0 }}</td><td style="text-align:left">{{ rule.text | printable }}</td>
-{%- if seen %}
-<td style="text-align:left">{{ rule.prediction | string | printable }}</td>
-<td>{{ rule.support | number }}</td><td>{{ rule.purity | percent }}</td>
-{%- endif %}
+{%- for column in columns %}
+<td{% if not column.right %} style="text-align:left"{% endif %}>{{ column.cell(rule) }}</td>
+{%- endfor %}
 </tr>
 {% endfor %}
 </tbody>
@@ -29,4 +29,4 @@ def rule_table_html(rules: RuleSet) -> str:
     from rulecover.view.rendering import environment
 
     template = environment().from_string(_TABLE)
-    return template.render(rules=list(rules), seen=rules.evidence is not None)
+    return template.render(rules=list(rules), columns=rules.evidence.view.columns if rules.evidence else ())

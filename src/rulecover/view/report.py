@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from rulecover.files import whole_file
 from rulecover.view.numbers import amount
@@ -64,8 +64,7 @@ def write_report(summary: Summary, path: str | os.PathLike[str]) -> Path:
 def report_html(summary: Summary) -> str:
     """The report as HTML; every name that a user supplies is escaped."""
     rules = summary.rules
-    seen = cast("ClassEvidence", rules.evidence)
-    classes = [printable(str(label)) for label in seen.classes.tolist()]
+    assert rules.evidence is not None
     template = environment().get_template("report.html")
     return template.render(
         summary=summary,
@@ -75,15 +74,24 @@ def report_html(summary: Summary) -> str:
         proved=proved_in_words(summary),
         votes=votes_in_words(summary),
         path=path_in_words(summary),
-        classes=[(name, _colour(k)) for k, name in enumerate(classes)],
-        rows=_rows(rules, classes, summary.votes[1:]),
-        widest=min(_WIDEST, max(map(len, classes))),
         features=_features(rules),
+        measure=rules.evidence.view.measure,
+        **rules.evidence.view.report(rules, summary.votes[1:]),
     )
 
 
-def _rows(rules: RuleSet, classes: list[str], votes: Sequence[tuple[float, ...]]) -> list[_Row]:
-    seen = cast("ClassEvidence", rules.evidence)
+def part_on_classes(rules: RuleSet, seen: ClassEvidence, votes: Sequence[tuple[float, ...]]) -> dict[str, Any]:
+    """What the report shows of rules that predict a class; see `Summary` on their votes."""
+    classes = [printable(str(label)) for label in seen.classes.tolist()]
+    return {
+        "numbers": False,
+        "classes": [(name, _colour(k)) for k, name in enumerate(classes)],
+        "rows": _rows(rules, seen, classes, votes),
+        "widest": min(_WIDEST, max(map(len, classes))),
+    }
+
+
+def _rows(rules: RuleSet, seen: ClassEvidence, classes: list[str], votes: Sequence[tuple[float, ...]]) -> list[_Row]:
     total = seen.total
     usual = seen.totals / total
     rows = [

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rulecover.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
-    from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
     from rulecover.setcover import Certificate
 
 
 @dataclass(frozen=True)
 class Score:
-    """A model beside others: its name, its accuracy on held-out rows, and how large it is, in words."""
+    """A model beside others: its name, its accuracy (of numbers R²) on held-out rows, and its size, in words."""
 
     name: str
     accuracy: float
@@ -36,11 +35,12 @@ class Summary:
     rules, certificate
         The rules, and what is proved of them, if they are a cover.
     scores
-        The accuracy of the rules, then of other models, on the held-out rows.
+        The accuracy of the rules (of numbers R²), then of other models, on the held-out rows.
     missed
         The share of held-out rows that no rule covers.
     fidelity
-        The share of held-out rows on which rules and source model agree; ``None`` for rules without a model.
+        The share of held-out rows on which rules and source model agree; of numbers R² with the model's answers;
+        ``None`` for rules without a model.
     fallback
         Who answered for the missed rows: "closest", "all", "majority", "model", "default" or a name of your own.
     n_candidates
@@ -80,14 +80,14 @@ class Summary:
         notes: Sequence[str] = (),
         shown: RuleSet | None = None,
     ) -> Summary:
-        """The figures of a fitted `MIRCOClassifier` or `RulePathClassifier` on held-out rows.
+        """The figures of a fitted `MIRCOClassifier`, `RulePathClassifier`, or one of numbers, on held-out rows.
 
         Parameters
         ----------
         model
             The fitted rules.
         X, y
-            Held-out rows and their labels.
+            Held-out rows and their labels, or numbers.
         title
             What the data are called.
         beside
@@ -98,9 +98,13 @@ class Summary:
             The model's rules in other words, if its own are not for print.
         """
         rules = model.rules_ if shown is None else shown
-        scores = [Score("these rules", accuracy(model, X, y), _size(rules))]
-        scores += [Score(name, accuracy(other, X, y), _size_of(other)) for name, other in (beside or {}).items()]
-        scores.append(Score("most frequent class", _majority_accuracy(rules, y), "no rules"))
+        assert rules.evidence is not None
+        view = rules.evidence.view
+        scores = [Score("these rules", view.score(model.predict(X), y), _size(rules))]
+        others = (beside or {}).items()
+        scores += [Score(name, view.score(other.predict(X), y), _size_of(other)) for name, other in others]
+        name, answer = view.naive
+        scores.append(Score(name, view.score(np.full(len(y), answer), y), "no rules"))
         return cls(
             title=title,
             rules=rules,
@@ -142,16 +146,6 @@ def _fidelity(model: Any, X: Any) -> float | None:
         return float(model.fidelity(X))
     except UnreadableModelError:  # rules made by hand
         return None
-
-
-def accuracy(model: Any, X: Any, y: Any) -> float:
-    """The share of rows that the model gets right."""
-    return float(np.mean(np.asarray(model.predict(X)) == np.asarray(y)))
-
-
-def _majority_accuracy(rules: RuleSet, y: Any) -> float:
-    seen = cast("ClassEvidence", rules.evidence)
-    return float(np.mean(np.asarray(y) == seen.classes[seen.totals.argmax()]))
 
 
 def _size(rules: RuleSet) -> str:

@@ -4,55 +4,44 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
-
-from rulecover.view.numbers import amount
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
     from rulecover.view.summary import Score
-
-HEADER = ("rule", "then", "samples", "purity", "if")
 
 
 def rule_table(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> str:
     """An aligned table, one line a rule; the condition stands last, where its length does no harm.
 
-    Fitted `votes` (rules x classes) decide what a rule speaks for, and are shown with it.
+    Fitted `votes` (rules x answers) decide what a rule speaks for, and are shown with it.
     """
     if not len(rules):
         return "no rules"
     if rules.evidence is None:
         rows = [(str(j), printable(rule.text)) for j, rule in enumerate(rules)]
         return aligned([("rule", "if"), *rows], right=(True, False))
-    return aligned([HEADER, *rule_rows(rules, votes)], right=(True, False, True, True, False))
+    columns = rules.evidence.view.columns
+    header = ("rule", *(column.name for column in columns), "if")
+    return aligned([header, *rule_rows(rules, votes)], right=(True, *(column.right for column in columns), False))
 
 
-def rule_rows(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> list[tuple[str, str, str, str, str]]:
-    """The cells under `HEADER`, for rules that have met data."""
-    return [
-        (
-            str(j),
-            printable(_speaks_for(rules, votes[j]) if votes else str(rule.prediction)),
-            amount(rule.support or 0.0),
-            percent(rule.purity or 0.0),
-            printable(rule.text),
-        )
-        for j, rule in enumerate(rules)
-    ]
+def rule_rows(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> list[tuple[str, ...]]:
+    """The cells of each rule that has met data: its number, what it found, and its condition."""
+    assert rules.evidence is not None
+    view = rules.evidence.view
+    rows = []
+    for j, rule in enumerate(rules):
+        cells = [column.cell(rule) for column in view.columns]
+        first = [printable(view.speaks_for(votes[j])), *cells[1:]] if votes else cells
+        rows.append((str(j), *first, printable(rule.text)))
+    return rows
 
 
-def _speaks_for(rules: RuleSet, vote: Sequence[float]) -> str:
-    """The class to which a fitted vote adds most, and how much."""
-    most = max(vote)
-    return f"{cast('ClassEvidence', rules.evidence).classes.tolist()[list(vote).index(most)]} {most:+.2g}"
-
-
-def score_table(scores: Sequence[Score]) -> str:
-    """The accuracy and the size of each model, aligned."""
+def score_table(scores: Sequence[Score], measure: str = "accuracy") -> str:
+    """The score and the size of each model, aligned."""
     rows = [(score.name, f"{score.accuracy:.3f}", score.size) for score in scores]
-    return aligned([("", "accuracy", "size"), *rows], right=(False, True, False))
+    return aligned([("", measure, "size"), *rows], right=(False, True, False))
 
 
 def percent(share: float) -> str:

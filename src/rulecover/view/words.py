@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from rulecover.view.numbers import short_number
-from rulecover.view.text import percent, printable
+from rulecover.view.text import percent
 
 if TYPE_CHECKING:
-    from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
     from rulecover.setcover import Certificate
     from rulecover.view.summary import Summary
+    from rulecover.view.target import TargetView
 
 _WHO_ANSWERED = {
     "closest": "the rules that it almost meets answer",
     "all": "every rule answers by how much of it is met",
     "majority": "the most frequent class is the answer",
+    "mean": "the mean of all rows, or what was fitted in its place, is the answer",
     "model": "the source model answers",
     "default": "the default vote is the answer",
 }
@@ -26,21 +27,18 @@ _WHO_ANSWERED = {
 def summary_in_words(summary: Summary) -> str:
     """One sentence: how many rules, of how many, cover how many rows."""
     rules = summary.rules
-    seen = cast("ClassEvidence", rules.evidence)
-    rows = f"{seen.total:,.0f}"
-    classes = len(seen.classes)
+    seen = rules.evidence
+    assert seen is not None
     return (
-        f"{_some(len(rules), 'rule')} out of {summary.n_candidates:,}, chosen on {rows} rows "
-        f"({_some(classes, 'class', 'classes')}) and checked on {summary.n_held_out:,} held-out rows."
+        f"{_some(len(rules), 'rule')} out of {summary.n_candidates:,}, chosen on {seen.total:,.0f} rows "
+        f"({seen.view.kind}) and checked on {summary.n_held_out:,} held-out rows."
     )
 
 
 def figures_in_words(summary: Summary) -> list[str]:
     """How often the rules agree with their source, and who answers where none applies."""
-    sentences = []
-    if summary.fidelity is not None:
-        agreed = percent(summary.fidelity)
-        sentences.append(f"The rules agree with the model they come from on {agreed} of the held-out rows.")
+    view = _view(summary)
+    sentences = [] if summary.fidelity is None else [view.fidelity_in_words(summary.fidelity)]
     if summary.missed:
         who = _WHO_ANSWERED.get(summary.fallback, f"{summary.fallback} answers")
         sentences.append(f"No rule covers {percent(summary.missed)} of the held-out rows; for such a row {who}.")
@@ -68,21 +66,21 @@ def proved_in_words(summary: Summary) -> list[str]:
 
 
 def path_in_words(summary: Summary) -> list[str]:
-    """How accurate other sizes are; nothing where there are none."""
+    """How good other sizes are; nothing where there are none."""
     if not summary.path:
         return []
     sizes = ", ".join(f"{_some(size, 'rule')} {score:.3f}" for size, score in summary.path)
-    return [f"Cross-validated accuracy on the training rows by the number of rules: {sizes}."]
+    return [f"Cross-validated {_view(summary).measure} on the training rows by the number of rules: {sizes}."]
 
 
 def votes_in_words(summary: Summary) -> list[str]:
-    """The default vote; nothing where there is none."""
-    if not summary.votes:
-        return []
-    evidence = cast("ClassEvidence", summary.rules.evidence)
-    classes = [printable(str(label)) for label in evidence.classes.tolist()]
-    default = ", ".join(f"{value:+.3g} for {label}" for label, value in zip(classes, summary.votes[0], strict=True))
-    return [f"Every row begins with the default vote, {default}; the votes of the rules that it meets are added."]
+    """What every row begins with; nothing where that is nothing."""
+    return _view(summary).start_in_words(summary.votes)
+
+
+def _view(summary: Summary) -> TargetView:
+    assert summary.rules.evidence is not None
+    return summary.rules.evidence.view
 
 
 def certificate_in_words(certificate: Certificate) -> list[str]:

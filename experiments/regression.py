@@ -1,0 +1,250 @@
+"""R² against the number of rules: MIRCO with plain and with refitted values, a pruned tree, and the forest.
+
+    pip install vega_datasets plotnine statsmodels
+    python experiments/regression.py
+
+5 folds. What is set is tuned inside each training part, by 3 inner folds, for every limit on the rules: the impurity
+weight, and the forest that the rules come from (leaves a tree, or grown in full and cut); for plain means also the
+demand; for the tuned tree the size of a leaf.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from regression_data import DATA
+from rich.console import Console
+from rich.progress import track
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold
+from sklearn.tree import DecisionTreeRegressor
+
+from rulecover import MIRCORegressor, RCBoostRegressor
+from rulecover.means import MeanVote
+from rulecover.setcover.greedy import greedy_picks
+
+HERE = Path(__file__).parent
+LIMITS = [3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50]
+#: Where settings of refitted models are tuned; between them the next one counts.
+TUNED = [5, 10, 20, 50]
+METHODS = ["refitted rules", "plain rules", "pruned tree", "tuned tree"]
+SHOWN = [3, 5, 10, 15, 20, 30, 50]
+
+#: Answers for held-out rows by the limit on the rules, and the number of rules that are used.
+Curve = dict[int, tuple[np.ndarray, int]]
+
+
+def source(leaves: int | None, X: Any, y: Any) -> MIRCORegressor:
+    """MIRCO of a trained forest: of trees with so many leaves, or of trees grown in full, which it cuts."""
+    small = {} if leaves is None else {"max_leaf_nodes": leaves, "min_samples_leaf": 5}
+    grown = RandomForestRegressor(100, max_features=1 / 3, random_state=0, **small).fit(X, y)
+    return MIRCORegressor(FrozenEstimator(grown), min_samples="auto" if leaves is None else 1)
+
+
+def refitted(X: Any, y: Any, X_test: Any, limits: list[int], mirco: MIRCORegressor, *, weight: float) -> Curve:
+    """The default way: forward choice out of a cover, values by ridge."""
+    curve = {}
+    for limit in limits:
+        model = clone(mirco).set_params(max_rules=limit, impurity_weight=weight).fit(X, y)
+        curve[limit] = model.predict(X_test), len(model.rules_)
+    return curve
+
+
+def plain(
+    X: Any, y: Any, X_test: Any, limits: list[int], mirco: MIRCORegressor, *, weight: float, demand: int
+) -> Curve:
+    """The paper's way: the greedy cover, or its first picks where the limit binds; the mean of the covering rules."""
+    settings = {"impurity_weight": weight, "demand": demand, "solver": "greedy", "max_rules": None, "ridge": None}
+    model = clone(mirco).set_params(**settings).fit(X, y)
+    data, _ = model._training_data(X, y, None)
+    pool = model._pool(data, np.full(len(y), demand))
+    picks, _ = greedy_picks(pool.problem(demand))
+    numbers = X_test.to_numpy(dtype=float)
+    curve = {}
+    for limit in limits:
+        rules = model.rules_ if limit >= len(picks) else pool.written(picks[:limit])
+        vote = MeanVote.of(rules, "equal")
+        tally, missed = vote.tally(numbers)
+        tally[missed] = vote.of_all_samples
+        curve[limit] = vote.decided(tally), len(rules)
+    return curve
+
+
+def pruned(X: Any, y: Any, X_test: Any, limits: list[int], mirco: None) -> Curve:
+    """A tree grown in full, pruned by cost and complexity until it has no more leaves than the limit."""
+    alphas = DecisionTreeRegressor(random_state=0).cost_complexity_pruning_path(X, y).ccp_alphas
+    curve = {}
+    for limit in limits:
+        low, high = 0, len(alphas) - 1
+        while low < high:
+            middle = (low + high) // 2
+            small = DecisionTreeRegressor(random_state=0, ccp_alpha=alphas[middle]).fit(X, y)
+            low, high = (low, middle) if small.get_n_leaves() <= limit else (middle + 1, high)
+        tree = DecisionTreeRegressor(random_state=0, ccp_alpha=alphas[low]).fit(X, y)
+        curve[limit] = tree.predict(X_test), int(tree.get_n_leaves())
+    return curve
+
+
+def best_first(X: Any, y: Any, X_test: Any, limits: list[int], mirco: None, *, leaf: int) -> Curve:
+    """A tree that grows where it gains most, up to as many leaves."""
+    curve = {}
+    for limit in limits:
+        tree = DecisionTreeRegressor(max_leaf_nodes=limit, min_samples_leaf=leaf, random_state=0).fit(X, y)
+        curve[limit] = tree.predict(X_test), int(tree.get_n_leaves())
+    return curve
+
+
+#: How each method is run, the limits at which it is tuned, and its settings.
+WAYS: dict[str, tuple[Callable[..., Curve], list[int], list[dict[str, Any]]]] = {
+    "refitted rules": (
+        refitted,
+        TUNED,
+        [{"leaves": n, "weight": w} for n, w in product((8, 16, None), (1, 5, 20))],
+    ),
+    "plain rules": (
+        plain,
+        LIMITS,
+        [{"leaves": n, "weight": w, "demand": k} for n, w, k in product((6, 10, 16, 32), (1, 5, 20), (1, 2, 3, 5))],
+    ),
+    "pruned tree": (pruned, LIMITS, [{}]),
+    "tuned tree": (best_first, LIMITS, [{"leaf": leaf} for leaf in (1, 5, 10, 20)]),
+}
+
+
+class Sources:
+    """The forests of one training part, each trained once."""
+
+    def __init__(self, X: Any, y: Any) -> None:
+        self._data = X, y
+        self._known: dict[int | None, MIRCORegressor] = {}
+
+    def run(self, way: Callable[..., Curve], X_test: Any, limits: list[int], setting: dict[str, Any]) -> Curve:
+        if "leaves" not in setting:
+            return way(*self._data, X_test, limits, None, **setting)
+        leaves = setting["leaves"]
+        if leaves not in self._known:
+            self._known[leaves] = source(leaves, *self._data)
+        rest = {name: value for name, value in setting.items() if name != "leaves"}
+        return way(*self._data, X_test, limits, self._known[leaves], **rest)
+
+
+def tuned(method: str, X: Any, y: Any) -> dict[int, dict[str, Any]]:
+    """The best setting for each limit, by 3 folds of the training part."""
+    way, limits, choices = WAYS[method]
+    if len(choices) == 1:
+        return dict.fromkeys(LIMITS, choices[0])
+    scores = {limit: np.zeros(len(choices)) for limit in limits}
+    for train, test in KFold(3, shuffle=True, random_state=1).split(X):
+        sources = Sources(X.iloc[train], y[train])
+        for place, setting in enumerate(choices):
+            curve = sources.run(way, X.iloc[test], limits, setting)
+            for limit in limits:
+                scores[limit][place] += r2_score(y[test], curve[limit][0])
+    best = {limit: choices[int(scores[limit].argmax())] for limit in limits}
+    return {limit: best[min((t for t in limits if t >= limit), default=limits[-1])] for limit in LIMITS}
+
+
+def one_fold(X: Any, y: Any, train: Any, test: Any) -> list[dict[str, Any]]:
+    part, rest = X.iloc[train], X.iloc[test]
+    sources = Sources(part, y[train])
+    rows = []
+
+    def note(method: str, limit: int, used: int, answers: Any, **more: Any) -> None:
+        rows.append({"method": method, "limit": limit, "rules": used, "r2": r2_score(y[test], answers), **more})
+
+    for method in METHODS:
+        way = WAYS[method][0]
+        settings = tuned(method, part, y[train])
+        for limit in LIMITS:
+            answers, used = sources.run(way, rest, [limit], settings[limit])[limit]
+            said = " ".join(f"{name}={value}" for name, value in settings[limit].items())
+            note(method, limit, used, answers, setting=said)
+    whole = RandomForestRegressor(100, random_state=0).fit(part, y[train])
+    leaves = sum(int(tree.get_n_leaves()) for tree in whole.estimators_)
+    note("forest", 0, leaves, whole.predict(rest))
+    boosted = RCBoostRegressor(random_state=0).fit(part, y[train])
+    note("RCBoost, all rules", 0, len(boosted.rules_), boosted.predict(rest))
+    usual = MIRCORegressor(random_state=0).fit(part, y[train])
+    lower, upper = usual.predict_interval(rest, 0.9).T
+    inside = float(np.mean((lower <= y[test]) & (y[test] <= upper)))
+    missed = float(usual.missed(rest).mean())
+    note("defaults", 20, len(usual.rules_), usual.predict(rest), inside=inside, missed=missed)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--datasets", default=",".join(DATA), help="names, separated by commas")
+    parser.add_argument("--out", type=Path, default=HERE / "regression.csv")
+    arguments = parser.parse_args()
+    done = pd.read_csv(arguments.out) if arguments.out.exists() else pd.DataFrame(columns=["dataset", "fold"])
+    for name in arguments.datasets.split(","):
+        X, y = DATA[name]()
+        folds = list(KFold(5, shuffle=True, random_state=0).split(X))
+        for fold, (train, test) in enumerate(track(folds, name, console=Console(stderr=True))):
+            if ((done["dataset"] == name) & (done["fold"] == fold)).any():
+                continue
+            found = pd.DataFrame(one_fold(X, y, train, test))
+            found.insert(0, "fold", fold)
+            found.insert(0, "dataset", name)
+            done = pd.concat([done, found], ignore_index=True)
+            done.to_csv(arguments.out, index=False, float_format="%.6g")
+    text = report(done)
+    arguments.out.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+def report(table: pd.DataFrame) -> str:
+    """The curves, their mean over the data sets, and what the defaults do."""
+    by_set = table.groupby(["dataset", "method", "limit"], sort=False)["r2"].mean()
+    names = list(dict.fromkeys(table["dataset"]))
+    lines = [
+        "# Regression: R² against the number of rules",
+        "",
+        "Made by `python experiments/regression.py`: 5 folds, settings tuned inside them. A tree has leaves in place",
+        "of rules. *Refitted*: forward choice out of a cover, values by ridge. *Plain*: the greedy cover (its first",
+        "picks where the limit binds), and the mean of the covering rules. *Pruned*: by cost and complexity. *Tuned*:",
+        "grown best first, with the size of a leaf tuned.",
+        "",
+    ]
+    for name in ["mean", *names]:
+        wanted = names if name == "mean" else [name]
+        mean = by_set.loc[wanted].groupby(["method", "limit"]).mean()
+        lines += [f"## {name}", "", f"| at most | {' | '.join(map(str, SHOWN))} |", "|---" * (len(SHOWN) + 1) + "|"]
+        for method in METHODS:
+            lines.append(f"| {method} | {' | '.join(f'{mean[method, limit]:.3f}' for limit in SHOWN)} |")
+        lines += [
+            "",
+            f"Forest {mean['forest', 0]:.3f}; RCBoost, all its rules {mean['RCBoost, all rules', 0]:.3f}.",
+            "",
+        ]
+    usual = table[table["method"] == "defaults"].groupby("dataset", sort=False)
+    forest_of = table[table["method"] == "forest"].groupby("dataset", sort=False)["r2"].mean()
+    lines += [
+        "## The defaults, untuned",
+        "",
+        "| data set | R² | forest | rules | in the 90 % interval | missed |",
+        "|---" * 6 + "|",
+    ]
+    for name, rows in usual:
+        cells = [f"{rows['r2'].mean():.3f}", f"{forest_of[name]:.3f}", f"{rows['rules'].mean():.1f}"]
+        cells += [f"{100 * rows['inside'].mean():.0f} %", f"{100 * rows['missed'].mean():.1f} %"]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    main()

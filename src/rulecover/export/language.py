@@ -1,0 +1,110 @@
+"""How programming languages spell what rules ask of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rulecover.export.conditions import Condition, Script
+from rulecover.export.inputs import Coded, Input, Level
+from rulecover.export.labels import Label
+
+
+@dataclass(frozen=True)
+class Language:
+    """Words of a language; in those with braces, ``{x}`` stands for the value of a feature.
+
+    Parameters
+    ----------
+    row
+        What the functions that read a row call it.
+    literal
+        A value as it stands in the source.
+    mapping
+        Pairs of labels and codes as the source of a mapping.
+    helper
+        The name of one of our own functions: "number", "level", "code" or "without_zero".
+    missing, known, above, up_to, one_of, none_of
+        Tests of a feature; the last ones also have ``{than}``, what it is compared with.
+    both, either
+        What stands between two tests, the first binding closer.
+    counted
+        ``{test}`` as something that can be added up.
+    always, never
+        Tests that need no feature, ready to be added up.
+    """
+
+    row: str
+    literal: Callable[[Any], str]
+    mapping: Callable[[tuple[tuple[Label, float], ...]], str]
+    helper: Callable[[str], str]
+    missing: str
+    known: str
+    above: str
+    up_to: str
+    one_of: str
+    none_of: str
+    both: str
+    either: str
+    counted: str
+    always: str
+    never: str
+
+    def read(self, each: Input) -> str:
+        """The call that gives the value of a feature in a row."""
+        if isinstance(each, Level):
+            return self._call("level", each.name, self.literal(each.level))
+        if isinstance(each, Coded):
+            return self._call("code", each.name, self.mapping(each.codes))
+        read = self._call("number", each.name)
+        return f"{self.helper('without_zero')}({read})" if each.zero_missing else read
+
+    def _call(self, helper: str, name: str, *arguments: str) -> str:
+        return f"{self.helper(helper)}({', '.join([self.row, self.literal(name), *arguments])})"
+
+    def met(self, rule: Iterable[Condition], none: str) -> str:
+        """The number of conditions of a rule that a row meets; `none` where there are no conditions."""
+        return " + ".join(map(self._condition, rule)) or none
+
+    def _condition(self, condition: Condition) -> str:
+        x = f"x{condition.feature}"
+        missing, known = self.missing.format(x=x), self.known.format(x=x)
+        if condition.impossible:
+            return self.counted.format(test=missing) if condition.missing else self.never
+        if condition.any_known:
+            return self.always if condition.missing else self.counted.format(test=known)
+        tests = self.both.join(self._tests(condition, x))
+        return self.counted.format(test=f"{missing}{self.either}{tests}" if condition.missing else tests)
+
+    def _tests(self, condition: Condition, x: str) -> list[str]:
+        """What a known value must pass."""
+        if condition.codes is not None:
+            codes = self.literal(list(condition.codes))
+            if not condition.others:
+                return [self.one_of.format(x=x, than=codes)]
+            return [self.known.format(x=x), self.none_of.format(x=x, than=codes)]
+        bounds = (self.above, condition.above), (self.up_to, condition.up_to)
+        return [test.format(x=x, than=self.literal(bound)) for test, bound in bounds if bound is not None]
+
+    def table(self, values: list[Any], indent: str) -> str:
+        """Numbers in a row, or rows of them, one a line."""
+        if not isinstance(values[0], list):
+            return self.literal(values)
+        return "[\n" + "".join(f"{indent}{self.literal(row)},\n" for row in values) + "]"
+
+
+def tables(script: Script) -> dict[str, list[Any]]:
+    """The numbers that every script needs, by the names they have in the source."""
+    needed: dict[str, list[Any]] = {"SIZES": script.sizes, "VOTES": script.votes}
+    if script.model.fallback == "all":
+        needed["VOTES_EACH"] = script.votes_each
+    needed["BASE"] = script.base
+    if not script.always_heard or script.model.fallback == "majority":
+        needed["TOTALS"] = script.totals
+    return needed
+
+
+def assembled(parts: Iterable[str], between: str) -> str:
+    """The parts of a source that are there, with empty lines between."""
+    return between.join(part.strip("\n") + "\n" for part in parts if part)

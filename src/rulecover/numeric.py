@@ -1,0 +1,95 @@
+"""Samples with numbers to predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from sklearn.metrics import r2_score
+
+from rulecover.evidence import NumericEvidence
+from rulecover.pool import Samples
+from rulecover.typing import Array, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class NumericData(Samples):
+    """Samples with numbers.
+
+    Parameters
+    ----------
+    X
+        Rows x columns, dense or sparse.
+    y
+        The number of each row.
+    weight
+        Positive, one a row; ``None`` counts each row once.
+    centre, unit
+        Numbers are added up as ``(y - centre) / unit``.
+    """
+
+    X: Any
+    y: Floats
+    weight: Floats | None
+    centre: float
+    unit: float
+
+    @classmethod
+    def of(cls, X: Any, y: Floats, weight: Floats | None = None, *, scale: float | None = None) -> NumericData:
+        """Numbers around their mean, in units of √scale: of their standard deviation by default.
+
+        So the squared error of a rule is comparable with 1: it is that of the rule that always holds.
+        """
+        y = np.asarray(y, dtype=np.float64)
+        # The mean of huge numbers may overflow where none of them does.
+        size = float(np.abs(y).max()) or 1.0
+        centre = float(np.average(y / size, weights=weight)) * size
+        reach = float(np.abs(y - centre).max()) or 1.0
+        spread = reach * float(np.sqrt(np.average(((y - centre) / reach) ** 2, weights=weight)))
+        return cls(X, y, weight, centre, (spread or 1.0) if scale is None else float(np.sqrt(scale)))
+
+    @property
+    def labels(self) -> Array:
+        return self.y
+
+    @cached_property
+    def totals(self) -> Floats:
+        """Σ weight, Σ weight · z and Σ weight · z² over all samples."""
+        return np.array([summand.sum() for summand in self._summands()])
+
+    @property
+    def outputs(self) -> Floats:
+        return self.z[:, None]
+
+    @property
+    def strata(self) -> None:
+        return None
+
+    def among(self, rows: Ints) -> Self:
+        """Some of the samples."""
+        return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
+
+    def score(self, answers: Array) -> float:
+        """The share of the squared distance from the mean that the answers explain, R²."""
+        return float(r2_score(self.y, answers, sample_weight=self.weight))
+
+    @cached_property
+    def z(self) -> Floats:
+        """The numbers, in units from their mean."""
+        return np.asarray((self.y - self.centre) / self.unit)
+
+    @cached_property
+    def count(self) -> Floats:
+        """What each sample counts."""
+        return np.ones(len(self.y)) if self.weight is None else self.weight
+
+    def _summands(self) -> tuple[Floats, Floats, Floats]:
+        return self.count, self.count * self.z, self.count * self.z**2
+
+    def _sums(self, group: Ints, *summands: Any) -> Floats:
+        return np.column_stack([np.bincount(group, weights=summand) for summand in summands])
+
+    def _evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> NumericEvidence:
+        return NumericEvidence(sums, impurity, cost, self.totals, self.centre, self.unit)

@@ -1,0 +1,140 @@
+"""How the views speak of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rulecover.view.numbers import amount
+from rulecover.view.of_classes import whole
+from rulecover.view.target import SAMPLES, Column
+from rulecover.view.text import percent, printable
+
+if TYPE_CHECKING:
+    from rulecover.clauses import Rule
+    from rulecover.evidence import NumericEvidence
+    from rulecover.rules import RuleSet
+
+
+def spoken(number: float) -> str:
+    """A number for people: four digits, or all before the point.
+
+    >>> spoken(152.13348), spoken(-0.00012), spoken(25.0), spoken(1234567.8)
+    ('152.1', '-0.00012', '25', '1234568')
+    """
+    return amount(round(number)) if 1000 <= abs(number) < 1e15 else f"{number:.4g}"
+
+
+def signed(number: float) -> str:
+    """The same with its sign.
+
+    >>> signed(3.14159), signed(-2.0)
+    ('+3.142', '-2')
+    """
+    return f"{'' if number < 0 else '+'}{spoken(number)}"
+
+
+_MET = (
+    Column("mean", lambda rule: spoken(float(rule.prediction))),
+    Column("spread", lambda rule: spoken(rule.spread or 0.0)),
+    SAMPLES,
+)
+_FITTED = (Column("adds", lambda rule: signed(rule.adds or 0.0)), *_MET)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberView:
+    """Rules that predict a number; see `TargetView`."""
+
+    seen: NumericEvidence
+
+    measure: ClassVar[str] = "R²"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return _MET if self.seen.adds is None else _FITTED
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        seen = self.seen
+        figures = {
+            "support": whole(seen.support),
+            "share": seen.support / seen.total,
+            "mean": seen.mean,
+            "spread": seen.spread,
+        }
+        return figures if seen.adds is None else figures | {"adds": seen.adds}
+
+    @property
+    def kind(self) -> str:
+        mean, spread = self.seen.of_all
+        return f"numbers, {spoken(mean)} ± {spoken(spread)}"
+
+    @property
+    def naive(self) -> tuple[str, Any]:
+        return "mean of all rows", self.seen.of_all[0]
+
+    def score(self, answers: Any, y: Any) -> float:
+        """R², 1 for equal numbers and 0 for their mean."""
+        from sklearn.metrics import r2_score
+
+        return float(r2_score(y, answers))
+
+    def fidelity_in_words(self, fidelity: float) -> str:
+        share = percent(min(1.0, max(0.0, fidelity)))
+        return f"The rules explain {share} of the variance of the model they come from on the held-out rows."
+
+    def speaks_for(self, vote: Sequence[float]) -> str:
+        return signed(vote[0])
+
+    def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
+        if self.seen.default is None:
+            return []
+        return [f"Every row begins with {spoken(self.seen.default)}; what the rules that it meets add is added."]
+
+    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> dict[str, Any]:
+        mean, spread = self.seen.mean, self.seen.spread
+        low, high = float(np.min(mean - spread)), float(np.max(mean + spread))
+        total, reach = self.seen.total, (high - low) or 1.0
+        rows = [self._row(j, rule, total, low, reach) for j, rule in enumerate(rules)]
+        return {
+            "numbers": True,
+            "rows": rows,
+            "ends": (spoken(low), spoken(high)),
+            "default": None if self.seen.default is None else spoken(self.seen.default),
+        }
+
+    def _row(self, j: int, rule: Rule, total: float, low: float, reach: float) -> _Row:
+        assert rule.support is not None and rule.spread is not None
+        mean, spread = float(rule.prediction), rule.spread
+        return _Row(
+            number=j,
+            clauses=tuple(printable(str(clause)) for clause in rule.clauses) or ("always",),
+            adds="" if rule.adds is None else signed(rule.adds),
+            mean=spoken(mean),
+            spread=spoken(spread),
+            samples=amount(rule.support),
+            share=percent(rule.support / total),
+            start=100 * (mean - spread - low) / reach,
+            middle=100 * (mean - low) / reach,
+            width=100 * 2 * spread / reach,
+        )
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One rule in the table of the report; the last three are places on its bar, in per cent."""
+
+    number: int
+    clauses: tuple[str, ...]
+    adds: str
+    mean: str
+    spread: str
+    samples: str
+    share: str
+    start: float
+    middle: float
+    width: float

@@ -1,0 +1,160 @@
+"""Rules of regressors of every library: boosters, histogram boosting, pipelines; cut and uncut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import catboost
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import (
+    AdaBoostRegressor,
+    BaggingRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+    VotingRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import r2_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from rulecover import MIRCORegressor, RulePathRegressor, explain
+
+COLOURS = ["red", "green", "blue", "white", "black"]
+
+
+def houses(n: int = 250, *, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Sizes with gaps and zeros, colours, and a price."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "size": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n).round(2)),
+            "colour": pd.Categorical(rng.choice(COLOURS, n), categories=COLOURS),
+            "garden": np.where(rng.random(n) < 0.3, 0.0, rng.normal(size=n)),
+        }
+    )
+    price = 3.0 * np.nan_to_num(frame["size"]) + 2.0 * frame["colour"].isin(["red", "blue"]) + np.abs(frame["garden"])
+    return frame, 100 + price.to_numpy() + rng.normal(scale=0.2, size=n)
+
+
+def plain(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[["size", "garden"]]
+
+
+def filled(frame: pd.DataFrame) -> pd.DataFrame:
+    return plain(frame).fillna(0.0)
+
+
+def words(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(colour=frame["colour"].astype(object))
+
+
+def whole(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame
+
+
+LIGHT = {
+    "n_estimators": 8,
+    "learning_rate": 0.5,
+    "n_jobs": 1,
+    "verbose": -1,
+    "min_child_samples": 5,
+    "min_data_per_group": 2,
+}
+QUIET = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
+
+SOURCES: dict[str, tuple[Any, Any]] = {
+    "xgboost": (xgboost.XGBRegressor(n_estimators=6, max_depth=3, enable_categorical=True, n_jobs=1), whole),
+    "xgboost of counts": (
+        xgboost.XGBRegressor(n_estimators=20, max_depth=3, learning_rate=0.9, objective="count:poisson", n_jobs=1),
+        plain,
+    ),
+    "lightgbm": (lightgbm.LGBMRegressor(**LIGHT), whole),
+    "lightgbm, zero missing": (lightgbm.LGBMRegressor(**LIGHT, zero_as_missing=True), plain),
+    "catboost": (catboost.CatBoostRegressor(iterations=8, depth=3, learning_rate=0.5, **QUIET), plain),
+    "catboost with words": (
+        catboost.CatBoostRegressor(iterations=5, one_hot_max_size=9, cat_features=["colour"], **QUIET),
+        words,
+    ),
+    "histograms": (
+        HistGradientBoostingRegressor(max_iter=8, learning_rate=0.5, categorical_features="from_dtype"),
+        whole,
+    ),
+    "gradient boosting": (GradientBoostingRegressor(n_estimators=10, learning_rate=0.5, random_state=0), filled),
+    "adaboost": (AdaBoostRegressor(DecisionTreeRegressor(max_depth=4), n_estimators=5, random_state=0), filled),
+    "bagging": (
+        BaggingRegressor(xgboost.XGBRegressor(n_estimators=10, max_depth=3, n_jobs=1), 3, random_state=0),
+        plain,
+    ),
+    "voting": (
+        VotingRegressor([("a", RandomForestRegressor(5, random_state=0)), ("b", DecisionTreeRegressor(max_depth=4))]),
+        filled,
+    ),
+    "pipeline": (
+        make_pipeline(
+            make_column_transformer(
+                (make_pipeline(SimpleImputer(), StandardScaler()), ["size", "garden"]),
+                (OneHotEncoder(sparse_output=False), ["colour"]),
+                sparse_threshold=0,
+            ),
+            RandomForestRegressor(8, random_state=0),
+        ),
+        whole,
+    ),
+}
+
+
+@pytest.fixture(params=SOURCES)
+def trained(request: pytest.FixtureRequest) -> tuple[Any, pd.DataFrame, np.ndarray]:
+    model, view = SOURCES[request.param]
+    frame, y = houses()
+    X = view(frame)
+    fresh = model.copy() if isinstance(model, catboost.CatBoost) else clone(model)
+    return fresh.fit(X, y), X, y
+
+
+@pytest.mark.parametrize("min_samples", [1, 12])
+def test_rules_of_a_regressor_cover_what_they_were_counted_on(trained: Any, min_samples: int) -> None:
+    model, X, y = trained
+    mirco = explain(model, X, y, min_samples=min_samples, solver="greedy", max_rules=None)
+    assert isinstance(mirco, MIRCORegressor)
+    covered = mirco.apply(X).toarray()
+    assert covered.any(axis=1).all()
+    seen = mirco.rules_.evidence
+    np.testing.assert_array_equal(covered.sum(axis=0), seen.support)
+    np.testing.assert_allclose([y[mine].mean() for mine in covered.T], seen.mean)
+    assert seen.support.min() >= min_samples
+
+
+def test_rules_answer_like_the_regressor_that_they_come_from(trained: Any) -> None:
+    model, X, y = trained
+    few = explain(model, X, y, max_rules=30)
+    assert few.fidelity(X) == pytest.approx(r2_score(np.asarray(model.predict(X)).ravel(), few.predict(X)))
+    assert few.fidelity(X) > 0.7 and few.score(X, y) > 0.7
+
+
+def test_a_path_of_a_regressor_has_rules_of_every_size(trained: Any) -> None:
+    model, X, y = trained
+    path = RulePathRegressor(FrozenEstimator(model), max_rules=12, choose="last").fit(X, y)
+    seen = path.at(5).rules_.evidence
+    np.testing.assert_allclose(path.at(5).predict(X), seen.default + path.at(5).apply(X).toarray() @ seen.adds)
+    assert path.score(X, y) > 0.6
+
+
+def test_rows_of_which_a_regressor_says_nothing_are_asked_of_it() -> None:
+    frame, y = houses()
+    X = plain(frame)
+    model = lightgbm.LGBMRegressor(**LIGHT).fit(X, y)
+    few = explain(model, X, y, max_rules=2, min_samples=1, fallback="model")
+    missed = few.missed(X)
+    assert missed.any()
+    np.testing.assert_allclose(few.predict(X)[missed], model.predict(X[missed]))
