@@ -6,7 +6,7 @@ import numbers
 import warnings
 from abc import abstractmethod
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import diags_array, issparse
@@ -25,7 +25,8 @@ from rulecover.frontier.family import AdditiveVote, RuleFamily, vote_names
 from rulecover.frontier.forward import ForwardPath, Terms, forward_path
 from rulecover.frontier.sizes import best, one_standard_error, standard_errors, within
 from rulecover.frontier.task import Task
-from rulecover.pool import joined_rules
+from rulecover.impurity import Impurity
+from rulecover.pool import Price, Samples, joined_rules
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Floats, Ints
 
@@ -59,13 +60,11 @@ class RulePath(RuleModel):
     n_jobs: int | None
     votes_: AdditiveVote
 
+    _impurity: ClassVar[Impurity]
+
     @abstractmethod
     def _task(self) -> Task:
         """What is predicted, once the estimator is trained."""
-
-    @abstractmethod
-    def _with_evidence(self, rules: RuleSet, data: Any) -> RuleSet:
-        """The rules, knowing what they met in the data."""
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
@@ -175,6 +174,11 @@ class RulePath(RuleModel):
         rules = path.rules if self.keep is None else joined_rules(self.keep, path.rules)
         rules = self._with_evidence(rules, data).shown_for(data.X)
         return RuleFamily(rules, task.votes(path.votes), path.loss, task.answers, path.sizes, path.least)
+
+    def _with_evidence(self, rules: RuleSet, data: Samples) -> RuleSet:
+        """The rules, knowing what they met in the data; if one of those to be kept met nothing, none does."""
+        met = data.pool_of(rules, Price(self._impurity))
+        return met.rules if len(met) == len(rules) else rules
 
     def _constraints(self, names: tuple[str, ...]) -> Constraints:
         made = Constraints.of(
