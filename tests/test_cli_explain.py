@@ -264,6 +264,15 @@ def test_a_cover_of_numbers_says_what_every_row_begins_with(prices: Path) -> Non
     assert "Every row begins with" not in explain(prices, "--vote", "equal", target="price").stdout
 
 
+@pytest.mark.parametrize("method", ["cover", "path"])
+def test_one_number_for_all_rows_is_what_they_begin_with(tmp_path: Path, method: str) -> None:
+    path = write(tmp_path / "same.csv", ["a", "price"], [[i % 7, 3.5] for i in range(40)])
+    asked = ("--task", "numbers", "--method", method, "--report", tmp_path / "same.html")
+    result = explain(path, *asked, target="price")
+    assert result.exit_code == 0, result.stderr
+    assert "begins with 3.5" in result.stdout and "3.5" in (tmp_path / "same.html").read_text(encoding="utf-8")
+
+
 def test_a_few_numbers_are_classes_unless_they_are_said_to_be_numbers(tmp_path: Path) -> None:
     path = write(tmp_path / "stars.csv", ["a", "kind"], [[i % 40, (i % 40) // 10] for i in range(120)])
 
