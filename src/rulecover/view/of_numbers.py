@@ -93,11 +93,12 @@ class NumberView:
     def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
         if self.seen.default is None:
             return []
-        return [f"Every row begins with {spoken(self.seen.default)}; what the rules that it meets add is added."]
+        return [f"Every row begins with {spoken(self.seen.default)}, and the rules that it meets add to that."]
 
     def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> dict[str, Any]:
         mean, spread = self.seen.mean, self.seen.spread
-        low, high = float(np.min(mean - spread)), float(np.max(mean + spread))
+        ends = np.concatenate([mean - spread, mean + spread]) if len(rules) else np.array(self.seen.of_all[:1])
+        low, high = float(ends.min()), float(ends.max())
         total, reach = self.seen.total, (high - low) or 1.0
         rows = [self._row(j, rule, total, low, reach) for j, rule in enumerate(rules)]
         return {
