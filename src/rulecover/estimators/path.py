@@ -366,10 +366,10 @@ class RulePath(RuleModel):
         -------
         matplotlib.axes.Axes
         """
-        from rulecover.view.plots import plot_path
+        from rulecover.plot import path
 
         check_is_fitted(self)
-        return plot_path(self.path_, size=self.n_rules_, model_score=self.model_score_, ax=ax)
+        return path(self, ax=ax)
 
 
 def usual_depth(n_samples: int) -> int:
