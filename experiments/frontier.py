@@ -32,7 +32,7 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, explain
+from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RuleSet, explain
 from rulecover.study import METHODS, Fold, load
 from rulecover.study.datasets import DATASETS
 
@@ -53,7 +53,7 @@ def row(name: str, model, fold: Fold, rules: float | None = None, clauses: float
     said = np.asarray(model.predict(fold.X_test))
     figures: dict[str, object] = {"model": name, "accuracy": float(np.mean(said == fold.y_test))}
     mine = getattr(model, "rules_", None)
-    if mine is not None:
+    if isinstance(mine, RuleSet):
         rules, clauses = len(mine), float(mine.lengths.mean()) if len(mine) else 0.0
     figures |= {"rules": rules, "clauses": clauses}
     if hasattr(model, "missed"):

@@ -232,6 +232,29 @@ def test_every_setting_is_taken_for_numbers(prices: Path) -> None:
     assert result.stdout.splitlines()[0].split() == ["rule", "mean", "spread", "samples", "if"]
 
 
+@pytest.mark.parametrize("asked", ["--within 0.1", "--max-rules 4", "--method path"])
+def test_a_path_of_numbers_begins_with_a_default_and_adds(prices: Path, tmp_path: Path, asked: str) -> None:
+    result = explain(prices, *asked.split(), "--report", tmp_path / "prices.html", target="price")
+    assert result.exit_code == 0, result.stderr
+    assert "Every row begins with" in result.stdout and "adds" in result.stdout.splitlines()[2]
+    assert "Cross-validated R²" in result.stdout and "What is proved" not in result.stdout
+    assert "what each rule that it meets adds" in (tmp_path / "prices.html").read_text(encoding="utf-8")
+
+
+def test_a_cover_of_numbers_says_what_every_row_begins_with(prices: Path) -> None:
+    assert "Every row begins with" in explain(prices, target="price").stdout
+    assert "Every row begins with" not in explain(prices, "--vote", "equal", target="price").stdout
+
+
+@pytest.mark.parametrize("method", ["cover", "path"])
+def test_one_number_for_all_rows_is_what_they_begin_with(tmp_path: Path, method: str) -> None:
+    path = write(tmp_path / "same.csv", ["a", "price"], [[i % 7, 3.5] for i in range(40)])
+    asked = ("--task", "numbers", "--method", method, "--report", tmp_path / "same.html")
+    result = explain(path, *asked, target="price")
+    assert result.exit_code == 0, result.stderr
+    assert "begins with 3.5" in result.stdout and "3.5" in (tmp_path / "same.html").read_text(encoding="utf-8")
+
+
 def test_a_few_numbers_are_classes_unless_they_are_said_to_be_numbers(tmp_path: Path) -> None:
     path = write(tmp_path / "stars.csv", ["a", "kind"], [[i % 40, (i % 40) // 10] for i in range(120)])
 

@@ -56,6 +56,8 @@ def scored_rules(model: Any) -> ScoredRules:
 def _of_rules(rules: RuleSet) -> ScoredRules:
     if rules.evidence is None:
         raise ExportError("these rules have met no data and cannot vote; take the rules_ of a fitted model.")
+    if not isinstance(rules.evidence, ClassEvidence):
+        raise ExportError("these rules predict numbers, and only rules for classes can be exported so far.")
     return _by_votes(MajorityVote.of(rules))
 
 

@@ -103,14 +103,15 @@ class NumberView:
     def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
         if self.seen.default is None:
             return []
-        return [f"Every row begins with {spoken(self.seen.default)}; what the rules that it meets add is added."]
+        return [f"Every row begins with {spoken(self.seen.default)}, and the rules that it meets add to that."]
 
     def fidelity_in_figures(self, fidelity: float) -> tuple[str, str]:
         return "R² with the model", f"{fidelity:.3f}"
 
     def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> RuleCells:
         mean, spread = self.seen.mean, self.seen.spread
-        low, high = float(np.min(mean - spread, initial=np.inf)), float(np.max(mean + spread, initial=-np.inf))
+        ends = np.concatenate([mean - spread, mean + spread]) if len(rules) else np.array(self.seen.of_all[:1])
+        low, high = float(ends.min()), float(ends.max())
         answered = "" if self.seen.adds is not None else "The answer for a row is the mean of the rules that it meets. "
         return RuleCells(
             heads=tuple(head for head in _HEADS if head.name != "Adds" or self.seen.adds is not None),
