@@ -96,6 +96,7 @@ def test_a_hostile_name_stays_inside_the_data_of_the_page(name: str) -> None:
 
     page.asks_for_nothing()
     assert len(page.scripts) == 2
+    assert page.scripts[0].isascii() and not set("<>&") & set(page.scripts[0])
     assert not {"b", "img"} & set(page.tags)
     assert [column["name"] for column in page.model["columns"]] == [printable(name)]
     assert printable(name) in page.model["labels"]
