@@ -44,7 +44,7 @@ class Summary:
     fallback
         Who answered for the missed rows: "closest", "all", "majority", "model", "default" or a name of your own.
     n_candidates
-        How many rules there were to choose from.
+        How many rules there were to choose from; ``None`` where nobody knows.
     n_held_out
         How many rows the figures come from.
     notes
@@ -62,7 +62,7 @@ class Summary:
     missed: float
     fidelity: float | None
     fallback: str
-    n_candidates: int
+    n_candidates: int | None
     n_held_out: int
     notes: tuple[str, ...] = ()
     votes: tuple[tuple[float, ...], ...] = ()
@@ -113,7 +113,7 @@ class Summary:
             missed=float(np.mean(model.missed(X))),
             fidelity=_fidelity(model, X),
             fallback=_who_answers(model),
-            n_candidates=int(model.n_candidate_rules_),
+            n_candidates=getattr(model, "n_candidate_rules_", None),
             n_held_out=len(y),
             notes=tuple(notes),
             votes=_votes(model),
