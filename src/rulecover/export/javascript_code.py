@@ -116,7 +116,7 @@ _CLASSES = """\
 _MEAN = """\
   return {{ prediction: {mean}, rules: fired, decided_by }};
 }};
-})();
+}})();
 """
 
 _MODULE = """
