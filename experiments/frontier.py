@@ -1,6 +1,6 @@
-"""How accurate are few rules? Rule paths beside the forest they come from, boosted trees and covers.
+"""How accurate are few rules? Rule paths beside the forest they come from, boosted trees, covers and peers.
 
-    python experiments/frontier.py --data FOLDER [--tasks path,boosters,size,covers] [--seeds 25,7,1]
+    python experiments/frontier.py --data FOLDER [--tasks path,boosters,covers] [--seeds 25,7,2026]
 
 10 outer folds for each seed, one setting for all data sets; what is tuned is tuned inside the training part. Every
 finished piece (task, seed, data set, fold) is appended to the result file at once, and left out the next time.
@@ -15,13 +15,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import argparse
 import warnings
 from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
 
-import datasets
 import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.progress import track
+from sklearn.base import clone
 from sklearn.ensemble import (
     AdaBoostClassifier,
     GradientBoostingClassifier,
@@ -29,112 +30,170 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import RCBoostClassifier, RulePathClassifier, explain
+from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RuleSet, explain
+from rulecover.study import METHODS, Fold, load
+from rulecover.study.datasets import DATASETS
 
 HERE = Path(__file__).parent
 FOLDS = 10
 SIZES = (10, 15, 25, 50, 100)
 KEY = ["task", "seed", "dataset", "fold"]
+FIGURES = ["model", "accuracy", "rules", "clauses", "missed", "log_loss", "brier", "off"]
 Rows = Iterator[dict[str, object]]
 
 
-def forest_of(X, y) -> RandomForestClassifier:
-    return RandomForestClassifier(100, random_state=0).fit(X, y)
+def forest_of(fold: Fold, **settings) -> RandomForestClassifier:
+    return RandomForestClassifier(100, random_state=0, **settings).fit(fold.X_train, fold.y_train)
 
 
-def row(name: str, model, X, y) -> dict[str, object]:
-    """The accuracy of a model on rows it never saw, and its size if it has rules."""
-    rules = getattr(model, "rules_", None)
-    figures: dict[str, object] = {"model": name, "accuracy": float(np.mean(model.predict(X) == y))}
-    if rules is not None:
-        figures |= {"rules": len(rules), "clauses": float(rules.lengths.mean()) if len(rules) else 0.0}
-        figures |= {"missed": float(model.missed(X).mean())}
-    return figures
+def row(name: str, model, fold: Fold, rules: float | None = None, clauses: float | None = None) -> dict[str, object]:
+    """The accuracy of a model on rows it never saw, its size if it has rules, and how good its probabilities are."""
+    said = np.asarray(model.predict(fold.X_test))
+    figures: dict[str, object] = {"model": name, "accuracy": float(np.mean(said == fold.y_test))}
+    mine = getattr(model, "rules_", None)
+    if isinstance(mine, RuleSet):
+        rules, clauses = len(mine), float(mine.lengths.mean()) if len(mine) else 0.0
+    figures |= {"rules": rules, "clauses": clauses}
+    if hasattr(model, "missed"):
+        figures["missed"] = float(np.mean(model.missed(fold.X_test)))
+    return figures | probabilities(model, fold)
 
 
-def path(X, y, X_test, y_test) -> Rows:
+def probabilities(model, fold: Fold) -> dict[str, float]:
+    """Log loss (no probability below 0.001), Brier score, and how far the highest one is from the share it gets right.
+
+    The distance is the expected calibration error over ten equal bins.
+    """
+    n = 1 + max(int(fold.y_train.max()), int(fold.y_test.max()))
+    told = np.zeros((len(fold.y_test), n))
+    told[:, np.asarray(model.classes_, dtype=int)] = model.predict_proba(fold.X_test)
+    own = told[np.arange(len(told)), fold.y_test]
+    sure, right = told.max(axis=1), told.argmax(axis=1) == fold.y_test
+    bins = np.minimum((sure * 10).astype(int), 9)
+    off = np.abs(np.bincount(bins, weights=sure - right, minlength=10)).sum() / len(told)
+    brier = np.square(told - np.eye(n)[fold.y_test]).sum(axis=1).mean()
+    return {"log_loss": float(-np.log(np.maximum(own, 1e-3)).mean()), "brier": float(brier), "off": float(off)}
+
+
+def path(fold: Fold) -> Rows:
     """Every size from the forest, and the forest."""
-    forest = forest_of(X, y)
-    yield row("forest", forest, X_test, y_test)
-    whole = RulePathClassifier(FrozenEstimator(forest), max_rules=max(SIZES), choose="last").fit(X, y)
+    forest = forest_of(fold)
+    yield row("forest", forest, fold)
+    whole = RulePathClassifier(FrozenEstimator(forest), max_rules=max(SIZES), choose="last")
+    whole.fit(fold.X_train, fold.y_train)
     for size in SIZES:
-        yield row(f"path {size}", whole.at(min(size, whole.n_rules_)), X_test, y_test)
+        yield row(f"path {size}", whole.at(min(size, whole.n_rules_)), fold)
 
 
-def size(X, y, X_test, y_test) -> Rows:
+def size(fold: Fold) -> Rows:
     """The size that is chosen inside the training part."""
     forest = RandomForestClassifier(100, random_state=0)
-    chosen = RulePathClassifier(forest, max_rules=50).fit(X, y)
-    yield row("path, one standard error", chosen, X_test, y_test)
+    chosen = RulePathClassifier(forest, max_rules=50).fit(fold.X_train, fold.y_train)
+    yield row("path, one standard error", chosen, fold)
     best = chosen.at(int(chosen.path_["cv_score"].loc[1:].idxmax()))
-    yield row("path, best", best, X_test, y_test)
+    yield row("path, best", best, fold)
     near = chosen.path_["cv_score"].loc[1:] >= chosen.model_score_ - 0.01
-    yield row("path, within 0.01", chosen.at(int(near.idxmax())) if near.any() else best, X_test, y_test)
+    yield row("path, within 0.01", chosen.at(int(near.idxmax())) if near.any() else best, fold)
 
 
-def boosters(X, y, X_test, y_test) -> Rows:
+def boosters(fold: Fold) -> Rows:
     """Boosted trees as their libraries set them."""
     ada = AdaBoostClassifier(DecisionTreeClassifier(max_depth=5), n_estimators=100, random_state=0)
-    yield row("AdaBoost, depth 5", ada.fit(X, y), X_test, y_test)
-    yield row("GradientBoosting", GradientBoostingClassifier(random_state=0).fit(X, y), X_test, y_test)
-    yield row("HistGradientBoosting", HistGradientBoostingClassifier(random_state=0).fit(X, y), X_test, y_test)
+    for name, model in {
+        "AdaBoost, depth 5": ada,
+        "GradientBoosting": GradientBoostingClassifier(random_state=0),
+        "HistGradientBoosting": HistGradientBoostingClassifier(random_state=0),
+    }.items():
+        yield row(name, model.fit(fold.X_train, fold.y_train), fold)
 
 
-def covers(X, y, X_test, y_test) -> Rows:
-    """Covers of a forest of depth 10, plain and pruned, by shares, and with votes fitted again."""
-    forest = RandomForestClassifier(100, max_depth=10, random_state=0).fit(X, y)
+#: Other makers of few rules, as the study runs them; RuleFit tells two classes apart and no more.
+PEERS = ("FIGS", "RUG", "RuleFit")
+
+
+def peers(fold: Fold) -> Rows:
+    """Other rule learners at the settings and sizes of their makers."""
+    for name in PEERS:
+        if METHODS[name].two_classes and len(np.unique(fold.y_train)) > 2:
+            continue
+        for label, done in METHODS[name].learn(fold).items():
+            yield row(label, done.model, fold, done.rules, done.clauses)
+
+
+def covers(fold: Fold) -> Rows:
+    """Covers of a forest of depth 10, plain and pruned, by counts and shares, and with votes fitted again."""
+    X, y = fold.X_train, fold.y_train
+    forest = forest_of(fold, max_depth=10)
     for demand in (1, 3):
         for prune in (False, True):
             cover = explain(forest, X, y, demand=demand, prune=prune, vote="shares")
             name = f"{'pruned ' if prune else ''}cover {demand}"
-            yield row(name, cover, X_test, y_test)
-            path = RulePathClassifier(
+            yield row(name, cover, fold)
+            yield row(f"{name}, votes by counts", explain(forest, X, y, demand=demand, prune=prune), fold)
+            refitted = RulePathClassifier(
                 FrozenEstimator(cover), max_rules=len(cover.rules_), choose="last", tries=0, min_samples=1
             )
-            yield row(f"{name}, votes fitted", path.fit(X, y), X_test, y_test)
+            yield row(f"{name}, votes fitted", refitted.fit(X, y), fold)
 
+
+def pruning(fold: Fold) -> Rows:
+    """Covers that are pruned where held-out rows speak for it."""
+    forest = RandomForestClassifier(100, max_depth=10, random_state=0)
+    for demand in (1, 3):
+        cover = MIRCOClassifier(forest, demand=demand, prune="held-out", vote="shares")
+        yield row(f"cover {demand}, pruned by held-out rows", cover.fit(fold.X_train, fold.y_train), fold)
+
+
+#: What the forest says of rows that its trees saw, in place of what the others say.
+IN_BAG = "the target softened by all trees, not those out of bag"
 
 #: Settings of the path that differ from the defaults in one thing each.
 INGREDIENTS: dict[str, dict[str, object]] = {
-    "no clauses dropped": {"tries": 0},
+    IN_BAG: {},
     "labels alone as target": {"model_share": 0.0},
     "the forest alone as target": {"model_share": 1.0},
+    "no clauses dropped": {"tries": 0},
     "nodes to depth 6": {"max_depth": 6},
     "ridge 1": {"ridge": 1.0},
-    "ridge 40": {"ridge": 40.0},
+    "ridge 20": {"ridge": 20.0},
     "shrinkage 5": {"shrinkage": 5.0},
-    "shrinkage 200": {"shrinkage": 200.0},
+    "shrinkage 50": {"shrinkage": 50.0},
 }
 
 
-def ingredients(X, y, X_test, y_test) -> Rows:
+def ingredients(fold: Fold) -> Rows:
     """The path with one setting changed at a time."""
-    forest = FrozenEstimator(forest_of(X, y))
+    forest = forest_of(fold)
+    in_bag = copy(forest).set_params(bootstrap=False)  # as if every tree had seen every row
     for name, changed in INGREDIENTS.items():
-        whole = RulePathClassifier(forest, max_rules=50, choose="last", **changed).fit(X, y)
+        source = FrozenEstimator(in_bag if name == IN_BAG else forest)
+        whole = RulePathClassifier(source, max_rules=50, choose="last", **changed).fit(fold.X_train, fold.y_train)
         for size in (10, 25, 50):
-            yield row(f"path {size}: {name}", whole.at(min(size, whole.n_rules_)), X_test, y_test)
+            yield row(f"path {size}: {name}", whole.at(min(size, whole.n_rules_)), fold)
 
 
-def boosting(X, y, X_test, y_test) -> Rows:
-    """Column generation with forests, and a path through its pool."""
-    boosted = RCBoostClassifier(pricing="forest", max_rmp_calls=5, vote="shares", random_state=0).fit(X, y)
-    yield row("RCBoost, forest pricing", boosted, X_test, y_test)
-    whole = RulePathClassifier(FrozenEstimator(boosted), max_rules=100, choose="last").fit(X, y)
-    for size in (10, 25, 50, 100):
-        yield row(f"path {size} of RCBoost", whole.at(min(size, whole.n_rules_)), X_test, y_test)
+def boosting(fold: Fold) -> Rows:
+    """The preset of RCBoost for few rules, and other ways to let its pool vote."""
+    few = RCBoostClassifier.few_rules(random_state=0).fit(fold.X_train, fold.y_train)
+    for size in (25, 50, 100):
+        yield row(f"RCBoost, few rules, {size}", few.at(min(size, few.n_rules_)), fold)
+    pool = few.estimator_
+    yield row("its pool, votes by shares", pool, fold)
+    by_share = clone(pool).set_params(rule_weights="z").fit(fold.X_train, fold.y_train)
+    yield row("its pool, votes by z", by_share, fold)
 
 
 TASKS: dict[str, Callable[..., Rows]] = {
     "path": path,
     "boosters": boosters,
-    "size": size,
     "covers": covers,
+    "pruning": pruning,
     "boosting": boosting,
+    "peers": peers,
     "ingredients": ingredients,
+    "size": size,
 }
 
 
@@ -144,19 +203,16 @@ def finished(out: Path) -> pd.DataFrame:
 
 def run(arguments: argparse.Namespace) -> None:
     done = set(map(tuple, finished(arguments.out)[KEY].drop_duplicates().itertuples(index=False)))
-    names = datasets.known(arguments.datasets)
-    cells = [(t, s, n) for t in arguments.tasks.split(",") for s in map(int, arguments.seeds.split(",")) for n in names]
+    names, tasks = arguments.datasets.split(","), arguments.tasks.split(",")
+    cells = [(t, s, n) for t in tasks for s in map(int, arguments.seeds.split(",")) for n in names]
     for task, seed, name in track(cells, "data sets", console=Console(stderr=True)):
-        X, y = datasets.load(arguments.data, name)
-        X = X.to_numpy()
-        for fold, (train, test) in enumerate(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y)):
-            if (task, seed, name, fold) in done:
-                continue
-            rows = TASKS[task](X[train], y[train], X[test], y[test])
+        left = [fold for fold in range(FOLDS) if (task, seed, name, fold) not in done]
+        data = load(name, arguments.data) if left else None
+        for fold in left:
+            rows = TASKS[task](Fold.of(data, fold, seed))
             piece = pd.DataFrame([{"task": task, "seed": seed, "dataset": name, "fold": fold, **each} for each in rows])
-            columns = [*KEY, "model", "accuracy", "rules", "clauses", "missed"]
-            piece.reindex(columns=columns).to_csv(
-                arguments.out, mode="a", index=False, header=not arguments.out.exists(), float_format="%.5f"
+            piece.reindex(columns=KEY + FIGURES).to_csv(
+                arguments.out, mode="a", index=False, header=not arguments.out.exists(), float_format="%.5g"
             )
 
 
@@ -170,7 +226,7 @@ def table(results: pd.DataFrame) -> str:
     ]
     for model in results.loc[results["task"] != "ingredients", "model"].unique():
         mine = by_set[by_set.index.get_level_values("model") == model].reset_index()
-        whole = mine.groupby("seed").filter(lambda part: len(part) == len(datasets.NAMES))
+        whole = mine.groupby("seed").filter(lambda part: len(part) == len(DATASETS))
         if whole.empty:
             continue
         seeds = whole.groupby("seed", sort=False)["accuracy"].mean()
@@ -215,9 +271,9 @@ def per_set(results: pd.DataFrame) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with one CSV file a data set")
-    parser.add_argument("--datasets", default=",".join(datasets.NAMES), help="names, separated by commas")
+    parser.add_argument("--datasets", default=",".join(DATASETS), help="names, separated by commas")
     parser.add_argument("--tasks", default=",".join(TASKS), help="of " + ", ".join(TASKS))
-    parser.add_argument("--seeds", default="25,7,1", help="of the outer folds")
+    parser.add_argument("--seeds", default="25,7,2026", help="of the outer folds")
     parser.add_argument("--out", type=Path, default=HERE / "frontier.csv")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # ecoli has classes with fewer samples than folds

@@ -331,7 +331,7 @@ def test_one_class_needs_no_rule() -> None:
 def test_all_lines_of_tic_tac_toe_are_found() -> None:
     X, y = tic_tac_toe()
 
-    path = RulePathClassifier(max_rules=25, max_depth=5, choose="last", random_state=0).fit(X, y)
+    path = RulePathClassifier(max_rules=40, max_depth=5, choose="last", random_state=0).fit(X, y)
 
     found = {
         tuple(rule.name for rule in each.clauses if rule.lower >= 0) for each in path.rules_ if len(each.clauses) == 3
@@ -498,9 +498,33 @@ def test_the_votes_of_a_cover_and_the_pool_of_a_boosting_are_fitted_again(frozen
         RulePathRegressor(MIRCOClassifier()).fit(X, y)
 
 
+def test_few_rules_of_a_boosting_come_from_its_pool_and_repeat_with_the_seed() -> None:
+    X, y = make_classification(150, random_state=0)
+
+    few = RCBoostClassifier.few_rules(12, random_state=3).fit(X, y)
+    again = RCBoostClassifier.few_rules(12, random_state=3).fit(X, y)
+    shorter = RCBoostClassifier.few_rules(max_rmp_calls=1, random_state=3).fit(X, y)
+
+    assert len(few.rules_) == 12 < few.n_candidate_rules_
+    assert few.predict_proba(X).tolist() == again.predict_proba(X).tolist()
+    assert shorter.estimator_.n_rmp_calls_ == 1
+    pool = few.estimator_.apply(X).toarray()
+    for covered in few.apply(X).toarray().T:  # clauses may have been dropped
+        assert pool[~covered].sum(axis=0).min() == 0
+
+
 def test_the_rules_of_a_path_become_columns() -> None:
     X, y = load_iris(return_X_y=True)
 
     columns = RuleTransformer(RulePathClassifier(FOREST, max_rules=4, choose="last")).fit_transform(X, y)
 
     assert columns.shape == (150, 4)
+
+
+@pytest.mark.parametrize("kind", [RulePathClassifier, RulePathRegressor])
+def test_a_rule_to_be_kept_may_cover_no_training_row(kind: type) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    rules = RuleSet.of_intervals([{0: (1e6, np.inf)}, {0: (5.0, np.inf)}], list(X.columns))
+    path = kind(keep=rules, max_rules=4, cv=2, random_state=0).fit(X, y)
+    assert path.votes_.votes[0] == pytest.approx(0.0) and path.at(4).score(X, y) > 0.8
+    assert str(path.rules_) and str(path.votes_)

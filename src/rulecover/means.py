@@ -6,8 +6,8 @@ rules, Σ of what they add to a default and Σ of their mean squared errors for 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -164,6 +164,9 @@ class FittedVote(NumericVote):
 
     def columns(self, tally: Floats) -> dict[str, Array]:
         return {"adds": self.evidence.unit * tally[:, 1]}
+
+    def first(self, n_rules: int) -> Self:
+        return replace(super().first(n_rules), plain=self.plain.first(n_rules))
 
     @property
     def afar(self) -> MeanVote:

@@ -18,9 +18,12 @@ from rulecover.frames import column, is_frame, matrix, names_of
 from rulecover.matching import Matcher
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.view.numbers import shortest_in
+from rulecover.view.printed import Printed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from rulecover.view.grid import Grid, Groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +73,7 @@ def _ranges(offset: Ints, rules: Ints) -> tuple[Ints, Ints]:
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSet:
+class RuleSet(Printed):
     """Rules as values: the clauses of all rules end to end, in arrays.
 
     Rule j owns the clauses ``offset[j]:offset[j + 1]``. A clause means one thing everywhere:
@@ -431,18 +434,32 @@ class RuleSet:
         """
         return [rule.exact for rule in replace(self, shown_lower=None, shown_upper=None, shown_missing=None)]
 
-    def __str__(self) -> str:
-        from rulecover.view.text import rule_table
+    def to_csv(self) -> str:
+        """What `to_frame` has as CSV; cells that a spreadsheet would run as formulas begin with an apostrophe."""
+        from rulecover.view.spreadsheet import csv_text
 
-        return rule_table(self)
+        return csv_text(self.to_frame())
+
+    def by_class(self) -> Groups:
+        """The same rules under the class they speak for, with their numbers: print it, or see its `to_markdown`,
+        `to_latex` and `sentences`.
+        """
+        from rulecover.view.rule_grid import by_class
+
+        return by_class(self)
+
+    def _grid(self) -> Grid:
+        from rulecover.view.rule_grid import rule_grid
+
+        return rule_grid(self)
+
+    def _sentences(self) -> list[str]:
+        from rulecover.view.rule_grid import sentences
+
+        return sentences(self)
 
     def __repr__(self) -> str:
         return f"<RuleSet of {len(self)} rules on {self.n_features} features>"
-
-    def _repr_html_(self) -> str:
-        from rulecover.view.html import rule_table_html
-
-        return rule_table_html(self)
 
 
 def _unnamed(frame: Any) -> bool:

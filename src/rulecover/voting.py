@@ -71,6 +71,10 @@ class Vote(ABC):
         """What single rules said, those that do not cover the row from afar."""
         return np.asarray(self.votes[rule] * weight[:, None])
 
+    def first(self, n_rules: int) -> Self:
+        """The vote of the first rules alone."""
+        return self.among(self.rules[:n_rules], self.votes[:n_rules])
+
     @abstractmethod
     def decided(self, tally: Floats) -> Array:
         """The answer for each row of added votes."""

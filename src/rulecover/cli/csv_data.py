@@ -144,7 +144,7 @@ def _target(known: Any, task: Task | None) -> tuple[Task, Any]:
     if task == Task.CLASSES and many:
         raise CommandError(
             f"the target {known.name!r} has {different} different numbers, so it is a measurement and not a class; "
-            "leave --task out, or cut it into ranges first (low, medium, high)."
+            "cut it into ranges first (low, medium, high), or see rulecover explain, which predicts numbers."
         )
     if task == Task.NUMBERS or many:
         return Task.NUMBERS, numbers

@@ -16,9 +16,10 @@ from rich.text import Text
 
 from rulecover.rules import RuleSet
 from rulecover.view.report import report_html, write_report
+from rulecover.view.rule_grid import rule_grid
 from rulecover.view.summary import Summary
 from rulecover.view.target import TargetView
-from rulecover.view.text import printable, rule_rows, rule_table, score_table
+from rulecover.view.text import printable, score_table
 from rulecover.view.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
 
 T = TypeVar("T")
@@ -119,7 +120,7 @@ class Printer:
         if self._out.is_terminal:
             self._out.print(_folded(rules, votes))
         else:
-            self._line(self._out, rule_table(rules, votes), "")
+            self._line(self._out, rule_grid(rules, votes).text(), "")
 
     @staticmethod
     def _line(console: Console, text: str, style: str) -> None:
@@ -138,7 +139,7 @@ def _folded(rules: RuleSet, votes: Sequence[Sequence[float]]) -> RichTable:
         else:
             table.add_column(column.name, overflow="fold", style=style)
     table.add_column("if", overflow="fold")
-    for row in rule_rows(rules, votes):
+    for row in rule_grid(rules, votes).rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
 

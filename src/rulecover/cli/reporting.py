@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,35 +14,10 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.header import listed
 from rulecover.cli.model_file import Model, numbers
 from rulecover.cli.wording import readable
-from rulecover.exceptions import UnreadableModelError
 from rulecover.export.labels import Label, plain_labels
-from rulecover.export.model import Classes, ScoredRules
-from rulecover.frontier.family import AdditiveVote
-from rulecover.rules import RuleSet
+from rulecover.export.model import Classes
 from rulecover.typing import Array
 from rulecover.view.summary import Summary
-
-
-class LoadedRules:
-    """Rules from a file, as views take them: like a fitted model whose source is not at hand."""
-
-    def __init__(self, rules: ScoredRules) -> None:
-        self._rules = rules
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._rules, name)
-
-    @property
-    def rules_(self) -> RuleSet:
-        return self._rules.rules
-
-    @property
-    def votes_(self) -> AdditiveVote | None:
-        return self._rules.additive if self._rules.adds_up else None
-
-    def fidelity(self, X: Any) -> NoReturn:
-        """Raises: the file does not have the model that the rules came from."""
-        raise UnreadableModelError("the model that the rules come from is not in the file.")
 
 
 def summary_of(model: Model, data: Path, target: str | None, separator: str | None) -> Summary:
@@ -62,7 +37,7 @@ def summary_of(model: Model, data: Path, target: str | None, separator: str | No
     notes = [f"{left_out:,} rows without a value of {target!r} left out."] if left_out else []
     rules = model.rules.rules
     shown = readable(rules, dict(rules.levels))
-    return Summary.of(LoadedRules(model.rules), X, y, title=source_of(data).name, notes=notes, shown=shown)
+    return Summary.of(model.rules, X, y, title=source_of(data).name, notes=notes, shown=shown)
 
 
 def right_answers(model: Model, column: Any, first: int) -> Array:

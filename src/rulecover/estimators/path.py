@@ -7,7 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import diags_array, issparse
@@ -20,6 +20,7 @@ from rulecover.coverage import addable
 from rulecover.estimators.base import RuleModel
 from rulecover.estimators.checks import check_model_fits, real_number, whole_number
 from rulecover.estimators.held_out import HeldOut, folds_of, held_out
+from rulecover.estimators.out_of_bag import HonestModel
 from rulecover.exceptions import UnreadableModelError
 from rulecover.frontier.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.frontier.constraints import Constraints, column_numbers
@@ -27,7 +28,8 @@ from rulecover.frontier.family import AdditiveVote, RuleFamily
 from rulecover.frontier.forward import ForwardPath, Terms, forward_path
 from rulecover.frontier.sizes import best, one_standard_error, standard_errors, within
 from rulecover.frontier.task import Task
-from rulecover.pool import joined_rules
+from rulecover.impurity import Impurity
+from rulecover.pool import Price, Samples, joined_rules
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Floats, Ints
 
@@ -44,6 +46,7 @@ class RulePath(RuleModel):
     """Follows the path, chooses a size, and answers by added votes."""
 
     votes_: AdditiveVote
+    _impurity: ClassVar[Impurity]
 
     def __init__(
         self,
@@ -56,8 +59,8 @@ class RulePath(RuleModel):
         max_depth: int | None = None,
         min_samples: int = 2,
         model_share: float = 0.5,
-        ridge: float = 10.0,
-        shrinkage: float = 50.0,
+        ridge: float = 5.0,
+        shrinkage: float | None = None,
         tries: int = 5,
         max_clauses: int | None = None,
         forbidden: Iterable[int | str] | None = None,
@@ -90,10 +93,6 @@ class RulePath(RuleModel):
     def _task(self) -> Task:
         """What is predicted, once the estimator is trained."""
 
-    @abstractmethod
-    def _with_evidence(self, rules: RuleSet, data: Any) -> RuleSet:
-        """The rules, knowing what they met in the data."""
-
     # Fitting ----------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -112,7 +111,7 @@ class RulePath(RuleModel):
         data, rows = self._training_data(X, y, sample_weight)
         self._source_model = self._model(X, rows)
         y = self._check_target(np.asarray(y).ravel())
-        self._family = self._followed(data, y[rows])
+        self._family = self._followed(data, y[rows], rows)
         figures = None if self._takes_all() else self._cross_validated(X, y, sample_weight)
         self.path_ = self._table(data, y[rows], figures)
         self.model_score_ = np.nan if figures is None else float(figures.model.mean())
@@ -154,7 +153,8 @@ class RulePath(RuleModel):
         if self.keep is not None and not isinstance(self.keep, RuleSet):
             raise TypeError(f"keep is {self.keep!r}; give a RuleSet, such as RuleSet.of_intervals makes.")
         real_number("ridge", self.ridge, above=True)
-        real_number("shrinkage", self.shrinkage)
+        if self.shrinkage is not None:
+            real_number("shrinkage", self.shrinkage)
         if real_number("model_share", self.model_share) > 1:
             raise ValueError(f"model_share is {self.model_share}; it must be at most 1.")
         if self.within is not None:
@@ -164,7 +164,7 @@ class RulePath(RuleModel):
         if self.choose not in CHOICES:
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
 
-    def _followed(self, data: Any, y: Array) -> RuleFamily:
+    def _followed(self, data: Any, y: Array, places: Ints) -> RuleFamily:
         """The path on these samples, from the nodes of the trained estimator."""
         everything, task = self._everything(data), self._task()
         constraints = self._constraints(everything.source.feature_names)
@@ -177,10 +177,10 @@ class RulePath(RuleModel):
         self.n_candidate_rules_ = len(candidates)
         path = forward_path(
             candidates,
-            self._target(data.X, y, task),
+            self._target(data.X, y, task, places),
             data.X,
             max_rules=self.max_rules,
-            terms=Terms(self.ridge, self.shrinkage, self.tries),
+            terms=Terms(self.ridge, self._shrinkage(candidates), self.tries),
             constraints=constraints,
             given=self.keep,
         )
@@ -198,12 +198,20 @@ class RulePath(RuleModel):
             ensemble, data.X, data.weight, names, max_depth=depth, min_samples=least, n_jobs=self.n_jobs
         )
 
+    def _shrinkage(self, candidates: Candidates) -> float:
+        return usual_shrinkage(candidates.total) if self.shrinkage is None else self.shrinkage
+
     def _family_of(self, path: ForwardPath, data: Any, task: Task) -> RuleFamily:
         rules = path.rules if self.keep is None else joined_rules(self.keep, path.rules)
         rules = self._with_evidence(rules, data).shown_for(data.X)
         # Sums of votes are exact: they are the same in whatever order, and on whatever machine, they are added.
         votes = np.stack([addable(mine) for mine in task.votes(path.votes)])
         return RuleFamily(rules, votes, path.loss, task.answers, path.sizes, path.least)
+
+    def _with_evidence(self, rules: RuleSet, data: Samples) -> RuleSet:
+        """The rules, knowing what they met in the data; if one of those to be kept met nothing, none does."""
+        met = data.pool_of(rules, Price(self._impurity))
+        return met.rules if len(met) == len(rules) else rules
 
     def _constraints(self, names: tuple[str, ...]) -> Constraints:
         made = Constraints.of(
@@ -241,11 +249,12 @@ class RulePath(RuleModel):
             X = blanked(X, column_numbers("forbidden", self.forbidden, names))
         return super()._trained(estimator, X, y, weight)
 
-    def _target(self, X: Any, y: Array, task: Task) -> Floats:
-        """What the rules are to say: y, softened by what the model says of the same rows."""
+    def _target(self, X: Any, y: Array, task: Task, places: Ints) -> Floats:
+        """What the rules are to say: y, softened by what the model says of the same rows, honestly if it can."""
         target = task.targets(y)
         if self.model_share:
-            says = task.model_says(self._source_model, X)
+            asked = self._source_model
+            says = task.model_says(HonestModel(self.estimator_, asked, asked.as_seen, places), X)
             target = (1.0 - self.model_share) * target + self.model_share * says
         return target
 
@@ -357,10 +366,10 @@ class RulePath(RuleModel):
         -------
         matplotlib.axes.Axes
         """
-        from rulecover.view.plots import plot_path
+        from rulecover.plot import path
 
         check_is_fitted(self)
-        return plot_path(self.path_, size=self.n_rules_, model_score=self.model_score_, ax=ax)
+        return path(self, ax=ax)
 
 
 def usual_depth(n_samples: int) -> int:
@@ -370,6 +379,15 @@ def usual_depth(n_samples: int) -> int:
     (4, 8)
     """
     return 4 if n_samples < _MANY_ROWS else 8
+
+
+def usual_shrinkage(total: float) -> float:
+    """A twentieth of the (weighted) samples, at most 50: among few samples small rules must be allowed to compete.
+
+    >>> usual_shrinkage(200), usual_shrinkage(5000)
+    (10.0, 50.0)
+    """
+    return min(50.0, total / 20.0)
 
 
 def blanked(X: Any, columns: Ints) -> Any:

@@ -14,7 +14,7 @@ from rulecover.estimators.base import RuleModel, VotingModel
 from rulecover.estimators.checks import chosen, real_number, sample_weights
 from rulecover.exceptions import UnreadableModelError
 from rulecover.fallback import NUMERIC_FALLBACKS, Fallback
-from rulecover.means import FittedVote, MeanVote, NumericVote
+from rulecover.means import MeanVote, NumericVote
 from rulecover.numeric import NumericData
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Floats, Ints
@@ -70,7 +70,6 @@ class RuleRegressor(NumberModel, VotingModel):
 
     vote: str
     scale: Any
-    ridge: float | None
     vote_: NumericVote
 
     # Predicting -------------------------------------------------------------------------------------------------
@@ -118,13 +117,6 @@ class RuleRegressor(NumberModel, VotingModel):
 
     def _vote_of(self, rules: RuleSet) -> MeanVote:
         return MeanVote.of(rules, self.vote)
-
-    def _fitted_vote(self, rules: RuleSet, data: NumericData) -> NumericVote:
-        """The vote of these rules: plain means, or values that are fitted to the data."""
-        plain = self._vote_of(rules)
-        if self.ridge is None:
-            return plain
-        return FittedVote.of(plain, rules.apply(data.X), data, ridge=self.ridge)
 
 
 def _no_number(y: Array) -> Any:

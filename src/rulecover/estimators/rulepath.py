@@ -15,8 +15,6 @@ from rulecover.evidence import NumericEvidence
 from rulecover.frontier.probabilities import nearest_probabilities
 from rulecover.frontier.task import ClassTask, ValueTask
 from rulecover.impurity import Gini, SquaredError
-from rulecover.numeric import NumericData
-from rulecover.pool import Price, TrainingData
 from rulecover.rules import RuleSet
 from rulecover.typing import Floats
 
@@ -52,10 +50,12 @@ class RulePathClassifier(RulePath, RuleClassifier):
         The fewest training rows that a rule may cover.
     model_share
         How much of the target is what the model says of the training rows; the rest is their label. Between 0 and 1.
+        A forest is asked for its out-of-bag answers: of each row by the trees that did not see it.
     ridge
         The penalty on the squares of the votes: higher means smaller votes.
     shrinkage
-        When rules compete, each is judged as if it covered so many more rows: higher means larger rules first.
+        When rules compete, each is judged as if it covered so many more rows: higher means larger rules first. By
+        default a twentieth of the rows, at most 50.
     tries
         At each step so many of the best nodes are shortened, by dropping clauses that do not help, before one is
         taken; 0 takes nodes as they are.
@@ -117,6 +117,8 @@ class RulePathClassifier(RulePath, RuleClassifier):
     (11, 2)
     """
 
+    _impurity = Gini()
+
     def __init__(
         self,
         estimator: Any = None,
@@ -128,8 +130,8 @@ class RulePathClassifier(RulePath, RuleClassifier):
         max_depth: int | None = None,
         min_samples: int = 2,
         model_share: float = 0.5,
-        ridge: float = 10.0,
-        shrinkage: float = 50.0,
+        ridge: float = 5.0,
+        shrinkage: float | None = None,
         tries: int = 5,
         max_clauses: int | None = None,
         forbidden: Iterable[int | str] | None = None,
@@ -172,9 +174,6 @@ class RulePathClassifier(RulePath, RuleClassifier):
     def _task(self) -> ClassTask:
         return ClassTask(self.classes_)
 
-    def _with_evidence(self, rules: RuleSet, data: TrainingData) -> RuleSet:
-        return data.pool_of(rules, Price(Gini())).rules
-
 
 class RulePathRegressor(NumberModel, RulePath):
     """Rule sets of every size from one forest of regression trees.
@@ -211,6 +210,7 @@ class RulePathRegressor(NumberModel, RulePath):
     """
 
     _classifier = "RulePathClassifier"
+    _impurity = SquaredError()
 
     def _default_estimator(self) -> Any:
         return RandomForestRegressor(n_estimators=100, n_jobs=self.n_jobs)
@@ -218,13 +218,10 @@ class RulePathRegressor(NumberModel, RulePath):
     def _task(self) -> ValueTask:
         return ValueTask()
 
-    def _with_evidence(self, rules: RuleSet, data: NumericData) -> RuleSet:
-        return data.pool_of(rules, Price(SquaredError())).rules
-
     def _take(self, size: int) -> None:
         super()._take(size)
         votes, seen = self.votes_, self.rules_.evidence
-        assert isinstance(seen, NumericEvidence)
-        fitted = replace(seen, adds=votes.votes[:, 0], default=float(votes.default[0]))
-        self.rules_ = self.rules_.with_evidence(fitted)
-        self.votes_ = replace(votes, rules=self.rules_)
+        if isinstance(seen, NumericEvidence):
+            fitted = replace(seen, adds=votes.votes[:, 0], default=float(votes.default[0]))
+            self.rules_ = self.rules_.with_evidence(fitted)
+            self.votes_ = replace(votes, rules=self.rules_)

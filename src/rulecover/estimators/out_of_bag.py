@@ -1,0 +1,95 @@
+"""What a forest says of its training rows by the trees that did not see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.pipeline import Pipeline
+
+from rulecover.estimators.base import RuleModel
+from rulecover.typing import Array, Floats, Ints
+
+_CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
+_FORESTS = (*_CLASSIFIERS, RandomForestRegressor, ExtraTreesRegressor)
+
+
+def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
+    """The mean over the trees that did not draw a row, rows x answers; NaN for a row that every tree drew.
+
+    ``None`` if the model is no forest whose trees drew rows. Where they drew among other rows, each row is answered by
+    some of the trees: a little less surely, not wrongly.
+
+    Parameters
+    ----------
+    model
+        A trained forest of scikit-learn, a pipeline with one at its end, or rules that were made of one.
+    X
+        Rows, as the model takes them.
+    places
+        Where they are among the rows that the model was trained with; by default they are all of these.
+
+    Examples
+    --------
+    >>> X, y = np.arange(40.0)[:, None], np.repeat([0, 1], 20)
+    >>> forest = RandomForestClassifier(oob_score=True, random_state=0).fit(X, y)
+    >>> bool(np.allclose(out_of_bag(forest, X), forest.oob_decision_function_))
+    True
+    """
+    if isinstance(model, RuleModel):
+        return out_of_bag(model.estimator_, X, places)
+    if isinstance(model, Pipeline):
+        return out_of_bag(model[-1], model[:-1].transform(X) if len(model) > 1 else X, places)
+    if not isinstance(model, _FORESTS) or not model.bootstrap:
+        return None
+    rows = np.asarray(X) if hasattr(X, "iloc") else X
+    places = np.arange(rows.shape[0]) if places is None else places
+    says = "predict_proba" if isinstance(model, _CLASSIFIERS) else "predict"
+    total: Any = 0.0
+    trees = np.zeros((rows.shape[0], 1))
+    for tree, drawn in zip(model.estimators_, model.estimators_samples_, strict=True):
+        seen = np.zeros(1 + max(int(places.max()), int(drawn.max())), dtype=bool)
+        seen[drawn] = True
+        free = ~seen[places][:, None]
+        total = total + free * np.asarray(getattr(tree, says)(rows)).reshape(rows.shape[0], -1)
+        trees += free
+    return np.asarray(np.where(trees > 0, total / np.maximum(trees, 1.0), np.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class HonestModel:
+    """A trained model that says of its training rows what its trees say that did not see them, if there are such.
+
+    Parameters
+    ----------
+    model
+        What it is trained as.
+    asked
+        The same, which is asked where no tree can tell.
+    as_seen
+        From rows to the form that the model was trained with.
+    places
+        As of `out_of_bag`.
+    """
+
+    model: Any
+    asked: Any
+    as_seen: Any
+    places: Ints
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The shares of the classes."""
+        return self._honest(X, self.asked.predict_proba)
+
+    def predict(self, X: Any) -> Array:
+        """The numbers of a regressor."""
+        return self._honest(X, lambda rows: self.asked.predict(rows)[:, None])[:, 0]
+
+    def _honest(self, X: Any, says: Any) -> Floats:
+        held_out = out_of_bag(self.model, self.as_seen(X), self.places)
+        if held_out is None:
+            return np.asarray(says(X))
+        unknown = np.isnan(held_out)
+        return np.where(unknown, says(X), held_out) if unknown.any() else held_out

@@ -1,0 +1,101 @@
+"""What a forest says of rows by the trees that did not see them, against scikit-learn's own figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor
+from rulecover.estimators.out_of_bag import HonestModel, out_of_bag
+
+SETTINGS: dict[str, Any] = {"bootstrap": True, "oob_score": True, "random_state": 0}
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("share", [None, 0.5])
+def test_classes_are_told_as_scikit_learn_tells_them(kind: Any, share: float | None) -> None:
+    X, y = make_classification(150, n_classes=3, n_informative=5, random_state=1)
+    forest = kind(60, max_samples=share, **SETTINGS).fit(X, y)
+
+    assert out_of_bag(forest, X) == pytest.approx(forest.oob_decision_function_)
+
+
+@pytest.mark.parametrize("kind", [RandomForestRegressor, ExtraTreesRegressor])
+def test_numbers_are_told_as_scikit_learn_tells_them(kind: Any) -> None:
+    X, y = make_regression(150, random_state=1)
+    forest = kind(60, **SETTINGS).fit(X, y)
+
+    assert out_of_bag(forest, X) == pytest.approx(forest.oob_prediction_[:, None])
+
+
+def test_the_forest_of_a_pipeline_and_of_a_cover_is_asked() -> None:
+    X, y = make_classification(150, random_state=1)
+    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
+    pipeline = make_pipeline(StandardScaler(), RandomForestClassifier(60, **SETTINGS)).fit(frame, y)
+    cover = MIRCOClassifier(RandomForestClassifier(60, **SETTINGS)).fit(frame, y)
+
+    assert out_of_bag(pipeline, frame) == pytest.approx(pipeline[-1].oob_decision_function_)
+    assert out_of_bag(cover, frame) == pytest.approx(cover.estimator_.oob_decision_function_)
+
+
+def test_some_of_the_rows_are_told_as_among_all() -> None:
+    X, y = make_classification(150, random_state=1)
+    forest = RandomForestClassifier(60, **SETTINGS).fit(X, y)
+    some = np.array([3, 70, 149, 12])
+
+    assert out_of_bag(forest, X[some], some) == pytest.approx(forest.oob_decision_function_[some])
+
+
+def test_models_whose_trees_saw_every_row_have_nothing_to_tell() -> None:
+    X, y = make_classification(60, random_state=1)
+
+    assert out_of_bag(ExtraTreesClassifier(5, random_state=0).fit(X, y), X) is None
+    assert out_of_bag(GradientBoostingClassifier(n_estimators=2).fit(X, y), X) is None
+
+
+def test_where_every_tree_saw_a_row_the_whole_forest_answers() -> None:
+    X, y = make_classification(60, random_state=1)
+    forest = RandomForestClassifier(2, random_state=0).fit(X, y)
+    held_out, rows = out_of_bag(forest, X), np.arange(60)
+    assert held_out is not None
+    seen = np.isnan(held_out).all(axis=1)
+    assert 0 < seen.sum() < 60
+
+    said = HonestModel(forest, forest, lambda X: X, rows).predict_proba(X)
+
+    assert said[seen].tolist() == forest.predict_proba(X)[seen].tolist()
+    assert said[~seen].tolist() == held_out[~seen].tolist()
+
+
+def test_a_path_of_the_model_alone_follows_its_out_of_bag_answers() -> None:
+    X, y = make_classification(150, random_state=1)
+    forest = RandomForestClassifier(60, **SETTINGS).fit(X, y)
+
+    path = RulePathClassifier(FrozenEstimator(forest), model_share=1.0, choose="last", max_rules=1).fit(X, y)
+
+    assert path.at(0).predict_proba(X[:1])[0] == pytest.approx(forest.oob_decision_function_.mean(axis=0))
+
+
+def test_rows_of_weight_zero_do_not_shift_the_rows_that_a_tree_saw() -> None:
+    X, y = make_regression(150, random_state=1)
+    weight = (np.arange(150) % 3 > 0).astype(float)
+    forest = RandomForestRegressor(60, **SETTINGS)
+
+    path = RulePathRegressor(forest, model_share=1.0, choose="last", max_rules=1).fit(X, y, weight)
+
+    told = path.estimator_.oob_prediction_
+    assert path.at(0).predict(X[:1])[0] == pytest.approx(told[weight > 0].mean())
