@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-DATA, OUTPUT = "The data", "The output"
+DATA, FOREST, RULES, OUTPUT = "The data", "The forest", "The rules", "The output"
 
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model that rulecover fit wrote; - for standard input.")
@@ -15,14 +15,58 @@ ModelFile = Annotated[
 DataFile = Annotated[
     Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file; - for CSV on standard input.", show_default=False)
 ]
+Target = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict: a class.", show_default=False),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN", help="A column to leave out; may be repeated.", rich_help_panel=DATA, show_default=False
+    ),
+]
+MaxLevels = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Text columns with more different values are left out: they are names, dates or free text.",
+        rich_help_panel=DATA,
+    ),
+]
 Separator = Annotated[
     str | None,
     typer.Option(
         metavar="CHAR", help="What stands between cells.", show_default="guessed from the header", rich_help_panel=DATA
     ),
 ]
+
+
+def _some_threads(jobs: int | None) -> int | None:
+    if jobs == 0:
+        raise typer.BadParameter("0 threads do no work; give 1 or more, or -1 for every core.")
+    return jobs
+
+
+Jobs = Annotated[
+    int,
+    typer.Option(
+        callback=_some_threads,
+        metavar="N",
+        help="Threads; -1 takes every core. The rules stay the same.",
+        rich_help_panel=FOREST,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but the result.", rich_help_panel=OUTPUT)]
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show where it came from.", rich_help_panel=OUTPUT)]
+
+
+def check_inputs(model: Path, data: Path) -> None:
+    """Raises if both are to be read from standard input."""
+    from rulecover.cli.errors import CommandError
+
+    if str(model) == str(data) == "-":
+        raise CommandError("standard input can be the model or the data, not both; name a file for one of them.")
 
 
 def check_out(out: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rulecover.cli.errors import one_line_errors
-from rulecover.cli.options import OUTPUT, DataFile, Debug, ModelFile, Quiet, Separator, check_out
+from rulecover.cli.options import OUTPUT, DataFile, Debug, ModelFile, Quiet, Separator, check_inputs, check_out
 
 
 @one_line_errors
@@ -59,6 +59,7 @@ def predict(
       rulecover predict model.json new.parquet --out answers.parquet
       zcat new.csv.gz | rulecover predict model.json - | head
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    check_inputs(model, data)
     check_out(out)
 
     from rulecover.cli.answers import answers, written_to

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import norm
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import r2_score
@@ -91,12 +90,8 @@ class RuleRegressor(NumberModel, VotingModel):
             The probability, between 0 and 1.
         """
         check_is_fitted(self)
-        if not 0 < real_number("coverage", coverage) < 1:
-            raise ValueError(f"coverage is {coverage}; it is a probability, above 0 and below 1, such as 0.9.")
         tally, _ = self._tally(self._check_rows(X), X)
-        middle = self.vote_.decided(tally)
-        reach = float(norm.ppf(0.5 + coverage / 2)) * self.vote_.spread(tally)
-        return np.column_stack([middle - reach, middle + reach])
+        return self.vote_.interval(tally, real_number("coverage", coverage))
 
     def fidelity(self, X: Any) -> float:
         """How much of the source model's answers the rules explain: R² with the model's answers in place of y."""

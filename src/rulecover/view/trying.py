@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 
 from rulecover.exceptions import RulecoverError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script, conditions_of
 from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
-from rulecover.export.model import EXPORTED_FALLBACKS, Classes, Mean, ScoredRules
-from rulecover.fallback import comparisons
-from rulecover.means import FittedVote, NumericVote
+from rulecover.export.model import Classes, ScoredRules
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Floats, Ints
 from rulecover.view.numbers import short_number
@@ -100,81 +98,43 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
     found = _played(model)
     if found is None:
         return None
-    scored = replace(found.scored, rules=replace(found.scored.rules, levels=shown.levels))
+    scored, fallback = found
+    scored = replace(scored, rules=replace(scored.rules, levels=shown.levels))
     script, answer = Script(scored), scored.answer
     columns = [_column(name, mine, scored.rules, rows.X, missing) for name, mine in _columns(scored).items()]
+    centre, unit = script.scale or (0.0, 1.0)
     data = {
         "columns": columns,
         "rules": _rules(scored.rules),
         "votes": script.votes,
         "base": script.base,
         "totals": script.totals,
-        "fallback": found.fallback,
+        "fallback": fallback,
         "labels": [printable(name) for name in answer.votes] if isinstance(answer, Classes) else None,
+        "centre": centre,
+        "unit": unit,
         "nearest": script.nearest,
         "adds": scored.adds_up,
+        "afar": None if scored.afar is None else script.afar,
+        "paths": [[_clause(c) for c in rule] for rule in script.conditions] if fallback == "all" else None,
+        "votes_each": script.votes_each if fallback == "all" else None,
         "rows": _rows(columns, rows),
-        **_from_afar(scored, found),
     }
     return Trial(data)
 
 
-@dataclass(frozen=True, eq=False)
-class _Played:
-    """The neutral form of a model, who answers for missed rows, and what rules say there, if not what they else say."""
-
-    scored: ScoredRules
-    fallback: str
-    afar: Floats | None = None
-
-
-def _played(model: Any) -> _Played | None:
+def _played(model: Any) -> tuple[ScoredRules, str] | None:
+    """The neutral form of a model, and who answers for missed rows."""
     with suppress(RulecoverError, ValueError):
         scored = scored_rules(model)
-        return _Played(scored, scored.fallback)
-    if isinstance(getattr(model, "vote_", None), NumericVote):
-        return _of_numbers(model.vote_, model._fallback().name)
+        return scored, scored.fallback
     if not isinstance(model, BaseEstimator):
         return None
-    with suppress(RulecoverError, ValueError):  # a fallback that asks for more than the rules; they answer the rest
-        return _Played(scored_rules(copy(model).set_params(fallback="majority")), "model")
+    # A fallback that asks for more than the rules, which answer the rest.
+    plain = "majority" if is_classifier(model) else "mean"
+    with suppress(RulecoverError, ValueError):
+        return scored_rules(copy(model).set_params(fallback=plain)), "model"
     return None
-
-
-def _of_numbers(vote: NumericVote, fallback: str) -> _Played | None:
-    """Means as sums of weighted values over sums of weights; what is added to a default as such a mean of weight 1."""
-    seen, rules = vote.evidence, vote.rules
-    plain = vote.plain if isinstance(vote, FittedVote) else vote
-    says = plain.votes[:, 0]
-    means = np.column_stack([says * seen.centre + seen.unit * plain.votes[:, 1], says])
-    votes, base, totals = means, np.zeros(2), np.array([seen.of_all[0], 1.0])
-    if isinstance(vote, FittedVote):
-        votes = np.column_stack([seen.unit * vote.votes[:, 1], np.zeros(len(rules))])
-        base = totals = np.array([seen.centre + seen.unit * vote.default, 1.0])
-    named = {"mean": "default" if isinstance(vote, FittedVote) else "majority"}.get(fallback, fallback)
-    scored = ScoredRules(
-        rules,
-        votes,
-        Mean(),
-        totals,
-        fallback=named if named in EXPORTED_FALLBACKS else "majority",
-        base=base,
-        categories={f: tuple(rules.categories[f]) for f in rules.matcher.columns.tolist() if f in rules.categories},
-        zero_missing=frozenset(rules.zero_missing),
-    )
-    return _Played(scored, named if named in EXPORTED_FALLBACKS else "model", means)
-
-
-def _from_afar(scored: ScoredRules, found: _Played) -> dict[str, Any]:
-    """What the rules say of rows that they do not cover, where that differs from what they say of others."""
-    afar = None if found.afar is None else found.afar.tolist()
-    if found.fallback != "all":
-        return {"afar": afar, "paths": None, "votes_each": None}
-    script = Script(scored)
-    each = script.votes_each
-    if found.afar is not None:
-        each = (found.afar / np.maximum(comparisons(scored.rules), 1)[:, None]).tolist()
-    return {"afar": afar, "paths": [[_clause(c) for c in rule] for rule in script.conditions], "votes_each": each}
 
 
 # Rules ---------------------------------------------------------------------------------------------------------------

@@ -22,8 +22,7 @@ function makeAnswerer(model) {
     const sizes = model.rules.map((rule) => rule.clauses.length);
     const fired = counts.flatMap((number, j) => (number === sizes[j] ? [j] : []));
     let speakers = fired.map((rule) => ({ rule, weight: 1, votes: model.votes[rule] }));
-    const afar = !fired.length && model.afar && (model.fallback === "closest" || model.fallback === "all");
-    let tally = afar ? model.base.map(() => 0) : model.base.slice();
+    let tally = fired.length || model.fallback === "default" ? model.base.slice() : model.base.map(() => 0);
     if (!fired.length && model.fallback === "closest") {
       const shares = counts.map((number, j) => number / sizes[j]);
       const best = shares.reduce((a, b) => Math.max(a, b));
@@ -35,8 +34,8 @@ function makeAnswerer(model) {
         const number = count(clauses, x);
         return number ? [{ rule, weight: number / clauses.length, votes: model.votes_each[rule], times: number }] : [];
       });
-    } else if (!fired.length && model.fallback === "majority") {
-      tally = add(tally, model.totals, 1);
+    } else if (!fired.length && (model.fallback === "majority" || model.fallback === "mean")) {
+      tally = model.totals.slice();
     }
     for (const each of speakers) tally = add(tally, each.votes, each.times || 1);
     return { counts, sizes, fired, speakers, tally };
@@ -60,7 +59,7 @@ function makeAnswerer(model) {
     if (decidedBy === "model") return { ...said, decidedBy, prediction: null, shares: null };
     if (!model.labels) {
       const tally = said.tally[1] > 0 ? said.tally : model.totals;
-      return { ...said, tally, decidedBy, prediction: tally[0] / tally[1], shares: null };
+      return { ...said, tally, decidedBy, prediction: model.centre + model.unit * (tally[0] / tally[1]), shares: null };
     }
     const heard = model.nearest || said.tally.reduce((a, b) => a + b) > 0;
     const tally = heard ? said.tally : model.totals;

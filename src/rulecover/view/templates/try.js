@@ -84,7 +84,8 @@ function setUpTry(model) {
     rules: (said) => (said.fired.length === 1 ? "one rule fires" : `${said.fired.length} rules fire`),
     closest: () => "no rule fires; those with the largest share of met conditions answer",
     all: () => "no rule fires; every rule answers by its share of met comparisons",
-    majority: () => (model.labels ? "no rule fires; the most frequent class is the answer" : "no rule fires; the mean of all training rows is the answer"),
+    majority: () => "no rule fires; the most frequent class is the answer",
+    mean: () => (model.adds ? "no rule fires; the default is the answer" : "no rule fires; the mean of all training rows is the answer"),
     default: () => "no rule fires; the default is the answer",
     model: () => "no rule fires; the model behind the rules answers, and it is not in this page",
   };
@@ -140,7 +141,8 @@ function setUpTry(model) {
   function spoken(votes, weight) {
     const made = make("span", "says");
     if (!model.labels) {
-      made.append(votes[1] ? `says ${short(votes[0] / votes[1])}` : `adds ${signed(votes[0])}`);
+      const { centre, unit } = model;
+      made.append(votes[1] ? `says ${short(centre + unit * (votes[0] / votes[1]))}` : `adds ${signed(unit * votes[0])}`);
       return made;
     }
     const best = votes.indexOf(votes.reduce((a, b) => Math.max(a, b)));
