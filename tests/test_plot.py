@@ -14,7 +14,15 @@ from matplotlib.collections import PolyCollection
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RulePathRegressor, RuleSet, plot
+from rulecover import (
+    MIRCOClassifier,
+    MIRCORegressor,
+    RCBoostClassifier,
+    RulePathClassifier,
+    RulePathRegressor,
+    RuleSet,
+    plot,
+)
 from rulecover.plot.canvas import COLOURS, class_names, plain
 
 HOSTILE = "_$\\alpha$ \x1b[31m\n" + 200 * "x"
@@ -228,6 +236,27 @@ def test_the_first_rules_alone_are_a_model_of_their_own() -> None:
     assert (first.predict(X)[covered] == model.classes_[said.argmax(axis=1)][covered]).all()
     assert not hasattr(first, "certificate_") and hasattr(model, "certificate_")
     assert first.score(X, y) <= 1
+
+
+@pytest.mark.parametrize("fallback", ["mean", "closest", "all"])
+@pytest.mark.parametrize("ridge", [None, 1.0])
+def test_the_first_rules_on_numbers_are_a_model_of_their_own(fallback: str, ridge: float | None) -> None:
+    X, _ = data()
+    model = MIRCORegressor(max_rules=4, ridge=ridge, fallback=fallback, random_state=0).fit(X.iloc[:, :3], X.iloc[:, 3])
+    first = model.at(2)
+
+    assert first.missed(X.iloc[:, :3]).any()
+    assert np.isfinite(first.predict(X.iloc[:, :3])).all()
+    np.testing.assert_array_equal(model.at(4).predict(X.iloc[:, :3]), model.predict(X.iloc[:, :3]))
+
+
+def test_rules_on_numbers_show_their_mean_and_spread() -> None:
+    X, _ = data()
+    model = MIRCORegressor(max_rules=3, random_state=0).fit(X.iloc[:, :3], X.iloc[:, 3])
+    ax = plot.rules(model.rules_)
+
+    assert [bar.get_width() for bar in ax.patches] == model.rules_.evidence.support.tolist()
+    assert all("±" in text.get_text() for text in ax.texts)
 
 
 @pytest.mark.parametrize("size", [0, 99, 1.5])

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse
 from exported import HOSTILE as NAMES
 from page import Page
 from sklearn.datasets import load_iris
@@ -94,6 +96,7 @@ def test_a_hostile_name_stays_inside_the_data_of_the_page(name: str) -> None:
 
     page.asks_for_nothing()
     assert len(page.scripts) == 2
+    assert page.scripts[0].isascii() and not set("<>&") & set(page.scripts[0])
     assert not {"b", "img"} & set(page.tags)
     assert [column["name"] for column in page.model["columns"]] == [printable(name)]
     assert printable(name) in page.model["labels"]
@@ -271,6 +274,25 @@ def test_every_kind_of_model_has_a_whole_report(place: int) -> None:
     assert shown.trial is not None and len(page.model["rules"]) == len(model.rules_)
     for part in ("On held-out rows", "The rules", "Try a row", "Answers and truth", "Which rules cover the same rows"):
         assert part in page.text
+
+
+def test_a_path_without_rules_has_a_report_without_a_row_to_try() -> None:
+    X, y = load_iris(return_X_y=True)
+    classes = RulePathClassifier(RandomForestClassifier(5, random_state=0), max_rules=2, choose="last", random_state=0)
+    numbers = RulePathRegressor(max_rules=2, choose="last", random_state=0)
+    for model, target in ((classes.fit(X, y).at(0), y), (numbers.fit(X[:, :3], X[:, 3]).at(0), X[:, 3])):
+        page = Page(report_html(Summary.of(model, X[:, : model.n_features_in_], target, title="None")))
+        assert "Try a row" not in page.text and "0 rules" in page.text
+
+
+@pytest.mark.parametrize("made", [scipy.sparse.csr_array, lambda X: pl.DataFrame(X, schema=list("abcd"))])
+def test_rows_come_in_any_form(made: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = MIRCOClassifier(RandomForestClassifier(5, max_depth=3, random_state=0)).fit(made(X), y)
+    page = Page(report_html(Summary.of(model, made(X), y, title="Iris")))
+    used = sorted(set(model.rules_.feature.tolist()))
+
+    np.testing.assert_array_equal([row["values"] for row in page.model["rows"]], X[:, used])
 
 
 def test_rules_made_by_hand_have_a_report_without_a_model_to_compare_with() -> None:

@@ -17,8 +17,8 @@ from rulecover.exceptions import MismatchedDataError, RuleTextError
 from rulecover.frames import column, is_frame, matrix, names_of
 from rulecover.matching import Matcher
 from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.view.numbers import shortest_in
 from rulecover.view.printed import Printed
+from rulecover.view.short_bounds import short_bounds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -407,8 +407,7 @@ class RuleSet(Printed):
             shown_missing[mine] &= len(present) < len(values)
             if not known.size:
                 continue
-            below, above = _gaps(present, known)
-            short = np.array([shortest_in(lo, hi, t) for lo, hi, t in zip(below, above, known, strict=True)])
+            short = short_bounds(present, known)
             for shown in (shown_lower, shown_upper):
                 finite = mine[np.isfinite(shown[mine])]
                 shown[finite] = short[np.searchsorted(known, shown[finite])]
@@ -470,32 +469,3 @@ def _unnamed(frame: Any) -> bool:
 def _column(X: Any, f: int) -> Floats:
     column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]
     return np.ascontiguousarray(column, dtype=np.float64)
-
-
-def _gaps(values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
-    """For each of the sorted bounds the largest value that is not above it, and the smallest that is."""
-    known = np.concatenate([[-np.inf], np.sort(_near(values, bounds)), [np.inf]])
-    place = np.searchsorted(known, bounds, side="right")
-    return known[place - 1], known[place]
-
-
-def _near(values: Floats, bounds: Floats, *, stride: int = 32, cells: int = 8192) -> Floats:
-    """Some of the values, the neighbours of every bound among them: so few that they are cheap to sort.
-
-    Every 32nd value tells a window around each bound; of the others only those count that share a cell of a regular
-    grid with a window.
-    """
-    if len(values) < stride * cells // 8:
-        return values
-    low, high = float(values.min()), float(values.max())
-    some = np.concatenate([[low], np.sort(values[::stride]), [high]])
-    place = np.clip(np.searchsorted(some, bounds, side="right"), 1, len(some) - 1)
-    scale = cells / (high - low) if high > low else 0.0
-
-    def cell(of: Floats) -> Ints:
-        return ((of - low) * scale).astype(np.intp)
-
-    marks = np.zeros(cells + 2, dtype=np.intp)
-    np.add.at(marks, cell(some[place - 1]), 1)
-    np.add.at(marks, cell(some[place]) + 1, -1)
-    return np.concatenate([some, values[(np.cumsum(marks) > 0)[cell(values)]]])

@@ -65,7 +65,7 @@ def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
         notes = [percent(rule.purity or 0.0) for rule in shown]
     else:
         ax.barh(at, support, height=0.7, color=COLOURS[0])
-        notes = [f"{float(rule.prediction):.4g} ± {getattr(rule, 'spread', 0):.2g}" for rule in shown]
+        notes = [f"{float(rule.prediction):.4g} ± {rule.spread or 0.0:.2g}" for rule in shown]
     for place, (width, note) in enumerate(zip(support, notes, strict=True)):
         ax.annotate(f"{amount(float(width))}, {note}", (width, place), (4, 0), textcoords="offset points", va="center")
     ax.tick_params(axis="y", labelsize="small", length=0)

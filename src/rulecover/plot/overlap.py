@@ -75,6 +75,6 @@ def _dots(ax: Any, members: Bools, names: list[str]) -> None:
         if met.size > 1:
             ax.plot([place, place], [met[0], met[-1]], color=COLOURS[0], linewidth=1.6, zorder=2)
     ax.set_yticks(range(len(names)), labels=names)
-    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
     ax.tick_params(axis="both", length=0, labelbottom=False)
     bare(ax, "top", "right", "bottom", "left")
