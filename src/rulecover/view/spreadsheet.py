@@ -27,10 +27,10 @@ def marked(text: Any) -> Any:
 
 
 def csv_lines(rows: Iterable[Iterable[Any]], end: str) -> list[str]:
-    """Each row as text, the end after its last cell; cells with an end of line of any kind are in quotes.
+    r"""Each row as text, the end after its last cell; cells with an end of line of any kind are in quotes.
 
-    >>> csv_lines([["a", 1.5, "b\\rc"]], ";")
-    ['a,1.5,"b\\rc";']
+    >>> csv_lines([["a", 1.5, "b\rc"]], ";")
+    ['a,1.5,"b\rc";']
     """
     lines: list[str] = []
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")  # what is quoted depends on it
