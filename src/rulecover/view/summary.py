@@ -152,7 +152,7 @@ class Summary:
 
 
 def _rules_of(model: Any) -> RuleSet:
-    rules: RuleSet = getattr(model, "rules_", None) or model.rules
+    rules: RuleSet = model.rules_ if hasattr(model, "rules_") else model.rules
     return rules
 
 
