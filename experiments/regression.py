@@ -1,11 +1,11 @@
-"""R² against the number of rules: MIRCO with plain and with refitted values, a pruned tree, and the forest.
+"""R² against the number of rules: MIRCO with plain and refitted values, a path of rules, trees, and the forest.
 
-    pip install vega_datasets plotnine statsmodels
+    pip install vega_datasets plotnine statsmodels matplotlib
     python experiments/regression.py
 
 5 folds. What is set is tuned inside each training part, by 3 inner folds, for every limit on the rules: the impurity
 weight, and the forest that the rules come from (leaves a tree, or grown in full and cut); for plain means also the
-demand; for the tuned tree the size of a leaf.
+demand; for the tuned tree the size of a leaf. The path has its defaults.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
-from rulecover import MIRCORegressor, RCBoostRegressor
+from rulecover import MIRCORegressor, RCBoostRegressor, RulePathRegressor
 from rulecover.means import MeanVote
 from rulecover.setcover.greedy import greedy_picks
 
@@ -40,8 +40,7 @@ HERE = Path(__file__).parent
 LIMITS = [3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50]
 #: Where settings of refitted models are tuned; between them the next one counts.
 TUNED = [5, 10, 20, 50]
-METHODS = ["refitted rules", "plain rules", "pruned tree", "tuned tree"]
-SHOWN = [3, 5, 10, 15, 20, 30, 50]
+METHODS = ["refitted rules", "plain rules", "rule path", "pruned tree", "tuned tree"]
 
 #: Answers for held-out rows by the limit on the rules, and the number of rules that are used.
 Curve = dict[int, tuple[np.ndarray, int]]
@@ -83,6 +82,13 @@ def plain(
     return curve
 
 
+def followed(X: Any, y: Any, X_test: Any, limits: list[int], mirco: None) -> Curve:
+    """The nested path of a forest grown in full, as it is by default."""
+    path = RulePathRegressor(max_rules=max(limits), choose="last", random_state=0).fit(X, y)
+    sizes = {limit: min(limit, path.n_rules_) for limit in limits}
+    return {limit: (path.at(size).predict(X_test), size) for limit, size in sizes.items()}
+
+
 def pruned(X: Any, y: Any, X_test: Any, limits: list[int], mirco: None) -> Curve:
     """A tree grown in full, pruned by cost and complexity until it has no more leaves than the limit."""
     alphas = DecisionTreeRegressor(random_state=0).cost_complexity_pruning_path(X, y).ccp_alphas
@@ -119,6 +125,7 @@ WAYS: dict[str, tuple[Callable[..., Curve], list[int], list[dict[str, Any]]]] = 
         LIMITS,
         [{"leaves": n, "weight": w, "demand": k} for n, w, k in product((6, 10, 16, 32), (1, 5, 20), (1, 2, 3, 5))],
     ),
+    "rule path": (followed, LIMITS, [{}]),
     "pruned tree": (pruned, LIMITS, [{}]),
     "tuned tree": (best_first, LIMITS, [{"leaf": leaf} for leaf in (1, 5, 10, 20)]),
 }
@@ -168,8 +175,12 @@ def one_fold(X: Any, y: Any, train: Any, test: Any) -> list[dict[str, Any]]:
     for method in METHODS:
         way = WAYS[method][0]
         settings = tuned(method, part, y[train])
+        curve: Curve = {}
+        for setting in WAYS[method][2]:
+            limits = [limit for limit in LIMITS if settings[limit] == setting]
+            curve |= sources.run(way, rest, limits, setting) if limits else {}
         for limit in LIMITS:
-            answers, used = sources.run(way, rest, [limit], settings[limit])[limit]
+            answers, used = curve[limit]
             said = " ".join(f"{name}={value}" for name, value in settings[limit].items())
             note(method, limit, used, answers, setting=said)
     whole = RandomForestRegressor(100, random_state=0).fit(part, y[train])
@@ -204,28 +215,55 @@ def main() -> None:
             done.to_csv(arguments.out, index=False, float_format="%.6g")
     text = report(done)
     arguments.out.with_suffix(".md").write_text(text, encoding="utf-8")
+    draw(done, arguments.out.with_suffix(".svg"))
     print(text)
+
+
+def draw(table: pd.DataFrame, path: Path) -> None:
+    """The mean curves as a figure."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "rulecover"
+    import matplotlib.pyplot as plt
+
+    mean = means(table)
+    _, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    for method, style in zip(METHODS, ("o-", "s-", "^-", "o--", "s--"), strict=True):
+        ax.plot(LIMITS, [mean[method, limit] for limit in LIMITS], style, label=method, markersize=4)
+    ax.axhline(mean["forest", 0], color="0.4", linestyle=":", label="forest")
+    ax.set(xlabel="rules, or leaves, at most", ylabel="R², mean of all data sets", xscale="log")
+    ax.set_xticks(LIMITS, list(map(str, LIMITS)), minor=False)
+    ax.minorticks_off()
+    ax.legend()
+    plt.savefig(path, metadata={"Date": None})
+
+
+def means(table: pd.DataFrame, names: list[str] | None = None) -> Any:
+    """R² by method and limit, the mean over folds and then over data sets."""
+    by_set = table.groupby(["dataset", "method", "limit"], sort=False)["r2"].mean()
+    return by_set.loc[names or list(dict.fromkeys(table["dataset"]))].groupby(["method", "limit"]).mean()
 
 
 def report(table: pd.DataFrame) -> str:
     """The curves, their mean over the data sets, and what the defaults do."""
-    by_set = table.groupby(["dataset", "method", "limit"], sort=False)["r2"].mean()
     names = list(dict.fromkeys(table["dataset"]))
     lines = [
         "# Regression: R² against the number of rules",
         "",
         "Made by `python experiments/regression.py`: 5 folds, settings tuned inside them. A tree has leaves in place",
         "of rules. *Refitted*: forward choice out of a cover, values by ridge. *Plain*: the greedy cover (its first",
-        "picks where the limit binds), and the mean of the covering rules. *Pruned*: by cost and complexity. *Tuned*:",
-        "grown best first, with the size of a leaf tuned.",
+        "picks where the limit binds), and the mean of the covering rules. *Path*: `RulePathRegressor` with its",
+        "defaults. *Pruned*: by cost and complexity. *Tuned*: grown best first, with the size of a leaf tuned.",
+        "",
+        "![R² against the number of rules, mean of all data sets](regression.svg)",
         "",
     ]
     for name in ["mean", *names]:
-        wanted = names if name == "mean" else [name]
-        mean = by_set.loc[wanted].groupby(["method", "limit"]).mean()
-        lines += [f"## {name}", "", f"| at most | {' | '.join(map(str, SHOWN))} |", "|---" * (len(SHOWN) + 1) + "|"]
+        mean = means(table, None if name == "mean" else [name])
+        lines += [f"## {name}", "", f"| at most | {' | '.join(map(str, LIMITS))} |", "|---" * (len(LIMITS) + 1) + "|"]
         for method in METHODS:
-            lines.append(f"| {method} | {' | '.join(f'{mean[method, limit]:.3f}' for limit in SHOWN)} |")
+            lines.append(f"| {method} | {' | '.join(f'{mean[method, limit]:.3f}' for limit in LIMITS)} |")
         lines += [
             "",
             f"Forest {mean['forest', 0]:.3f}; RCBoost, all its rules {mean['RCBoost, all rules', 0]:.3f}.",

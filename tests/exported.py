@@ -10,9 +10,17 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RulePathRegressor, RuleSet
+from rulecover import (
+    MIRCOClassifier,
+    MIRCORegressor,
+    RCBoostClassifier,
+    RCBoostRegressor,
+    RulePathClassifier,
+    RulePathRegressor,
+    RuleSet,
+)
 from rulecover.categories import CategorySet
 from rulecover.coverage import addable
 from rulecover.evidence import ClassEvidence
@@ -20,6 +28,7 @@ from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, conditions_of
 from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
 from rulecover.matching import Matcher
+from rulecover.means import MEAN_VOTES
 
 N_MODELS = 210
 LABELS = [
@@ -132,6 +141,8 @@ def random_clauses(rng: np.random.Generator, n_features: int, n_rules: int) -> d
                 low, high = -np.inf, np.inf
             elif kind < 0.85:
                 low, high = np.inf, np.inf
+            elif kind < 0.87:
+                high, missing[-1] = low, True
             lower.append(low)
             upper.append(high)
     return {
@@ -151,10 +162,14 @@ def random_rules(rng: np.random.Generator, *, names: tuple[str, ...] | None = No
     names = names or tuple(f"column {f}" for f in range(n_features))
     rules = RuleSet(**random_clauses(rng, len(names), n_rules), feature_names=names)
     fallback = [*FALLBACKS, "default"][rng.integers(4)]
-    if rng.random() < 0.2:
+    if rng.random() < 0.25:
         weight = rng.integers(1, 20, size=n_rules).astype(float)
-        votes = np.column_stack([weight * rng.integers(-50, 50, size=n_rules) / 8, weight])
-        return ScoredRules(rules, addable(votes), Mean(), np.array([3.0, 7.0]), fallback, np.zeros(2))
+        votes = addable(np.column_stack([weight * rng.integers(-50, 50, size=n_rules) / 8, weight]))
+        answer = Mean() if rng.random() < 0.5 else Mean(float(rng.normal() * 1e3), float(rng.uniform(1e-3, 1e3)))
+        if rng.random() < 0.5:
+            return ScoredRules(rules, votes, answer, np.array([3.0, 7.0]), fallback, np.zeros(2))
+        added = np.column_stack([rng.integers(-50, 50, size=n_rules) / 8, np.zeros(n_rules)])
+        return ScoredRules(rules, added, answer, np.array([3.0, 7.0]), fallback, np.array([0.25, 1.0]), afar=votes)
     labels = LABELS[rng.integers(len(LABELS))]
     sums = rng.integers(0, 6, size=(n_rules, len(labels))).astype(float)
     sums[sums.sum(axis=1) == 0] = 1.0
@@ -185,6 +200,24 @@ def random_path(rng: np.random.Generator, X: np.ndarray, y: np.ndarray, labels: 
     return RulePathRegressor(RandomForestRegressor(4, max_depth=depth, random_state=seed), **settings).fit(X, number)
 
 
+def random_regressor(rng: np.random.Generator, X: np.ndarray, y: np.ndarray) -> Any:
+    """Rules that vote on a number, plain means or fitted values, few enough to miss rows."""
+    seed = int(rng.integers(2**31))
+    number = (y + np.nan_to_num(X[:, 0]) + rng.normal(size=len(y))) * 10.0 ** rng.integers(-6, 9) - 3
+    settings: dict[str, Any] = {
+        "vote": MEAN_VOTES[rng.integers(3)],
+        "fallback": ["mean", "closest", "all"][rng.integers(3)],
+        "random_state": seed,
+    }
+    if rng.random() < 0.6:
+        forest = RandomForestRegressor(4, max_depth=int(rng.integers(2, 5)), random_state=seed)
+        ridge = [None, 5.0][rng.integers(2)]
+        return MIRCORegressor(forest, ridge=ridge, min_samples=2, max_rules=4, **settings).fit(X, number)
+    tree = DecisionTreeRegressor(max_depth=3)
+    weights = [None, "z"][rng.integers(2)]
+    return RCBoostRegressor(tree, max_rmp_calls=3, rule_weights=weights, **settings).fit(X, number)
+
+
 def random_estimator(rng: np.random.Generator) -> Any:
     """A fitted model of any kind, on data with ties and, for one in two, missing values."""
     seed = int(rng.integers(2**31))
@@ -197,8 +230,9 @@ def random_estimator(rng: np.random.Generator) -> Any:
     X[:, 1] *= 10.0 ** rng.integers(-20, 20)
     if rng.random() < 0.5:
         X[rng.random(X.shape) < 0.15] = np.nan
-    if rng.random() < 0.4:
-        return random_path(rng, X, y, labels)
+    kind = rng.random()
+    if kind < 0.65:
+        return random_path(rng, X, y, labels) if kind < 0.3 else random_regressor(rng, X, y)
     fallback = FALLBACKS[rng.integers(3)]
     vote = ["counts", "shares"][rng.integers(2)]
     if rng.random() < 0.6:

@@ -23,8 +23,8 @@ from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.wording import readable
 from rulecover.rules import RuleSet
 
-COMMANDS = ("demo", "explain", "fit", "predict", "why", "export", "study")
-HEAVY = ("numpy", "scipy", "sklearn", "pandas", "highspy", "joblib", "jinja2", "rich.console")
+COMMANDS = ("demo", "explain", "fit", "predict", "why", "report", "export", "study")
+HEAVY = ("numpy", "scipy", "sklearn", "pandas", "highspy", "joblib", "jinja2", "rich.console", "pydantic")
 
 
 def python(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

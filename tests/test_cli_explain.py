@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import inspect
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
+from page import Page
 from typer.testing import CliRunner, Result
 
 from rulecover import MIRCOClassifier
@@ -53,24 +53,6 @@ def fruit(tmp_path: Path) -> Path:
 
 def changed(path: Path, header: list[str], rows: list[list[object]]) -> Path:
     return write(path.with_name("changed.csv"), header, rows)
-
-
-class Tags(HTMLParser):
-    """Every tag and attribute of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 # What is printed ------------------------------------------------------------------------------------------------
@@ -230,8 +212,8 @@ def test_a_target_of_many_numbers_is_predicted_as_a_number(prices: Path, tmp_pat
     assert "R²" in result.stdout and "mean of all rows" in result.stdout and "numbers, 3" in result.stdout
     score = float(next(line for line in result.stdout.splitlines() if line.startswith("these rules")).split()[2])
     assert score > 0.7
-    page = Tags((tmp_path / "prices.html").read_text(encoding="utf-8"))
-    assert "R²" in page.text and "Spread" in page.text and "script" not in page.tags
+    page = Page((tmp_path / "prices.html").read_text(encoding="utf-8"))
+    assert "R²" in page.text and "Spread" in page.text
 
 
 @pytest.mark.parametrize("solver", list(Solver))
@@ -248,6 +230,29 @@ def test_every_setting_is_taken_for_numbers(prices: Path) -> None:
 
     assert result.exit_code == 0, result.stderr
     assert result.stdout.splitlines()[0].split() == ["rule", "mean", "spread", "samples", "if"]
+
+
+@pytest.mark.parametrize("asked", ["--within 0.1", "--max-rules 4", "--method path"])
+def test_a_path_of_numbers_begins_with_a_default_and_adds(prices: Path, tmp_path: Path, asked: str) -> None:
+    result = explain(prices, *asked.split(), "--report", tmp_path / "prices.html", target="price")
+    assert result.exit_code == 0, result.stderr
+    assert "Every row begins with" in result.stdout and "adds" in result.stdout.splitlines()[2]
+    assert "Cross-validated R²" in result.stdout and "What is proved" not in result.stdout
+    assert "and the rules that it meets add to that" in (tmp_path / "prices.html").read_text(encoding="utf-8")
+
+
+def test_a_cover_of_numbers_says_what_every_row_begins_with(prices: Path) -> None:
+    assert "Every row begins with" in explain(prices, target="price").stdout
+    assert "Every row begins with" not in explain(prices, "--vote", "equal", target="price").stdout
+
+
+@pytest.mark.parametrize("method", ["cover", "path"])
+def test_one_number_for_all_rows_is_what_they_begin_with(tmp_path: Path, method: str) -> None:
+    path = write(tmp_path / "same.csv", ["a", "price"], [[i % 7, 3.5] for i in range(40)])
+    asked = ("--task", "numbers", "--method", method, "--report", tmp_path / "same.html")
+    result = explain(path, *asked, target="price")
+    assert result.exit_code == 0, result.stderr
+    assert "begins with 3.5" in result.stdout and "3.5" in (tmp_path / "same.html").read_text(encoding="utf-8")
 
 
 def test_a_few_numbers_are_classes_unless_they_are_said_to_be_numbers(tmp_path: Path) -> None:
@@ -377,9 +382,9 @@ def test_markup_in_names_is_text_in_the_report(tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     explain(hostile_file(tmp_path / "data.csv"), "--report", report, target="[link=x]kind")
 
-    page = Tags(report.read_text(encoding="utf-8"))
-    assert not {"script", "img", "a", "b", "link", "iframe"} & set(page.tags)
-    assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("src", "href")]
+    page = Page(report.read_text(encoding="utf-8"))
+    page.asks_for_nothing()
+    assert not {"img", "b", "iframe"} & set(page.tags)
     assert "<script>alert(1)</script>" in page.text and "{{ 7*7 }}" in page.text
 
 
@@ -409,9 +414,9 @@ def test_the_report_is_one_file_that_asks_for_nothing_else(fruit: Path, tmp_path
     result = explain(fruit, "--report", report)
 
     text = report.read_text(encoding="utf-8")
-    page = Tags(text)
+    page = Page(text)
     assert f"Report written to {report}" in result.stdout
-    assert not {"script", "link", "img", "iframe"} & set(page.tags)
+    page.asks_for_nothing()
     assert "http:" not in text and "https:" not in text and "url(" not in text and "@import" not in text
     assert "colour = red" in page.text and "What is proved" in page.text
     assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -15,52 +13,18 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from commands import fruit_folder, run, table
 from exported import HOSTILE, hostile_case
-from typer.testing import CliRunner, Result
 
 from rulecover.cli import chunks
 from rulecover.cli.choices import Format, SqlDialect
-from rulecover.cli.main import app
 from rulecover.export import from_json, to_json
 from rulecover.export.dialects import DIALECTS
 
 
-def run(*arguments: object, stdin: bytes | None = None) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
-
-
-def process(*arguments: object, **settings: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rulecover.cli.main", *map(str, arguments)]
-    return subprocess.run(command, text=True, check=False, timeout=60, **({"capture_output": True} | settings))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table with numbers, texts, truths and missing cells, as CSV and as Parquet, and a model of it."""
-    made = tmp_path_factory.mktemp("ship")
-    rng = np.random.default_rng(0)
-    n = 300
-    colour = rng.choice(["red", "green", "=1+1", ""], n)
-    weight = rng.normal(100, 20, n).round(1)
-    frame = pd.DataFrame(
-        {
-            "id": np.arange(n),
-            "colour": colour,
-            "weight": np.where(rng.random(n) < 0.1, np.nan, weight),
-            "ripe": rng.choice(["true", "false"], n),
-            "kind": np.where((colour == "red") | (weight > 110), "=apple()", "plum"),
-        }
-    )
-    frame.to_csv(made / "fruit.csv", index=False)
-    typed = frame.assign(ripe=frame["ripe"] == "true", colour=frame["colour"].where(frame["colour"] != "", None))
-    typed.to_parquet(made / "fruit.parquet")
-    done = run("fit", made / "fruit.csv", "-t", "kind", "--drop", "id", "--trees", 10, "-o", made / "model.json")
-    assert done.exit_code == 0, done.output
-    return made
-
-
-def table(text: str) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(text)))
+    return fruit_folder(tmp_path_factory.mktemp("ship"))
 
 
 # Fitting --------------------------------------------------------------------------------------------------------------
@@ -145,7 +109,7 @@ def test_a_formula_is_no_formula_in_what_is_written(folder: Path) -> None:
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\tx", "-2", "+3.5", "plain", "-inf"])
 def test_only_texts_that_are_formulas_are_marked(cell: str) -> None:
-    from rulecover.cli.answers import marked
+    from rulecover.view.spreadsheet import marked
 
     harmless = cell in ("-2", "+3.5", "plain", "-inf")
     assert marked(cell) == (cell if harmless else f"'{cell}")
@@ -243,140 +207,3 @@ def test_the_shell_completes_commands() -> None:
     )
 
     assert done.stdout.split() == ["predict"]
-
-
-# Errors ---------------------------------------------------------------------------------------------------------------
-
-
-def wrong_model(folder: Path, text: str | bytes) -> Path:
-    path = folder / "wrong.json"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
-MISTAKES = {
-    "no model": (["predict", "none.json", "fruit.csv"], "there is no file 'none.json' here"),
-    "no data": (["predict", "model.json", "none.csv"], "there is no file 'none.csv' here"),
-    "no table to fit": (["fit", "none.csv", "-t", "kind"], "there is no file 'none.csv' here"),
-    "no Parquet to fit": (["fit", "none.parquet", "-t", "kind"], "there is no file 'none.parquet' here"),
-    "no target": (["fit", "fruit.csv"], "name the column to predict by --target"),
-    "no folder": (["predict", "model.json", "fruit.csv", "-o", "none/out.csv"], "there is no folder 'none'"),
-    "half a model": (["predict", "half.json", "fruit.csv"], "half.json: this is no JSON, or only a part of it"),
-    "a model that is none": (["predict", "fruit.csv", "fruit.csv"], "fruit.csv: this is no JSON"),
-    "a column that is not there": (
-        ["predict", "model.json", "other.csv"],
-        "other.csv has no column 'colour'",
-    ),
-    "a column to keep that is not there": (
-        ["predict", "model.json", "fruit.csv", "--keep", "price"],
-        "no column 'price', which was asked to keep; it has 'id', 'colour'",
-    ),
-    "text for a number": (
-        ["predict", "model.json", "text.csv"],
-        "column 'weight' has 'heavy' in data row 2, but the model takes numbers",
-    ),
-    "another encoding": (["predict", "model.json", "latin.csv"], "latin.csv is no CSV file in UTF-8"),
-    "rows too long": (["predict", "model.json", "long.csv"], "long.csv is no proper CSV file"),
-    "no Parquet": (["predict", "model.json", "no.parquet"], "no.parquet is no proper Parquet file"),
-    "no such row": (["why", "model.json", "fruit.csv", "--row", "301"], "there is no row 301: fruit.csv has 300 rows"),
-    "no dialect": (["export", "model.json", "--to", "sql"], "name the database by --dialect: postgres, sqlite"),
-    "ONNX to a terminal": (["export", "model.json", "--to", "onnx"], "name a file by --out"),
-    "an empty file": (["predict", "model.json", "empty.csv"], "empty.csv is empty"),
-}
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_one_line_with_a_way_out_and_leaves_no_file(
-    mistake: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(folder)
-    Path("half.json").write_text(Path("model.json").read_text()[:200])
-    Path("other.csv").write_text("a,b\n1,2\n")
-    Path("text.csv").write_text("id,colour,weight,ripe\n1,red,2,true\n2,red,heavy,true\n")
-    Path("latin.csv").write_bytes("colour,weight,ripe\ngrün,1,true\n".encode("latin-1"))
-    Path("long.csv").write_text("colour,weight,ripe\nred,1,true\nred,1,true,4,5\n")
-    Path("no.parquet").write_text("no")
-    Path("empty.csv").write_text("")
-    before = set(folder.iterdir())
-    arguments, said = MISTAKES[mistake]
-
-    done = run(*arguments)
-
-    assert done.exit_code == 1
-    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
-    assert said in done.stderr
-    assert set(folder.iterdir()) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "listed"),
-    [
-        (["export", "model.json", "--to", "cobol"], "sql"),
-        (["export", "model.json", "--to", "sql", "--dialect", "dbase"], "postgres"),
-        (["fit", "fruit.csv", "-t", "kind", "--method", "magic"], "rcboost"),
-        (["fit", "fruit.csv", "-t", "kind", "--fallback", "model"], "closest"),
-    ],
-)
-def test_an_unknown_choice_lists_what_there_is(arguments: list[str], listed: str) -> None:
-    done = run(*arguments)
-
-    assert done.exit_code == 2
-    assert listed in done.stderr
-
-
-def test_a_failure_late_in_the_file_leaves_the_old_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "CELLS", 8)
-    broken = folder / "late.csv"
-    broken.write_text("colour,weight,ripe\n" + "red,2,true\n" * 20 + "red,heavy,true\n")
-    out = folder / "late.out"
-    out.write_text("old")
-    before = set(folder.iterdir())
-
-    done = run("predict", folder / "model.json", broken, "-o", out)
-
-    assert done.exit_code == 1 and "data row 21" in done.stderr
-    assert out.read_text() == "old"
-    assert set(folder.iterdir()) == before
-
-
-def test_a_full_disk_is_told_and_leaves_no_half_file(folder: Path) -> None:
-    before = set(folder.iterdir())
-
-    def little_room() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
-    done = process(
-        "predict", folder / "model.json", folder / "fruit.csv", "-o", folder / "full.csv", preexec_fn=little_room
-    )
-
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: ") and "too large" in done.stderr and done.stderr.count("\n") == 1
-    assert set(folder.iterdir()) == before
-
-
-def test_a_full_device_as_standard_output_is_told(folder: Path) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = process(
-            "predict", folder / "model.json", folder / "fruit.csv",
-            stdout=full, stderr=subprocess.PIPE, capture_output=False,
-        )  # fmt: skip
-
-    assert done.returncode == 1
-    assert "No space left on device" in done.stderr and "Traceback" not in done.stderr
-
-
-def test_a_reader_that_goes_away_is_no_fault(folder: Path) -> None:
-    command = [sys.executable, "-m", "rulecover.cli.main", "predict", str(folder / "model.json"), "-"]
-    rows = (folder / "fruit.csv").read_bytes()
-    body = rows.split(b"\n", 1)[1]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        assert running.stdin is not None and running.stdout is not None and running.stderr is not None
-        running.stdout.close()
-        try:
-            running.stdin.write(rows + body * 50)
-            running.stdin.close()
-        except BrokenPipeError:
-            pass
-        said = running.stderr.read().decode()
-
-    assert "Traceback" not in said

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from matplotlib import pyplot
 from typer.testing import CliRunner
 
 from rulecover.cli.main import app
@@ -31,6 +32,7 @@ def test_the_python_examples_of_a_page_run_from_top_to_bottom(
     names: dict[str, object] = {}
     for block in blocks(page, "python"):
         exec(compile(block, name(page), "exec"), names)
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=name)

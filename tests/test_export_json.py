@@ -28,8 +28,19 @@ def test_a_loaded_model_answers_bit_for_bit_the_same() -> None:
         assert (loaded.apply(case.X) != case.model.apply(case.X)).nnz == 0
         if case.probabilities is not None:
             assert loaded.predict_proba(case.X).tolist() == case.probabilities
-        if case.probabilities is not None or case.rules.adds_up:
+        if case.model is not case.rules:
             pd.testing.assert_frame_equal(loaded.why(case.X), case.model.why(case.X))
+
+
+def test_a_loaded_model_gives_the_same_intervals() -> None:
+    known = [case for case in cases() if hasattr(case.model, "predict_interval") and case.model is not case.rules]
+    for case in known:
+        loaded = from_json(to_json(case.model))
+
+        assert (loaded.predict_interval(case.X, 0.8) == case.model.predict_interval(case.X, 0.8)).all()
+    assert len(known) > 10
+    with pytest.raises(AttributeError, match="do not know how the numbers spread"):
+        from_json(to_json(hostile_case("x").model)).predict_interval([[0.0, 1.0]])
 
 
 def test_rules_print_the_same_after_the_journey_and_a_second_one_changes_nothing() -> None:

@@ -101,7 +101,7 @@ def test_it_stops_early_on_held_out_rows() -> None:
 
 def test_rules_weighted_by_their_share_are_fewer_and_misses_go_to_the_fallback() -> None:
     X, y = data(6)
-    model = boosted(rule_weights="z", scale=np.var(y) / 10).fit(X, y)
+    model = boosted(rule_weights="z", scale=np.var(y) / 10, step=1.0).fit(X, y)
     kept = model.z_ > 1e-9
     assert len(model.rules_) == kept.sum() < len(model.pool_) and not model.missed(X).any()
     covered = model.apply(X).toarray() * model.z_[kept]

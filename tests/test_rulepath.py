@@ -519,3 +519,12 @@ def test_the_rules_of_a_path_become_columns() -> None:
     columns = RuleTransformer(RulePathClassifier(FOREST, max_rules=4, choose="last")).fit_transform(X, y)
 
     assert columns.shape == (150, 4)
+
+
+@pytest.mark.parametrize("kind", [RulePathClassifier, RulePathRegressor])
+def test_a_rule_to_be_kept_may_cover_no_training_row(kind: type) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    rules = RuleSet.of_intervals([{0: (1e6, np.inf)}, {0: (5.0, np.inf)}], list(X.columns))
+    path = kind(keep=rules, max_rules=4, cv=2, random_state=0).fit(X, y)
+    assert path.votes_.votes[0] == pytest.approx(0.0) and path.at(4).score(X, y) > 0.8
+    assert str(path.rules_) and str(path.votes_)

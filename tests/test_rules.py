@@ -155,7 +155,7 @@ def test_shown_bounds_change_no_training_row() -> None:
 
 
 def test_gaps_of_many_rows_are_those_of_a_full_sort() -> None:
-    from rulecover.rules import _gaps
+    from rulecover.view.short_bounds import _gaps
 
     rng = np.random.default_rng(0)
     for values in (

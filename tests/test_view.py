@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from page import Page
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -16,7 +15,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, RuleSet, explain
 from rulecover.setcover import Certificate, Status
-from rulecover.view.report import report_html, write_report
 from rulecover.view.summary import Summary
 from rulecover.view.text import aligned, percent, printable
 from rulecover.view.words import certificate_in_words, cost_in_words, figures_in_words, summary_in_words
@@ -43,33 +41,6 @@ def hostile_rules() -> RuleSet:
     classes = np.array([HOSTILE, "<b>other"])
     names = tuple(f"{HOSTILE}{f}" for f in range(4))
     return replace(rules, feature_names=names, evidence=replace(rules.evidence, classes=classes))
-
-
-class Page(HTMLParser):
-    """The tags, the attributes and the text of a page, and whether every tag is closed in its order."""
-
-    EMPTY = ("meta", "br", "img", "link")
-
-    def __init__(self, source: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str, str | None]] = []
-        self.text = ""
-        self.open: list[str] = []
-        self.feed(source)
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += [(tag, name, value) for name, value in attrs]
-        if tag not in self.EMPTY:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 # Text -----------------------------------------------------------------------------------------------------------
@@ -127,86 +98,6 @@ def test_a_notebook_shows_names_as_text(rules: RuleSet) -> None:
     assert set(page.tags) <= {"table", "thead", "tbody", "tr", "th", "td"}
     assert "<script>alert('x')</script>" in page.text
     assert page.tags.count("tr") == len(rules) + 1
-
-
-def test_the_report_shows_each_rule_with_its_bar_and_its_figures() -> None:
-    shown = summary()
-    page = Page(report_html(shown))
-
-    assert page.tags.count("tr") == 1 + len(shown.scores) + 1 + len(shown.rules) + 1 + len(features_of(shown.rules))
-    assert sum(value == "bar" for tag, name, value in page.attributes if name == "class") == len(shown.rules)
-    for sentence in certificate_in_words(shown.certificate):
-        assert sentence.split(" (")[0] in page.text
-    for rule in shown.rules:
-        assert all(str(clause) in page.text for clause in rule.clauses)
-
-
-def features_of(rules: RuleSet) -> set[str]:
-    return {clause.name for rule in rules for clause in rule.clauses}
-
-
-def test_the_report_escapes_every_name_and_asks_for_nothing() -> None:
-    shown = replace(summary(), rules=hostile_rules(), title=HOSTILE, notes=(HOSTILE,))
-    source = report_html(shown)
-    page = Page(source)
-
-    assert not {"script", "b", "img", "link", "a", "iframe"} & set(page.tags)
-    assert not [name for _, name, _ in page.attributes if name.startswith("on") or name in ("src", "href")]
-    assert "http" not in source and "url(" not in source and "\x1b" not in source
-
-
-def test_columns_of_the_report_are_named_for_screen_readers() -> None:
-    page = Page(report_html(summary()))
-
-    scopes = [value for tag, name, value in page.attributes if tag == "th" and name == "scope"]
-    assert set(scopes) == {"col", "row"} and len(scopes) == page.tags.count("th")
-    assert any(name == "lang" for tag, name, _ in page.attributes if tag == "html")
-    assert all(value for tag, name, value in page.attributes if name == "aria-label")
-
-
-def test_the_bar_of_a_rule_says_its_class_counts() -> None:
-    shown = summary()
-    counts = shown.rules[0].counts
-    assert counts is not None
-    label = ", ".join(f"{name} {count:.0f}" for name, count in counts.items() if count)
-
-    assert ("span", "aria-label", label) in Page(report_html(shown)).attributes
-
-
-def test_a_rule_that_always_holds_and_more_classes_than_colours_are_shown() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.random((120, 2)), rng.integers(0, 12, 120)
-    stump = DecisionTreeClassifier(max_depth=1, min_samples_leaf=60).fit(X, y)
-    lone = DecisionTreeClassifier(max_depth=1).fit(X[:2], [0, 0])
-    many = Summary.of(explain(stump, X, y), X, y, title="Many classes")
-    one = Summary.of(explain(lone, X[:2], [0, 0]), X[:2], [0, 0], title="One class")
-
-    assert "c8" in report_html(many)
-    assert "always" in Page(report_html(one)).text
-
-
-def test_weighted_counts_are_shown_as_they_are() -> None:
-    X, y = load_iris(return_X_y=True)
-    model = MIRCOClassifier(DecisionTreeClassifier(max_depth=2, random_state=0))
-    model.fit(X, y, sample_weight=np.full(len(y), 0.5))
-    Page(report_html(Summary.of(model, X, y, title="Halves")))
-
-    assert str(model.rules_).splitlines()[1].split()[2] == "25"
-
-
-def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "report.html"
-    path.write_text("old")
-
-    def fail(self: Path, target: Path) -> None:
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="disk is full"):
-        write_report(summary(), path)
-
-    assert path.read_text() == "old"
-    assert [found.name for found in tmp_path.iterdir()] == ["report.html"]
 
 
 # Words ----------------------------------------------------------------------------------------------------------

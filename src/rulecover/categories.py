@@ -42,8 +42,11 @@ class CategorySet:
         >>> CategorySet((0.0, 2.0)).text(), CategorySet((0.0, 2.0), others=True).text(["red", "green", "blue"])
         ('in {0, 2}', 'not in {red, blue}')
         """
-        names = ", ".join(category_name(code, known) for code in self.codes)
-        return f"{'not in' if self.others else 'in'} {{{names}}}"
+        return f"{'not in' if self.others else 'in'} {{{', '.join(self.names(known))}}}"
+
+    def names(self, known: Sequence[Any] = ()) -> list[str]:
+        """The category behind each code of the set, in quotes where it would not stand out; else the code."""
+        return [category_name(code, known) for code in self.codes]
 
     def shortest(self, known: Sequence[Any]) -> CategorySet:
         """The set itself or, where that takes fewer codes, the one that says the same of the known categories.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rulecover.categories import CategorySet
-from rulecover.view.numbers import amount, short_number
+from rulecover.view.numbers import amount, bound_text, short_number
 from rulecover.view.of_numbers import spoken
 
 
@@ -86,8 +86,8 @@ class Clause:
     def _interval(self) -> str:
         if self.lower == np.inf or (self.lower, self.upper) == (-np.inf, np.inf):  # missing, or anything but that
             return ""
-        above, lower = _bound(self.lower, (">", ">="))
-        below, upper = _bound(self.upper, ("<=", "<"))
+        above, lower = bound_text(self.lower, (">", ">="))
+        below, upper = bound_text(self.upper, ("<=", "<"))
         if self.lower == -np.inf:
             return f"{self.name} {below} {upper}"
         if self.upper == np.inf:
@@ -95,12 +95,6 @@ class Clause:
         if math.nextafter(self.lower, math.inf) == self.upper:
             return f"{self.name} = {short_number(self.upper)}"
         return f"{lower} {above.replace('>', '<')} {self.name} {below} {upper}"
-
-
-def _bound(value: float, signs: tuple[str, str]) -> tuple[str, str]:
-    """The bound in text, or the double after it and the other sign, where that is much shorter."""
-    text, following = short_number(value), short_number(math.nextafter(value, math.inf))
-    return (signs[1], following) if len(following) + 4 <= len(text) else (signs[0], text)
 
 
 @dataclass(frozen=True, eq=False)

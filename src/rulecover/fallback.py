@@ -39,7 +39,7 @@ class _ByRules(ABC):
         return np.concatenate(parts) if parts else np.zeros((0, vote.votes.shape[1]))
 
     def _votes(self, vote: Vote, X: Any) -> Floats:
-        return vote.from_afar(self.weights(vote, X))
+        return vote.at_distance(np.asarray(self.weights(vote, X) @ vote.afar.votes))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,10 @@ def per_comparison(vote: Vote) -> Floats:
     lengths = np.maximum(comparisons(vote.rules), 1)
     multiple = math.lcm(*lengths.tolist())
     scale = float(multiple if multiple <= _LARGEST_MULTIPLE else 1)
-    return addable(vote.votes * (scale / lengths)[:, None], times=lengths[:, None])
+    votes = vote.votes * (scale / lengths)[:, None]
+    if isinstance(vote, MajorityVote):
+        return addable(votes, times=lengths[:, None])
+    return np.column_stack([addable(column, times=lengths) for column in votes.T])  # each has a unit of its own
 
 
 @dataclass(frozen=True)
@@ -89,10 +92,8 @@ class AllRules(_ByRules):
         return vote.rules.accepted(X, along_paths=True)
 
     def _votes(self, vote: Vote, X: Any) -> Floats:
-        if not isinstance(vote, MajorityVote):
-            return super()._votes(vote, X)
         accepted = np.rint(self.weights(vote, X) * comparisons(vote.rules))
-        return np.asarray(accepted @ per_comparison(vote))  # exact, and ties of classes with it
+        return vote.at_distance(np.asarray(accepted @ per_comparison(vote.afar)))
 
 
 @dataclass(frozen=True)

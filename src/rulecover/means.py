@@ -1,16 +1,17 @@
 """Predictions of numbers from covered samples: weighted means of what the rules met, or sums of fitted values.
 
 A row of votes, and of their sum, has three columns: how much was said, Σ say · z and Σ say · z² for means; how many
-rules, Σ of what they add and Σ of their mean squared errors for fitted values.
+rules, Σ of what they add to a default and Σ of their mean squared errors for fitted values. Sums are exact.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
+from scipy.special import ndtri
 
 from rulecover.coverage import addable
 from rulecover.evidence import NumericEvidence
@@ -47,6 +48,13 @@ class NumericVote(Vote):
     def decided(self, tally: Floats) -> Floats:
         raise NotImplementedError
 
+    def interval(self, tally: Floats, coverage: float) -> Floats:
+        """The answer and so many standard deviations to both sides, as if errors were normal, rows x 2."""
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage is {coverage}; it is a probability, above 0 and below 1, such as 0.9.")
+        middle, reach = self.decided(tally), float(ndtri(0.5 + coverage / 2)) * self.spread(tally)
+        return np.column_stack([middle - reach, middle + reach])
+
 
 @dataclass(frozen=True, eq=False)
 class MeanVote(NumericVote):
@@ -70,7 +78,7 @@ class MeanVote(NumericVote):
 
     def decided(self, tally: Floats) -> Floats:
         """The weighted mean for each row; that of all samples where nothing was said."""
-        return np.asarray(self.evidence.centre + self.evidence.unit * tally[:, 1] / _heard(tally))
+        return np.asarray(self.evidence.centre + self.evidence.unit * (tally[:, 1] / _heard(tally)))
 
     def spread(self, tally: Floats) -> Floats:
         """That of the numbers of all covering rules together, by their say: within the rules and between them."""
@@ -130,6 +138,7 @@ class FittedVote(NumericVote):
         `ridge` is the penalty on the squares of what rules add.
         """
         fitted = GrowingRidge.on(covered, data.z[:, None], data.count, strength=ridge).votes()[:, 0]
+        fitted = addable(fitted)
         default, adds = float(fitted[0]), fitted[1:]
         columns = covered.astype(np.float64)
         square = data.count * (data.z - default - columns @ adds) ** 2 * _optimism(len(adds), data)
@@ -141,7 +150,13 @@ class FittedVote(NumericVote):
 
     def decided(self, tally: Floats) -> Floats:
         """The default and all that is added, for each row."""
-        return np.asarray(self.evidence.centre + self.evidence.unit * (self.default + tally[:, 1]))
+        return np.asarray(self.evidence.centre + self.evidence.unit * tally[:, 1])
+
+    def tally(self, X: Any) -> tuple[Floats, Bools]:
+        """How many rules cover each row, the default and all that they add, and their errors."""
+        tally, missed = super().tally(X)
+        tally[:, 1] += self.default
+        return tally, missed
 
     def spread(self, tally: Floats) -> Floats:
         """The root of the mean squared error of the covering rules, the mean over the rules."""
@@ -150,11 +165,20 @@ class FittedVote(NumericVote):
     def columns(self, tally: Floats) -> dict[str, Array]:
         return {"adds": self.evidence.unit * tally[:, 1]}
 
-    def from_afar(self, weights: Floats) -> Floats:
+    def first(self, n_rules: int) -> Self:
+        return replace(super().first(n_rules), plain=self.plain.first(n_rules))
+
+    @property
+    def afar(self) -> MeanVote:
+        return self.plain
+
+    def at_distance(self, said: Floats) -> Floats:
         """The weighted mean of the rules' means: what rules add holds for the rows that they cover."""
-        said = self.plain.from_afar(weights)
         mean, square = said[:, 1] / _heard(said), said[:, 2] / _heard(said)
-        return np.column_stack([said[:, 0], mean - self.default, said[:, 0] * np.maximum(square - mean**2, 0.0)])
+        return np.column_stack([said[:, 0], mean, said[:, 0] * np.maximum(square - mean**2, 0.0)])
+
+    def as_one(self, tally: Floats) -> Floats:
+        return np.asarray(tally - np.array([0.0, self.default, 0.0]))
 
     def one_by_one(self, rule: Ints, weight: Floats, afar: Bools) -> Floats:
         said = super().one_by_one(rule, weight, afar)
@@ -163,11 +187,11 @@ class FittedVote(NumericVote):
 
     @property
     def of_all_samples(self) -> Floats:
-        return np.array([1.0, 0.0, self.error])
+        return np.array([1.0, self.default, self.error])
 
     def of_model(self, model: Any, X: Any) -> Floats:
         z = (model.predict(X) - self.evidence.centre) / self.evidence.unit
-        return np.column_stack([np.ones(len(z)), z - self.default, np.full(len(z), self.error)])
+        return np.column_stack([np.ones(len(z)), z, np.full(len(z), self.error)])
 
 
 def _optimism(n_rules: int, data: NumericData) -> float:

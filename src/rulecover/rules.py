@@ -17,10 +17,13 @@ from rulecover.exceptions import MismatchedDataError, RuleTextError
 from rulecover.frames import column, is_frame, matrix, names_of
 from rulecover.matching import Matcher
 from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.view.numbers import shortest_in
+from rulecover.view.printed import Printed
+from rulecover.view.short_bounds import short_bounds
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from rulecover.view.grid import Grid, Groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +73,7 @@ def _ranges(offset: Ints, rules: Ints) -> tuple[Ints, Ints]:
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSet:
+class RuleSet(Printed):
     """Rules as values: the clauses of all rules end to end, in arrays.
 
     Rule j owns the clauses ``offset[j]:offset[j + 1]``. A clause means one thing everywhere:
@@ -404,8 +407,7 @@ class RuleSet:
             shown_missing[mine] &= len(present) < len(values)
             if not known.size:
                 continue
-            below, above = _gaps(present, known)
-            short = np.array([shortest_in(lo, hi, t) for lo, hi, t in zip(below, above, known, strict=True)])
+            short = short_bounds(present, known)
             for shown in (shown_lower, shown_upper):
                 finite = mine[np.isfinite(shown[mine])]
                 shown[finite] = short[np.searchsorted(known, shown[finite])]
@@ -431,18 +433,32 @@ class RuleSet:
         """
         return [rule.exact for rule in replace(self, shown_lower=None, shown_upper=None, shown_missing=None)]
 
-    def __str__(self) -> str:
-        from rulecover.view.text import rule_table
+    def to_csv(self) -> str:
+        """What `to_frame` has as CSV; cells that a spreadsheet would run as formulas begin with an apostrophe."""
+        from rulecover.view.spreadsheet import csv_text
 
-        return rule_table(self)
+        return csv_text(self.to_frame())
+
+    def by_class(self) -> Groups:
+        """The same rules under the class they speak for, with their numbers: print it, or see its `to_markdown`,
+        `to_latex` and `sentences`.
+        """
+        from rulecover.view.rule_grid import by_class
+
+        return by_class(self)
+
+    def _grid(self) -> Grid:
+        from rulecover.view.rule_grid import rule_grid
+
+        return rule_grid(self)
+
+    def _sentences(self) -> list[str]:
+        from rulecover.view.rule_grid import sentences
+
+        return sentences(self)
 
     def __repr__(self) -> str:
         return f"<RuleSet of {len(self)} rules on {self.n_features} features>"
-
-    def _repr_html_(self) -> str:
-        from rulecover.view.html import rule_table_html
-
-        return rule_table_html(self)
 
 
 def _unnamed(frame: Any) -> bool:
@@ -453,32 +469,3 @@ def _unnamed(frame: Any) -> bool:
 def _column(X: Any, f: int) -> Floats:
     column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]
     return np.ascontiguousarray(column, dtype=np.float64)
-
-
-def _gaps(values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
-    """For each of the sorted bounds the largest value that is not above it, and the smallest that is."""
-    known = np.concatenate([[-np.inf], np.sort(_near(values, bounds)), [np.inf]])
-    place = np.searchsorted(known, bounds, side="right")
-    return known[place - 1], known[place]
-
-
-def _near(values: Floats, bounds: Floats, *, stride: int = 32, cells: int = 8192) -> Floats:
-    """Some of the values, the neighbours of every bound among them: so few that they are cheap to sort.
-
-    Every 32nd value tells a window around each bound; of the others only those count that share a cell of a regular
-    grid with a window.
-    """
-    if len(values) < stride * cells // 8:
-        return values
-    low, high = float(values.min()), float(values.max())
-    some = np.concatenate([[low], np.sort(values[::stride]), [high]])
-    place = np.clip(np.searchsorted(some, bounds, side="right"), 1, len(some) - 1)
-    scale = cells / (high - low) if high > low else 0.0
-
-    def cell(of: Floats) -> Ints:
-        return ((of - low) * scale).astype(np.intp)
-
-    marks = np.zeros(cells + 2, dtype=np.intp)
-    np.add.at(marks, cell(some[place - 1]), 1)
-    np.add.at(marks, cell(some[place]) + 1, -1)
-    return np.concatenate([some, values[(np.cumsum(marks) > 0)[cell(values)]]])

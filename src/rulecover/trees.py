@@ -110,6 +110,8 @@ class TreeEnsemble:
         How data become the columns of the trees, where they are not numbers as they are given.
     weight
         What each tree counts in the model, where trees count differently.
+    classifies
+        Whether a booster was trained to tell classes, or numbers; ``None`` if it does not say.
     """
 
     trees: tuple[Tree, ...]
@@ -124,6 +126,7 @@ class TreeEnsemble:
     columns: Columns | None = None
     keeps_columns: bool = True
     weight: Floats | None = None
+    classifies: bool | None = None
 
     @cached_property
     def asked(self) -> Ints:

@@ -54,13 +54,26 @@ class Vote(ABC):
         """The same kind of vote by other rules."""
         return replace(self, rules=rules, votes=votes)
 
-    def from_afar(self, weights: Floats) -> Floats:
-        """The votes of rules that do not cover a row but weigh in all the same; `weights` is rows x rules."""
-        return np.asarray(weights @ self.votes)
+    @property
+    def afar(self) -> Vote:
+        """What rules say of rows that they do not cover, where a fallback asks them."""
+        return self
+
+    def at_distance(self, said: Floats) -> Floats:
+        """Sums of votes from afar, as sums of these votes."""
+        return said
+
+    def as_one(self, tally: Floats) -> Floats:
+        """All that was said of a row, as if one rule had said it."""
+        return tally
 
     def one_by_one(self, rule: Ints, weight: Floats, afar: Bools) -> Floats:
         """What single rules said, those that do not cover the row from afar."""
         return np.asarray(self.votes[rule] * weight[:, None])
+
+    def first(self, n_rules: int) -> Self:
+        """The vote of the first rules alone."""
+        return self.among(self.rules[:n_rules], self.votes[:n_rules])
 
     @abstractmethod
     def decided(self, tally: Floats) -> Array:

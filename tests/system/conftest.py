@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from browser import chromium
 from postgres import program
 
 #: What is needed, how to tell that it is there, and the package of Debian or Ubuntu that brings it.
 TOOLS = {
     "PostgreSQL": (lambda: program("initdb"), "postgresql"),
     "node": (lambda: shutil.which("node"), "nodejs"),
+    "Chromium": (chromium, "chromium"),
     "Java": (lambda: shutil.which("java"), "default-jre-headless"),
 }
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,9 +18,10 @@ from rulecover.export.conditions import Script
 from rulecover.export.model import Classes
 from rulecover.files import whole_file
 from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.view.spreadsheet import csv_lines, marked
 
-#: What a spreadsheet takes for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: The columns of intervals.
+ENDS = ("lower", "upper")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +48,18 @@ class Answers:
         return pd.concat([self.kept.reset_index(drop=True), answers], axis=1)
 
 
-def answers(model: Model, table: Any, *, keep: Sequence[str], first: int) -> Answers:
+def answers(model: Model, table: Any, *, keep: Sequence[str], first: int, interval: float | None = None) -> Answers:
     """The answers for a part of a table, whose first row has this number."""
     rules = model.rules
     X = model.rows(table, first)
     tally, missed = rules.tally(X)
     covered = rules.apply(X).toarray()
     places, which = distinct([*_words(covered), *tally.T, missed])
-    return Answers(table[list(keep)], _said(model, tally[places], missed[places], covered[places]), which)
+    said = _said(model, tally[places], missed[places], covered[places])
+    if interval is not None:
+        for place, (name, ends) in enumerate(zip(ENDS, rules.predict_interval(X[places], interval).T, strict=True)):
+            said.insert(1 + place, name, ends)
+    return Answers(table[list(keep)], said, which)
 
 
 def _said(model: Model, tally: Floats, missed: Bools, covered: Bools) -> Any:
@@ -113,23 +116,16 @@ def _csv_writer(file: Any, shown: Callable[[Any], Any]) -> Writer:
         nonlocal started
         if not started:
             names = [*part.kept.columns, *part.said.columns]
-            file.write(_lines([[shown(name) for name in names]], "\n")[0])
+            file.write(csv_lines([[shown(name) for name in names]], "\n")[0])
             started = True
-        said = np.array([*_lines(_cells(part.said, shown), "\n"), ""], dtype=object)[part.which].tolist()
+        said = np.array([*csv_lines(_cells(part.said, shown), "\n"), ""], dtype=object)[part.which].tolist()
         if not part.kept.shape[1]:
             file.write("".join(said))
             return
-        kept = _lines(_cells(part.kept, shown), ",")
+        kept = csv_lines(_cells(part.kept, shown), ",")
         file.write("".join(left + right for left, right in zip(kept, said, strict=True)))
 
     return write
-
-
-def _lines(rows: Iterable[Iterable[Any]], end: str) -> list[str]:
-    """Each row as text; the end stands after its last cell."""
-    lines: list[str] = []
-    csv.writer(SimpleNamespace(write=lines.append), lineterminator=end).writerows(rows)
-    return lines
 
 
 def _cells(table: Any, shown: Callable[[Any], Any]) -> Iterator[tuple[Any, ...]]:
@@ -141,17 +137,6 @@ def _cells(table: Any, shown: Callable[[Any], Any]) -> Iterator[tuple[Any, ...]]
 
 
 def _same(text: Any) -> Any:
-    return text
-
-
-def marked(text: Any) -> Any:
-    """The text, after an apostrophe if a spreadsheet would run it as a formula; a number below zero is none."""
-    if not isinstance(text, str) or not text.startswith(_FORMULA):
-        return text
-    try:
-        float(text)
-    except ValueError:
-        return f"'{text}"
     return text
 
 

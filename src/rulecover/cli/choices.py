@@ -46,6 +46,43 @@ class Fallback(StrEnum):
 class Trainer(StrEnum):
     MIRCO = "mirco"
     RCBOOST = "rcboost"
+    PATH = "path"
+
+
+class Choose(StrEnum):
+    ONE_SE = "one-se"
+    BEST = "best"
+    LAST = "last"
+
+
+class Pricing(StrEnum):
+    TREE = "tree"
+    FOREST = "forest"
+    BINNED = "binned"
+    BICRITERIA = "bicriteria"
+    EXACT = "exact"
+
+
+class Duals(StrEnum):
+    EQUAL = "equal"
+    VERTEX = "vertex"
+
+
+class Admit(StrEnum):
+    ALL = "all"
+    BEST = "best"
+
+
+class Remove(StrEnum):
+    STALE = "stale"
+
+
+class RuleWeights(StrEnum):
+    Z = "z"
+
+
+class ClassWeight(StrEnum):
+    BALANCED = "balanced"
 
 
 class Format(StrEnum):
@@ -71,3 +108,4 @@ class ShippedFallback(StrEnum):
     CLOSEST = "closest"
     ALL = "all"
     MAJORITY = "majority"
+    MEAN = "mean"

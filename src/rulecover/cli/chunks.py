@@ -25,19 +25,22 @@ CELLS = 2_000_000
 
 PARQUET = (".parquet", ".pq")
 
-_STDIN = Path("standard input")
-
 #: Before pandas 3.1 only this reads every decimal as the float nearest to it.
 _EXACT = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
 
 
 def chunks(path: Path, model: Model, *, keep: Sequence[str], separator: str | None) -> Iterator[Any]:
     """The columns that a model asks for, and those to keep, a part of the rows at a time."""
-    if str(path) != "-" and not path.is_file():
+    if str(path) != "-" and (not path.exists() or path.is_dir()):
         raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
     if path.suffix.lower() in PARQUET:
         return _parquet_chunks(path, model, keep)
     return _csv_chunks(path, model, keep, separator)
+
+
+def source_of(path: Path) -> Path:
+    """What a table is called in messages."""
+    return Path("standard input") if str(path) == "-" else path
 
 
 def _wanted(names: Sequence[str], model: Model, keep: Sequence[str], source: Path) -> list[str]:
@@ -45,7 +48,7 @@ def _wanted(names: Sequence[str], model: Model, keep: Sequence[str], source: Pat
     needed = dict.fromkeys([*model.columns, *keep])
     absent = [name for name in needed if name not in names]
     if absent:
-        why = "the model asks for" if absent[0] in model.columns else "was asked to keep"
+        why = "the model asks for" if absent[0] in model.columns else "was asked for"
         raise CommandError(f"{source} has no column {absent[0]!r}, which {why}; it has {listed(names)}.")
     return [name for name in names if name in needed]
 
@@ -54,7 +57,7 @@ def _wanted(names: Sequence[str], model: Model, keep: Sequence[str], source: Pat
 
 
 def _csv_chunks(path: Path, model: Model, keep: Sequence[str], separator: str | None) -> Iterator[Any]:
-    source = _STDIN if str(path) == "-" else path
+    source = source_of(path)
     with _opened(path) as file, warnings.catch_warnings():
         warnings.simplefilter("error", ParserWarning)
         try:

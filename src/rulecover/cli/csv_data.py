@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.errors import ParserError, ParserWarning
 
 from rulecover.cli.choices import Task
-from rulecover.cli.encoding import MISSING, encoded
+from rulecover.cli.encoding import MISSING, ColumnsOf, for_forests
 from rulecover.cli.errors import CommandError
 from rulecover.cli.header import Header, not_text
 
@@ -58,8 +58,9 @@ def read_table(
     header: Header, target: str, *, task: Task | None = None, drop: Sequence[str] = (), max_levels: int = 50
 ) -> Table:
     """The table of a CSV file, or an error that says what is wrong with the file and what to do."""
-    frame, notes = _read_frame(header)
-    return labelled(frame, header.path, target, task=task, drop=drop, max_levels=max_levels, notes=notes)
+    frame, notes = read_frame(header)
+    columns = for_forests(max_levels)
+    return labelled(frame, header.path, target, task=task, drop=drop, columns=columns, notes=notes)
 
 
 def labelled(
@@ -69,10 +70,10 @@ def labelled(
     *,
     task: Task | None = None,
     drop: Sequence[str],
-    max_levels: int,
+    columns: ColumnsOf,
     notes: Sequence[str] = (),
 ) -> Table:
-    """The table of a data frame that was read from a file."""
+    """The table of a data frame that was read from a file; `columns` says what becomes of all but the target."""
     notes = list(notes)
     kept = frame[target].notna().to_numpy()
     kind, labels = _target(frame[target][kept], task)
@@ -85,14 +86,14 @@ def labelled(
             f"{path} has {_count(len(labels), 'row')} with a value of {target!r}; at least {FEWEST_ROWS} are needed, "
             "some to learn from and some to check on."
         )
-    X, levels, said = encoded(frame[kept].drop(columns=[target, *drop]), max_levels=max_levels)
+    X, levels, said = columns(frame[kept].drop(columns=[target, *drop]))
     if not X.shape[1]:
         reasons = " ".join(said) or f"{target!r} is the only column."
         raise CommandError(f"no column is left to explain {target!r} by: {reasons}")
     return Table(path.name, X, labels, levels, (*notes, *said), kind)
 
 
-def _read_frame(header: Header) -> tuple[Any, list[str]]:
+def read_frame(header: Header) -> tuple[Any, list[str]]:
     """The cells as pandas reads them, under the names in the header."""
     path, names = header.path, header.names
     try:
@@ -142,7 +143,7 @@ def _target(known: Any, task: Task | None) -> tuple[Task, Any]:
     if task == Task.CLASSES and many:
         raise CommandError(
             f"the target {known.name!r} has {different} different numbers, so it is a measurement and not a class; "
-            "leave --task out, or cut it into ranges first (low, medium, high)."
+            "cut it into ranges first (low, medium, high), or see rulecover explain, which predicts numbers."
         )
     if task == Task.NUMBERS or many:
         return Task.NUMBERS, numbers

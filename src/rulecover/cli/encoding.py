@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,15 @@ from rulecover.cli.errors import CommandError
 #: How a missing text is shown: a level of its own, as in ``colour = (missing)``.
 MISSING = "(missing)"
 
+#: From a data frame to columns of numbers, the levels that 0/1 ones stand for, and what was done, in sentences.
+ColumnsOf = Callable[[Any], tuple[Any, dict[int, tuple[str, str]], list[str]]]
+
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+def for_forests(max_levels: int) -> ColumnsOf:
+    """What becomes of the columns of a table that a forest is trained on."""
+    return partial(encoded, max_levels=max_levels)
 
 
 def encoded(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, str]], list[str]]:
@@ -29,7 +39,7 @@ def encoded(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, s
         reason = _useless(column, max_levels)
         if reason:
             notes.append(f"column {name!r} left out: {reason}.")
-        elif _is_text(column):
+        elif is_text(column):
             for level, indicator in _indicators(column):
                 levels[len(columns)] = (name, level)
                 columns[_free_name(f"{name} = {level}", columns, frame)] = indicator
@@ -40,14 +50,15 @@ def encoded(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, s
 
 def _numbers_if_it_can(column: Any) -> Any:
     """A text column of numbers in which Python wrote None for what is missing, as numbers."""
-    if not _is_text(column) or not (column == "None").any():
+    if not is_text(column) or not (column == "None").any():
         return column
     known = column.where(column != "None")
     numbers = pd.to_numeric(known, errors="coerce")
     return numbers if (numbers.isna() == known.isna()).all() else column
 
 
-def _is_text(column: Any) -> bool:
+def is_text(column: Any) -> bool:
+    """Whether a column holds words, or true and false."""
     return pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column)
 
 
@@ -57,7 +68,7 @@ def _useless(column: Any, max_levels: int) -> str:
         return "every value is missing"
     if different == 1:
         return "every value is the same"
-    if _is_text(column) and different > max_levels:
+    if is_text(column) and different > max_levels:
         return (
             f"it has {different} different texts, such as {str(column.dropna().iloc[0])[:30]!r}, and rules on them "
             f"would only name rows (--max-levels {different} keeps it)"

@@ -37,16 +37,17 @@ def one_line_errors(command: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             if kwargs.get("debug"):
                 raise
-            typer.echo(f"error: {_one_line(error)}", err=True)
+            typer.echo(f"error: {in_one_line(error)}", err=True)
             raise typer.Exit(1) from None
 
     return guarded
 
 
-def _one_line(error: Exception) -> str:
+def in_one_line(error: Exception) -> str:
+    """What went wrong, for people."""
     text = printable(" ".join(str(error).split()))
     if isinstance(error, (RulecoverError, ValueError, TypeError)):
         return text
     if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else text
+        return f"{error.filename or 'the output'}: {error.strerror}" if error.strerror else text
     return f"unexpected {type(error).__name__}: {text} (a fault of rulecover; --debug shows where)"

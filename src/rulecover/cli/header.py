@@ -24,7 +24,7 @@ class Header:
 
 def read_header(path: Path, separator: str | None) -> Header:
     """The header, or an error that says what is wrong with the file."""
-    if not path.exists():
+    if not path.exists() or path.is_dir():
         raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
     if separator is not None and len(separator) != 1:
         raise CommandError(f"the separator is {separator!r}; it must be a single character, such as ';'.")

@@ -12,19 +12,22 @@ from rulecover.cli.demo import demo
 from rulecover.cli.explain import explain
 from rulecover.cli.export import export
 from rulecover.cli.fit import fit
+from rulecover.cli.group import OneLineGroup
 from rulecover.cli.help import GroupedCommand
 from rulecover.cli.predict import predict
+from rulecover.cli.report import report
 from rulecover.cli.study import study
 from rulecover.cli.why import why
 
 app = typer.Typer(
     name="rulecover",
+    cls=OneLineGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, explain, fit, predict, why, export, study):
+for command in (demo, explain, fit, predict, why, report, export, study):
     app.command(cls=GroupedCommand)(command)
 
 

@@ -17,12 +17,13 @@ from rulecover.export.inputs import Coded, Input, Level, Number
 from rulecover.export.json_file import from_json
 from rulecover.export.model import ScoredRules
 
+_ONES = {"TRUE": 1, "True": 1, "true": 1, "FALSE": 0, "False": 0, "false": 0}
 _TRUTHS = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 
 
 def load(path: Path) -> Model:
     """The model of a JSON file, or an error that says what is wrong with the file."""
-    if str(path) != "-" and not path.is_file():
+    if str(path) != "-" and (not path.exists() or path.is_dir()):
         raise CommandError(f"there is no file {str(path)!r} here; rulecover fit writes one.")
     text = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     try:
@@ -46,6 +47,17 @@ class Model:
     def columns(self) -> list[str]:
         """What a table must have."""
         return list(dict.fromkeys(each.name for each in self.rules.inputs.values()))
+
+    def check_interval(self, share: float) -> None:
+        """Raises unless the model gives intervals that hold the right answer with this probability."""
+        if not 0 < share < 1:
+            raise CommandError(f"--interval is {share:g}; it is a probability, above 0 and below 1, such as 0.9.")
+        try:
+            _ = self.rules.numeric
+        except AttributeError as error:
+            raise CommandError(
+                "this model gives no intervals; they come with numbers by --method mirco and rcboost."
+            ) from error
 
     @cached_property
     def _truths(self) -> set[str]:
@@ -80,16 +92,14 @@ def _by_number(each: Input) -> bool:
 
 def numbers(column: Any, first: int) -> Any:
     """A column of numbers, NaN where nothing is known."""
-    if pd.api.types.is_bool_dtype(column):
-        raise CommandError(f"column {column.name!r} holds true and false, but the model takes it for numbers.")
     if not pd.api.types.is_numeric_dtype(column):
         column = _parsed(column, first)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _parsed(column: Any, first: int) -> Any:
-    """Text that is numbers all the same, or None as Python writes it for what is missing."""
-    known = column.where(column.astype(str) != "None")
+    """Text that is numbers all the same, true and false, or None as Python writes it for what is missing."""
+    known = column.where(column.astype(str) != "None").replace(_ONES)
     parsed = pd.to_numeric(known, errors="coerce")
     wrong = np.flatnonzero((parsed.isna() & known.notna()).to_numpy())
     if wrong.size:

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-DATA, OUTPUT = "The data", "The output"
+from rulecover.cli.choices import Task
+
+DATA, FOREST, RULES, OUTPUT = "The data", "The forest", "The rules", "The output"
+
+
+def option(panel: str, default: str | bool, text: str, *names: str, **settings: Any) -> Any:
+    """An option of a group, with its default in words."""
+    return typer.Option(*names, help=text, show_default=default, rich_help_panel=panel, **settings)
+
+
+def whole(panel: str, default: str | bool, text: str, *names: str, least: int = 1) -> Any:
+    """An option that is a whole number."""
+    return option(panel, default, text, *names, min=least, metavar="N")
+
+
+def number(panel: str, default: str | bool, text: str, *, least: float = 0.0, most: float | None = None) -> Any:
+    """An option that is a number."""
+    return option(panel, default, text, min=least, max=most, metavar="X")
+
 
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model that rulecover fit wrote; - for standard input.")
@@ -15,14 +33,68 @@ ModelFile = Annotated[
 DataFile = Annotated[
     Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file; - for CSV on standard input.", show_default=False)
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="The column to predict: a class or a number.", show_default=False
+    ),
+]
+TaskOption = Annotated[
+    Task | None,
+    option(
+        DATA,
+        "classes unless it has many different numbers",
+        "Whether the target is taken as classes or as numbers.",
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN", help="A column to leave out; may be repeated.", rich_help_panel=DATA, show_default=False
+    ),
+]
+MaxLevels = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Text columns with more different values are left out: they are names, dates or free text.",
+        rich_help_panel=DATA,
+    ),
+]
 Separator = Annotated[
     str | None,
     typer.Option(
         metavar="CHAR", help="What stands between cells.", show_default="guessed from the header", rich_help_panel=DATA
     ),
 ]
+
+
+def _some_threads(jobs: int | None) -> int | None:
+    if jobs == 0:
+        raise typer.BadParameter("0 threads do no work; give 1 or more, or -1 for every core.")
+    return jobs
+
+
+Jobs = Annotated[
+    int,
+    typer.Option(
+        callback=_some_threads,
+        metavar="N",
+        help="Threads; -1 takes every core. The rules stay the same.",
+        rich_help_panel=FOREST,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but the result.", rich_help_panel=OUTPUT)]
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show where it came from.", rich_help_panel=OUTPUT)]
+
+
+def check_inputs(model: Path, data: Path) -> None:
+    """Raises if both are to be read from standard input."""
+    from rulecover.cli.errors import CommandError
+
+    if str(model) == str(data) == "-":
+        raise CommandError("standard input can be the model or the data, not both; name a file for one of them.")
 
 
 def check_out(out: Path) -> None:

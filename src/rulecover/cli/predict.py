@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rulecover.cli.errors import one_line_errors
-from rulecover.cli.options import OUTPUT, DataFile, Debug, ModelFile, Quiet, Separator, check_out
+from rulecover.cli.options import OUTPUT, DataFile, Debug, ModelFile, Quiet, Separator, check_inputs, check_out
 
 
 @one_line_errors
@@ -31,6 +31,16 @@ def predict(
         typer.Option(
             metavar="COLUMN",
             help="A column of the data to write beside the answers; may be repeated.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Of numbers, also write lower and upper: between them the right answer should be with this "
+            "probability, such as 0.9.",
             rich_help_panel=OUTPUT,
             show_default=False,
         ),
@@ -59,6 +69,7 @@ def predict(
       rulecover predict model.json new.parquet --out answers.parquet
       zcat new.csv.gz | rulecover predict model.json - | head
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    check_inputs(model, data)
     check_out(out)
 
     from rulecover.cli.answers import answers, written_to
@@ -67,10 +78,12 @@ def predict(
     from rulecover.cli.printing import Printer
 
     loaded, printer, rows = load(model), Printer(quiet=quiet), 0
+    if interval is not None:
+        loaded.check_interval(interval)
     kept = list(dict.fromkeys(keep or []))
     with printer.bars() as bars, bars.spinning("Predicting"), written_to(out, exact=exact) as write:
         for part in chunks(data, loaded, keep=kept, separator=separator):
-            write(answers(loaded, part, keep=kept, first=rows))
+            write(answers(loaded, part, keep=kept, first=rows, interval=interval))
             rows += len(part)
     if str(out) != "-":
         printer.notes([f"{rows:,} rows answered in {out}."])

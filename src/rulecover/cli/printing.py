@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +15,11 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from rulecover.rules import RuleSet
-from rulecover.view.report import write_report
+from rulecover.view.report import report_html, write_report
+from rulecover.view.rule_grid import rule_grid
 from rulecover.view.summary import Summary
 from rulecover.view.target import TargetView
-from rulecover.view.text import printable, rule_rows, rule_table, score_table
+from rulecover.view.text import printable, score_table
 from rulecover.view.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
 
 T = TypeVar("T")
@@ -81,17 +83,25 @@ class Printer:
         """The rules, the figures beside the forest's, and the certificate in words."""
         self.say(f"{printable(summary.title)}: {summary_in_words(summary)}\n")
         self.rules(summary.rules, summary.votes[1:])
-        self.say("\nOn held-out rows", "bold")
-        self.say(score_table(summary.scores, _view(summary.rules).measure))
-        self.say(" ".join([*figures_in_words(summary), *votes_in_words(summary), *path_in_words(summary)]))
+        self.say("")
+        self.figures(summary)
         proved = proved_in_words(summary)
         if proved:
             self.say("\nWhat is proved", "bold")
         for sentence in proved:
             self.say(sentence)
 
+    def figures(self, summary: Summary) -> None:
+        """What the rules are worth on held-out rows, beside other models."""
+        self.say("On held-out rows", "bold")
+        self.say(score_table(summary.scores, _view(summary.rules).measure))
+        self.say(" ".join([*figures_in_words(summary), *votes_in_words(summary), *path_in_words(summary)]))
+
     def report(self, summary: Summary, path: Path) -> None:
-        """Writes the HTML report and says where it is."""
+        """Writes the HTML report and says where it is; - is standard output."""
+        if str(path) == "-":
+            sys.stdout.write(report_html(summary))
+            return
         write_report(summary, path)
         self.say(f"\nReport written to {path}; open it in a browser.")
 
@@ -110,7 +120,7 @@ class Printer:
         if self._out.is_terminal:
             self._out.print(_folded(rules, votes))
         else:
-            self._line(self._out, rule_table(rules, votes), "")
+            self._line(self._out, rule_grid(rules, votes).text(), "")
 
     @staticmethod
     def _line(console: Console, text: str, style: str) -> None:
@@ -129,7 +139,7 @@ def _folded(rules: RuleSet, votes: Sequence[Sequence[float]]) -> RichTable:
         else:
             table.add_column(column.name, overflow="fold", style=style)
     table.add_column("if", overflow="fold")
-    for row in rule_rows(rules, votes):
+    for row in rule_grid(rules, votes).rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
 

@@ -11,25 +11,32 @@ from typing import Any
 
 from rulecover.cli.choices import Task
 from rulecover.cli.chunks import PARQUET, parquet
-from rulecover.cli.csv_data import Table, labelled, read_table
+from rulecover.cli.csv_data import Table, labelled, read_frame
+from rulecover.cli.encoding import ColumnsOf
 from rulecover.cli.errors import CommandError
 from rulecover.cli.header import Header, checked_names, checked_target, read_header
 
 
 def labelled_table(
-    path: Path, target: str | None, *, drop: Sequence[str], max_levels: int, separator: str | None
+    path: Path,
+    target: str | None,
+    *,
+    drop: Sequence[str],
+    columns: ColumnsOf,
+    separator: str | None,
+    task: Task | None = None,
 ) -> Table:
-    """The table, its target taken as classes, or an error that says what is wrong with it and what to do."""
+    """The table, or an error that says what is wrong with it and what to do."""
     if str(path) == "-":
-        return _from_stdin(target, drop=drop, max_levels=max_levels, separator=separator)
+        return _from_stdin(target, drop=drop, columns=columns, separator=separator, task=task)
     if path.suffix.lower() in PARQUET:
         frame = _parquet_frame(path)
         header = Header(path, tuple(checked_names(list(map(str, frame.columns)), path)), "")
-        return labelled(
-            frame, path, checked_target(header, target, drop), task=Task.CLASSES, drop=drop, max_levels=max_levels
-        )
+        return labelled(frame, path, checked_target(header, target, drop), drop=drop, columns=columns, task=task)
     header = read_header(path, separator)
-    return read_table(header, checked_target(header, target, drop), task=Task.CLASSES, drop=drop, max_levels=max_levels)
+    target = checked_target(header, target, drop)
+    frame, notes = read_frame(header)
+    return labelled(frame, path, target, drop=drop, columns=columns, task=task, notes=notes)
 
 
 def _parquet_frame(path: Path) -> Any:
@@ -44,13 +51,13 @@ def _parquet_frame(path: Path) -> Any:
         raise CommandError(f"{path} is no proper Parquet file: {error}") from error
 
 
-def _from_stdin(target: str | None, *, drop: Sequence[str], max_levels: int, separator: str | None) -> Table:
+def _from_stdin(target: str | None, **settings: Any) -> Table:
     """Standard input can be read once only, and a table is looked at twice: it is put into a file first."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "standard input"
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         try:
-            return labelled_table(path, target, drop=drop, max_levels=max_levels, separator=separator)
+            return labelled_table(path, target, **settings)
         except CommandError as error:
             raise CommandError(str(error).replace(str(path), path.name)) from error

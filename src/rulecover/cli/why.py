@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rulecover.cli.errors import CommandError, one_line_errors
-from rulecover.cli.options import DATA, DataFile, Debug, ModelFile, Separator
+from rulecover.cli.options import DATA, DataFile, Debug, ModelFile, Separator, check_inputs
 
 
 @one_line_errors
@@ -28,6 +28,8 @@ def why(
     Example:
       rulecover why model.json new.csv --row 17
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    check_inputs(model, data)
+
     from rulecover.cli.chunks import chunks
     from rulecover.cli.model_file import load
     from rulecover.cli.printing import Printer

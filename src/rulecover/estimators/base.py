@@ -7,7 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
 from rulecover.columns import Columns
-from rulecover.estimators.checks import chosen, sample_weights
+from rulecover.estimators.checks import chosen, sample_weights, whole_number
 from rulecover.estimators.door import (
     as_numbers,
     checked_apart,
@@ -208,6 +208,18 @@ class RuleModel(BaseEstimator, ABC):
 
         return pd.DataFrame.sparse.from_spmatrix(X, columns=names) if issparse(X) else pd.DataFrame(X, columns=names)
 
+    # In a notebook -----------------------------------------------------------------------------------------------
+
+    def _repr_html_inner(self) -> str:
+        """The diagram of scikit-learn and, once the model is fitted, its rules."""
+        diagram: str = super()._repr_html_inner()
+        rules = getattr(self, "votes_", getattr(self, "rules_", None))
+        return diagram if rules is None else f"{diagram}\n{rules._repr_html_()}"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return bundle | {"text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         source = self._default_estimator() if self.estimator is None else self.estimator
@@ -241,6 +253,26 @@ class VotingModel(RuleModel):
         """The answer of the rules for each row."""
         tally, _ = self._tally(self._check_rows(X), X)
         return self.vote_.decided(tally)
+
+    def at(self, n_rules: int) -> Self:
+        """The model of its first rules alone, which vote as they do now; nothing is fitted.
+
+        What is known of all rules together, such as ``certificate_``, is not said of these.
+
+        Parameters
+        ----------
+        n_rules
+            From 1 to the number of rules.
+        """
+        check_is_fitted(self)
+        if whole_number("n_rules", n_rules, at_least=1) > len(self.rules_):
+            raise ValueError(f"n_rules is {n_rules}, but there are {len(self.rules_)} rules; take fewer.")
+        other = copy.copy(self)
+        other.rules_ = self.rules_[:n_rules]
+        other.vote_ = self.vote_.first(n_rules)
+        for name in {"certificate_", "uncovered_"} & set(vars(other)):
+            delattr(other, name)
+        return other
 
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the rules that decided and their votes, or how the fallback decided.

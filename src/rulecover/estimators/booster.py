@@ -1,12 +1,13 @@
-"""Boosters and model files as classifiers: they have trees, but know nothing of labels."""
+"""Boosters and model files as estimators: they have trees, but know nothing of labels."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import type_of_target
 
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, reader_of, register, unreadable
@@ -25,7 +26,67 @@ def is_booster(model: Any) -> bool:
     return isinstance(model, (str, os.PathLike)) or (kind.__module__.partition(".")[0], kind.__name__) in _BOOSTERS
 
 
-class BoosterClassifier(ClassifierMixin, BaseEstimator):
+def as_estimator(source: Any, y: Any) -> BoosterClassifier | BoosterRegressor:
+    """The booster, or the file of one, as a model of classes or of numbers: as it was trained, or as y has it."""
+    ensemble = read_trees(source)
+    classes = ensemble.classifies
+    if classes is None:
+        classes = not type_of_target(y).startswith("continuous")
+    return BoosterClassifier.of(source, ensemble, y) if classes else BoosterRegressor(source, ensemble)
+
+
+class _Booster(BaseEstimator):
+    """A trained booster, or the file of one.
+
+    Parameters
+    ----------
+    source
+        The booster, or the path of its file.
+    ensemble
+        Its trees.
+    """
+
+    source: Any
+    ensemble: TreeEnsemble
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Trains nothing: the booster is trained."""
+        return self
+
+    def _library(self) -> Any:
+        """Its reader, which knows how it is asked."""
+        if isinstance(self.source, (str, os.PathLike)):
+            raise UnreadableModelError(
+                f"{os.fspath(self.source)} is a model file: rules can be read from it, but it does not predict; load "
+                "it with its library and explain that model."
+            )
+        reader = reader_of(self.source)
+        assert reader is not None, "its trees were read"
+        return reader
+
+
+class BoosterRegressor(RegressorMixin, _Booster):
+    """A trained booster of numbers, or the file of one; see `BoosterClassifier`."""
+
+    def __init__(self, source: Any, ensemble: TreeEnsemble) -> None:
+        self.source = source
+        self.ensemble = ensemble
+
+    def predict(self, X: Any) -> Floats:
+        """What the booster says."""
+        return np.asarray(self._library().numbers(self.source, X), dtype=np.float64)
+
+
+class BoosterClassifier(ClassifierMixin, _Booster):
     """A trained booster, or the file of one, with the labels that its outputs stand for.
 
     Parameters
@@ -44,9 +105,8 @@ class BoosterClassifier(ClassifierMixin, BaseEstimator):
         self.classes = classes
 
     @classmethod
-    def of(cls, source: Any, y: Any) -> BoosterClassifier:
+    def of(cls, source: Any, ensemble: TreeEnsemble, y: Any) -> BoosterClassifier:
         """The labels are those of y, in their order; whole numbers from 0 are the outputs' own."""
-        ensemble = read_trees(source)
         n, labels = max(2, _n_outputs(ensemble)), np.unique(np.asarray(y))
         if labels.dtype.kind in "biuf" and np.isin(labels, np.arange(n)).all():
             labels = np.arange(n).astype(labels.dtype)
@@ -61,33 +121,13 @@ class BoosterClassifier(ClassifierMixin, BaseEstimator):
     def classes_(self) -> Array:
         return self.classes
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
-
-    def fit(self, X: Any, y: Any) -> BoosterClassifier:
-        """Trains nothing: the booster is trained."""
-        return self
-
     def predict(self, X: Any) -> Array:
         """The label of the output that says most."""
         return np.asarray(self.classes[self.predict_proba(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Floats:
         """What the booster says of each class."""
-        if isinstance(self.source, (str, os.PathLike)):
-            raise UnreadableModelError(
-                f"{os.fspath(self.source)} is a model file: rules can be read from it, but it does not predict; load "
-                "it with its library and explain that model."
-            )
-        reader = reader_of(self.source)
-        assert reader is not None, "its trees were read"
-        said = np.asarray(reader.probabilities(self.source, X), dtype=np.float64)
+        said = np.asarray(self._library().probabilities(self.source, X), dtype=np.float64)
         return np.column_stack([1 - said, said]) if said.ndim == 1 else said
 
 
@@ -98,8 +138,8 @@ def _n_outputs(ensemble: TreeEnsemble) -> int:
 
 
 def read(model: Any) -> TreeEnsemble:
-    """The trees of a `BoosterClassifier`."""
-    if not isinstance(model, BoosterClassifier):
+    """The trees of a `BoosterClassifier` or `BoosterRegressor`."""
+    if not isinstance(model, _Booster):
         raise unreadable(model)
     return model.ensemble
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -11,10 +12,11 @@ from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.estimators.base import RuleClassifier, RuleModel, VotingModel
-from rulecover.estimators.booster import BoosterClassifier, is_booster
+from rulecover.estimators.booster import as_estimator, is_booster
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
 from rulecover.frontier.prune import pruned
 from rulecover.impurity import CRITERIA, Impurity
@@ -48,6 +50,7 @@ class MinimumRuleCover(VotingModel):
     max_rules: int | None
     impurity_weight: float
     length_weight: float
+    estimator_weights: str | None
     vote: str
     time_limit: float | None
     n_jobs: int | None
@@ -84,18 +87,20 @@ class MinimumRuleCover(VotingModel):
         if not isinstance(solver, (Greedy, Search, Exact)):  # ours have counted already
             verify(problem, cover)
 
-        self.rules_, self.vote_ = self._voters(pool.written(cover.rules).shown_for(data.X), data)
-        if pool.strength is not None and self._estimator_weights() in ("vote", "both"):
-            self.vote_ = self.vote_.times(pool.strength[cover.rules])
+        vote = self._vote_of(pool.written(cover.rules).shown_for(data.X))
+        if pool.strength is not None and self.estimator_weights in ("vote", "both"):
+            vote = vote.times(pool.strength[cover.rules])
+        self.vote_ = self._fitted(vote, data)
+        self.rules_: RuleSet = self.vote_.rules
         certificate = cover.certificate.without_proof()
         self.certificate_: Certificate = replace(certificate, n_left_out=len(left_out))
         short = problem.shortfall(cover.rules) if certificate.n_uncovered else np.zeros(0, dtype=np.intp)
         self.uncovered_: Ints = rows[np.sort(np.concatenate([covered[short], left_out]))]
         return self
 
+    @abstractmethod
     def _demands(self, y: Any) -> Ints:
         """How many rules must cover each row."""
-        return np.full(len(np.asarray(y)), whole_number("demand", self.demand, at_least=1))
 
     def _prunes(self, X: Any, y: Any, sample_weight: Any) -> bool:
         """Whether the chosen rules are to lose clauses that they do not need, before the choice is made again."""
@@ -115,6 +120,9 @@ class MinimumRuleCover(VotingModel):
             real_number("time_limit", self.time_limit, above=True)
         if self.vote not in self._votes:
             raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, self._votes))}.")
+        if self.estimator_weights not in WEIGHTS:
+            known = ", ".join(map(repr, WEIGHTS))
+            raise ValueError(f"estimator_weights is {self.estimator_weights!r}; choose one of {known}.")
         self._fallback()
         self._price()
         solver = chosen("solver", self.solver, dict(self._solvers))
@@ -136,9 +144,9 @@ class MinimumRuleCover(VotingModel):
         """The solver, told what it needs to know of the covered samples besides coverage and cost."""
         return solver
 
-    def _voters(self, rules: RuleSet, data: Samples) -> tuple[RuleSet, Vote]:
-        """The chosen rules, and how they vote."""
-        return rules, self._vote_of(rules)
+    def _fitted(self, vote: Vote, data: Samples) -> Vote:
+        """The vote of the chosen rules, fitted to the data where values are fitted."""
+        return vote
 
     def _resolved(self) -> dict[str, Any]:
         """Settings that fit worked out, for a fit on the same trees."""
@@ -162,16 +170,12 @@ class MinimumRuleCover(VotingModel):
         self.n_candidate_rules_ = len(pool)
         return pool if demand.max() == 1 else pool.distinct()
 
-    def _estimator_weights(self) -> str | None:
-        """Where the weights of the model's trees and leaves come in."""
-        return None
-
     def _weighted(self, pool: RulePool, ensemble: TreeEnsemble) -> RulePool:
         """The pool, its rules counting as their trees do in the model."""
-        if self._estimator_weights() is None or not isinstance(pool.source, Leaves):
+        if self.estimator_weights is None or not isinstance(pool.source, Leaves):
             return pool
         strength = ensemble.strength(pool.source.tree, pool.source.node)
-        in_cost = self._estimator_weights() in ("cost", "both")
+        in_cost = self.estimator_weights in ("cost", "both")
         return pool if strength is None else pool.with_strength(strength, in_cost=in_cost)
 
     def covering_problem(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringProblem:
@@ -338,13 +342,7 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     def _check_settings(self) -> CoverSolver:
         if not isinstance(self.prune, bool) and self.prune != "held-out":
             raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
-        if self.estimator_weights not in WEIGHTS:
-            known = ", ".join(map(repr, WEIGHTS))
-            raise ValueError(f"estimator_weights is {self.estimator_weights!r}; choose one of {known}.")
         return super()._check_settings()
-
-    def _estimator_weights(self) -> str | None:
-        return self.estimator_weights
 
     def _prunes(self, X: Any, y: Any, sample_weight: Any) -> bool:
         from rulecover.estimators.pruning import pruning_pays
@@ -370,7 +368,7 @@ def explain(
     model
         A trained tree ensemble that `rulecover.readers` can read, with or without a pipeline in front; a trained
         `RCBoostClassifier` or `RCBoostRegressor`, whose pool is then covered (Algorithm 1 from the line that evaluates
-        impurities); or a `RuleSet`, rules of whatever origin, for classes.
+        impurities); or a `RuleSet`, rules of whatever origin: they predict numbers if y has fractions.
     X, y
         Data to choose and price the rules by, with labels or with numbers, as the model predicts them: the model's
         training data, or other data with the same columns and labels.
@@ -394,9 +392,8 @@ def explain(
     >>> len(few.rules_) < 20 < few.n_candidate_rules_
     True
     """
-    model = BoosterClassifier.of(model, y) if is_booster(model) else model
-    source = _frozen(model)
-    return _kind_for(source)(source, **options).fit(X, y, sample_weight=sample_weight)
+    source = _frozen(as_estimator(model, y) if is_booster(model) else model)
+    return _kind_for(source, y)(source, **options).fit(X, y, sample_weight=sample_weight)
 
 
 def _frozen(source: Any) -> Any:
@@ -404,11 +401,13 @@ def _frozen(source: Any) -> Any:
     return source if isinstance(source, (FrozenEstimator, RuleSet)) else FrozenEstimator(source)
 
 
-def _kind_for(model: Any) -> type[MIRCOClassifier] | type[MIRCORegressor]:
-    """The estimator that covers a model of this kind; what is no model of anything, it refuses."""
+def _kind_for(source: Any, y: Any) -> type[MIRCOClassifier] | type[MIRCORegressor]:
+    """The estimator that covers a source of this kind; what is no source of anything, it refuses."""
     from rulecover.estimators.mirco_regressor import MIRCORegressor  # which builds on this module
 
+    if isinstance(source, RuleSet):
+        return MIRCORegressor if type_of_target(y).startswith("continuous") else MIRCOClassifier
     try:
-        return MIRCORegressor if is_regressor(model) else MIRCOClassifier
+        return MIRCORegressor if is_regressor(source) else MIRCOClassifier
     except (AttributeError, TypeError):
         return MIRCOClassifier

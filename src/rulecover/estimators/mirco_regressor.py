@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
 from rulecover.cutting import without_small_branches
-from rulecover.estimators.checks import real_number
+from rulecover.estimators.checks import demands, real_number
 from rulecover.estimators.mirco import SOLVERS, MinimumRuleCover
 from rulecover.estimators.regression import RuleRegressor
 from rulecover.frontier.covering import Forward
 from rulecover.impurity import NUMERIC_CRITERIA
-from rulecover.means import MEAN_VOTES
+from rulecover.means import MEAN_VOTES, FittedVote, MeanVote
 from rulecover.numeric import NumericData
 from rulecover.pool import Samples
-from rulecover.rules import RuleSet
 from rulecover.setcover import CoverSolver
 from rulecover.trees import TreeEnsemble
 from rulecover.typing import Ints
@@ -49,7 +49,8 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         paper), "search" (fewer rules in about a second) and "exact" (proved optimal, or the best found with a bound)
         choose a cheapest cover. Or an object with its own settings, such as `rulecover.frontier.covering.Forward`.
     demand
-        How many rules must cover each sample; where fewer cover it at all, all of them.
+        How many rules must cover each sample; where fewer cover it at all, all of them. One number for all, or an
+        array with one for each row.
     max_rules
         A hard limit. Where it leaves samples uncovered, these are counted in `certificate_` and listed in
         `uncovered_`. ``None`` is no limit: with "forward" all rules of its list are kept.
@@ -61,6 +62,9 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
     impurity_weight, length_weight
         The cost of a rule is ``1 + impurity_weight · w + length_weight · clauses``, a clause being one feature's
         interval.
+    estimator_weights
+        As of `MIRCOClassifier`: where the weights of a model's trees and leaves come in. Fitted values need none: of
+        the votes they change the weights of plain means only.
     ridge
         The penalty on the squares of what rules add, when their values are fitted to the training samples together:
         higher means closer to the default. ``None`` fits nothing: the answer is the weighted mean of the rules' means.
@@ -134,11 +138,12 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         criterion: Any = "squared_error",
         scale: Any = "auto",
         solver: Any = "forward",
-        demand: int = 1,
+        demand: Any = 1,
         max_rules: int | None = 20,
         min_samples: float | str = "auto",
         impurity_weight: float = 1.0,
         length_weight: float = 0.0,
+        estimator_weights: str | None = "both",
         vote: str = "equal",
         ridge: float | None = 5.0,
         fallback: Any = "mean",
@@ -156,6 +161,7 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         self.min_samples = min_samples
         self.impurity_weight = impurity_weight
         self.length_weight = length_weight
+        self.estimator_weights = estimator_weights
         self.vote = vote
         self.ridge = ridge
         self.fallback = fallback
@@ -182,6 +188,8 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
 
     def _check_settings(self) -> CoverSolver:
         self._checked_scale()
+        if isinstance(self.demand, Mapping):
+            raise TypeError("demand is a dictionary, but numbers have no labels; give one number, or one for each row.")
         if self.min_samples != "auto":
             real_number("min_samples", self.min_samples)
         if self.ridge is not None:
@@ -201,10 +209,14 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         assert isinstance(data, NumericData)
         return solver.on(data.z[covered], data.count[covered]) if isinstance(solver, Forward) else solver
 
-    def _voters(self, rules: RuleSet, data: Samples) -> tuple[RuleSet, Vote]:
-        assert isinstance(data, NumericData)
-        vote = self._fitted_vote(rules, data)
-        return vote.rules, vote
+    def _fitted(self, vote: Vote, data: Samples) -> Vote:
+        assert isinstance(data, NumericData) and isinstance(vote, MeanVote)
+        if self.ridge is None:
+            return vote
+        return FittedVote.of(vote, vote.rules.apply(data.X), data, ridge=self.ridge)
+
+    def _demands(self, y: Any) -> Ints:
+        return demands(self.demand, np.asarray(y).ravel(), np.zeros(0))
 
     def _resolved(self) -> dict[str, Any]:
         return {"min_samples": getattr(self, "min_samples_", self.min_samples)}

@@ -7,7 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import diags_array, issparse
@@ -28,7 +28,8 @@ from rulecover.frontier.family import AdditiveVote, RuleFamily
 from rulecover.frontier.forward import ForwardPath, Terms, forward_path
 from rulecover.frontier.sizes import best, one_standard_error, standard_errors, within
 from rulecover.frontier.task import Task
-from rulecover.pool import joined_rules
+from rulecover.impurity import Impurity
+from rulecover.pool import Price, Samples, joined_rules
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Floats, Ints
 
@@ -45,6 +46,7 @@ class RulePath(RuleModel):
     """Follows the path, chooses a size, and answers by added votes."""
 
     votes_: AdditiveVote
+    _impurity: ClassVar[Impurity]
 
     def __init__(
         self,
@@ -90,10 +92,6 @@ class RulePath(RuleModel):
     @abstractmethod
     def _task(self) -> Task:
         """What is predicted, once the estimator is trained."""
-
-    @abstractmethod
-    def _with_evidence(self, rules: RuleSet, data: Any) -> RuleSet:
-        """The rules, knowing what they met in the data."""
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
@@ -209,6 +207,11 @@ class RulePath(RuleModel):
         # Sums of votes are exact: they are the same in whatever order, and on whatever machine, they are added.
         votes = np.stack([addable(mine) for mine in task.votes(path.votes)])
         return RuleFamily(rules, votes, path.loss, task.answers, path.sizes, path.least)
+
+    def _with_evidence(self, rules: RuleSet, data: Samples) -> RuleSet:
+        """The rules, knowing what they met in the data; if one of those to be kept met nothing, none does."""
+        met = data.pool_of(rules, Price(self._impurity))
+        return met.rules if len(met) == len(rules) else rules
 
     def _constraints(self, names: tuple[str, ...]) -> Constraints:
         made = Constraints.of(
@@ -363,10 +366,10 @@ class RulePath(RuleModel):
         -------
         matplotlib.axes.Axes
         """
-        from rulecover.view.plots import plot_path
+        from rulecover.plot import path
 
         check_is_fitted(self)
-        return plot_path(self.path_, size=self.n_rules_, model_score=self.model_score_, ax=ax)
+        return path(self, ax=ax)
 
 
 def usual_depth(n_samples: int) -> int:

@@ -32,11 +32,8 @@ class RCBoostRegressor(RuleRegressor, RuleBoosting):
     scale
         The squared error that costs as much as a rule, in squared units of y; "auto" is the variance of y. The
         smaller, the more an impure rule costs.
-    duals, admit, remove, rule_weights, warm_start, time_limit, on_interrupt, random_state, n_jobs, verbose
+    duals, step, admit, remove, rule_weights, warm_start, time_limit, on_interrupt, random_state, n_jobs, verbose
         As in `RCBoostClassifier`.
-    step
-        As in `RCBoostClassifier`; 1 by default, as in the paper: with smaller steps trees of numbers, which have few
-        leaves, often find nothing new.
     pricing
         Where new rules come from: "tree" (paper), "forest" (ten randomised trees a call), "binned" (a tree on binned
         features, by XGBoost: for many rows), or an object of `rulecover.boosting`. "bicriteria" and "exact" search by
@@ -94,7 +91,7 @@ class RCBoostRegressor(RuleRegressor, RuleBoosting):
         criterion: Any = "squared_error",
         scale: Any = "auto",
         duals: str = "equal",
-        step: float | str = 1.0,
+        step: float | str = "even",
         pricing: Any = "tree",
         admit: Any = "all",
         remove: Any = None,

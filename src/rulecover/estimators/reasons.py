@@ -34,7 +34,7 @@ def reasons(vote: Vote, fallback: Fallback, X: Any, tally: Floats, missed: Bools
     row, rule, weight = np.concatenate(rows), np.concatenate(rules), np.concatenate(weights)
     order = np.lexsort((rule, -weight, row))
     row, rule, weight = row[order], rule[order], weight[order]
-    said = np.where((rule >= 0)[:, None], vote.one_by_one(rule, weight, missed[row]), tally[row])
+    said = np.where((rule >= 0)[:, None], vote.one_by_one(rule, weight, missed[row]), vote.as_one(tally)[row])
     text = np.array([*(r.text for r in vote.rules), ""], dtype=object)
     return pd.DataFrame(
         {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import norm
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import r2_score
@@ -15,7 +14,7 @@ from rulecover.estimators.base import RuleModel, VotingModel
 from rulecover.estimators.checks import chosen, real_number, sample_weights
 from rulecover.exceptions import UnreadableModelError
 from rulecover.fallback import NUMERIC_FALLBACKS, Fallback
-from rulecover.means import FittedVote, MeanVote, NumericVote
+from rulecover.means import MeanVote, NumericVote
 from rulecover.numeric import NumericData
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Floats, Ints
@@ -71,7 +70,6 @@ class RuleRegressor(NumberModel, VotingModel):
 
     vote: str
     scale: Any
-    ridge: float | None
     vote_: NumericVote
 
     # Predicting -------------------------------------------------------------------------------------------------
@@ -92,12 +90,8 @@ class RuleRegressor(NumberModel, VotingModel):
             The probability, between 0 and 1.
         """
         check_is_fitted(self)
-        if not 0 < real_number("coverage", coverage) < 1:
-            raise ValueError(f"coverage is {coverage}; it is a probability, above 0 and below 1, such as 0.9.")
         tally, _ = self._tally(self._check_rows(X), X)
-        middle = self.vote_.decided(tally)
-        reach = float(norm.ppf(0.5 + coverage / 2)) * self.vote_.spread(tally)
-        return np.column_stack([middle - reach, middle + reach])
+        return self.vote_.interval(tally, real_number("coverage", coverage))
 
     def fidelity(self, X: Any) -> float:
         """How much of the source model's answers the rules explain: R² with the model's answers in place of y."""
@@ -123,13 +117,6 @@ class RuleRegressor(NumberModel, VotingModel):
 
     def _vote_of(self, rules: RuleSet) -> MeanVote:
         return MeanVote.of(rules, self.vote)
-
-    def _fitted_vote(self, rules: RuleSet, data: NumericData) -> NumericVote:
-        """The vote of these rules: plain means, or values that are fitted to the data."""
-        plain = self._vote_of(rules)
-        if self.ridge is None:
-            return plain
-        return FittedVote.of(plain, rules.apply(data.X), data, ridge=self.ridge)
 
 
 def _no_number(y: Array) -> Any:

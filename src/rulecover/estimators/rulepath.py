@@ -15,8 +15,6 @@ from rulecover.evidence import NumericEvidence
 from rulecover.frontier.probabilities import nearest_probabilities
 from rulecover.frontier.task import ClassTask, ValueTask
 from rulecover.impurity import Gini, SquaredError
-from rulecover.numeric import NumericData
-from rulecover.pool import Price, TrainingData
 from rulecover.rules import RuleSet
 from rulecover.typing import Floats
 
@@ -119,6 +117,8 @@ class RulePathClassifier(RulePath, RuleClassifier):
     (11, 2)
     """
 
+    _impurity = Gini()
+
     def __init__(
         self,
         estimator: Any = None,
@@ -174,9 +174,6 @@ class RulePathClassifier(RulePath, RuleClassifier):
     def _task(self) -> ClassTask:
         return ClassTask(self.classes_)
 
-    def _with_evidence(self, rules: RuleSet, data: TrainingData) -> RuleSet:
-        return data.pool_of(rules, Price(Gini())).rules
-
 
 class RulePathRegressor(NumberModel, RulePath):
     """Rule sets of every size from one forest of regression trees.
@@ -213,6 +210,7 @@ class RulePathRegressor(NumberModel, RulePath):
     """
 
     _classifier = "RulePathClassifier"
+    _impurity = SquaredError()
 
     def _default_estimator(self) -> Any:
         return RandomForestRegressor(n_estimators=100, n_jobs=self.n_jobs)
@@ -220,13 +218,10 @@ class RulePathRegressor(NumberModel, RulePath):
     def _task(self) -> ValueTask:
         return ValueTask()
 
-    def _with_evidence(self, rules: RuleSet, data: NumericData) -> RuleSet:
-        return data.pool_of(rules, Price(SquaredError())).rules
-
     def _take(self, size: int) -> None:
         super()._take(size)
         votes, seen = self.votes_, self.rules_.evidence
-        assert isinstance(seen, NumericEvidence)
-        fitted = replace(seen, adds=votes.votes[:, 0], default=float(votes.default[0]))
-        self.rules_ = self.rules_.with_evidence(fitted)
-        self.votes_ = replace(votes, rules=self.rules_)
+        if isinstance(seen, NumericEvidence):
+            fitted = replace(seen, adds=votes.votes[:, 0], default=float(votes.default[0]))
+            self.rules_ = self.rules_.with_evidence(fitted)
+            self.votes_ = replace(votes, rules=self.rules_)

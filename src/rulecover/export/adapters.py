@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from rulecover.categories import HashedCategories
-from rulecover.evidence import ClassEvidence
+from rulecover.evidence import ClassEvidence, NumericEvidence
 from rulecover.exceptions import ExportError, UnreadableModelError
 from rulecover.export.labels import Label
-from rulecover.export.model import EXPORTED_FALLBACKS, AddedClasses, Answer, Classes, Mean, ScoredRules
-from rulecover.fallback import FALLBACKS
+from rulecover.export.model import EXPORTED_FALLBACKS, SWAPPED, AddedClasses, Answer, Classes, Mean, ScoredRules
+from rulecover.fallback import FALLBACKS, NUMERIC_FALLBACKS
 from rulecover.frontier.family import AdditiveVote
+from rulecover.means import FittedVote, MeanVote
 from rulecover.rules import RuleSet
 from rulecover.typing import Floats
-from rulecover.voting import MajorityVote
+from rulecover.voting import MajorityVote, Vote
 
 
 def scored_rules(model: Any) -> ScoredRules:
@@ -24,9 +25,8 @@ def scored_rules(model: Any) -> ScoredRules:
     Parameters
     ----------
     model
-        A fitted `MIRCOClassifier`, `RCBoostClassifier`, `RulePathClassifier` or `RulePathRegressor`, a `RuleSet` that
-        has met data (its rules vote by class counts, and the closest ones answer for missed rows), or a `ScoredRules`,
-        which is returned as it is.
+        A fitted model of this package; a `RuleSet` that has met data (its rules vote by class counts, or by the means
+        of the numbers, and the closest ones answer for missed rows); or a `ScoredRules`, which is returned as it is.
 
     Examples
     --------
@@ -42,35 +42,38 @@ def scored_rules(model: Any) -> ScoredRules:
         return _of_rules(model)
     from rulecover.estimators.base import RuleClassifier  # what they need takes a second to import
     from rulecover.estimators.path import RulePath
+    from rulecover.estimators.regression import RuleRegressor
 
     if isinstance(model, RulePath):
         return _of_path(model)
-    if isinstance(model, RuleClassifier):
-        return _of_classifier(model)
+    if isinstance(model, (RuleClassifier, RuleRegressor)):
+        return _of_voters(model)
     raise UnreadableModelError(
-        f"{type(model).__name__} is nothing that can be exported; give a fitted MIRCOClassifier, RCBoostClassifier, "
-        "RulePathClassifier or RulePathRegressor, a RuleSet that has met data, or a ScoredRules."
+        f"{type(model).__name__} is nothing that can be exported; give a fitted model of rules, such as "
+        "MIRCOClassifier, RCBoostRegressor or RulePathClassifier, a RuleSet that has met data, or a ScoredRules."
     )
 
 
 def _of_rules(rules: RuleSet) -> ScoredRules:
     if rules.evidence is None:
         raise ExportError("these rules have met no data and cannot vote; take the rules_ of a fitted model.")
-    return _by_votes(MajorityVote.of(rules))
+    return _by_votes(MajorityVote.of(rules) if isinstance(rules.evidence, ClassEvidence) else MeanVote.of(rules))
 
 
-def _of_classifier(model: Any) -> ScoredRules:
+def _of_voters(model: Any) -> ScoredRules:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
     fallback = model._fallback()
-    if fallback.name not in EXPORTED_FALLBACKS or FALLBACKS.get(fallback.name) != fallback:
+    vote: Vote = model.vote_
+    known = FALLBACKS if isinstance(vote, MajorityVote) else NUMERIC_FALLBACKS
+    if fallback.name not in EXPORTED_FALLBACKS or known.get(fallback.name) != fallback:
         raise ExportError(
             f"the fallback {fallback.name!r} asks for more than the rules and cannot be exported with them; "
             "choose another first, for example by model.set_params(fallback='closest')."
         )
-    _check_columns(model.vote_.rules, model.n_features_in_)
-    return _by_votes(model.vote_, fallback.name)
+    _check_columns(vote.rules, model.n_features_in_)
+    return _by_votes(vote, fallback.name)
 
 
 def _of_path(model: Any) -> ScoredRules:
@@ -82,11 +85,11 @@ def _of_path(model: Any) -> ScoredRules:
     if not len(vote):
         raise ExportError("this model has no rules, only a default vote; take one that has some, such as model.at(1).")
     _check_columns(vote.rules, model.n_features_in_)
-    if isinstance(vote.rules.evidence, ClassEvidence):
-        seen = vote.rules.evidence
+    seen = vote.rules.evidence
+    if isinstance(seen, ClassEvidence):
         return _scored(vote.rules, vote.votes, AddedClasses(seen.classes), seen.totals, base=vote.default)
     weightless, base = np.zeros(len(vote)), np.append(vote.default, 1.0)
-    return _scored(vote.rules, np.column_stack([vote.votes, weightless]), Mean(), base, base=base)
+    return _scored(model.rules_, np.column_stack([vote.votes, weightless]), Mean(), base, base=base)
 
 
 def _check_columns(rules: RuleSet, n_features: int) -> None:
@@ -98,9 +101,18 @@ def _check_columns(rules: RuleSet, n_features: int) -> None:
         )
 
 
-def _by_votes(vote: MajorityVote, fallback: str = "closest") -> ScoredRules:
-    assert isinstance(vote.rules.evidence, ClassEvidence)
-    return _scored(vote.rules, vote.votes, Classes(vote.classes), vote.rules.evidence.totals, fallback=fallback)
+def _by_votes(vote: Vote, fallback: str = "closest") -> ScoredRules:
+    rules, seen = vote.rules, vote.rules.evidence
+    if isinstance(seen, ClassEvidence):
+        return _scored(rules, vote.votes, Classes(seen.classes), seen.totals, fallback=fallback)
+    assert isinstance(seen, NumericEvidence)
+    answer, totals = Mean(seen.centre, seen.unit, squares=True), vote.of_all_samples[SWAPPED]
+    if not isinstance(vote, FittedVote):
+        return _scored(rules, vote.votes[:, SWAPPED], answer, totals, fallback=fallback)
+    # What rules add has no weight beside the default's.
+    votes = np.column_stack([vote.votes[:, 1], np.zeros(len(rules)), vote.votes[:, 2]])
+    base, afar = np.array([vote.default, 1.0, 0.0]), vote.plain.votes[:, SWAPPED]
+    return _scored(rules, votes, answer, totals, fallback=fallback, base=base, afar=afar)
 
 
 def _scored(
@@ -111,6 +123,7 @@ def _scored(
     *,
     fallback: str = "default",
     base: Floats | None = None,
+    afar: Floats | None = None,
 ) -> ScoredRules:
     return ScoredRules(
         rules,
@@ -119,6 +132,7 @@ def _scored(
         totals,
         fallback=fallback,
         base=np.zeros(0) if base is None else base,
+        afar=afar,
         categories={f: _names(rules, f) for f in rules.matcher.columns.tolist() if f in rules.categories},
         zero_missing=frozenset(rules.zero_missing),
     )

@@ -9,11 +9,10 @@ from math import inf
 
 from rulecover.export.inputs import UNSEEN, Coded, Input, Number
 from rulecover.export.labels import Label, plain_labels
-from rulecover.export.model import AddedClasses, Classes, ScoredRules
+from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
 from rulecover.fallback import per_comparison
 from rulecover.matching import Matcher
 from rulecover.typing import Floats
-from rulecover.voting import MajorityVote
 
 #: Names of columns are cut off beyond this many bytes by PostgreSQL.
 _LONGEST_NAME = 63
@@ -134,20 +133,50 @@ class Script:
     @cached_property
     def votes(self) -> list[list[float]]:
         """What each rule adds where it fires."""
-        return _floats(self.model.votes)
+        return self._needed_of(self.model.votes)
+
+    @cached_property
+    def afar(self) -> list[list[float]]:
+        """What each rule says where the fallback asks it."""
+        return self._needed_of(self.model.from_afar.votes)
 
     @cached_property
     def votes_each(self) -> list[list[float]]:
         """What each rule adds, in the fallback "all", for every condition that is met."""
-        return _floats(per_comparison(MajorityVote(self.model.rules, self.model.votes)))
+        return self._needed_of(per_comparison(self.model.from_afar))
 
     @cached_property
     def base(self) -> list[float]:
-        return [float(x) for x in self.model.base]
+        """What every covered row begins with."""
+        return self._needed_of(self.model.base[None])[0]
 
     @cached_property
     def totals(self) -> list[float]:
-        return [float(x) for x in self.model.totals]
+        return self._needed_of(self.model.totals[None])[0]
+
+    def _needed_of(self, votes: Floats) -> list[list[float]]:
+        """The columns that answers are made of."""
+        answer = self.model.answer
+        needed = votes if isinstance(answer, Classes) else votes[:, :2]
+        return [[float(x) for x in row] for row in needed]
+
+    @property
+    def answered_by(self) -> str:
+        """Who answers for missed rows: "closest", "all", "default", or "majority" for all training data."""
+        return "majority" if self.model.fallback == "mean" else self.model.fallback
+
+    @property
+    def scale(self) -> tuple[float, float] | None:
+        """Where means are measured from and in what unit, unless from 0 in ones."""
+        answer = self.model.answer
+        if not isinstance(answer, Mean) or (answer.centre, answer.unit) == (0.0, 1.0):
+            return None
+        return float(answer.centre), float(answer.unit)
+
+    def mean(self, value: str, weight: str) -> str:
+        """The answer in most programming languages, given the sums of the two columns of votes."""
+        ratio = f"{value} / {weight}"
+        return ratio if self.scale is None else f"{self.scale[0]!r} + {self.scale[1]!r} * ({ratio})"
 
     @cached_property
     def outputs(self) -> list[str]:
@@ -179,11 +208,10 @@ class Script:
     def always_heard(self) -> bool:
         """Whether somebody has a say on every row, whatever it is."""
         answer = self.model.answer
-        if self.model.adds_up:
+        if self.model.adds_up and self.answered_by in ("default", "majority"):
             return True
         say, base = answer.say(self.model.votes), answer.say(self.model.base[None])
-        return self.model.fallback in ("closest", "majority") and bool((say > 0).all() and base[0] >= 0)
-
-
-def _floats(values: Floats) -> list[list[float]]:
-    return [[float(x) for x in row] for row in values]
+        afar = answer.say(self.model.from_afar.votes)
+        return self.answered_by in ("closest", "majority") and bool(
+            (say > 0).all() and (afar > 0).all() and base[0] >= 0
+        )

@@ -12,7 +12,7 @@ from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Script
 from rulecover.export.inputs import ZERO, Coded, Level
 from rulecover.export.labels import Label
-from rulecover.export.language import Language, assembled, tables
+from rulecover.export.language import Language, assembled, fallback_of, tables
 
 _HEAD = """\
 // Rules that vote, written by rulecover {version}; needs no library.
@@ -58,12 +58,12 @@ const withoutZero = (number) => (Math.abs(number) <= {zero!r} ? NaN : number);
 """
 
 _ADDED = """
-const add = (votes) => votes.reduce((sums, each) => sums.map((sum, k) => sum + each[k]), BASE);
+const add = (votes) => votes.reduce((sums, each) => sums.map((sum, k) => sum + each[k]));
 
 return function (row) {{
   const counts = met(row);
   const fired = SIZES.map((size, j) => j).filter((j) => counts[j] === SIZES[j]);
-  let votes = fired.map((j) => VOTES[j]);
+  let votes = [BASE, ...fired.map((j) => VOTES[j])];
   const decided_by = fired.length ? "rules" : {fallback};
 """
 
@@ -72,7 +72,7 @@ _FALLBACKS = {
   if (!fired.length) {
     const shares = counts.map((count, j) => count / SIZES[j]);
     const best = shares.reduce((a, b) => Math.max(a, b));
-    votes = VOTES.filter((each, j) => shares[j] === best);
+    votes = AFAR.filter((each, j) => shares[j] === best);
   }
 """,
     "all": """\
@@ -114,9 +114,9 @@ _CLASSES = """\
 """
 
 _MEAN = """\
-  return { prediction: tally[0] / tally[1], rules: fired, decided_by };
-};
-})();
+  return {{ prediction: {mean}, rules: fired, decided_by }};
+}};
+}})();
 """
 
 _MODULE = """
@@ -167,7 +167,7 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
         _CODE if script.has(Coded) else "",
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
-        _ADDED.format(fallback=_literal(script.model.fallback)) + _FALLBACKS[script.model.fallback] + _answer(script),
+        _ADDED.format(fallback=_literal(script.model.fallback)) + fallback_of(script, _FALLBACKS) + _answer(script),
         _MODULE.format(name=name),
     ]
     return assembled(parts, "\n")
@@ -227,5 +227,5 @@ def _answer(script: Script) -> str:
     else:
         tally = "  let tally = add(votes);\n" + _UNHEARD.format(say=say)
     if not script.classes:
-        return tally + _MEAN
+        return tally + _MEAN.format(mean=script.mean("tally[0]", "tally[1]"))
     return tally + (_NEAREST if script.nearest else _SHARES) + _CLASSES

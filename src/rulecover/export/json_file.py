@@ -14,7 +14,7 @@ import numpy as np
 
 import rulecover
 from rulecover.categories import CategorySet
-from rulecover.evidence import ClassEvidence
+from rulecover.evidence import ClassEvidence, NumericEvidence
 from rulecover.exceptions import InvalidModelFileError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.labels import plain_labels
@@ -79,6 +79,8 @@ def to_json(model: Any) -> str:
         "totals": exported.totals.tolist(),
         "base": exported.base.tolist(),
     }
+    if isinstance(rules.evidence, NumericEvidence):
+        head["numbers"] = _written_numbers(rules.evidence)
     lines = [f"{_text(key)}: {_text(value)}" for key, value in head.items()]
     lines.append('"rules": [\n' + ",\n".join(map(_text, _written_rules(exported))) + "\n]")
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -89,8 +91,10 @@ def _text(value: Any) -> str:
 
 
 def _written_answer(model: ScoredRules) -> Json:
-    if not isinstance(model.answer, Classes):
-        return {"kind": "mean"}
+    if isinstance(model.answer, Mean):
+        answer: Json = {"kind": "mean", "centre": float(model.answer.centre), "unit": float(model.answer.unit)}
+        return answer | ({"squares": True} if model.answer.squares else {})
+    assert isinstance(model.answer, Classes)
     labels = model.answer.labels
     name = {"U": "str", "O": "object"}.get(labels.dtype.kind, labels.dtype.name)
     kind = "added classes" if isinstance(model.answer, AddedClasses) else "classes"
@@ -109,7 +113,18 @@ def _written_rules(model: ScoredRules) -> list[Json]:
         met = zip(seen.sums.tolist(), seen.impurity.tolist(), seen.cost.tolist(), strict=True)
         for rule, (sums, impurity, cost) in zip(written, met, strict=True):
             rule["seen"] = {"sums": sums, "impurity": impurity, "cost": cost}
+    if isinstance(seen, NumericEvidence) and seen.adds is not None:
+        for rule, adds in zip(written, seen.adds.tolist(), strict=True):
+            rule["seen"]["adds"] = adds
+    if model.afar is not None:
+        for rule, afar in zip(written, model.afar.tolist(), strict=True):
+            rule["afar"] = afar
     return written
+
+
+def _written_numbers(seen: NumericEvidence) -> Json:
+    numbers: Json = {"totals": seen.totals.tolist(), "centre": float(seen.centre), "unit": float(seen.unit)}
+    return numbers if seen.default is None else numbers | {"default": float(seen.default)}
 
 
 def _per_rule(offset: Ints, each: list[Json]) -> list[list[Json]]:
@@ -223,6 +238,9 @@ def _model(written: Json) -> ScoredRules:
     totals = _numbers(written["totals"], len(answer.votes))
     base = _numbers(written.get("base", [0.0] * len(answer.votes)), len(answer.votes))
     rules = _rules(written, answer, totals)
+    afar = _for_each(written["rules"], "afar", lambda said: _numbers(said, len(answer.votes)))
+    if isinstance(answer, Mean) and answer.squares and rules.evidence is None:
+        raise ValueError("rules that know squares must say what numbers they have met.")
     categories = written.get("categories", [])
     columns = _places(categories, rules.n_features).tolist()
     zeros = _places([{"column": f} for f in written.get("zero_missing", [])], rules.n_features).tolist()
@@ -234,6 +252,7 @@ def _model(written: Json) -> ScoredRules:
         totals,
         fallback=written["fallback"],
         base=base,
+        afar=None if afar is None else np.array(afar),
         categories=names,
         zero_missing=frozenset(zeros),
     )
@@ -241,7 +260,10 @@ def _model(written: Json) -> ScoredRules:
 
 def _answer(written: Json) -> Classes | Mean:
     if written["kind"] == "mean":
-        return Mean()
+        unit = written.get("unit", 1.0)
+        if not unit > 0:
+            raise ValueError(f"the unit is {unit}; it must be above 0.")
+        return Mean(written.get("centre", 0.0), unit, squares="squares" in written)
     labels, name = written["labels"], written["type"]
     array = np.array(labels, dtype=name)
     if list(map(type, array.tolist())) != list(map(type, labels)) or array.tolist() != labels:
@@ -274,7 +296,7 @@ def _rules(written: Json, answer: Classes | Mean, totals: Floats) -> RuleSet:
         category_sets=sets,
         levels=_levels(written.get("levels", []), len(names)),
         paths=_paths(each, len(names)),
-        evidence=_evidence(each, answer, totals),
+        evidence=_evidence(written, answer, totals),
         shown_lower=np.array([s.get("above", b) for s, b in zip(shown, lower, strict=True)], dtype=np.float64),
         shown_upper=np.array([s.get("up_to", b) for s, b in zip(shown, upper, strict=True)], dtype=np.float64),
         shown_missing=np.array([s.get("missing", m) for s, m in zip(shown, missing, strict=True)], dtype=bool),
@@ -296,7 +318,8 @@ def _bounds(clauses: list[Json]) -> tuple[Floats, Floats]:
     only = np.array(["only_missing" in clause for clause in clauses], dtype=bool)
     above = np.array([clause.get("above", -np.inf) for clause in clauses], dtype=np.float64)
     upper = np.array([clause.get("up_to", np.inf) for clause in clauses], dtype=np.float64)
-    empty = np.flatnonzero(~(above < upper))
+    # A path may go both ways at one threshold and leave nothing but missing values.
+    empty = np.flatnonzero(~(above < upper) & np.array(["missing" not in clause for clause in clauses], dtype=bool))
     if empty.size:
         raise ValueError(f"no value is above {above[empty[0]]} and not above {upper[empty[0]]}.")
     return np.where(only, np.inf, above), upper
@@ -346,9 +369,19 @@ def _paths(rules: list[Json], n_columns: int) -> Paths | None:
     )
 
 
-def _evidence(rules: list[Json], answer: Classes | Mean, totals: Floats) -> ClassEvidence | None:
-    if not isinstance(answer, Classes):
+def _for_each(rules: list[Json], key: str, read: Callable[[Any], Any]) -> list[Any] | None:
+    """Something of every rule, or of none."""
+    if not any(key in rule for rule in rules):
         return None
+    if not all(key in rule for rule in rules):
+        raise ValueError(f"some rules have {key!r} and others have none.")
+    return [read(rule[key]) for rule in rules]
+
+
+def _evidence(written: Json, answer: Classes | Mean, totals: Floats) -> ClassEvidence | NumericEvidence | None:
+    rules = written["rules"]
+    if not isinstance(answer, Classes):
+        return _numeric_evidence(rules, written["numbers"]) if "numbers" in written else None
     if not all("seen" in rule for rule in rules):
         raise ValueError("rules that vote for classes must say what they have seen.")
     seen = [rule["seen"] for rule in rules]
@@ -361,4 +394,25 @@ def _evidence(rules: list[Json], answer: Classes | Mean, totals: Floats) -> Clas
         impurity=np.array([met["impurity"] for met in seen], dtype=np.float64),
         cost=np.array([met["cost"] for met in seen], dtype=np.float64),
         totals=totals,
+    )
+
+
+def _numeric_evidence(rules: list[Json], numbers: Json) -> NumericEvidence:
+    seen = _for_each(rules, "seen", dict)
+    if seen is None:
+        raise ValueError("rules that vote on a number must say what they have seen.")
+    totals = _numbers(numbers["totals"], 3)
+    sums = np.array([_numbers(met["sums"], 3) for met in seen])
+    if not (np.isfinite(sums).all() and (sums[:, 0] > 0).all() and totals[0] > 0 and numbers["unit"] > 0):
+        raise ValueError("rules must have seen some samples, in a unit above 0.")
+    adds = _for_each(seen, "adds", float)
+    return NumericEvidence(
+        sums=sums,
+        impurity=np.array([met["impurity"] for met in seen], dtype=np.float64),
+        cost=np.array([met["cost"] for met in seen], dtype=np.float64),
+        totals=totals,
+        centre=float(numbers["centre"]),
+        unit=float(numbers["unit"]),
+        adds=None if adds is None else np.array(adds),
+        default=numbers.get("default"),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,12 +97,20 @@ class Language:
 def tables(script: Script) -> dict[str, list[Any]]:
     """The numbers that every script needs, by the names they have in the source."""
     needed: dict[str, list[Any]] = {"SIZES": script.sizes, "VOTES": script.votes}
-    if script.model.fallback == "all":
+    if script.answered_by == "closest" and script.model.afar is not None:
+        needed["AFAR"] = script.afar
+    if script.answered_by == "all":
         needed["VOTES_EACH"] = script.votes_each
     needed["BASE"] = script.base
-    if not script.always_heard or script.model.fallback == "majority":
+    if not script.always_heard or script.answered_by == "majority":
         needed["TOTALS"] = script.totals
     return needed
+
+
+def fallback_of(script: Script, parts: Mapping[str, str]) -> str:
+    """The part of a source that answers for missed rows; it speaks of AFAR, which are mostly the votes."""
+    part = parts[script.answered_by]
+    return part if script.model.afar is not None else part.replace("AFAR", "VOTES")
 
 
 def assembled(parts: Iterable[str], between: str) -> str:

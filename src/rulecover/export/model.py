@@ -14,18 +14,22 @@ from rulecover.estimators.reasons import reasons
 from rulecover.exceptions import MismatchedDataError
 from rulecover.export.inputs import MISSING, ZERO, Coded, Input, Level, Number, read_frame
 from rulecover.export.labels import Label
-from rulecover.fallback import FALLBACKS, MajorityClass
+from rulecover.fallback import FALLBACKS, NUMERIC_FALLBACKS, MajorityClass
 from rulecover.frontier.family import AdditiveVote
 from rulecover.frontier.probabilities import nearest_probabilities
+from rulecover.means import FittedVote, MeanVote, NumericVote
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats
-from rulecover.voting import MajorityVote
+from rulecover.voting import MajorityVote, Vote
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Who can answer for a row that no rule covers where the source model is not at hand.
-EXPORTED_FALLBACKS = ("closest", "all", "majority", "default")
+EXPORTED_FALLBACKS = ("closest", "all", "majority", "mean", "default")
+
+#: The columns of numeric votes (how much, value, square) in the order of `Mean`, and back.
+SWAPPED = [1, 0, 2]
 
 
 class Answer(Protocol):
@@ -79,17 +83,29 @@ class AddedClasses(Classes):
 
 @dataclass(frozen=True)
 class Mean:
-    """A weighted mean: the sum of the first column of votes (weight times value) over that of the second (weight)."""
+    """A weighted mean: the sum of the first column of votes (weight times value) over that of the second (weight).
+
+    Parameters
+    ----------
+    centre, unit
+        Values are in such units from there.
+    squares
+        Whether there is a third column, from which `rulecover.means` tells how far off the mean may be.
+    """
+
+    centre: float = 0.0
+    unit: float = 1.0
+    squares: bool = False
 
     @property
     def votes(self) -> tuple[str, ...]:
-        return ("weighted value", "weight")
+        return ("weighted value", "weight", "weighted square")[: 3 if self.squares else 2]
 
     def say(self, tally: Floats) -> Floats:
         return np.asarray(tally[:, 1])
 
     def decided(self, tally: Floats) -> Array:
-        return np.asarray(tally[:, 0] / tally[:, 1])
+        return np.asarray(self.centre + self.unit * (tally[:, 0] / tally[:, 1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +124,12 @@ class ScoredRules:
     totals
         The votes of all training data: the answer where neither rules nor fallback have a say.
     fallback
-        Who answers for a row that no rule covers: "closest", "all", "majority", or "default", the base alone.
+        Who answers for a row that no rule covers: "closest", "all", "majority" or, for numbers, "mean", both of which
+        are the totals, or "default", the base alone.
     base
-        The votes that every row begins with; none by default.
+        The votes that every covered row begins with; none by default.
+    afar
+        What each rule says where the fallback asks it, if that is not what it adds where it fires.
     categories
         For a column of categories, by its number: the category behind each code, from 0.
     zero_missing
@@ -134,6 +153,7 @@ class ScoredRules:
     totals: Floats
     fallback: str = "closest"
     base: Floats = field(default_factory=lambda: np.zeros(0))
+    afar: Floats | None = None
     categories: Mapping[int, tuple[Label, ...]] = field(default_factory=dict)
     zero_missing: frozenset[int] = frozenset()
 
@@ -141,7 +161,8 @@ class ScoredRules:
         columns = len(self.answer.votes)
         if not self.base.size:
             object.__setattr__(self, "base", np.zeros(columns))
-        for name, shape in (("votes", (len(self.rules), columns)), ("totals", (columns,)), ("base", (columns,))):
+        shapes = {"votes": (len(self.rules), columns), "totals": (columns,), "base": (columns,)}
+        for name, shape in (shapes | ({} if self.afar is None else {"afar": shapes["votes"]})).items():
             given = getattr(self, name)
             if given.shape != shape or not np.isfinite(given).all():
                 raise ValueError(f"{name} has shape {given.shape}; give finite numbers of shape {shape}.")
@@ -182,10 +203,36 @@ class ScoredRules:
         tally, missed = self.tally(X)
         if self.fallback == "default" and self.adds_up:
             return self.additive.why(X, self.answer.decided(tally))
-        if not isinstance(self.answer, Classes):
-            raise AttributeError("these rules answer with a mean; their reasons are told by votes for classes only.")
-        silent = MajorityClass(self.fallback)  # the base alone: no rule has a say
-        return reasons(self._vote, FALLBACKS.get(self.fallback, silent), X, tally, missed)
+        silent = MajorityClass(self.fallback)  # no rule has a say
+        fallback = FALLBACKS.get(self.fallback, silent)
+        if isinstance(self.answer, Classes):
+            return reasons(MajorityVote(self.rules, self.votes), fallback, X, tally, missed)
+        vote = self.numeric
+        return reasons(vote, fallback, X, self._numeric_tally(vote, X), missed)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """An interval for each row that should hold its number; see `MIRCORegressor.predict_interval`."""
+        vote = self.numeric
+        return vote.interval(self._numeric_tally(vote, self._rows(X)), coverage)
+
+    @cached_property
+    def numeric(self) -> NumericVote:
+        """The vote of rules on a number that know what numbers they met."""
+        if not isinstance(self.answer, Mean) or not self.answer.squares:
+            raise AttributeError("these rules do not know how the numbers spread that they met; use predict.")
+        if self.afar is None:
+            return MeanVote(self.rules, self.votes[:, SWAPPED])
+        votes = np.column_stack([np.ones(len(self.rules)), self.votes[:, 0], self.votes[:, 2]])
+        plain = MeanVote(self.rules, self.afar[:, SWAPPED])
+        return FittedVote(self.rules, votes, float(self.base[0]), float(self.totals[2]), plain)
+
+    def _numeric_tally(self, vote: NumericVote, X: Any) -> Floats:
+        tally, missed = vote.tally(X)
+        lost = np.flatnonzero(missed)
+        if lost.size:
+            tally[lost] = NUMERIC_FALLBACKS[self.fallback](vote, X[lost], None)
+        tally[vote.silent(tally)] = vote.of_all_samples
+        return tally
 
     @property
     def adds_up(self) -> bool:
@@ -204,18 +251,20 @@ class ScoredRules:
         return AdditiveVote(self.rules, self.votes[:, :n], self.base[:n], tuple(answers), samples)
 
     @property
-    def _vote(self) -> MajorityVote:
-        return MajorityVote(self.rules, self.votes)
+    def from_afar(self) -> Vote:
+        """What the rules say where the fallback asks them."""
+        kind = MajorityVote if isinstance(self.answer, Classes) else MeanVote
+        return kind(self.rules, self.votes if self.afar is None else self.afar)
 
     def tally(self, X: Any) -> tuple[Floats, Bools]:
         """The votes for each row, those of the fallback where no rule covers it, and where that is."""
-        tally, missed = self._vote.tally(X)
+        tally, missed = MajorityVote(self.rules, self.votes).tally(X)
+        tally += self.base
         lost = np.flatnonzero(missed)
-        if lost.size and self.fallback == "majority":
+        if lost.size and self.fallback in ("majority", "mean"):
             tally[lost] = self.totals
         elif lost.size and self.fallback != "default":
-            tally[lost] = FALLBACKS[self.fallback](self._vote, X[lost], None)
-        tally += self.base
+            tally[lost] = FALLBACKS[self.fallback](self.from_afar, X[lost], None)
         tally[self.answer.say(tally) <= 0] = self.totals
         return tally, missed
 

@@ -158,8 +158,8 @@ class _Graph:
         number = self._do("ReduceSum", self._as_floats(fired), _LAST, keepdims=1)
         missed = self._do("Equal", number, np.array(0.0))
         votes = self._do("MatMul", self._as_floats(fired), np.array(script.votes))
+        votes = self._do("Add", votes, np.array([script.base]))
         tally = self._do("Where", missed, self._by_fallback(met), votes)
-        tally = self._do("Add", tally, np.array([script.base]))
         if script.always_heard:
             return tally, missed
         heard = self._do("Greater", self._say(tally), np.array(0.0))
@@ -167,15 +167,13 @@ class _Graph:
 
     def _by_fallback(self, met: str) -> str | Array:
         script = self.script
-        if script.model.fallback == "majority":
-            return np.array([script.totals])
-        if script.model.fallback == "default":
-            return np.zeros((1, len(script.base)))
-        if script.model.fallback == "all":
+        if script.answered_by in ("majority", "default"):
+            return np.array([script.totals if script.answered_by == "majority" else script.base])
+        if script.answered_by == "all":
             return self._do("MatMul", met, np.array(script.votes_each))
         share = self._do("Div", met, np.maximum([script.sizes], 1).astype(np.float64))
         near = self._do("Equal", share, self._do("ReduceMax", share, _LAST, keepdims=1))
-        return self._do("MatMul", self._as_floats(near), np.array(script.votes))
+        return self._do("MatMul", self._as_floats(near), np.array(script.afar))
 
     def _say(self, tally: str) -> str:
         if self.script.classes:
@@ -207,7 +205,9 @@ class _Graph:
             outputs.append(helper.make_tensor_value_info("prediction", _kind(labels), ["rows"]))
             outputs.append(helper.make_tensor_value_info("probabilities", TensorProto.DOUBLE, ["rows", len(labels)]))
         else:
-            self._do("Gather", self._shares(tally), np.array(0, dtype=np.int64), axis=1, name="prediction")
+            centre, unit = self.script.scale or (0.0, 1.0)
+            mean = self._do("Gather", self._shares(tally), np.array(0, dtype=np.int64), axis=1)
+            self._do("Add", np.array(centre), self._do("Mul", np.array(unit), mean), name="prediction")
             outputs.append(helper.make_tensor_value_info("prediction", TensorProto.DOUBLE, ["rows"]))
         self._do("Squeeze", missed, np.array([1], dtype=np.int64), name="missed")
         outputs.append(helper.make_tensor_value_info("rules", TensorProto.BOOL, ["rows", len(self.script.sizes)]))

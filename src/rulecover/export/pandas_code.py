@@ -9,7 +9,7 @@ import rulecover
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Script
 from rulecover.export.inputs import ZERO, Coded, Level
-from rulecover.export.language import assembled, tables
+from rulecover.export.language import assembled, fallback_of, tables
 from rulecover.export.model import Classes
 from rulecover.export.python_code import PYTHON, checked_name
 
@@ -54,13 +54,13 @@ def {name}(frame):
     met = _met(frame)
     fired = met == SIZES
     missed = ~fired.any(axis=1)
-    tally = fired.astype("float64") @ VOTES
+    tally = fired.astype("float64") @ VOTES + BASE
 """
 
 _FALLBACKS = {
     "closest": """\
     shares = met[missed] / np.maximum(SIZES, 1)
-    tally[missed] = (shares == shares.max(axis=1, keepdims=True)).astype("float64") @ VOTES
+    tally[missed] = (shares == shares.max(axis=1, keepdims=True)).astype("float64") @ AFAR
 """,
     "all": """\
     tally[missed] = met[missed].astype("float64") @ VOTES_EACH
@@ -148,7 +148,7 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
         _CODE if script.has(Coded) else "",
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
-        _ADDED.format(name=name) + _FALLBACKS[script.model.fallback] + _answers(script),
+        _ADDED.format(name=name) + fallback_of(script, _FALLBACKS) + _answers(script),
     ]
     return assembled(parts, "\n\n")
 
@@ -173,12 +173,12 @@ def _met(script: Script) -> str:
 def _answers(script: Script) -> str:
     title, *titles = script.outputs[:-2]
     say = "tally.sum(axis=1)" if script.classes else "tally[:, 1]"
-    steps = ["    tally += BASE\n", "" if script.always_heard else _UNHEARD.format(say=say)]
+    steps = ["" if script.always_heard else _UNHEARD.format(say=say)]
     if script.classes:
         steps.append(_NEAREST if script.nearest else _SHARES)
         lines = [f"{title!a}: CLASSES[tally.argmax(axis=1)],"]
         lines += [f"{each!a}: shares[:, {k}]," for k, each in enumerate(titles)]
     else:
-        lines = [f"{title!a}: tally[:, 0] / tally[:, 1],"]
+        lines = [f"{title!a}: {script.mean('tally[:, 0]', 'tally[:, 1]')},"]
     answers = "\n".join(f"        {line}" for line in lines)
     return "".join(steps) + _ANSWERS.format(answers=answers, fallback=script.model.fallback)

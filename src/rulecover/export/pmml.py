@@ -142,8 +142,8 @@ class _Document:
         script, classes = self.script, bool(self.script.classes)
         for k, base in enumerate(script.base):
             none = _apply("equal", self._ref("fired"), _number(0.0))
-            votes = _if(none, self._by_fallback(k), _sum([self._vote(j, k) for j in range(len(script.sizes))]))
-            yield self._define(f"votes_{k}", _apply("+", votes, _number(base)))
+            votes = _apply("+", _sum([self._vote(j, k) for j in range(len(script.sizes))]), _number(base))
+            yield self._define(f"votes_{k}", _if(none, self._by_fallback(k), votes))
         said = [self._ref(f"votes_{k}") for k in range(len(script.base))]
         if script.nearest:
             yield from self._surplus()
@@ -155,7 +155,9 @@ class _Document:
         tally = [self._ref(f"tally_{k}") for k in range(len(script.base))]
         yield self._define("total", _sum(tally) if classes else tally[1])
         if not classes:
-            yield self._define("answer", _apply("/", self._ref("tally_0"), self._ref("total")))
+            centre, unit = script.scale or (0.0, 1.0)
+            mean = _apply("/", self._ref("tally_0"), self._ref("total"))
+            yield self._define("answer", _apply("+", _number(centre), _apply("*", _number(unit), mean)))
 
     def _surplus(self) -> Iterable[ET.Element]:
         """What nearest probabilities are lowered by; see `rulecover.frontier.probabilities`."""
@@ -172,9 +174,9 @@ class _Document:
 
     def _by_fallback(self, k: int) -> ET.Element:
         script = self.script
-        if script.model.fallback in ("majority", "default"):
-            return _number(script.totals[k] if script.model.fallback == "majority" else 0.0)
-        weights, votes = ("near", script.votes) if script.model.fallback == "closest" else ("met", script.votes_each)
+        if script.answered_by in ("majority", "default"):
+            return _number((script.totals if script.answered_by == "majority" else script.base)[k])
+        weights, votes = ("near", script.afar) if script.answered_by == "closest" else ("met", script.votes_each)
         terms = [_apply("*", self._ref(f"{weights}_{j}"), _number(vote[k])) for j, vote in enumerate(votes)]
         return _sum(terms)
 
@@ -229,12 +231,14 @@ class _Document:
         """Whoever votes: a name, votes for the classes, and when."""
         script = self.script
         missed = partial(_predicate, self._our("fired"), "equal", 0.0)
-        yield "base", script.base, partial(ET.Element, "True")
+        yield "base", [0.0] * len(script.base), partial(ET.Element, "True")
+        begins = partial(_predicate, self._our("fired"), "greaterThan", 0.0)
+        yield "begin", script.base, partial(ET.Element, "True") if script.answered_by == "default" else begins
         for j, rule in enumerate(script.conditions):
             yield f"rule {j}", script.votes[j], partial(_all, [partial(self._predicate, each) for each in rule])
             if script.model.fallback == "closest":
                 near = partial(_predicate, self._our(f"near_{j}"), "equal", 1.0)
-                yield f"nearly rule {j}", script.votes[j], partial(_all, [missed, near])
+                yield f"nearly rule {j}", script.afar[j], partial(_all, [missed, near])
             if script.model.fallback == "all":
                 for part, each in enumerate(rule):
                     some = partial(_all, [missed, partial(self._predicate, each)])

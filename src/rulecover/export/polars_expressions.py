@@ -46,7 +46,7 @@ def _answer(script: Script) -> pl.Expr:
 
     steps = [_met, _said, _near, _tally, _heard, *([_surplus, _nearest] if script.nearest else [_shared]), _answered]
     rows = pl.struct(
-        pl.lit(0.0).alias("no feature"), *(_feature(each).alias(f"x{f}") for f, each in script.inputs.items())
+        pl.int_range(pl.len()).alias("row"), *(_feature(each).alias(f"x{f}") for f, each in script.inputs.items())
     )
     done = reduce(lambda made, step: made.struct.with_fields(**step(script)), steps, rows)
     return done.struct.field("answer")
@@ -132,25 +132,25 @@ def _near(script: Script) -> dict[str, pl.Expr]:
     """What the fallback says."""
     import polars as pl
 
-    if script.model.fallback == "closest":
+    if script.answered_by == "closest":
         nearest = [share == pl.field("best") for share in _shares(script)]
-        return {f"near{k}": _sum(script.votes, k, nearest) for k in range(len(script.base))}
-    if script.model.fallback == "all":
+        return {f"near{k}": _sum(script.afar, k, nearest) for k in range(len(script.base))}
+    if script.answered_by == "all":
         met = [pl.field(f"met{j}").cast(pl.Float64) for j in range(len(script.sizes))]
         each = script.votes_each
         return {
             f"near{k}": pl.sum_horizontal(pl.lit(0.0), *(count * each[j][k] for j, count in enumerate(met)))
             for k in range(len(script.base))
         }
-    totals = script.totals if script.model.fallback == "majority" else [0.0] * len(script.base)
-    return {f"near{k}": pl.lit(total) for k, total in enumerate(totals)}
+    said = script.totals if script.answered_by == "majority" else script.base
+    return {f"near{k}": pl.lit(vote) for k, vote in enumerate(said)}
 
 
 def _tally(script: Script) -> dict[str, pl.Expr]:
     import polars as pl
 
     return {
-        f"votes{k}": pl.when(pl.field("fired")).then(pl.field(f"votes{k}")).otherwise(pl.field(f"near{k}")) + base
+        f"votes{k}": pl.when(pl.field("fired")).then(pl.field(f"votes{k}") + base).otherwise(pl.field(f"near{k}"))
         for k, base in enumerate(script.base)
     }
 
@@ -216,7 +216,8 @@ def _answered(script: Script) -> dict[str, pl.Expr]:
             first = pl.when(vote == most).then(pl.lit(label)).otherwise(first)
         values = [first, *(pl.field(f"share{k}") for k in range(len(votes)))]
     else:
-        values = [votes[0] / votes[1]]
+        centre, unit = script.scale or (0.0, 1.0)
+        values = [centre + unit * (votes[0] / votes[1])]
     decided_by = pl.when(pl.field("fired")).then(pl.lit("rules")).otherwise(pl.lit(script.model.fallback))
     values += [pl.field("list"), decided_by]
     return {"answer": pl.struct(value.alias(title) for title, value in zip(script.outputs, values, strict=True))}

@@ -10,7 +10,7 @@ from rulecover.exceptions import ExportError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Script
 from rulecover.export.inputs import ZERO, Coded, Level
-from rulecover.export.language import Language, assembled, tables
+from rulecover.export.language import Language, assembled, fallback_of, tables
 
 _HEAD = '''\
 """Rules that vote, written by rulecover {version}; needs nothing but Python.
@@ -52,7 +52,7 @@ _ADDED = """
 def {name}(row):
     met = _met(row)
     fired = [j for j, size in enumerate(SIZES) if met[j] == size]
-    votes = [VOTES[j] for j in fired]
+    votes = [BASE, *(VOTES[j] for j in fired)]
     decided_by = "rules" if fired else {fallback!r}
 """
 
@@ -61,7 +61,7 @@ _FALLBACKS = {
     if not fired:
         shares = [count / size for count, size in zip(met, SIZES)]
         best = max(shares)
-        votes = [VOTES[j] for j, share in enumerate(shares) if share == best]
+        votes = [AFAR[j] for j, share in enumerate(shares) if share == best]
 """,
     "all": """\
     if not fired:
@@ -75,7 +75,7 @@ _FALLBACKS = {
 }
 
 _TALLY = """\
-    tally = [sum(column) for column in zip(BASE, *votes)]
+    tally = [sum(column) for column in zip(*votes)]
 """
 
 _UNHEARD = """\
@@ -103,7 +103,7 @@ _CLASSES = """\
 """
 
 _MEAN = """\
-    return {"prediction": tally[0] / tally[1], "rules": fired, "decided_by": decided_by}
+    return {{"prediction": {mean}, "rules": fired, "decided_by": decided_by}}
 """
 
 PYTHON = Language(
@@ -163,7 +163,7 @@ def to_python(model: Any, *, name: str = "predict") -> str:
         _CODE if script.has(Coded) else "",
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
-        _ADDED.format(name=name, fallback=script.model.fallback) + _FALLBACKS[script.model.fallback] + _answer(script),
+        _ADDED.format(name=name, fallback=script.model.fallback) + fallback_of(script, _FALLBACKS) + _answer(script),
     ]
     return assembled(parts, "\n\n")
 
@@ -199,5 +199,5 @@ def _met(script: Script) -> str:
 def _answer(script: Script) -> str:
     unheard = "" if script.always_heard else _UNHEARD.format(say="sum(tally)" if script.classes else "tally[1]")
     if not script.classes:
-        return _TALLY + unheard + _MEAN
+        return _TALLY + unheard + _MEAN.format(mean=script.mean("tally[0]", "tally[1]"))
     return _TALLY + unheard + (_NEAREST if script.nearest else _SHARES) + _CLASSES

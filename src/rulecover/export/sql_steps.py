@@ -197,13 +197,13 @@ class Steps:
         return joined(exp.Add, [*so_far, *votes] or [self._number(0.0)])
 
     def _votes(self, block: range, k: int) -> list[exp.Expression]:
-        return self._spoken(block, k, self._fires)
+        return self._spoken([(j, self.script.votes[j][k]) for j in block], self._fires)
 
     def _near(self, block: range, k: int) -> list[exp.Expression]:
-        return self._spoken(block, k, lambda j: exp.EQ(this=self._share(j), expression=self._ref("best_now")))
+        votes = [(j, self.script.afar[j][k]) for j in block]
+        return self._spoken(votes, lambda j: exp.EQ(this=self._share(j), expression=self._ref("best_now")))
 
-    def _spoken(self, block: range, k: int, speaks: Callable[[int], exp.Expression]) -> list[exp.Expression]:
-        votes = ((j, self.script.votes[j][k]) for j in block)
+    def _spoken(self, votes: list[tuple[int, float]], speaks: Callable[[int], exp.Expression]) -> list[exp.Expression]:
         return [case((speaks(j), self._number(vote)), default=whole(0)) for j, vote in votes if vote != 0]
 
     def _counted(self, block: range, k: int) -> list[exp.Expression]:
@@ -224,15 +224,15 @@ class Steps:
         """The votes for each row, those of the fallback where no rule fired."""
         tally: Columns = {self._our(title): self._ref(title) for title in ("fired", "list")}
         for k, base in enumerate(self.script.base):
-            votes = case((self._some_fire(), self._ref(f"votes_{k}")), default=self._by_fallback(k))
-            with_base = exp.Add(this=votes, expression=self._number(base)) if base else votes
-            tally[self._our(f"votes_{k}")] = with_base
+            votes: exp.Expression = self._ref(f"votes_{k}")
+            votes = exp.Add(this=votes, expression=self._number(base)) if base else votes
+            tally[self._our(f"votes_{k}")] = case((self._some_fire(), votes), default=self._by_fallback(k))
         return tally
 
     def _by_fallback(self, k: int) -> exp.Expression:
         if self._fallback == "majority":
             return self._number(self.script.totals[k])
-        return self._number(0.0) if self._fallback == "default" else self._ref(f"near_{k}")
+        return self._number(self.script.base[k]) if self._fallback == "default" else self._ref(f"near_{k}")
 
     def _decided(self) -> Columns:
         """The votes for each row, those of all training data where nobody has a say."""
@@ -246,9 +246,9 @@ class Steps:
     def _answers(self) -> Columns:
         kept = {title: self._ref(f"keep_{i}") for i, title in enumerate(self.keep)}
         shares = [self._share_of(vote) for vote in self._all_votes()]
-        values = [self._first(self.script.classes), *shares] if self.script.classes else shares[:1]
+        values = [self._first(self.script.classes), *shares] if self.script.classes else [self._mean(shares[0])]
         values.append(exp.Substring(this=self._ref("list"), start=whole(2), length=whole(10**6)))
-        values.append(case((self._some_fire(), text("rules")), default=text(self._fallback)))
+        values.append(case((self._some_fire(), text("rules")), default=text(self.script.model.fallback)))
         return kept | dict(zip(self.script.outputs, values, strict=True))
 
     def _surplus(self) -> Columns:
@@ -273,6 +273,12 @@ class Steps:
         left = exp.Sub(this=vote.copy(), expression=self._ref("total"))
         return case((exp.GT(this=vote, expression=self._ref("total")), left), default=self._number(0.0))
 
+    def _mean(self, share: exp.Expression) -> exp.Expression:
+        if self.script.scale is None:
+            return share
+        centre, unit = map(self._number, self.script.scale)
+        return exp.Add(this=centre, expression=exp.Mul(this=unit, expression=exp.Paren(this=share)))
+
     def _first(self, classes: list[Label]) -> exp.Expression:
         """The first class with most votes: one with more than all later ones, where no earlier one has."""
         labels = list(map(self._label, classes))
@@ -289,7 +295,7 @@ class Steps:
 
     @property
     def _fallback(self) -> str:
-        return self.script.model.fallback
+        return self.script.answered_by
 
     def _our(self, title: str) -> str:
         return f"{self._mark}{title}"

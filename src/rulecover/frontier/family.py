@@ -11,17 +11,20 @@ import numpy as np
 from rulecover.frontier.task import Task
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.view.printed import Printed
 from rulecover.voting import MajorityVote
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from rulecover.view.grid import Grid
 
 #: Rows that are answered at a time for all sizes at once.
 _ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class AdditiveVote:
+class AdditiveVote(Printed):
     """Rules whose votes are added to a default vote: what a row is told is the default and every rule it meets.
 
     Parameters
@@ -79,18 +82,18 @@ class AdditiveVote:
             columns[name] = [float(self.default[k]), *self.votes[:, k].tolist()]
         return pd.DataFrame(columns, index=pd.RangeIndex(-1, len(self)))
 
-    def __str__(self) -> str:
-        from rulecover.view.votes import vote_table
+    def _grid(self) -> Grid:
+        from rulecover.view.votes import vote_grid
 
-        return vote_table(self)
+        return vote_grid(self)
+
+    def _sentences(self) -> list[str]:
+        from rulecover.view.votes import vote_sentences
+
+        return vote_sentences(self)
 
     def __repr__(self) -> str:
         return f"<AdditiveVote of {len(self)} rules>"
-
-    def _repr_html_(self) -> str:
-        from rulecover.view.votes import vote_table_html
-
-        return vote_table_html(self)
 
 
 def vote_names(answers: Sequence[Any]) -> list[str]:

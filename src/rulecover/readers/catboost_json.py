@@ -43,8 +43,13 @@ def parse(document: Field) -> Parsed:
         feature_names=columns.names,
         categories=columns.categories,
         output=np.full(len(trees), 0 if widths == {1} else -1),
+        classifies=_classifies(document.get("model_info")),
     )
     return Parsed(ensemble, tuple(number for _, number in read))
+
+
+def _classifies(about: Field | None) -> bool | None:
+    return None if about is None else about.get("class_params") is not None
 
 
 def _scale(field: Field) -> float:

@@ -42,6 +42,13 @@ def probabilities(model: Any, X: Any) -> Array:
     return np.asarray(model.predict(X, prediction_type="Probability"))
 
 
+def numbers(model: Any, X: Any) -> Array:
+    """What the model says, one number a row; of counts it adds up logarithms."""
+    loss = str(model.get_all_params().get("loss_function", ""))
+    kind = "Exponent" if loss.startswith(("Poisson", "Tweedie")) else "RawFormulaVal"
+    return np.asarray(model.predict(X, prediction_type=kind))
+
+
 def _json(model: Any) -> str:
     """CatBoost writes a model to a file only."""
     with tempfile.TemporaryDirectory(prefix="rulecover-") as folder:

@@ -56,6 +56,12 @@ def probabilities(booster: Any, X: Any) -> Array:
     return np.asarray(expit(margin) if margin.ndim == 1 else softmax(margin, axis=1))
 
 
+def numbers(booster: Any, X: Any) -> Array:
+    """What the model says, one number a row."""
+    said: Array = booster.predict(_matrix(booster, X), validate_features=False)
+    return said
+
+
 def _leaves(booster: Any, X: Any) -> Array:
     leaves: Array = booster.predict(_matrix(booster, X), pred_leaf=True, validate_features=False)
     return leaves

@@ -50,8 +50,14 @@ def parse(text: str, *, name: str = "the LightGBM model") -> Parsed:
         frame_categories=known,
         zero_missing=zero_missing,
         output=np.arange(len(trees)) % per_round,
+        classifies=_classifies(head.get("objective")),
     )
     return Parsed(ensemble, tuple(number for _, number in read))
+
+
+def _classifies(objective: Field | None) -> bool | None:
+    """An objective of one's own leaves no name in the file."""
+    return None if objective is None else objective.text().startswith(("binary", "multiclass"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,8 +39,13 @@ def parse(document: Field) -> Parsed:
         feature_names=_names(learner, n_features),
         categories=_categories(model.get("cats"), n_features),
         output=np.where([_width(tree) > 1 for tree in trees], -1, output),
+        classifies=_classifies(learner.get("objective")),
     )
     return Parsed(ensemble, tuple(number for _, number in read))
+
+
+def _classifies(objective: Field | None) -> bool | None:
+    return None if objective is None else objective["name"].text().startswith(("binary:", "multi:"))
 
 
 def _model(booster: Field) -> tuple[Field, Field | None]:

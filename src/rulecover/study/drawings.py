@@ -6,24 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from rulecover import RuleSet
+from rulecover import RuleSet, explain, plot
 from rulecover.study.figures import new_axes
 
-_CLASSES = ("#0072B2", "#E69F00", "#009E73")
-_MARKS = "os^"
 
-
-def toy_rules() -> tuple[Any, Any, RuleSet, Any]:
-    """Rows with two features and three classes, rules that cover them all, and the class of each rule.
+def toy_rules() -> tuple[Any, Any, RuleSet]:
+    """Rows with two features and three classes, and rules that cover them all.
 
     Two of the rules overlap, and a part of the plane is covered by none: a new row there would be missed.
     """
     seed = np.random.default_rng(4)
     boxes = [
-        (0, {0: (0.0, 0.45), 1: (0.35, 1.0)}),
-        (1, {0: (0.3, 1.0), 1: (0.65, 1.0)}),
-        (2, {0: (0.1, 0.65), 1: (0.0, 0.35)}),
-        (1, {0: (0.65, 1.0), 1: (0.0, 0.4)}),
+        {0: (0.0, 0.45), 1: (0.35, 1.0)},
+        {0: (0.3, 1.0), 1: (0.65, 1.0)},
+        {0: (0.1, 0.65), 1: (0.0, 0.35)},
+        {0: (0.65, 1.0), 1: (0.0, 0.4)},
     ]
     inside = {0: (0.05, 0.28, 0.52, 0.93), 1: (0.5, 0.95, 0.7, 0.95), 2: (0.15, 0.6, 0.05, 0.3)}
     X, y = [], []
@@ -34,33 +31,20 @@ def toy_rules() -> tuple[Any, Any, RuleSet, Any]:
     y.append(np.full(6, 1))
     X.append(np.array([[0.38, 0.72], [0.41, 0.86], [0.35, 0.93]]))
     y.append(np.array([0, 1, 0]))
-    rules = RuleSet.of_intervals([box for _, box in boxes], ["feature 1", "feature 2"])
-    return np.concatenate(X), np.concatenate(y), rules, np.array([label for label, _ in boxes])
+    rows, labels = np.concatenate(X), np.array(["class 1", "class 2", "class 3"])[np.concatenate(y)]
+    rules = explain(RuleSet.of_intervals(boxes, ["feature 1", "feature 2"]), rows, labels).rules_
+    return rows, labels, rules
 
 
 def rectangles_plot(ax: Any = None) -> Any:
     """A toy example with two features and three classes: rules as rectangles that overlap and leave a gap."""
-    from matplotlib.patches import Rectangle
-
     ax = new_axes(5.2, 4.6) if ax is None else ax
-    X, y, rules, voted = toy_rules()
-    for j, rule in enumerate(rules):
-        (x0, x1), (y0, y1) = ((clause.lower, clause.upper) for clause in rule.clauses)
-        colour = _CLASSES[voted[j]]
-        ax.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, alpha=0.18, edgecolor="none"))
-        ax.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, fill=False, edgecolor=colour, linewidth=1.6))
-        ax.annotate(f"rule {j + 1}", (x0, y1), (4, -4), textcoords="offset points", va="top", fontsize=9, color=colour)
-    for label, (colour, mark) in enumerate(zip(_CLASSES, _MARKS, strict=True)):
-        of_class = X[y == label]
-        ax.scatter(
-            *of_class.T, c=colour, marker=mark, s=26, edgecolor="white", linewidth=0.6, label=f"class {label + 1}"
-        )
-    ax.annotate(
-        "no rule:\na new row here is missed", (0.72, 0.53), ha="center", va="center", fontsize=9, style="italic"
-    )
-    ax.annotate("overlap:\nboth rules vote", (0.4, 0.67), (0.1, 0.4), arrowprops={"arrowstyle": "->"}, fontsize=9)
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="feature 1", ylabel="feature 2")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, borderaxespad=0.2)
+    X, y, rules = toy_rules()
+    plot.rectangles(rules, X, y, features=(0, 1), ax=ax)
+    note = {"fontsize": 9, "bbox": {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}}
+    ax.annotate("no rule:\na new row here is missed", (0.72, 0.53), ha="center", va="center", style="italic", **note)
+    ax.annotate("overlap:\nboth rules vote", (0.4, 0.67), (0.1, 0.4), arrowprops={"arrowstyle": "->"}, **note)
+    ax.set(xlim=(0, 1), ylim=(0, 1))
     return ax
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-_LATEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$", "–": "--", "≤": r"$\leq$", "−": "$-$"}
+from rulecover.view.grid import latex_escaped, markdown_row
+from rulecover.view.spreadsheet import csv_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +68,12 @@ class Sheet:
         """Three files, one a format."""
         (folder / f"{self.name}.md").write_text(self.markdown(), encoding="utf-8")
         (folder / f"{self.name}.tex").write_text(self.latex(), encoding="utf-8")
-        self.numbers.to_csv(folder / f"{self.name}.csv", index=False)
+        (folder / f"{self.name}.csv").write_text(csv_text(self.numbers), encoding="utf-8")
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+    return markdown_row([cell.replace("|", r"\|") for cell in cells])
 
 
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text.replace("\\", "/").replace("`", ""))
+    return latex_escaped(text.replace("\\", "/").replace("`", ""))

@@ -48,3 +48,9 @@ def shortest_in(low: float, high: float, near: float) -> float:
                 if lowest <= Decimal(number) < highest:
                     return number + 0.0  # no negative zero
     return float(near)
+
+
+def bound_text(value: float, signs: tuple[str, str]) -> tuple[str, str]:
+    """The sign and the text of a bound, or those of the double after it, where that is much shorter."""
+    text, following = short_number(value), short_number(math.nextafter(value, math.inf))
+    return (signs[1], following) if len(following) + 4 <= len(text) else (signs[0], text)

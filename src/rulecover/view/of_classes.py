@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rulecover.view.cells import Cell, Head, Part, RuleCells, clauses_cell, colour
+from rulecover.view.numbers import amount
 from rulecover.view.target import SAMPLES, Column
 from rulecover.view.text import percent, printable
 
 if TYPE_CHECKING:
+    from rulecover.clauses import Rule
     from rulecover.evidence import ClassEvidence
     from rulecover.rules import RuleSet
 
@@ -57,6 +60,12 @@ class ClassView:
     def fidelity_in_words(self, fidelity: float) -> str:
         return f"The rules agree with the model they come from on {percent(fidelity)} of the held-out rows."
 
+    def conclusion(self, rule: Rule) -> str:
+        assert rule.counts is not None and rule.support is not None and rule.purity is not None
+        right, all_of = amount(rule.counts[rule.prediction]), amount(rule.support)
+        samples = "sample" if all_of == "1" else "samples"
+        return f"{printable(str(rule.prediction))}: {right} of {all_of} {samples}, {percent(rule.purity)}"
+
     def speaks_for(self, vote: Sequence[float]) -> str:
         """The class to which the vote adds most, and how much."""
         most = max(vote)
@@ -69,10 +78,53 @@ class ClassView:
         default = ", ".join(f"{value:+.3g} for {label}" for label, value in zip(classes, votes[0], strict=True))
         return [f"Every row begins with the default vote, {default}; the votes of the rules that it meets are added."]
 
-    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> dict[str, Any]:
-        from rulecover.view.report import part_on_classes
+    def fidelity_in_figures(self, fidelity: float) -> tuple[str, str]:
+        return "Agreement with the model", percent(fidelity)
 
-        return part_on_classes(rules, self.seen, votes)
+    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> RuleCells:
+        names = tuple(printable(str(label)) for label in self.seen.classes.tolist())
+        best = [vote.index(max(vote)) for vote in votes] if votes else self.seen.best.tolist()
+        said = [f" {max(vote):+.2g}" for vote in votes] if votes else [""] * len(rules)
+        return RuleCells(
+            heads=_HEADS,
+            rows=tuple(self._cells(j, rule, names, best[j], said[j]) for j, rule in enumerate(rules)),
+            about="Every rule that a row meets votes. The bar shows the classes among the training rows that the rule "
+            "covers.",
+            classes=tuple((name, colour(k)) for k, name in enumerate(names)),
+            thens=tuple(best),
+        )
+
+    def _cells(self, j: int, rule: Rule, names: tuple[str, ...], best: int, said: str) -> tuple[Cell, ...]:
+        assert rule.counts is not None and rule.support is not None and rule.purity is not None
+        mix = tuple(
+            Part(names[k], colour(k), amount(count), count / rule.support)
+            for k, count in enumerate(rule.counts.values())
+            if count
+        )
+        share = rule.support / self.seen.total
+        lift = rule.purity / float(self.seen.totals[self.seen.best[j]] / self.seen.total)
+        return (
+            Cell(str(j), j),
+            clauses_cell(rule),
+            Cell(names[best] + said, names[best], colour=colour(best)),
+            Cell(", ".join(f"{part.name} {part.rows}" for part in mix), rule.purity, mix=mix),
+            Cell(amount(rule.support), rule.support),
+            Cell(percent(share), share),
+            Cell(percent(rule.purity), rule.purity),
+            Cell(f"{lift:.2f}", lift),
+        )
+
+
+_HEADS = (
+    Head("Rule", falling=False),
+    Head("If", "clauses", falling=False),
+    Head("Then", "label", falling=False),
+    Head("Classes", "mix"),
+    Head("Samples", meaning="Training rows that the rule covers; a row may meet several rules."),
+    Head("Share", meaning="Samples over all training rows."),
+    Head("Purity", meaning="Share of the most frequent class among the samples."),
+    Head("Lift", meaning="Purity over the share of that class in all training rows."),
+)
 
 
 def whole(sums: Any) -> Any:

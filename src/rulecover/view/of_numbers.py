@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rulecover.view.cells import Cell, Head, RuleCells, clauses_cell
 from rulecover.view.numbers import amount
 from rulecover.view.of_classes import whole
 from rulecover.view.target import SAMPLES, Column
-from rulecover.view.text import percent, printable
+from rulecover.view.text import percent
 
 if TYPE_CHECKING:
     from rulecover.clauses import Rule
@@ -87,54 +88,62 @@ class NumberView:
         share = percent(min(1.0, max(0.0, fidelity)))
         return f"The rules explain {share} of the variance of the model they come from on the held-out rows."
 
+    def conclusion(self, rule: Rule) -> str:
+        assert rule.support is not None and rule.spread is not None
+        all_of = amount(rule.support)
+        samples = "sample" if all_of == "1" else "samples"
+        found = f"{spoken(float(rule.prediction))} ± {spoken(rule.spread)} over {all_of} {samples}"
+        if rule.adds is None:
+            return found
+        return f"{signed(rule.adds)} (the mean is {found})"
+
     def speaks_for(self, vote: Sequence[float]) -> str:
         return signed(vote[0])
 
     def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
         if self.seen.default is None:
             return []
-        return [f"Every row begins with {spoken(self.seen.default)}; what the rules that it meets add is added."]
+        return [f"Every row begins with {spoken(self.seen.default)}, and the rules that it meets add to that."]
 
-    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> dict[str, Any]:
+    def fidelity_in_figures(self, fidelity: float) -> tuple[str, str]:
+        return "R² with the model", f"{fidelity:.3f}"
+
+    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> RuleCells:
         mean, spread = self.seen.mean, self.seen.spread
-        low, high = float(np.min(mean - spread)), float(np.max(mean + spread))
-        total, reach = self.seen.total, (high - low) or 1.0
-        rows = [self._row(j, rule, total, low, reach) for j, rule in enumerate(rules)]
-        return {
-            "numbers": True,
-            "rows": rows,
-            "ends": (spoken(low), spoken(high)),
-            "default": None if self.seen.default is None else spoken(self.seen.default),
-        }
+        ends = np.concatenate([mean - spread, mean + spread]) if len(rules) else np.array(self.seen.of_all[:1])
+        low, high = float(ends.min()), float(ends.max())
+        answered = "" if self.seen.adds is not None else "The answer for a row is the mean of the rules that it meets. "
+        return RuleCells(
+            heads=tuple(head for head in _HEADS if head.name != "Adds" or self.seen.adds is not None),
+            rows=tuple(self._cells(j, rule, low, (high - low) or 1.0) for j, rule in enumerate(rules)),
+            about=f"{answered}The bar shows the mean of the training rows that a rule covers, and their spread, from "
+            f"{spoken(low)} to {spoken(high)}.",
+        )
 
-    def _row(self, j: int, rule: Rule, total: float, low: float, reach: float) -> _Row:
+    def _cells(self, j: int, rule: Rule, low: float, reach: float) -> tuple[Cell, ...]:
         assert rule.support is not None and rule.spread is not None
-        mean, spread = float(rule.prediction), rule.spread
-        return _Row(
-            number=j,
-            clauses=tuple(printable(str(clause)) for clause in rule.clauses) or ("always",),
-            adds="" if rule.adds is None else signed(rule.adds),
-            mean=spoken(mean),
-            spread=spoken(spread),
-            samples=amount(rule.support),
-            share=percent(rule.support / total),
-            start=100 * (mean - spread - low) / reach,
-            middle=100 * (mean - low) / reach,
-            width=100 * 2 * spread / reach,
+        mean, spread, share = float(rule.prediction), rule.spread, rule.support / self.seen.total
+        span = 100 * (mean - spread - low) / reach, 100 * (mean - low) / reach, 200 * spread / reach
+        adds = () if rule.adds is None else (Cell(signed(rule.adds), rule.adds),)
+        return (
+            Cell(str(j), j),
+            clauses_cell(rule),
+            *adds,
+            Cell(spoken(mean), mean),
+            Cell(spoken(spread), spread),
+            Cell(f"{spoken(mean)} ± {spoken(spread)}", mean, span=span),
+            Cell(amount(rule.support), rule.support),
+            Cell(percent(share), share),
         )
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One rule in the table of the report; the last three are places on its bar, in per cent."""
-
-    number: int
-    clauses: tuple[str, ...]
-    adds: str
-    mean: str
-    spread: str
-    samples: str
-    share: str
-    start: float
-    middle: float
-    width: float
+_HEADS = (
+    Head("Rule", falling=False),
+    Head("If", "clauses", falling=False),
+    Head("Adds", meaning="What is added to the answer for a row that meets the rule."),
+    Head("Mean", meaning="Of the numbers of the training rows that the rule covers."),
+    Head("Spread", meaning="Their standard deviation."),
+    Head("Range", "range"),
+    Head("Samples", meaning="Training rows that the rule covers; a row may meet several rules."),
+    Head("Share", meaning="Samples over all training rows."),
+)

@@ -6,8 +6,8 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rulecover.view.numbers import amount
-from rulecover.view.text import percent, printable
+from rulecover.view.of_numbers import spoken
+from rulecover.view.text import printable, score
 
 
 @cache
@@ -21,5 +21,10 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"number": amount, "percent": percent, "printable": printable}
+    made.filters |= {"printable": printable, "spoken": spoken, "nobreak": nobreak, "score": score}
     return made
+
+
+def nobreak(text: str) -> str:
+    """The text with its per cent signs kept on the line of their numbers."""
+    return text.replace(" %", "\u00a0%")

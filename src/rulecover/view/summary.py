@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from rulecover.exceptions import UnreadableModelError
+from rulecover.typing import Array
+from rulecover.view.checked import HeldOut
+from rulecover.view.feature_use import Strip, strips
+from rulecover.view.overlaps import Overlaps
+from rulecover.view.trying import AnsweredRows, Trial, trial_of
 
 if TYPE_CHECKING:
     from rulecover.rules import RuleSet
     from rulecover.setcover import Certificate
+
+#: As many combinations of rules are counted at most, and as many rules are told apart.
+_SETS, _RULES = 24, 16
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,7 @@ class Summary:
     fallback
         Who answered for the missed rows: "closest", "all", "majority", "model", "default" or a name of your own.
     n_candidates
-        How many rules there were to choose from.
+        How many rules there were to choose from, if that is known.
     n_held_out
         How many rows the figures come from.
     notes
@@ -53,6 +62,14 @@ class Summary:
         Where votes are added to a default vote: that one, then what each rule adds, each for every class.
     path
         Where there are rule sets of other sizes: for each the number of rules and the cross-validated accuracy.
+    held_out
+        What is true of the held-out rows, and what was answered.
+    overlaps
+        Which rules cover the same held-out rows.
+    strips
+        For features of numbers, by name: the values of held-out rows, and the bounds of the rules.
+    trial
+        The model as a page can run it, with some held-out rows to begin with; ``None`` where it cannot.
     """
 
     title: str
@@ -62,11 +79,15 @@ class Summary:
     missed: float
     fidelity: float | None
     fallback: str
-    n_candidates: int
+    n_candidates: int | None
     n_held_out: int
     notes: tuple[str, ...] = ()
     votes: tuple[tuple[float, ...], ...] = ()
     path: tuple[tuple[int, float], ...] = ()
+    held_out: HeldOut | None = None
+    overlaps: Overlaps | None = None
+    strips: Mapping[str, Strip] = field(default_factory=dict)
+    trial: Trial | None = None
 
     @classmethod
     def of(
@@ -97,28 +118,62 @@ class Summary:
         shown
             The model's rules in other words, if its own are not for print.
         """
-        rules = model.rules_ if shown is None else shown
-        assert rules.evidence is not None
+        rules = _rules_of(model) if shown is None else shown
+        if rules.evidence is None:
+            raise ValueError("the rules have met no data; give a fitted model, or rules that have.")
         view = rules.evidence.view
-        scores = [Score("these rules", view.score(model.predict(X), y), _size(rules))]
+        rows, truth, said = _rows_of(model, X), np.asarray(y).ravel(), np.asarray(model.predict(X)).ravel()
+        held_out = HeldOut(truth, said, np.asarray(model.missed(X)), _by_model(model, X, rows))
+        answered = AnsweredRows(rows, truth, said, held_out.missed)
+        covered = _rules_of(model).apply(rows)
+        scores = [Score("these rules", view.score(said, truth), _size(rules))]
         others = (beside or {}).items()
-        scores += [Score(name, view.score(other.predict(X), y), _size_of(other)) for name, other in others]
+        scores += [Score(name, view.score(other.predict(X), truth), _size_of(other)) for name, other in others]
         name, answer = view.naive
-        scores.append(Score(name, view.score(np.full(len(y), answer), y), "no rules"))
+        scores.append(Score(name, view.score(np.full(len(truth), answer), truth), "no rules"))
         return cls(
             title=title,
             rules=rules,
             certificate=getattr(model, "certificate_", None),
             scores=tuple(scores),
-            missed=float(np.mean(model.missed(X))),
-            fidelity=_fidelity(model, X),
+            missed=float(held_out.missed.mean()),
+            fidelity=None if held_out.by_model is None else view.score(said, held_out.by_model),
             fallback=_who_answers(model),
-            n_candidates=int(model.n_candidate_rules_),
-            n_held_out=len(y),
+            n_candidates=getattr(model, "n_candidate_rules_", None),
+            n_held_out=len(truth),
             notes=tuple(notes),
             votes=_votes(model),
             path=_path(model),
+            held_out=held_out,
+            overlaps=Overlaps.of(covered, max_sets=_SETS, max_rules=_RULES) if len(rules) else None,
+            strips=strips(rules, rows),
+            trial=trial_of(model, rules, answered, missing=_takes_missing(model)),
         )
+
+
+def _rules_of(model: Any) -> RuleSet:
+    rules: RuleSet = model.rules_ if hasattr(model, "rules_") else model.rules
+    return rules
+
+
+def _rows_of(model: Any, X: Any) -> Any:
+    """The rows as the rules see them."""
+    return model._check_rows(X) if hasattr(model, "_check_rows") else model._rows(X)
+
+
+def _by_model(model: Any, X: Any, rows: Any) -> Array | None:
+    """What the source model answers; ``None`` where there is none."""
+    if not hasattr(model, "_model"):
+        return None
+    try:
+        source = model._model(X, np.arange(rows.shape[0]))
+    except UnreadableModelError:  # rules made by hand
+        return None
+    return np.asarray(source.predict(model._check_rows(X, whole=True)))
+
+
+def _takes_missing(model: Any) -> bool:
+    return bool(get_tags(model).input_tags.allow_nan) if hasattr(model, "__sklearn_tags__") else True
 
 
 def _who_answers(model: Any) -> str:
@@ -128,6 +183,8 @@ def _who_answers(model: Any) -> str:
 
 def _votes(model: Any) -> tuple[tuple[float, ...], ...]:
     votes = getattr(model, "votes_", None)
+    if getattr(model, "adds_up", False):  # rules that are free of the model they came from
+        votes = model.additive
     return () if votes is None else (tuple(votes.default.tolist()), *map(tuple, votes.votes.tolist()))
 
 
@@ -139,13 +196,6 @@ def _path(model: Any) -> tuple[tuple[int, float], ...]:
     sizes = {1, 2, 3, 5, 10, 15, 25, 50, 100, 200, model.n_rules_, path.index[-1]}
     shown = sorted(sizes.intersection(path.index[1:]))
     return tuple((int(size), float(path["cv_score"].loc[size])) for size in shown)
-
-
-def _fidelity(model: Any, X: Any) -> float | None:
-    try:
-        return float(model.fidelity(X))
-    except UnreadableModelError:  # rules made by hand
-        return None
 
 
 def _size(rules: RuleSet) -> str:

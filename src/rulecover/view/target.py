@@ -11,6 +11,7 @@ from rulecover.view.numbers import amount
 if TYPE_CHECKING:
     from rulecover.clauses import Rule
     from rulecover.rules import RuleSet
+    from rulecover.view.cells import RuleCells
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,17 @@ class TargetView(Protocol):
     def fidelity_in_words(self, fidelity: float) -> str:
         """How well the rules follow their model."""
 
+    def conclusion(self, rule: Rule) -> str:
+        """What follows from a rule, and how sure it is, for the end of a sentence."""
+
     def speaks_for(self, vote: Sequence[float]) -> str:
         """What a rule with a fitted vote says, in place of the first of the columns."""
 
     def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
         """What every row begins with before any rule adds to it, the first of the votes; nothing without votes."""
 
-    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> dict[str, Any]:
-        """What the report shows of the rules, and of their votes where these were fitted."""
+    def fidelity_in_figures(self, fidelity: float) -> tuple[str, str]:
+        """The same as a name and a figure."""
+
+    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> RuleCells:
+        """The table of the report; votes are given where they were fitted."""

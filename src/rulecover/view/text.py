@@ -1,4 +1,4 @@
-"""Rules and figures as plain text."""
+"""Cells, figures and names as plain text."""
 
 from __future__ import annotations
 
@@ -7,41 +7,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rulecover.rules import RuleSet
     from rulecover.view.summary import Score
-
-
-def rule_table(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> str:
-    """An aligned table, one line a rule; the condition stands last, where its length does no harm.
-
-    Fitted `votes` (rules x answers) decide what a rule speaks for, and are shown with it.
-    """
-    if not len(rules):
-        return "no rules"
-    if rules.evidence is None:
-        rows = [(str(j), printable(rule.text)) for j, rule in enumerate(rules)]
-        return aligned([("rule", "if"), *rows], right=(True, False))
-    columns = rules.evidence.view.columns
-    header = ("rule", *(column.name for column in columns), "if")
-    return aligned([header, *rule_rows(rules, votes)], right=(True, *(column.right for column in columns), False))
-
-
-def rule_rows(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> list[tuple[str, ...]]:
-    """The cells of each rule that has met data: its number, what it found, and its condition."""
-    assert rules.evidence is not None
-    view = rules.evidence.view
-    rows = []
-    for j, rule in enumerate(rules):
-        cells = [column.cell(rule) for column in view.columns]
-        first = [printable(view.speaks_for(votes[j])), *cells[1:]] if votes else cells
-        rows.append((str(j), *first, printable(rule.text)))
-    return rows
 
 
 def score_table(scores: Sequence[Score], measure: str = "accuracy") -> str:
     """The score and the size of each model, aligned."""
-    rows = [(score.name, f"{score.accuracy:.3f}", score.size) for score in scores]
+    rows = [(each.name, score(each.accuracy), each.size) for each in scores]
     return aligned([("", measure, "size"), *rows], right=(False, True, False))
+
+
+def score(value: float) -> str:
+    """A score with three digits after the point, and no sign on a zero.
+
+    >>> score(0.5), score(-0.0001)
+    ('0.500', '0.000')
+    """
+    return f"{round(value, 3) + 0.0:.3f}"
 
 
 def percent(share: float) -> str:

@@ -1,42 +1,38 @@
-"""Rules with additive votes as plain text and as HTML."""
+"""Rules with additive votes as a table of cells, and as sentences."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rulecover.view.grid import Grid
 from rulecover.view.numbers import amount
-from rulecover.view.text import aligned, printable
+from rulecover.view.sentences import listed, rule_sentence
+from rulecover.view.text import printable
 
 if TYPE_CHECKING:
     from rulecover.frontier.family import AdditiveVote
 
-_TABLE = """\
-<table class="rulecover">
-<thead><tr>
-{%- for cell in header %}<th{% if loop.last %} style="text-align:left"{% endif %}>{{ cell }}</th>{% endfor -%}
-</tr></thead>
-<tbody>
-{% for row in rows %}
-<tr>
-{%- for cell in row %}<td{% if loop.last %} style="text-align:left"{% endif %}>{{ cell }}</td>{% endfor -%}
-</tr>
-{% endfor %}
-</tbody>
-</table>"""
 
-
-def vote_table(vote: AdditiveVote) -> str:
-    """An aligned table, one line a vote, the default first and conditions last, where their length does no harm."""
+def vote_grid(vote: AdditiveVote) -> Grid:
+    """One row a vote, the default first and conditions last, where their length does no harm."""
     header, rows = _cells(vote)
-    return aligned([header, *rows], right=(*[True] * (len(header) - 1), False))
+    return Grid(header, rows, (*[True] * (len(header) - 1), False))
 
 
-def vote_table_html(vote: AdditiveVote) -> str:
-    """An HTML table, one row a vote."""
-    from rulecover.view.rendering import environment
+def vote_sentences(vote: AdditiveVote) -> list[str]:
+    """The default vote, then one sentence a rule."""
+    return [
+        f"By default {_said(vote, vote.default.tolist())}.",
+        *(rule_sentence(rule, _said(vote, vote.votes[j].tolist())) for j, rule in enumerate(vote.rules)),
+    ]
 
-    header, rows = _cells(vote)
-    return environment().from_string(_TABLE).render(header=header, rows=rows)
+
+def _said(vote: AdditiveVote, votes: list[float]) -> str:
+    if len(votes) == 1:
+        return _signed(votes)[0]
+    return listed(
+        [f"{said} for {printable(str(label))}" for said, label in zip(_signed(votes), vote.answers, strict=True)]
+    )
 
 
 def _cells(vote: AdditiveVote) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

@@ -29,8 +29,9 @@ def summary_in_words(summary: Summary) -> str:
     rules = summary.rules
     seen = rules.evidence
     assert seen is not None
+    among = "" if summary.n_candidates is None else f" out of {summary.n_candidates:,}"
     return (
-        f"{_some(len(rules), 'rule')} out of {summary.n_candidates:,}, chosen on {seen.total:,.0f} rows "
+        f"{_some(len(rules), 'rule')}{among}, chosen on {seen.total:,.0f} rows "
         f"({seen.view.kind}) and checked on {summary.n_held_out:,} held-out rows."
     )
 

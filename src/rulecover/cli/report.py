@@ -1,0 +1,53 @@
+"""``rulecover report``: what a saved model is worth on labelled rows, as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rulecover.cli.errors import one_line_errors
+from rulecover.cli.options import OUTPUT, DataFile, Debug, ModelFile, Quiet, Separator, Target, check_inputs, check_out
+
+
+@one_line_errors
+def report(
+    model: ModelFile,
+    data: DataFile,
+    *,
+    target: Target = None,
+    separator: Separator = None,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to write the report, as HTML; - for standard output.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = Path("report.html"),
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Report on a model: its rules, and its figures on labelled rows that it was not trained on.
+
+    The report is one file that works offline.
+
+    \b
+    Example:
+      rulecover report model.json held-out.csv --target survived --out report.html
+    """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    check_inputs(model, data)
+    check_out(out)
+
+    from rulecover.cli.model_file import load
+    from rulecover.cli.printing import Printer
+    from rulecover.cli.reporting import summary_of
+
+    summary = summary_of(load(model), data, target, separator)
+    printer = Printer(quiet=quiet or str(out) == "-")
+    printer.notes(summary.notes)
+    printer.figures(summary)
+    printer.report(summary, out)

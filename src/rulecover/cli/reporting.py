@@ -1,0 +1,69 @@
+"""A saved model on labelled rows: its figures, for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rulecover.cli.chunks import chunks, source_of
+from rulecover.cli.errors import CommandError
+from rulecover.cli.header import listed
+from rulecover.cli.model_file import Model, numbers
+from rulecover.cli.wording import readable
+from rulecover.export.labels import Label, plain_labels
+from rulecover.export.model import Classes
+from rulecover.typing import Array
+from rulecover.view.summary import Summary
+
+
+def summary_of(model: Model, data: Path, target: str | None, separator: str | None) -> Summary:
+    """The figures of a model on the labelled rows of a table."""
+    if target is None:
+        raise CommandError("name the column with the right answers by --target.")
+    parts, labels, left_out, first = [], [], 0, 0
+    for part in chunks(data, model, keep=[target], separator=separator):
+        known = part[target].notna().to_numpy()
+        parts.append(model.rows(part, first)[known])
+        labels.append(right_answers(model, part[target], first)[known])
+        left_out += int((~known).sum())
+        first += len(part)
+    X, y = np.concatenate(parts), np.concatenate(labels)
+    if not len(y):
+        raise CommandError(f"{source_of(data)} has no row with a value of {target!r}; there is nothing to report on.")
+    notes = [f"{left_out:,} rows without a value of {target!r} left out."] if left_out else []
+    rules = model.rules.rules
+    shown = readable(rules, dict(rules.levels))
+    return Summary.of(model.rules, X, y, title=source_of(data).name, notes=notes, shown=shown)
+
+
+def right_answers(model: Model, column: Any, first: int) -> Array:
+    """The labels of a part of a table, as the model has them; anything where the cell is empty."""
+    answer = model.rules.answer
+    if not isinstance(answer, Classes):
+        return np.asarray(numbers(column, first))
+    known = plain_labels(answer.labels)
+    which, cells = pd.factorize(column)
+    places = np.array([_place(cell, known) for cell in cells.tolist()] + [0], dtype=np.intp)
+    wrong = np.flatnonzero(places[which] < 0)
+    if wrong.size:
+        raise CommandError(
+            f"column {column.name!r} has {str(column.iloc[wrong[0]])[:40]!r} in data row {first + int(wrong[0]) + 1}, "
+            f"which is no class of the model; it knows {listed(list(map(str, known)))}."
+        )
+    return np.asarray(answer.labels[places[which]])
+
+
+def _place(cell: Any, labels: Sequence[Label]) -> int:
+    """The place of the label that a cell stands for, -1 if it is none of them."""
+    for place, label in enumerate(labels):
+        if str(cell) == str(label) or (isinstance(label, bool) and str(cell).lower() == str(label).lower()):
+            return place
+    try:
+        number = float(cell)
+    except ValueError:
+        return -1
+    return next((k for k, label in enumerate(labels) if not isinstance(label, str) and label == number), -1)

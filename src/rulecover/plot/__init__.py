@@ -1,0 +1,12 @@
+"""Plots of rules and of their answers: each takes the axes to draw on, or makes them, and returns them.
+
+They need matplotlib, which the extra ``plot`` brings.
+"""
+
+from rulecover.plot.answers import explanation, reliability
+from rulecover.plot.bars import features, rules
+from rulecover.plot.curves import coverage, history, path
+from rulecover.plot.overlap import overlap
+from rulecover.plot.rectangles import rectangles
+
+__all__ = ["coverage", "explanation", "features", "history", "overlap", "path", "rectangles", "reliability", "rules"]

@@ -1,0 +1,139 @@
+"""How good probabilities are, and why a row gets its answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, colour, legend_above, panel, plain, rule_label
+
+_VOTES = "votes_"
+
+
+def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None) -> Any:
+    """How often the model is right where it says so with this probability; on the diagonal it keeps its word.
+
+    Of two classes the probability of the second is shown, of more the probability of the class that is answered. How
+    many rows have which probability stands in a panel below.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier with probabilities.
+    X, y
+        Rows and their classes, best held-out ones.
+    n_bins
+        Rows are taken together by probability in so many steps of equal width.
+    ax
+        Where to draw; the panel below takes its room from these axes. A new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier, plot
+    >>> X, y = load_iris(return_X_y=True)
+    >>> plot.reliability(MIRCOClassifier(random_state=0).fit(X[::2], y[::2]), X[1::2], y[1::2]).get_ylabel()
+    'share of right answers'
+    """
+    from sklearn.calibration import calibration_curve
+
+    shares, classes = np.asarray(model.predict_proba(X)), np.asarray(model.classes_)
+    two = len(classes) == 2
+    said = shares[:, 1] if two else shares.max(axis=1)
+    came_true = np.asarray(y) == (classes[1] if two else classes[shares.argmax(axis=1)])
+    observed, foretold = calibration_curve(came_true, said, n_bins=n_bins, pos_label=True)
+    ax = axes_or_new(ax, 5.4, 5.6)
+    ax.plot([0, 1], [0, 1], color="0.8", linewidth=1, zorder=0)
+    ax.plot(foretold, observed, color=COLOURS[0], marker="o", markersize=5)
+    ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
+    ax.set_ylabel(plain(f"share of {classes[1]}", 40) if two else "share of right answers")
+    ax.tick_params(labelbottom=False)
+    rows = panel(ax, "bottom", "28%")
+    rows.hist(said, bins=np.linspace(0, 1, n_bins + 1), color=QUIET, rwidth=0.9)
+    rows.set_xlabel(plain(f"probability of {classes[1]}", 40) if two else "probability of the answer")
+    rows.set_ylabel("rows")
+    for each in (ax, rows):
+        bare(each)
+    return ax
+
+
+def explanation(model: Any, X: Any, row: int = 0, *, ax: Any = None) -> Any:
+    """The rules that decided for one row, and what each of them said.
+
+    Votes for classes are stacked; votes that are added to a default are bars to the right where they speak for the
+    answer and to the left where they speak against it; numbers are drawn as they are.
+
+    Parameters
+    ----------
+    model
+        A fitted model of rules, or anything else that tells `why`.
+    X
+        Rows x columns.
+    row
+        The place of the row in X.
+    ax
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier, plot
+    >>> X, y = load_iris(return_X_y=True)
+    >>> plot.explanation(MIRCOClassifier(random_state=0).fit(X, y), X).get_title(loc="left")
+    'answer: 0, by rules'
+    """
+    if not -len(X) <= row < len(X):
+        raise IndexError(f"there is no row {row}: X has {len(X)} rows, counted from 0.")
+    told = model.why(X[row:][:1])
+    ax = axes_or_new(ax, 8.0, 1.4 + 0.42 * len(told))
+    for_classes = [name for name in told.columns if name.startswith(_VOTES)]
+    answer = told["prediction"].iloc[0]
+    if for_classes and (told[for_classes].to_numpy() >= 0).all():
+        _stacked(ax, told, for_classes)
+    else:
+        column = f"{_VOTES}{answer}" if for_classes else next(c for c in ("vote", "adds", "value") if c in told)
+        _signed(ax, told[column].to_numpy(dtype=np.float64))
+        ax.set_xlabel(plain(f"votes for {answer}" if for_classes else _SAID[column], 60))
+    who = zip(told["rule"].tolist(), told["text"].tolist(), strict=True)
+    names = [rule_label(text or "all training rows", j) for j, text in who]
+    ax.set_yticks(np.arange(len(told)), labels=names)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", labelsize="small", length=0)
+    ax.set_title(_headline(told, answer), loc="left", pad=24 if for_classes else 6)
+    bare(ax)
+    return ax
+
+
+_SAID = {"vote": "adds to the answer", "adds": "adds to the answer", "value": "mean of the rule"}
+
+
+def _headline(told: Any, answer: Any) -> str:
+    by = f", by {told['decided_by'].iloc[0]}" if "decided_by" in told else ""
+    shown = f"{answer:.6g}" if isinstance(answer, float) else answer
+    return plain(f"answer: {shown}{by}", 80)
+
+
+def _stacked(ax: Any, told: Any, columns: list[str]) -> None:
+    left = np.zeros(len(told))
+    for k, name in enumerate(columns):
+        votes = told[name].to_numpy(dtype=np.float64)
+        ax.barh(np.arange(len(told)), votes, left=left, height=0.7, color=colour(k))
+        left = left + votes
+    ax.set_xlabel("votes")
+    legend_above(ax, [name.removeprefix(_VOTES) for name in columns], [colour(k) for k in range(len(columns))])
+
+
+def _signed(ax: Any, votes: Any) -> None:
+    bars = ax.barh(np.arange(len(votes)), votes, height=0.7, color=np.where(votes < 0, COLOURS[5], COLOURS[0]))
+    ax.bar_label(bars, fmt="%+.3g", padding=3)
+    ax.axvline(0, color="0.4", linewidth=0.8)
+    ax.margins(x=0.2)

@@ -1,0 +1,119 @@
+"""Rules and features as bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulecover.plot.canvas import (
+    COLOURS,
+    axes_or_new,
+    bare,
+    class_names,
+    classes_of,
+    colour,
+    legend_above,
+    plain,
+    rule_label,
+)
+from rulecover.view.feature_use import feature_use
+from rulecover.view.numbers import amount
+from rulecover.view.text import percent
+
+if TYPE_CHECKING:
+    from rulecover.rules import RuleSet
+
+
+def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
+    """How many training rows each rule covers, and their classes, as stacked bars; of numbers their mean and spread.
+
+    Parameters
+    ----------
+    rules
+        That have met data: the ``rules_`` of a fitted model.
+    max_rules
+        The first so many are shown.
+    ax
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier, plot
+    >>> mirco = MIRCOClassifier(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> plot.rules(mirco.rules_).get_xlabel()
+    'training rows'
+    """
+    seen = rules.evidence
+    if seen is None:
+        raise ValueError(
+            "the rules have met no data, and nothing is known of their rows; take those of a fitted model."
+        )
+    shown = rules[:max_rules]
+    ax = axes_or_new(ax, 8.0, 1.3 + 0.42 * len(shown))
+    at = np.arange(len(shown))
+    support = seen.support[: len(shown)]
+    classes = classes_of(rules)
+    if classes is not None:
+        _stacked(ax, at, seen.sums[: len(shown)])
+        legend_above(ax, *class_names(classes))
+        notes = [percent(rule.purity or 0.0) for rule in shown]
+    else:
+        ax.barh(at, support, height=0.7, color=COLOURS[0])
+        notes = [f"{float(rule.prediction):.4g} ± {rule.spread or 0.0:.2g}" for rule in shown]
+    for place, (width, note) in enumerate(zip(support, notes, strict=True)):
+        ax.annotate(f"{amount(float(width))}, {note}", (width, place), (4, 0), textcoords="offset points", va="center")
+    ax.tick_params(axis="y", labelsize="small", length=0)
+    ax.set_yticks(at, labels=[rule_label(rule.text, j) for j, rule in enumerate(shown)])
+    ax.set(xlabel="training rows", xlim=(0, 1.25 * support.max(initial=1.0)))
+    ax.invert_yaxis()
+    bare(ax)
+    return ax
+
+
+def _stacked(ax: Any, at: Any, sums: Any) -> None:
+    left = np.zeros(len(at))
+    for k, counts in enumerate(sums.T):
+        ax.barh(at, counts, left=left, height=0.7, color=colour(k))
+        left = left + counts
+
+
+def features(rules: RuleSet, *, max_features: int = 20, ax: Any = None) -> Any:
+    """How many rules use each feature, most used first.
+
+    Parameters
+    ----------
+    rules
+        Any rules.
+    max_features
+        At most so many features are shown.
+    ax
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rulecover import RuleSet, plot
+    >>> ax = plot.features(RuleSet.from_text(["age > 30 and size <= 9", "age <= 30"], ["age", "size"]))
+    >>> [int(bar.get_width()) for bar in ax.patches]
+    [2, 1]
+    """
+    use = feature_use(rules)[:max_features]
+    ax = axes_or_new(ax, 6.4, 1.1 + 0.3 * len(use))
+    bars = ax.barh(np.arange(len(use)), [times for _, times in use], height=0.7, color=COLOURS[0])
+    ax.bar_label(bars, padding=3)
+    ax.set_yticks(np.arange(len(use)), labels=[plain(name, 40) for name, _ in use])
+    ax.set_xlabel(f"rules, of {len(rules)}")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+    bare(ax)
+    return ax

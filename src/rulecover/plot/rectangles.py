@@ -1,0 +1,159 @@
+"""Rules on two features as rectangles, as the paper draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulecover.plot.canvas import MARKS, axes_or_new, bare, class_names, classes_of, colour, legend_above, plain
+from rulecover.typing import Bools, Floats, Ints
+from rulecover.view.feature_use import feature_use
+
+if TYPE_CHECKING:
+    from rulecover.rules import RuleSet
+
+#: Beyond this many the numbers of the rules are left out.
+_NUMBERED = 25
+
+
+def rectangles(
+    rules: RuleSet, X: Any = None, y: Any = None, *, features: Sequence[int | str] | None = None, ax: Any = None
+) -> Any:
+    """Rules over two features: where they overlap they are darker, where there is none it is hatched.
+
+    A rule that asks for other features, too, is drawn with a dashed edge: it holds only in a part of its rectangle.
+    The hatched part is out of reach of every rule; a row there is missed.
+
+    Parameters
+    ----------
+    rules
+        Any rules on numbers; those of a fitted model have the colour of the class they speak for.
+    X, y
+        Rows to draw and their classes, or neither.
+    features
+        Two columns, by number or name; by default the two that most rules use.
+    ax
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from rulecover import RuleSet, plot
+    >>> rules = RuleSet.from_text(["0 < x <= 1 and 0 < y <= 2", "x > 1 and y <= 1"], ["x", "y"])
+    >>> ax = plot.rectangles(rules)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('x', 'y')
+    """
+    pair = _pair(rules, features)
+    ax = axes_or_new(ax, 6.2, 5.4)
+    boxes = _boxes(rules, pair)
+    points = None if X is None else np.asarray(rules.check_columns(X)[:, pair], dtype=np.float64)
+    view = _view(boxes, points)
+    _gap(ax, boxes, view)
+    _rules(ax, rules, np.clip(boxes, view[:, :1], view[:, 1:]), pair)
+    classes = classes_of(rules)
+    if points is not None:
+        _points(ax, points, y, classes)
+    if classes is not None:
+        legend_above(ax, *class_names(classes))
+    names = [plain(rules.feature_names[f], 40) for f in pair]
+    ax.set(xlim=view[0], ylim=view[1], xlabel=names[0], ylabel=names[1])
+    bare(ax)
+    return ax
+
+
+def _pair(rules: RuleSet, features: Sequence[int | str] | None) -> list[int]:
+    names = list(rules.feature_names)
+    if features is None:
+        used = [names.index(name) for name, _ in feature_use(rules) if name in names]
+        features = [*used, *(f for f in range(len(names)) if f not in used)][:2]
+    if len(features) != 2:
+        raise ValueError(f"features is {list(features)!r}; give two columns, by number or name.")
+    for each in features:
+        if each not in (names if isinstance(each, str) else range(len(names))):
+            raise ValueError(f"there is no column {each!r}; the rules know {', '.join(names[:10])}.")
+    return [names.index(each) if isinstance(each, str) else int(each) for each in features]
+
+
+def _boxes(rules: RuleSet, pair: Sequence[int]) -> Floats:
+    """The interval of each rule on both features, rules x 2 features x 2 ends, infinite where it asks for nothing."""
+    boxes = np.tile([-np.inf, np.inf], (len(rules), 2, 1))
+    rule = np.repeat(np.arange(len(rules)), rules.lengths)
+    for place, f in enumerate(pair):
+        mine = (rules.feature == f) & (rules.category < 0)
+        boxes[rule[mine], place] = np.column_stack([rules.lower[mine], rules.upper[mine]])
+    return boxes
+
+
+def _view(boxes: Floats, points: Floats | None) -> Floats:
+    """What is shown of both features: all bounds and all points, and a margin."""
+    view = np.empty((2, 2))
+    for place in range(2):
+        ends = boxes[:, place].ravel()
+        known = ends if points is None else np.concatenate([ends, points[:, place]])
+        known = known[np.isfinite(known)]
+        low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
+        margin = 0.06 * (high - low) or 0.5
+        view[place] = low - margin, high + margin
+    return view
+
+
+def _gap(ax: Any, boxes: Floats, view: Floats) -> None:
+    """Hatches the cells between bounds that no rectangle covers."""
+    edges = [np.unique(np.clip([*view[p], *boxes[:, p].ravel()], *view[p])) for p in range(2)]
+    middles = [(each[1:] + each[:-1]) / 2 for each in edges]
+    inside = [(boxes[:, p, :1] < middles[p]) & (middles[p] <= boxes[:, p, 1:]) for p in range(2)]
+    covered = inside[1].T.astype(np.float64) @ inside[0].astype(np.float64) > 0
+    free = [_corners(edges[0][a], edges[0][b], *edges[1][row : row + 2]) for row, a, b in _runs(~covered)]
+    if free:
+        from matplotlib.collections import PolyCollection
+
+        hatched = PolyCollection(free, facecolor="none", edgecolor="0.82", hatch="///", linewidth=0, zorder=0)
+        ax.add_collection(hatched, autolim=False)
+
+
+def _runs(free: Bools) -> Iterator[tuple[int, int, int]]:
+    """The unbroken stretches of true entries: their row, where they begin, and where they have ended."""
+    padded = np.pad(free.astype(np.int8), ((0, 0), (1, 1)))
+    change = np.diff(padded, axis=1)
+    rows, starts = np.nonzero(change == 1)
+    ends = np.nonzero(change == -1)[1]
+    return zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True)
+
+
+def _corners(x0: float, x1: float, y0: float, y1: float) -> list[tuple[float, float]]:
+    return [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
+
+
+def _rules(ax: Any, rules: RuleSet, boxes: Floats, pair: Sequence[int]) -> None:
+    from matplotlib.patches import Rectangle
+
+    best = _best(rules)
+    for j, ((x0, x1), (y0, y1)) in enumerate(boxes):
+        mine = rules.feature[rules.offset[j] : rules.offset[j + 1]]
+        style = "-" if np.isin(mine, pair).all() else "--"
+        shade = colour(int(best[j]))
+        place = {"xy": (x0, y0), "width": x1 - x0, "height": y1 - y0}
+        ax.add_patch(Rectangle(**place, facecolor=shade, alpha=0.16, edgecolor="none"))
+        ax.add_patch(Rectangle(**place, fill=False, edgecolor=shade, linewidth=1.5, linestyle=style))
+        if len(rules) <= _NUMBERED:
+            ax.annotate(f"rule {j}", (x0, y1), (4, -4), textcoords="offset points", va="top", fontsize=9, color="0.2")
+
+
+def _best(rules: RuleSet) -> Ints:
+    """The class that each rule speaks for, by number; 0 where there are no classes."""
+    return getattr(rules.evidence, "best", np.zeros(len(rules), dtype=np.intp))
+
+
+def _points(ax: Any, points: Floats, y: Any, classes: Any) -> None:
+    style = {"s": 22, "edgecolor": "white", "linewidth": 0.5, "zorder": 3}
+    if y is None or classes is None:
+        ax.scatter(*points.T, color="0.35", **style)
+        return
+    for k, label in enumerate(classes):
+        ax.scatter(*points[np.asarray(y) == label].T, color=colour(k), marker=MARKS[min(k, len(MARKS) - 1)], **style)

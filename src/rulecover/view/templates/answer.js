@@ -1,0 +1,160 @@
+"use strict";
+
+// What the rules answer for a row: the same steps, in the same order of additions, as `predict` takes them.
+// A row is an object from the numbers of features to values, NaN where a value is missing.
+
+function makeAnswerer(model) {
+  const add = (sums, votes, times) => sums.map((sum, k) => sum + times * votes[k]);
+
+  function met(clause, x) {
+    const value = x[clause.feature];
+    if (Number.isNaN(value)) return Boolean(clause.missing);
+    if (clause.impossible) return false;
+    if (clause.codes) return clause.codes.includes(value) !== Boolean(clause.others);
+    return !(value <= clause.above) && !(value > clause.up_to); // a bound that is not there compares as false
+  }
+
+  const count = (clauses, x) => clauses.reduce((sum, clause) => sum + (met(clause, x) ? 1 : 0), 0);
+
+  // Which rules fire and which have a say, how much of a say, and the sums of votes.
+  function votes(x) {
+    const counts = model.rules.map((rule) => count(rule.clauses, x));
+    const sizes = model.rules.map((rule) => rule.clauses.length);
+    const fired = counts.flatMap((number, j) => (number === sizes[j] ? [j] : []));
+    let speakers = fired.map((rule) => ({ rule, weight: 1, votes: model.votes[rule] }));
+    let tally = fired.length || model.fallback === "default" ? model.base.slice() : model.base.map(() => 0);
+    if (!fired.length && model.fallback === "closest") {
+      const shares = counts.map((number, j) => number / sizes[j]);
+      const best = shares.reduce((a, b) => Math.max(a, b));
+      speakers = shares.flatMap((share, rule) =>
+        share === best ? [{ rule, weight: share, votes: (model.afar || model.votes)[rule] }] : []);
+    } else if (!fired.length && model.fallback === "all") {
+      const along = model.paths || model.rules.map((rule) => rule.clauses);
+      speakers = along.flatMap((clauses, rule) => {
+        const number = count(clauses, x);
+        return number ? [{ rule, weight: number / clauses.length, votes: model.votes_each[rule], times: number }] : [];
+      });
+    } else if (!fired.length && (model.fallback === "majority" || model.fallback === "mean")) {
+      tally = model.totals.slice();
+    }
+    for (const each of speakers) tally = add(tally, each.votes, each.times || 1);
+    return { counts, sizes, fired, speakers, tally };
+  }
+
+  function shares(tally) {
+    if (!model.nearest) {
+      const all = tally.reduce((a, b) => a + b);
+      return tally.map((sum) => sum / all);
+    }
+    let sum = 0;
+    const surplus = tally.slice().sort((a, b) => b - a).map((vote, k) => (sum += vote, (sum - 1) / (k + 1)));
+    const most = surplus.reduce((a, b) => Math.max(a, b));
+    return tally.map((vote) => Math.max(vote - most, 0));
+  }
+
+  // The whole answer; `prediction` is null where the model behind the rules would have to be asked.
+  function answer(x) {
+    const said = votes(x);
+    const decidedBy = said.fired.length ? "rules" : model.fallback;
+    if (decidedBy === "model") return { ...said, decidedBy, prediction: null, shares: null };
+    if (!model.labels) {
+      const tally = said.tally[1] > 0 ? said.tally : model.totals;
+      return { ...said, tally, decidedBy, prediction: model.centre + model.unit * (tally[0] / tally[1]), shares: null };
+    }
+    const heard = model.nearest || said.tally.reduce((a, b) => a + b) > 0;
+    const tally = heard ? said.tally : model.totals;
+    const best = tally.indexOf(tally.reduce((a, b) => Math.max(a, b)));
+    return { ...said, tally, decidedBy, prediction: best, shares: shares(tally) };
+  }
+
+  return { met, answer };
+}
+
+// From what is in the fields, one value a column, to a row of features.
+function featuresOf(columns, values) {
+  const x = {};
+  columns.forEach((column, c) => {
+    const value = values[c];
+    if (column.kind === "levels") {
+      column.features.forEach((feature, k) => { x[feature] = value === column.levels[k] ? 1 : 0; });
+    } else if (column.kind === "codes") {
+      x[column.features[0]] = value === null ? NaN : value;
+    } else {
+      x[column.features[0]] = value === null || (column.zero && Math.abs(value) <= column.zero) ? NaN : value;
+    }
+  });
+  return x;
+}
+
+// Changes that lead to another answer, the fewest and smallest first: for each column the nearest value that does, and
+// for each rule that does not fire what it takes to make it fire.
+function changes(model, answerer, values) {
+  const now = answerer.answer(featuresOf(model.columns, values)).prediction;
+  const options = model.columns.map((column, c) => candidates(model, column, values[c]));
+  const found = new Map();
+
+  function consider(steps) {
+    const other = values.slice();
+    for (const { column, value } of steps) other[column] = value;
+    const { prediction } = answerer.answer(featuresOf(model.columns, other));
+    if (prediction === now || prediction === null) return false;
+    const key = steps.map(({ column }) => column).join(",");
+    const length = steps.reduce((sum, { column, value }) => sum + distance(model.columns[column], values[column], value), 0);
+    if (!found.has(key) || length < found.get(key).length) found.set(key, { steps, prediction, length });
+    return true;
+  }
+
+  options.forEach((nearestFirst, column) => nearestFirst.some((value) => consider([{ column, value }])));
+  for (const rule of model.rules) {
+    const steps = stepsTo(model, answerer, rule, values, options);
+    if (steps && steps.length > 1 && steps.length <= 3) consider(steps);
+  }
+  const sorted = [...found.values()].sort((a, b) => a.steps.length - b.steps.length || a.length - b.length);
+  const within = (few, many) => few.steps.every((a) => many.steps.some((b) => a.column === b.column));
+  return sorted.filter((each, k) => !sorted.slice(0, k).some((other) => within(other, each)));
+}
+
+// The values to change so that a rule fires; null where no value that is known of will do.
+function stepsTo(model, answerer, rule, values, options) {
+  const steps = [];
+  for (let c = 0; c < model.columns.length; c += 1) {
+    const column = model.columns[c];
+    const mine = rule.clauses.filter((clause) => column.features.includes(clause.feature));
+    const holds = (value) => mine.every((clause) => answerer.met(clause, featuresOf([column], [value])));
+    if (holds(values[c])) continue;
+    const value = options[c].find(holds);
+    if (value === undefined) return null;
+    steps.push({ column: c, value });
+  }
+  return steps;
+}
+
+function distance(column, from, to) {
+  if (from === null || to === null || column.kind !== "number") return 1;
+  return Math.abs(to - from) / column.scale;
+}
+
+// Values of a column on both sides of every bound, or all its categories, but not the one that it has; nearest first.
+function candidates(model, column, current) {
+  let found;
+  if (column.kind === "number") {
+    found = column.near.flatMap((bound) => [shortNear(bound, column.scale, -1), shortNear(bound, column.scale, 1)]);
+    if (column.missing) found.push(null);
+  } else {
+    found = column.values;
+  }
+  const others = [...new Set(found)].filter((value) => value !== current);
+  return others.sort((a, b) => distance(column, current, a) - distance(column, current, b));
+}
+
+// A short number that is not above a bound, or is a little above it.
+function shortNear(bound, scale, side) {
+  for (let digits = 2 - Math.floor(Math.log10(scale)); digits <= 15; digits += 1) {
+    const unit = 10 ** -Math.max(digits, -15);
+    const whole = Math.floor(bound / unit) + (side > 0 ? 1 : 0);
+    const number = Number((whole * unit).toPrecision(15));
+    const fits = side > 0 ? number > bound : number <= bound;
+    if (fits && Math.abs(number - bound) <= scale / 50) return number;
+  }
+  return side > 0 ? bound + Math.max(Math.abs(bound) * 2 ** -52, Number.MIN_VALUE) : bound;
+}

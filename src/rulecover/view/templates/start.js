@@ -1,0 +1,5 @@
+"use strict";
+
+setUpRules();
+const embedded = document.getElementById("model");
+if (embedded) setUpTry(JSON.parse(embedded.textContent));

@@ -1,0 +1,232 @@
+"use strict";
+
+// A row to edit: which rules fire, how the vote goes, and which value to change for another answer.
+
+function setUpTry(model) {
+  const section = document.getElementById("try-section");
+  const answerer = makeAnswerer(model);
+  const values = model.columns.map((column) => column.usual);
+  const fields = model.columns.map((column, c) => document.getElementById(`field-${c}`));
+  let shownRow = -1;
+  let waiting = 0;
+
+  const make = (tag, className, ...children) => {
+    const made = document.createElement(tag);
+    if (className) made.className = className;
+    made.append(...children);
+    return made;
+  };
+  const swatch = (k) => {
+    const made = make("span", `swatch c${Math.min(k, 8)}`);
+    made.setAttribute("aria-hidden", "true");
+    return made;
+  };
+  const short = (number) => {
+    const size = Math.abs(number);
+    return size >= 1000 && size < 1e15 ? String(Math.round(number)) : String(Number(number.toPrecision(4)));
+  };
+  const signed = (number) => (number < 0 ? "−" : "+") + short(Math.abs(number));
+  const percent = (share) => {
+    const whole = Math.round(100 * share);
+    if (whole === 100 && share < 1) return ">99 %";
+    return whole === 0 && share > 0 ? "<1 %" : `${whole} %`;
+  };
+  const named = (prediction) => (model.labels ? model.labels[prediction] : short(prediction));
+  const told = (column, value, digits = 17) => {
+    if (value === null) return "missing";
+    if (column.kind === "number") return String(digits < 17 ? Number(value.toPrecision(digits)) : value);
+    return column.names[column.values.indexOf(value)];
+  };
+
+  // Fields -------------------------------------------------------------------------------------------------------
+
+  function fill() {
+    model.columns.forEach((column, c) => {
+      const field = fields[c];
+      if (column.kind === "number") field.value = values[c] === null ? "" : String(values[c]);
+      else field.value = String(column.values.indexOf(values[c]));
+      judge(field, true);
+    });
+  }
+
+  function judge(field, fine) {
+    if (fine) field.removeAttribute("aria-invalid");
+    else field.setAttribute("aria-invalid", "true");
+  }
+
+  function read(c) {
+    const column = model.columns[c];
+    const text = fields[c].value.trim();
+    if (column.kind !== "number") {
+      values[c] = column.values[Number(text)];
+      return;
+    }
+    const number = text === "" ? null : Number(text);
+    const fine = number === null ? column.missing : Number.isFinite(number);
+    judge(fields[c], fine);
+    if (fine) values[c] = number;
+  }
+
+  // What is said of the row --------------------------------------------------------------------------------------
+
+  function show() {
+    const x = featuresOf(model.columns, values);
+    const said = answerer.answer(x);
+    showVerdict(said);
+    showVotes(said);
+    showSpeakers(said, x);
+    showNear(said, x);
+    clearTimeout(waiting);
+    waiting = setTimeout(() => showChanges(said), 50); // it takes longest, and need not keep up with typing
+  }
+
+  const BY = {
+    rules: (said) => (said.fired.length === 1 ? "one rule fires" : `${said.fired.length} rules fire`),
+    closest: () => "no rule fires; those with the largest share of met conditions answer",
+    all: () => "no rule fires; every rule answers by its share of met comparisons",
+    majority: () => "no rule fires; the most frequent class is the answer",
+    mean: () => (model.adds ? "no rule fires; the default is the answer" : "no rule fires; the mean of all training rows is the answer"),
+    default: () => "no rule fires; the default is the answer",
+    model: () => "no rule fires; the model behind the rules answers, and it is not in this page",
+  };
+
+  function showVerdict(said) {
+    const verdict = document.getElementById("verdict");
+    verdict.dataset.prediction = said.prediction === null ? "" : String(model.labels ? model.labels[said.prediction] : said.prediction);
+    verdict.dataset.decided = said.decidedBy;
+    verdict.dataset.fired = said.fired.join(",");
+    const by = BY[said.decidedBy](said);
+    const answer = said.prediction === null ? "not known here" : named(said.prediction);
+    const share = said.shares ? `${percent(said.shares[said.prediction])}; ` : "";
+    verdict.replaceChildren(make("strong", "", answer), make("span", "by", share + by));
+    if (model.labels && said.prediction !== null) verdict.prepend(swatch(said.prediction));
+    const truth = document.getElementById("truth");
+    const row = shownRow >= 0 ? model.rows[shownRow] : null;
+    const untouched = row && row.values.every((value, c) => value === values[c]);
+    truth.textContent = row ? (untouched ? `In the data this row is ${row.truth}.` : `You have changed this row; in the data it is ${row.truth}.`) : "";
+    if (untouched && said.prediction === null) truth.textContent += ` The model says ${row.said}.`;
+  }
+
+  function showVotes(said) {
+    const list = document.getElementById("votes");
+    list.replaceChildren();
+    if (!said.shares) return;
+    const order = said.shares.map((share, k) => k).sort((a, b) => said.shares[b] - said.shares[a] || a - b).slice(0, 8);
+    for (const k of order) {
+      const bar = make("span", `fill c${Math.min(k, 8)}`);
+      bar.style.width = `${100 * said.shares[k]}%`;
+      const gauge = make("span", "gauge", bar);
+      gauge.setAttribute("aria-hidden", "true");
+      list.append(make("li", "", make("span", "name", model.labels[k]), gauge, make("span", "number", percent(said.shares[k]))));
+    }
+  }
+
+  function clauseChips(rule, x) {
+    return model.rules[rule].clauses.map((clause) => {
+      const holds = answerer.met(clause, x);
+      const chip = make("span", holds ? "clause" : "clause unmet", clause.text);
+      if (!holds) chip.prepend(make("span", "hidden", "not met: "));
+      return chip;
+    });
+  }
+
+  function ruleLine(rule, x, votes, weight) {
+    const chips = clauseChips(rule, x);
+    const condition = make("span", "chips", ...(chips.length ? chips : [make("span", "clause", "always")]));
+    const line = make("li", "", make("span", "which", `Rule ${rule}`), condition);
+    if (votes) line.append(spoken(votes, weight));
+    return line;
+  }
+
+  function spoken(votes, weight) {
+    const made = make("span", "says");
+    if (!model.labels) {
+      const { centre, unit } = model;
+      made.append(votes[1] ? `says ${short(centre + unit * (votes[0] / votes[1]))}` : `adds ${signed(unit * votes[0])}`);
+      return made;
+    }
+    const best = votes.indexOf(votes.reduce((a, b) => Math.max(a, b)));
+    const all = votes.reduce((a, b) => a + b);
+    const how = model.nearest ? signed(votes[best]) : percent(votes[best] / all);
+    made.append(swatch(best), `${model.labels[best]}, ${how}`);
+    if (weight < 1) made.append(`, ${percent(weight)} met`);
+    return made;
+  }
+
+  function listInto(id, title, lines, most, none) {
+    const part = document.getElementById(id);
+    const list = make("ul", "fired", ...lines.slice(0, most));
+    part.replaceChildren(make("h3", "", title));
+    if (lines.length) part.append(list);
+    else part.append(make("p", "", none));
+    if (lines.length > most) part.append(make("p", "soft", `and ${lines.length - most} more`));
+  }
+
+  function showSpeakers(said, x) {
+    const lines = said.speakers
+      .slice()
+      .sort((a, b) => b.weight - a.weight || a.rule - b.rule)
+      .map((each) => ruleLine(each.rule, x, (!said.fired.length && model.afar || model.votes)[each.rule], each.weight));
+    const title = said.fired.length ? "Rules that fire" : "Who answers instead";
+    listInto("speakers", title, lines, 12, "No rule has a say.");
+  }
+
+  function showNear(said, x) {
+    const near = said.counts.flatMap((count, j) => (count === said.sizes[j] - 1 ? [j] : []));
+    listInto("near", "One condition short", near.map((rule) => ruleLine(rule, x, model.votes[rule], 1)), 6, "No rule is that close.");
+  }
+
+  function showChanges(said) {
+    const part = document.getElementById("changes");
+    part.replaceChildren(make("h3", "", "What would change the answer"));
+    const found = said.prediction === null ? [] : changes(model, answerer, values).slice(0, 6);
+    if (!found.length) {
+      part.append(make("p", "", "Neither a single value nor a rule that could fire does."));
+      return;
+    }
+    const list = make("ul", "changes");
+    for (const { steps, prediction } of found) {
+      const words = steps.map(({ column, value }) => {
+        const { name } = model.columns[column];
+        return `${name}: ${told(model.columns[column], values[column], 6)} → ${told(model.columns[column], value)}`;
+      });
+      const leads = make("span", "leads", `gives ${named(prediction)}`);
+      const button = make("button", "change", make("span", "words", words.join(", ")), leads);
+      button.type = "button";
+      button.addEventListener("click", () => {
+        for (const { column, value } of steps) values[column] = value;
+        fill();
+        show();
+        document.getElementById("verdict").focus();
+      });
+      list.append(make("li", "", button));
+    }
+    part.append(list);
+  }
+
+  // Rows to pick -------------------------------------------------------------------------------------------------
+
+  const picker = document.getElementById("pick");
+
+  function pick(row) {
+    shownRow = row;
+    model.rows[row].values.forEach((value, c) => { values[c] = value; });
+    if (picker) picker.value = String(row);
+    fill();
+    show();
+  }
+
+  fields.forEach((field, c) => field.addEventListener("input", () => { read(c); show(); }));
+  if (picker) picker.addEventListener("change", () => pick(Number(picker.value)));
+  for (const link of document.querySelectorAll("[data-row]")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      pick(Number(link.dataset.row));
+      section.scrollIntoView();
+      document.getElementById("verdict").focus({ preventScroll: true });
+    });
+  }
+  section.hidden = false;
+  if (model.rows.length) pick(0);
+  else { fill(); show(); }
+}

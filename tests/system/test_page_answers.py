@@ -1,0 +1,103 @@
+"""The script of the report, in a real Node, answers as the model does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from exported import Case, cases, named_case, text_case
+
+from rulecover.view.text import printable
+from rulecover.view.trying import AnsweredRows, Trial, trial_of
+
+#: Reads models with their rows, and writes what the page would say of each row, and of each change that it offers.
+RUNNER = """
+const models = JSON.parse(require("fs").readFileSync(process.argv[2], "utf8"));
+const said = models.map((model) => {
+  const answerer = makeAnswerer(model);
+  return model.rows.map((row) => {
+    const found = answerer.answer(featuresOf(model.columns, row.values));
+    const offers = changes(model, answerer, row.values);
+    return { prediction: found.prediction, shares: found.shares, fired: found.fired, by: found.decidedBy, offers };
+  });
+});
+require("fs").writeFileSync(process.argv[3], JSON.stringify(said));
+"""
+
+
+def trial(case: Case) -> Trial:
+    said = np.array(case.prediction, dtype=object)
+    missed = np.array([not fired for fired in case.fired])
+    found = trial_of(case.model, case.rules.rules, AnsweredRows(case.X, said, said, missed), missing=True)
+    assert found is not None
+    return found
+
+
+def by_page(folder: Path, trials: list[Trial]) -> list[list[dict[str, Any]]]:
+    source = (files("rulecover.view") / "templates" / "answer.js").read_text(encoding="utf-8")
+    (folder / "run.js").write_text(source + RUNNER, encoding="utf-8")
+    (folder / "models.json").write_text("[" + ",".join(each.json() for each in trials) + "]", encoding="utf-8")
+    subprocess.run(["node", "run.js", "models.json", "said.json"], cwd=folder, check=True, timeout=240)
+    answers: list[list[dict[str, Any]]] = json.loads((folder / "said.json").read_text())
+    return answers
+
+
+def check(case: Case, found: Trial, answers: list[dict[str, Any]]) -> None:
+    assert len(answers) == len(case.X)
+    labels = found.data["labels"]
+    if labels is None:
+        assert [each["prediction"] for each in answers] == case.prediction
+    else:
+        places = [list(map(str, case.rules.answer.labels.tolist())).index(str(said)) for said in case.prediction]
+        assert [each["prediction"] for each in answers] == places
+        assert [each["shares"] for each in answers] == case.probabilities
+    assert [each["fired"] for each in answers] == case.fired
+    assert [each["by"] for each in answers] == case.decided_by
+
+
+def test_the_page_answers_as_the_model_does(tmp_path: Path) -> None:
+    trials = [trial(case) for case in cases()]
+
+    for case, found, answers in zip(cases(), trials, by_page(tmp_path, trials), strict=True):
+        check(case, found, answers)
+
+
+def test_what_the_page_offers_changes_the_answer_as_it_says(tmp_path: Path) -> None:
+    trials = [trial(case) for case in cases()[:60]]
+    offered = 0
+    for case, found, answers in zip(cases(), trials, by_page(tmp_path, trials), strict=False):
+        for x, row in zip(case.X, answers, strict=True):
+            for offer in row["offers"]:
+                changed = x.copy()
+                for step in offer["steps"]:
+                    (feature,) = found.columns[step["column"]]["features"]
+                    changed[feature] = np.nan if step["value"] is None else step["value"]
+                said = case.rules.predict(changed[None])[0]
+                labels = found.data["labels"]
+                if labels is None:
+                    assert said == offer["prediction"]
+                else:
+                    assert printable(str(said)) == labels[offer["prediction"]]
+                offered += 1
+    assert offered > 500
+
+
+@pytest.mark.parametrize("made", [text_case, named_case])
+def test_levels_and_categories_are_chosen_by_name(tmp_path: Path, made: Any) -> None:
+    case, raw = made()
+    found = trial(case)
+    (answers,) = by_page(tmp_path, [found])
+
+    check(case, found, answers)
+    colour = next(column for column in found.columns if column["name"] == "colour")
+    place = found.columns.index(colour)
+    for row, given in zip(found.rows, raw, strict=True):
+        chosen = colour["names"][colour["values"].index(row["values"][place])]
+        wanted = "missing" if given["colour"] is None else given["colour"]
+        assert chosen in (wanted, "another")
+        assert (chosen == "another") == (wanted not in colour["names"])

@@ -1,0 +1,333 @@
+"""What goes wrong on the command line: one line with a way out, an exit code, and no half of a file."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+from commands import fruit_folder, process, run
+
+from rulecover.cli import chunks
+from rulecover.cli.errors import CommandError
+from rulecover.cli.main import main
+
+#: How each command is called on a model and a table.
+COMMANDS = {
+    "explain": ["explain", "{data}", "-t", "kind", "--trees", "3"],
+    "fit": ["fit", "{data}", "-t", "kind", "--trees", "3"],
+    "predict": ["predict", "{model}", "{data}"],
+    "why": ["why", "{model}", "{data}"],
+    "report": ["report", "{model}", "{data}", "-t", "kind"],
+    "export": ["export", "{model}", "--to", "python"],
+}
+READ_DATA = [name for name, words in COMMANDS.items() if "{data}" in words]
+READ_MODEL = [name for name, words in COMMANDS.items() if "{model}" in words]
+
+#: How each command writes a file.
+WRITERS = {
+    "explain": ["explain", "fruit.csv", "-t", "kind", "--trees", "3", "--report", "out"],
+    "fit": ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "-o", "out"],
+    "predict": ["predict", "model.json", "fruit.csv", "-o", "out"],
+    "predict to Parquet": ["predict", "model.json", "fruit.csv", "-o", "out.parquet"],
+    "report": ["report", "model.json", "fruit.csv", "-t", "kind", "-o", "out"],
+    "export": ["export", "model.json", "--to", "python", "-o", "out"],
+    "export to ONNX": ["export", "model.json", "--to", "onnx", "-o", "out"],
+}
+
+#: How each command writes to standard output.
+PRINTERS = {
+    "explain": COMMANDS["explain"],
+    "fit": [*COMMANDS["fit"], "-o", "-"],
+    "predict": COMMANDS["predict"],
+    "why": COMMANDS["why"],
+    "report": [*COMMANDS["report"], "-o", "-"],
+    "export": COMMANDS["export"],
+    "help": ["--help"],
+    "help of a command": ["fit", "--help"],
+    "version": ["--version"],
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, a table, and what is wrong with other files."""
+    folder = fruit_folder(tmp_path_factory.mktemp("mistakes"))
+    (folder / "half.json").write_text((folder / "model.json").read_text()[:200])
+    (folder / "other.csv").write_text("a,b\n" + "1,2\n" * 20)
+    (folder / "text.csv").write_text("id,colour,weight,ripe,kind\n1,red,2,true,plum\n2,red,heavy,true,plum\n")
+    (folder / "latin.csv").write_bytes("colour,weight,ripe,kind\ngrün,1,true,plum\n".encode("latin-1"))
+    (folder / "long.csv").write_text("colour,weight,ripe,kind\nred,1,true,plum\nred,1,true,plum,5\n")
+    (folder / "no.parquet").write_text("no")
+    (folder / "empty.csv").write_text("")
+    (folder / "folder").mkdir()
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(made)
+    return made
+
+
+def words(command: list[str], *, model: str = "model.json", data: str = "fruit.csv") -> list[str]:
+    return [word.format(model=model, data=data) for word in command]
+
+
+def refused(arguments: list[str], folder: Path, *, code: int = 1) -> str:
+    """What is said of a command that fails as it should."""
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    done = run(*arguments)
+
+    assert done.exit_code == code, done.output
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+    return done.stderr
+
+
+# Every command --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("none.csv", "there is no file 'none.csv' here"),
+        ("none.parquet", "there is no file 'none.parquet' here"),
+        ("folder", "there is no file 'folder' here"),
+        ("latin.csv", "latin.csv is no CSV file in UTF-8"),
+        ("long.csv", "long.csv is no proper CSV file"),
+        ("empty.csv", "empty.csv is empty"),
+        ("no.parquet", "no.parquet is no proper Parquet file"),
+        ("other.csv", "other.csv has no column '"),
+    ],
+)
+@pytest.mark.parametrize("command", READ_DATA)
+def test_a_table_that_is_none_is_refused_by_every_command(command: str, data: str, said: str, folder: Path) -> None:
+    assert said in refused(words(COMMANDS[command], data=data), folder)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("none.json", "there is no file 'none.json' here"),
+        ("folder", "there is no file 'folder' here"),
+        ("half.json", "half.json: this is no JSON, or only a part of it"),
+        ("fruit.csv", "fruit.csv: this is no JSON"),
+        ("latin.csv", "latin.csv: this is no JSON"),
+    ],
+)
+@pytest.mark.parametrize("command", READ_MODEL)
+def test_a_model_that_is_none_is_refused_by_every_command(command: str, model: str, said: str, folder: Path) -> None:
+    assert said in refused(words(COMMANDS[command], model=model), folder)
+
+
+@pytest.mark.parametrize("command", ["predict", "why", "report"])
+def test_a_table_that_does_not_fit_the_model_is_refused_with_the_place(command: str, folder: Path) -> None:
+    row = ["--row", "2"] if command == "why" else []
+    said = refused([*words(COMMANDS[command], data="text.csv"), *row], folder)
+
+    assert "column 'weight' has 'heavy' in data row 2, but the model takes numbers" in said
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_folder_that_is_not_there_is_told_before_any_work(writer: str, folder: Path) -> None:
+    elsewhere = [word.replace("out", "none/out") for word in WRITERS[writer]]
+
+    assert "there is no folder 'none'" in refused(elsewhere, folder)
+
+
+@pytest.fixture
+def little_room() -> Iterator[None]:
+    """A disk on which no file can grow beyond 512 bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (512, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_full_disk_is_told_and_leaves_the_old_file(writer: str, folder: Path, little_room: None) -> None:
+    out = folder / WRITERS[writer][-1]
+    out.write_text("old")
+    before = set(folder.iterdir())
+
+    done = run(*WRITERS[writer])
+
+    assert done.exit_code == 1
+    assert done.stderr.startswith("error: ") and "too large" in done.stderr and done.stderr.count("\n") == 1
+    assert out.read_text() == "old"
+    assert set(folder.iterdir()) == before
+
+
+def printed_to(stdout: IO[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+    """The exit code, and what was said on standard error, of a command that prints there."""
+    errors = io.StringIO()
+    monkeypatch.setattr(sys, "argv", ["rulecover", *arguments])
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", stdout)
+        patched.setattr(sys, "stderr", errors)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    with contextlib.suppress(OSError):
+        stdout.close()
+    return int(str(ended.value)), errors.getvalue()
+
+
+@pytest.mark.parametrize("printer", PRINTERS)
+def test_a_full_device_as_standard_output_is_told_in_one_line(
+    printer: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = os.fdopen(os.open("/dev/full", os.O_WRONLY), "w")
+    code, said = printed_to(full, words(PRINTERS[printer]), monkeypatch)
+
+    assert code == 1
+    assert said == "error: the output: No space left on device\n"
+
+
+@pytest.mark.parametrize("printer", PRINTERS)
+def test_a_reader_that_goes_away_is_no_fault_of_ours(
+    printer: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, write = os.pipe()
+    os.close(read)
+
+    assert printed_to(os.fdopen(write, "w"), words(PRINTERS[printer]), monkeypatch) == (1, "")
+
+
+def test_a_process_of_its_own_says_no_more_when_it_ends(folder: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = process("predict", "model.json", "fruit.csv", stdout=full, stderr=subprocess.PIPE, capture_output=False)
+    assert (done.returncode, done.stderr) == (1, "error: the output: No space left on device\n")
+
+    command = [sys.executable, "-m", "rulecover.cli.main", "predict", "model.json", "fruit.csv"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None and running.stderr is not None
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 1
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_debug_shows_where_an_error_came_from(command: str, folder: Path) -> None:
+    done = run(*words(COMMANDS[command], model="half.json", data="none.csv"), "--debug")
+
+    assert done.exit_code == 1
+    assert isinstance(done.exception, CommandError)
+
+
+# Single ones ----------------------------------------------------------------------------------------------------------
+
+MISTAKES = {
+    "no target to fit": (["fit", "fruit.csv"], "name the column to predict by --target"),
+    "no target to report on": (["report", "model.json", "fruit.csv"], "right answers by --target"),
+    "a column to keep that is not there": (
+        ["predict", "model.json", "fruit.csv", "--keep", "price"],
+        "no column 'price', which was asked for; it has 'id', 'colour'",
+    ),
+    "a target to report on that is not there": (
+        ["report", "model.json", "fruit.csv", "-t", "price"],
+        "no column 'price', which was asked for; it has 'id', 'colour'",
+    ),
+    "another target": (
+        ["report", "model.json", "fruit.csv", "-t", "colour"],
+        "in data row 2, which is no class of the model; it knows '=apple()', 'plum'",
+    ),
+    "a table without labels": (["report", "model.json", "-", "-t", "kind"], "has no row with a value of 'kind'"),
+    "twice standard input": (["predict", "-", "-"], "the model or the data, not both"),
+    "no such row": (["why", "model.json", "fruit.csv", "--row", "301"], "there is no row 301: fruit.csv has 300 rows"),
+    "no dialect": (["export", "model.json", "--to", "sql"], "name the database by --dialect: postgres, sqlite"),
+    "ONNX to a terminal": (["export", "model.json", "--to", "onnx"], "name a file by --out"),
+    "an option of another method": (
+        ["fit", "fruit.csv", "-t", "kind", "--calls", "0"],
+        "--calls belongs to --method rcboost, but the method is mirco",
+    ),
+    "trees for a trained model": (
+        ["fit", "fruit.csv", "-t", "kind", "--model", "x.json", "--trees", "5"],
+        "--trees is for training, but --model is trained",
+    ),
+    "a method that trains for a trained model": (
+        ["fit", "fruit.csv", "-t", "kind", "--model", "x.json", "--method", "path"],
+        "--model goes with --method mirco",
+    ),
+    "no such trained model": (
+        ["fit", "fruit.csv", "-t", "kind", "--model", "none.json"],
+        "there is no file 'none.json' here; --model takes",
+    ),
+    "a trained model that is none": (
+        ["fit", "fruit.csv", "-t", "kind", "--model", "fruit.csv"],
+        "fruit.csv is no model file that can be read; files that can be read: XGBoost",
+    ),
+    "intervals of classes": (
+        ["predict", "model.json", "fruit.csv", "--interval", "0.9"],
+        "this model gives no intervals; they come with numbers",
+    ),
+    "an interval that is no probability": (
+        ["predict", "model.json", "fruit.csv", "--interval", "90"],
+        "--interval is 90; it is a probability",
+    ),
+    "an option of classes for numbers": (
+        ["fit", "fruit.csv", "-t", "weight", "--trees", "3", "--class-weight", "balanced"],
+        "--class-weight is for classes, but the target is predicted as a number",
+    ),
+    "monotone text": (
+        ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "--method", "path", "--rising", "colour"],
+        "column 'colour' holds text",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_with_a_way_out_and_leaves_no_file(mistake: str, folder: Path) -> None:
+    arguments, said = MISTAKES[mistake]
+    nothing = b"colour,weight,ripe,kind\nred,1,true,\n" if "-" in arguments else None
+    before = set(folder.iterdir())
+
+    done = run(*arguments, stdin=nothing)
+
+    assert done.exit_code == 1
+    told = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
+    assert len(told) == 1 and told[0].startswith("error: ") and said in told[0]
+    assert set(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "listed"),
+    [
+        (["export", "model.json", "--to", "cobol"], "'cobol' is not one of 'sql', 'python', 'javascript'"),
+        (["export", "model.json", "--to", "sql", "--dialect", "dbase"], "not one of 'postgres', 'sqlite'"),
+        (["fit", "fruit.csv", "-t", "kind", "--method", "magic"], "not one of 'mirco', 'rcboost', 'path'"),
+        (["fit", "fruit.csv", "-t", "kind", "--fallback", "model"], "not one of 'closest', 'all'"),
+        (["fit", "fruit.csv", "-t", "kind", "--jobs", "0"], "0 threads do no work"),
+        (["why", "model.json", "fruit.csv", "--row", "0"], "'--row'"),
+        (["predict", "model.json"], "Missing argument 'DATA'"),
+        (["divine", "model.json"], "No such command 'divine'"),
+        (["predict", "model.json", "fruit.csv", "--fast"], "--fast"),
+    ],
+)
+def test_mistyped_words_are_one_line_that_lists_what_there_is(arguments: list[str], listed: str, folder: Path) -> None:
+    said = refused(arguments, folder, code=2)
+
+    assert listed in said and "--help" in said
+
+
+def test_a_failure_late_in_the_file_leaves_the_old_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "CELLS", 8)
+    broken = folder / "late.csv"
+    broken.write_text("colour,weight,ripe\n" + "red,2,true\n" * 20 + "red,heavy,true\n")
+    out = folder / "late.out"
+    out.write_text("old")
+    before = set(folder.iterdir())
+
+    done = run("predict", folder / "model.json", broken, "-o", out)
+
+    assert done.exit_code == 1 and "data row 21" in done.stderr
+    assert out.read_text() == "old"
+    assert set(folder.iterdir()) == before
