@@ -1,4 +1,4 @@
-"""How accurate are few rules? Rule paths beside the forest they come from, boosted trees, covers and peers.
+"""How accurate are few rules? Rule paths beside their forest, boosted trees, covers and other rule learners.
 
     python experiments/frontier.py --data FOLDER [--tasks path,boosters,covers] [--seeds 25,7,2026]
 
@@ -32,7 +32,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RuleSet, explain
-from rulecover.study import METHODS, Fold, load
+from rulecover.study import Fold, ResultsFile, load
 from rulecover.study.datasets import DATASETS
 
 HERE = Path(__file__).parent
@@ -106,19 +106,6 @@ def boosters(fold: Fold) -> Rows:
         "HistGradientBoosting": HistGradientBoostingClassifier(random_state=0),
     }.items():
         yield row(name, model.fit(fold.X_train, fold.y_train), fold)
-
-
-#: Other makers of few rules, as the study runs them; RuleFit tells two classes apart and no more.
-PEERS = ("FIGS", "RUG", "RuleFit")
-
-
-def peers(fold: Fold) -> Rows:
-    """Other rule learners at the settings and sizes of their makers."""
-    for name in PEERS:
-        if METHODS[name].two_classes and len(np.unique(fold.y_train)) > 2:
-            continue
-        for label, done in METHODS[name].learn(fold).items():
-            yield row(label, done.model, fold, done.rules, done.clauses)
 
 
 def covers(fold: Fold) -> Rows:
@@ -202,7 +189,6 @@ TASKS: dict[str, Callable[..., Rows]] = {
     "pruning": pruning,
     "boosting": boosting,
     "z": shares_in_the_optimum,
-    "peers": peers,
     "ingredients": ingredients,
     "size": size,
 }
@@ -250,19 +236,38 @@ def table(results: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def beside(results: pd.DataFrame) -> str:
-    """Each of the other rule learners and the path, on the data sets that both have been run on."""
-    by_set = results.groupby(["model", "seed", "dataset"], sort=False).mean(numeric_only=True)
-    lines = ["| model | seed | data sets | accuracy | rules | path 10 | path 25 | path 50 |", "|---" * 8 + "|"]
-    known = [name for name in PEERS if name in by_set.index]
-    for (model, seed), mine in by_set.loc[known].groupby(["model", "seed"]):
-        sets = mine.index.get_level_values("dataset")
-        paths = [by_set["accuracy"].loc[f"path {size}", seed].loc[sets].mean() for size in (10, 25, 50)]
-        cells = [f"{value:.4f}" for value in paths]
-        lines.append(
-            f"| {model} | {seed} | {len(sets)} | {mine['accuracy'].mean():.4f} | {mine['rules'].mean():.1f} | "
-            f"{' | '.join(cells)} |"
-        )
+#: Other rule learners of the study, run on the same folds by `rulecover study peers`, and the study's MIRCO.
+PEERS = ("MIRCO", "RUX", "RUG", "RuleFit", "FIGS", "RIPPER")
+
+
+def peers(folder: Path) -> pd.DataFrame:
+    """What the study has of other rule learners: a row for each fold."""
+    rows = [
+        {"model": model, "seed": cell.seed, "dataset": cell.dataset, "fold": cell.fold, **outcome.models[model]}
+        for cell, outcome in ResultsFile(folder / "results.jsonl").done().items()
+        for model in set(PEERS) & set(outcome.models)
+    ]
+    return pd.DataFrame(rows, columns=["model", "seed", "dataset", "fold", "accuracy", "rules"])
+
+
+def beside(results: pd.DataFrame, theirs: pd.DataFrame) -> str:
+    """Each of the other rule learners and the path, on the folds that both have been run on."""
+    fold = ["seed", "dataset", "fold"]
+    paths = results[results["task"] == "path"].pivot_table(index=fold, columns="model", values="accuracy")
+    lines = ["| model | data sets | folds | accuracy | rules | path 10 | path 25 | path 50 |", "|---" * 8 + "|"]
+    for model in PEERS:
+        mine = theirs[theirs["model"] == model].set_index(fold)[["accuracy", "rules"]].join(paths, how="inner")
+        if mine.empty:
+            continue
+        by_set = mine.groupby(["seed", "dataset"]).mean()
+        mean = by_set[["accuracy", "rules", "path 10", "path 25", "path 50"]].mean()
+        figures = [
+            f"{mean['accuracy']:.4f}",
+            f"{mean['rules']:.1f}",
+            *(f"{mean[f'path {k}']:.4f}" for k in (10, 25, 50)),
+        ]
+        sets = by_set.index.get_level_values("dataset").nunique()
+        lines.append(f"| {model} | {sets} | {len(mine)} | {' | '.join(figures)} |")
     return "\n".join(lines)
 
 
@@ -304,11 +309,12 @@ def main() -> None:
     parser.add_argument("--tasks", default=",".join(TASKS), help="of " + ", ".join(TASKS))
     parser.add_argument("--seeds", default="25,7,2026", help="of the outer folds")
     parser.add_argument("--out", type=Path, default=HERE / "frontier.csv")
+    parser.add_argument("--study", type=Path, default=HERE / "study", help="results of rulecover study peers")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # ecoli has classes with fewer samples than folds
     run(arguments)
     results = finished(arguments.out)
-    seeds = ", ".join(map(str, results["seed"].unique()))
+    seeds = ", ".join(map(str, sorted(results["seed"].unique())))
     text = f"""# How accurate are few rules?
 
 Made by `python experiments/frontier.py --data FOLDER`: 10 folds for each of the seeds {seeds}, one setting for all data
@@ -319,10 +325,10 @@ share of rows on which it is right (expected calibration error, ten bins a fold)
 
 {table(results)}
 
-Other rule learners at the sizes of their makers, and paths on the same folds of the same data sets (RuleFit tells two
-classes apart and no more):
+Other rule learners at the sizes of their makers, as `rulecover study peers` ran them, and paths on the same folds of
+the same data sets (RuleFit and RIPPER tell two classes apart and no more; MIRCO and RUX are of tuned forests):
 
-{beside(results)}
+{beside(results, peers(arguments.study))}
 
 What each ingredient brings: the change of the mean accuracy over the data sets where one setting is changed, with its
 standard error over the folds.

@@ -16,6 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,11 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
 from rulecover import MIRCORegressor, RCBoostRegressor, RulePathRegressor
-from rulecover.means import MeanVote
+from rulecover.frontier.covering import Forward
+from rulecover.means import FittedVote, MeanVote, NumericVote
+from rulecover.numeric import NumericData
+from rulecover.pool import RulePool
+from rulecover.setcover import Greedy
 from rulecover.setcover.greedy import greedy_picks
 
 HERE = Path(__file__).parent
@@ -46,50 +51,86 @@ METHODS = ["refitted rules", "plain rules", "rule path", "pruned tree", "tuned t
 Curve = dict[int, tuple[np.ndarray, int]]
 
 
-def source(leaves: int | None, X: Any, y: Any) -> MIRCORegressor:
-    """MIRCO of a trained forest: of trees with so many leaves, or of trees grown in full, which it cuts."""
-    small = {} if leaves is None else {"max_leaf_nodes": leaves, "min_samples_leaf": 5}
-    grown = RandomForestRegressor(100, max_features=1 / 3, random_state=0, **small).fit(X, y)
-    return MIRCORegressor(FrozenEstimator(grown), min_samples="auto" if leaves is None else 1)
+class Rules:
+    """The rules of a forest that is trained on one part of the data: met with it once, chosen from often.
+
+    Parameters
+    ----------
+    leaves
+        Of each tree; ``None`` for trees that are grown in full, and cut by MIRCO.
+    """
+
+    def __init__(self, leaves: int | None, X: Any, y: Any) -> None:
+        small = {} if leaves is None else {"max_leaf_nodes": leaves, "min_samples_leaf": 5}
+        grown = RandomForestRegressor(100, max_features=1 / 3, random_state=0, **small).fit(X, y)
+        self._mirco = MIRCORegressor(FrozenEstimator(grown), min_samples="auto" if leaves is None else 1)
+        self._part = X, y
+        self._pools: dict[float, tuple[NumericData, RulePool]] = {}
+        self._lists: dict[tuple[float, float], Any] = {}
+
+    def pool(self, limit: int | None, weight: float) -> tuple[float, NumericData, RulePool]:
+        """The smallest size of a rule under this limit, the data, and the rules priced with this impurity weight."""
+        X, y = self._part
+        mirco = clone(self._mirco).set_params(max_rules=limit)
+        least = mirco._fewest(len(y))
+        if least not in self._pools:
+            data, _ = mirco._training_data(X, y, None)
+            self._pools[least] = data, mirco._pool(data, np.ones(len(y), dtype=int))
+        data, pool = self._pools[least]
+        cost = 1.0 + weight * pool.evidence.impurity
+        return least, data, replace(pool, evidence=replace(pool.evidence, cost=cost))
+
+    def forward(self, limit: int, weight: float) -> tuple[NumericData, RulePool]:
+        """The rules that the default way chooses."""
+        solver = Forward()
+        least, data, pool = self.pool(limit, weight)
+        problem = pool.problem()
+        if (least, weight) not in self._lists:
+            self._lists[least, weight] = solver.listed(problem)
+        chosen = solver.chosen(problem, self._lists[least, weight], data.z, data.count, max_rules=limit)
+        return data, pool.take(chosen)
 
 
-def refitted(X: Any, y: Any, X_test: Any, limits: list[int], mirco: MIRCORegressor, *, weight: float) -> Curve:
+def refitted(X: Any, y: Any, X_test: Any, limits: list[int], rules: Rules, *, weight: float) -> Curve:
     """The default way: forward choice out of a cover, values by ridge."""
     curve = {}
     for limit in limits:
-        model = clone(mirco).set_params(max_rules=limit, impurity_weight=weight).fit(X, y)
-        curve[limit] = model.predict(X_test), len(model.rules_)
+        data, pool = rules.forward(limit, weight)
+        covered = pool.coverage.to_sparse().tocsr()
+        vote = FittedVote.of(MeanVote.of(pool.rules), covered, data, ridge=MIRCORegressor().ridge)
+        curve[limit] = answers(vote, X_test), len(pool)
     return curve
 
 
-def plain(
-    X: Any, y: Any, X_test: Any, limits: list[int], mirco: MIRCORegressor, *, weight: float, demand: int
-) -> Curve:
+def plain(X: Any, y: Any, X_test: Any, limits: list[int], rules: Rules, *, weight: float, demand: int) -> Curve:
     """The paper's way: the greedy cover, or its first picks where the limit binds; the mean of the covering rules."""
-    settings = {"impurity_weight": weight, "demand": demand, "solver": "greedy", "max_rules": None, "ridge": None}
-    model = clone(mirco).set_params(**settings).fit(X, y)
-    data, _ = model._training_data(X, y, None)
-    pool = model._pool(data, np.full(len(y), demand))
-    picks, _ = greedy_picks(pool.problem(demand))
-    numbers = X_test.to_numpy(dtype=float)
+    _, _, pool = rules.pool(None, weight)
+    pool = pool if demand == 1 else pool.distinct()
+    problem = pool.problem(demand)
+    picks, _ = greedy_picks(problem)
+    whole = Greedy()(problem).rules if len(picks) <= max(limits) else picks
     curve = {}
     for limit in limits:
-        rules = model.rules_ if limit >= len(picks) else pool.written(picks[:limit])
-        vote = MeanVote.of(rules, "equal")
-        tally, missed = vote.tally(numbers)
-        tally[missed] = vote.of_all_samples
-        curve[limit] = vote.decided(tally), len(rules)
+        chosen = whole if limit >= len(picks) else picks[:limit]
+        curve[limit] = answers(MeanVote.of(pool.written(chosen)), X_test), len(chosen)
     return curve
 
 
-def followed(X: Any, y: Any, X_test: Any, limits: list[int], mirco: None) -> Curve:
+def answers(vote: NumericVote, X: Any) -> np.ndarray:
+    """What the rules say, and the mean or the default where none applies."""
+    tally, missed = vote.tally(X.to_numpy(dtype=float))
+    tally[missed] = vote.of_all_samples
+    return vote.decided(tally)
+
+
+def followed(X: Any, y: Any, X_test: Any, limits: list[int], rules: None) -> Curve:
     """The nested path of a forest grown in full, as it is by default."""
     path = RulePathRegressor(max_rules=max(limits), choose="last", random_state=0).fit(X, y)
     sizes = {limit: min(limit, path.n_rules_) for limit in limits}
     return {limit: (path.at(size).predict(X_test), size) for limit, size in sizes.items()}
 
 
-def pruned(X: Any, y: Any, X_test: Any, limits: list[int], mirco: None) -> Curve:
+def pruned(X: Any, y: Any, X_test: Any, limits: list[int], rules: None) -> Curve:
     """A tree grown in full, pruned by cost and complexity until it has no more leaves than the limit."""
     alphas = DecisionTreeRegressor(random_state=0).cost_complexity_pruning_path(X, y).ccp_alphas
     curve = {}
@@ -104,7 +145,7 @@ def pruned(X: Any, y: Any, X_test: Any, limits: list[int], mirco: None) -> Curve
     return curve
 
 
-def best_first(X: Any, y: Any, X_test: Any, limits: list[int], mirco: None, *, leaf: int) -> Curve:
+def best_first(X: Any, y: Any, X_test: Any, limits: list[int], rules: None, *, leaf: int) -> Curve:
     """A tree that grows where it gains most, up to as many leaves."""
     curve = {}
     for limit in limits:
@@ -136,14 +177,14 @@ class Sources:
 
     def __init__(self, X: Any, y: Any) -> None:
         self._data = X, y
-        self._known: dict[int | None, MIRCORegressor] = {}
+        self._known: dict[int | None, Rules] = {}
 
     def run(self, way: Callable[..., Curve], X_test: Any, limits: list[int], setting: dict[str, Any]) -> Curve:
         if "leaves" not in setting:
             return way(*self._data, X_test, limits, None, **setting)
         leaves = setting["leaves"]
         if leaves not in self._known:
-            self._known[leaves] = source(leaves, *self._data)
+            self._known[leaves] = Rules(leaves, *self._data)
         rest = {name: value for name, value in setting.items() if name != "leaves"}
         return way(*self._data, X_test, limits, self._known[leaves], **rest)
 
@@ -169,8 +210,8 @@ def one_fold(X: Any, y: Any, train: Any, test: Any) -> list[dict[str, Any]]:
     sources = Sources(part, y[train])
     rows = []
 
-    def note(method: str, limit: int, used: int, answers: Any, **more: Any) -> None:
-        rows.append({"method": method, "limit": limit, "rules": used, "r2": r2_score(y[test], answers), **more})
+    def note(method: str, limit: int, used: int, said: Any, **more: Any) -> None:
+        rows.append({"method": method, "limit": limit, "rules": used, "r2": r2_score(y[test], said), **more})
 
     for method in METHODS:
         way = WAYS[method][0]
@@ -180,9 +221,9 @@ def one_fold(X: Any, y: Any, train: Any, test: Any) -> list[dict[str, Any]]:
             limits = [limit for limit in LIMITS if settings[limit] == setting]
             curve |= sources.run(way, rest, limits, setting) if limits else {}
         for limit in LIMITS:
-            answers, used = curve[limit]
-            said = " ".join(f"{name}={value}" for name, value in settings[limit].items())
-            note(method, limit, used, answers, setting=said)
+            said, used = curve[limit]
+            setting = " ".join(f"{name}={value}" for name, value in settings[limit].items())
+            note(method, limit, used, said, setting=setting)
     whole = RandomForestRegressor(100, random_state=0).fit(part, y[train])
     leaves = sum(int(tree.get_n_leaves()) for tree in whole.estimators_)
     note("forest", 0, leaves, whole.predict(rest))

@@ -47,8 +47,8 @@ def cars() -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def diamonds() -> tuple[pd.DataFrame, np.ndarray]:
-    """The price of 3000 diamonds, drawn from 53,940 (package plotnine)."""
-    table = pd.read_csv(str(files("plotnine") / "data" / "diamonds.csv")).sample(3000, random_state=0)
+    """The price of 1000 diamonds, drawn from 53,940 (package plotnine)."""
+    table = pd.read_csv(str(files("plotnine") / "data" / "diamonds.csv")).sample(1000, random_state=0)
     for name, words in _ORDERS.items():
         table[name] = table[name].map({word: place for place, word in enumerate(words)})
     y = table.pop("price").to_numpy(dtype=float)

@@ -105,19 +105,13 @@ def refused(arguments: list[str], folder: Path, *, code: int = 1) -> str:
         ("latin.csv", "latin.csv is no CSV file in UTF-8"),
         ("long.csv", "long.csv is no proper CSV file"),
         ("empty.csv", "empty.csv is empty"),
+        ("no.parquet", "no.parquet is no proper Parquet file"),
         ("other.csv", "other.csv has no column '"),
     ],
 )
 @pytest.mark.parametrize("command", READ_DATA)
 def test_a_table_that_is_none_is_refused_by_every_command(command: str, data: str, said: str, folder: Path) -> None:
     assert said in refused(words(COMMANDS[command], data=data), folder)
-
-
-@pytest.mark.parametrize("command", ["fit", "predict", "why", "report"])
-def test_a_parquet_file_that_is_none_is_refused(command: str, folder: Path) -> None:
-    said = refused(words(COMMANDS[command], data="no.parquet"), folder)
-
-    assert "no.parquet is no proper Parquet file" in said
 
 
 @pytest.mark.parametrize(
@@ -270,6 +264,18 @@ MISTAKES = {
     "a trained model that is none": (
         ["fit", "fruit.csv", "-t", "kind", "--model", "fruit.csv"],
         "fruit.csv is no model file that can be read; files that can be read: XGBoost",
+    ),
+    "intervals of classes": (
+        ["predict", "model.json", "fruit.csv", "--interval", "0.9"],
+        "this model gives no intervals; they come with numbers",
+    ),
+    "an interval that is no probability": (
+        ["predict", "model.json", "fruit.csv", "--interval", "90"],
+        "--interval is 90; it is a probability",
+    ),
+    "an option of classes for numbers": (
+        ["fit", "fruit.csv", "-t", "weight", "--trees", "3", "--class-weight", "balanced"],
+        "--class-weight is for classes, but the target is predicted as a number",
     ),
     "monotone text": (
         ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "--method", "path", "--rising", "colour"],

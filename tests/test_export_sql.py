@@ -94,6 +94,16 @@ def test_every_dialect_reads_its_query_back_as_one_statement_with_the_same_names
     assert {column.name for column in expression.find_all(exp.Column) if column.table == "t"} == used
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_kind_of_answer_is_read_back_by_every_dialect(dialect: str) -> None:
+    kinds = {(type(case.rules.answer), case.rules.fallback, case.rules.afar is None): case for case in cases()}
+    for case in kinds.values():
+        (query,) = statements(to_sql(case.model, "data", dialect=dialect), dialect)
+
+        assert query.named_selects == Script(case.rules).outputs
+    assert len(kinds) > 12
+
+
 @pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)
 def test_hostile_names_of_columns_classes_and_tables_are_only_names(database: Database, hostile: str) -> None:
     case = hostile_case(hostile)

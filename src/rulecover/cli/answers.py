@@ -20,6 +20,9 @@ from rulecover.files import whole_file
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.view.spreadsheet import csv_lines, marked
 
+#: The columns of intervals.
+ENDS = ("lower", "upper")
+
 
 @dataclass(frozen=True, eq=False)
 class Answers:
@@ -45,14 +48,18 @@ class Answers:
         return pd.concat([self.kept.reset_index(drop=True), answers], axis=1)
 
 
-def answers(model: Model, table: Any, *, keep: Sequence[str], first: int) -> Answers:
+def answers(model: Model, table: Any, *, keep: Sequence[str], first: int, interval: float | None = None) -> Answers:
     """The answers for a part of a table, whose first row has this number."""
     rules = model.rules
     X = model.rows(table, first)
     tally, missed = rules.tally(X)
     covered = rules.apply(X).toarray()
     places, which = distinct([*_words(covered), *tally.T, missed])
-    return Answers(table[list(keep)], _said(model, tally[places], missed[places], covered[places]), which)
+    said = _said(model, tally[places], missed[places], covered[places])
+    if interval is not None:
+        for place, (name, ends) in enumerate(zip(ENDS, rules.predict_interval(X[places], interval).T, strict=True)):
+            said.insert(1 + place, name, ends)
+    return Answers(table[list(keep)], said, which)
 
 
 def _said(model: Model, tally: Floats, missed: Bools, covered: Bools) -> Any:

@@ -108,3 +108,4 @@ class ShippedFallback(StrEnum):
     CLOSEST = "closest"
     ALL = "all"
     MAJORITY = "majority"
+    MEAN = "mean"

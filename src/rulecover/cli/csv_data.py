@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pandas as pd
 from pandas.errors import ParserError, ParserWarning
 
 from rulecover.cli.choices import Task
-from rulecover.cli.encoding import MISSING, ColumnsOf, encoded
+from rulecover.cli.encoding import MISSING, ColumnsOf, for_forests
 from rulecover.cli.errors import CommandError
 from rulecover.cli.header import Header, not_text
 
@@ -60,7 +59,7 @@ def read_table(
 ) -> Table:
     """The table of a CSV file, or an error that says what is wrong with the file and what to do."""
     frame, notes = read_frame(header)
-    columns = partial(encoded, max_levels=max_levels)
+    columns = for_forests(max_levels)
     return labelled(frame, header.path, target, task=task, drop=drop, columns=columns, notes=notes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ MISSING = "(missing)"
 ColumnsOf = Callable[[Any], tuple[Any, dict[int, tuple[str, str]], list[str]]]
 
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+def for_forests(max_levels: int) -> ColumnsOf:
+    """What becomes of the columns of a table that a forest is trained on."""
+    return partial(encoded, max_levels=max_levels)
 
 
 def encoded(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, str]], list[str]]:

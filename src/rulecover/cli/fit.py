@@ -21,6 +21,7 @@ from rulecover.cli.options import (
     Quiet,
     Separator,
     Target,
+    TaskOption,
     check_out,
 )
 from rulecover.cli.trainers import given_options
@@ -32,6 +33,7 @@ def fit(
     data: DataFile,
     *,
     target: Target = None,
+    task: TaskOption = None,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -107,12 +109,14 @@ def fit(
     check_out(out)
     options = given_options(method, context.params, trained=model is not None)
 
+    from rulecover.cli.booster import booster_columns
+    from rulecover.cli.encoding import for_forests
     from rulecover.cli.printing import Printer
     from rulecover.cli.tables import labelled_table
-    from rulecover.cli.training import Training, columns_for, saved, trained
+    from rulecover.cli.training import Training, saved, trained
 
     printer = Printer(quiet=quiet or str(out) == "-")
-    columns = columns_for(model, max_levels)
-    table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator)
+    columns = for_forests(max_levels) if model is None else booster_columns(model)
+    table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator, task=task)
     training = Training(method.value, options, seed=seed, jobs=jobs, source=model)
     saved(trained(table, training, printer), out, printer)

@@ -48,6 +48,17 @@ class Model:
         """What a table must have."""
         return list(dict.fromkeys(each.name for each in self.rules.inputs.values()))
 
+    def check_interval(self, share: float) -> None:
+        """Raises unless the model gives intervals that hold the right answer with this probability."""
+        if not 0 < share < 1:
+            raise CommandError(f"--interval is {share:g}; it is a probability, above 0 and below 1, such as 0.9.")
+        try:
+            _ = self.rules.numeric
+        except AttributeError as error:
+            raise CommandError(
+                "this model gives no intervals; they come with numbers by --method mirco and rcboost."
+            ) from error
+
     @cached_property
     def _truths(self) -> set[str]:
         """Text columns that hold nothing but true and false."""

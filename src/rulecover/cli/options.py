@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from rulecover.cli.choices import Task
+
 DATA, FOREST, RULES, OUTPUT = "The data", "The forest", "The rules", "The output"
+
+
+def option(panel: str, default: str | bool, text: str, *names: str, **settings: Any) -> Any:
+    """An option of a group, with its default in words."""
+    return typer.Option(*names, help=text, show_default=default, rich_help_panel=panel, **settings)
+
+
+def whole(panel: str, default: str | bool, text: str, *names: str, least: int = 1) -> Any:
+    """An option that is a whole number."""
+    return option(panel, default, text, *names, min=least, metavar="N")
+
+
+def number(panel: str, default: str | bool, text: str, *, least: float = 0.0, most: float | None = None) -> Any:
+    """An option that is a number."""
+    return option(panel, default, text, min=least, max=most, metavar="X")
+
 
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model that rulecover fit wrote; - for standard input.")
@@ -17,7 +35,17 @@ DataFile = Annotated[
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict: a class.", show_default=False),
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="The column to predict: a class or a number.", show_default=False
+    ),
+]
+TaskOption = Annotated[
+    Task | None,
+    option(
+        DATA,
+        "classes unless it has many different numbers",
+        "Whether the target is taken as classes or as numbers.",
+    ),
 ]
 Drop = Annotated[
     list[str] | None,

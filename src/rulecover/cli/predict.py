@@ -35,6 +35,16 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Of numbers, also write lower and upper: between them the right answer should be with this "
+            "probability, such as 0.9.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
     exact: Annotated[
         bool,
         typer.Option(
@@ -68,10 +78,12 @@ def predict(
     from rulecover.cli.printing import Printer
 
     loaded, printer, rows = load(model), Printer(quiet=quiet), 0
+    if interval is not None:
+        loaded.check_interval(interval)
     kept = list(dict.fromkeys(keep or []))
     with printer.bars() as bars, bars.spinning("Predicting"), written_to(out, exact=exact) as write:
         for part in chunks(data, loaded, keep=kept, separator=separator):
-            write(answers(loaded, part, keep=kept, first=rows))
+            write(answers(loaded, part, keep=kept, first=rows, interval=interval))
             rows += len(part)
     if str(out) != "-":
         printer.notes([f"{rows:,} rows answered in {out}."])

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.cli.errors import CommandError
 from rulecover.cli.model_file import Model
 from rulecover.cli.wording import readable
-from rulecover.export.model import Classes, ScoredRules
+from rulecover.evidence import NumericEvidence
+from rulecover.export.model import Classes, Mean, ScoredRules
 from rulecover.view.numbers import amount, short_number
+from rulecover.view.of_numbers import signed
 from rulecover.view.text import aligned, percent, printable
 
 _DECIDED_BY = {
@@ -19,16 +20,16 @@ _DECIDED_BY = {
     "closest": "It meets no rule; those with the largest share of met conditions vote:",
     "all": "It meets no rule; every rule votes by its share of met comparisons:",
     "majority": "It meets no rule; all training rows vote:",
+    "mean": "It meets no rule; all training rows answer by their mean:",
     "default": "It meets no rule; the default votes:",
 }
+_NAMES = {"vote": "adds", "adds": "adds", "value": "says", "say": "weight"}
 _ADDED = "The default vote and those of the rules that it meets add up to it:"
 
 
 def reasons_in_words(model: Model, row: Any, number: int) -> str:
     """The values that rules speak of, the answer, and who gave it with what votes."""
     rules = model.rules
-    if not isinstance(rules.answer, Classes) and not rules.adds_up:
-        raise CommandError("this model answers with means; reasons are told for classes and for added numbers only.")
     X = model.rows(row, number - 1)
     told = rules.why(X)
     values = ", ".join(f"{printable(str(name))} = {_value(row[name].iloc[0])}" for name in row.columns)
@@ -44,23 +45,33 @@ def reasons_in_words(model: Model, row: Any, number: int) -> str:
 
 def _answer(rules: ScoredRules, X: Any) -> str:
     said = rules.predict(X)[0]
-    if not isinstance(rules.answer, Classes):
-        return short_number(float(said))
-    share = percent(float(rules.predict_proba(X).max()))
-    return f"{printable(str(said))}, with " + (f"probability {share}" if rules.adds_up else f"{share} of the votes")
+    if isinstance(rules.answer, Classes):
+        share = percent(float(rules.predict_proba(X).max()))
+        return f"{printable(str(said))}, with " + (f"probability {share}" if rules.adds_up else f"{share} of the votes")
+    if not (isinstance(rules.answer, Mean) and rules.answer.squares):
+        return amount(float(said))
+    lower, upper = rules.predict_interval(X, 0.9)[0]
+    return f"{amount(float(said))}, and 90 times in 100 between {amount(lower)} and {amount(upper)}"
 
 
 def _table(rules: ScoredRules, told: Any) -> str:
-    shown = readable(rules.rules, rules.rules.levels)
-    labels = [f"for {label}" for label in rules.answer.votes] if isinstance(rules.answer, Classes) else ["adds"]
-    header = ("rule", *map(printable, labels), "if")
-    votes = told.iloc[:, -len(labels) :].to_numpy(dtype=np.float64).tolist()
-    said: Callable[[float], str] = "{:+.3g}".format if rules.adds_up else amount
-    silent = "by default" if rules.adds_up else "always"
+    """What each rule said; what is fitted is added to a default, which comes first."""
+    shown, seen = readable(rules.rules, rules.rules.levels), rules.rules.evidence
+    said = told.iloc[:, list(told.columns).index("weight" if "weight" in told else "text") + 1 :]
+    written: Callable[[float], str] = amount
+    if isinstance(rules.answer, Classes):
+        names = [f"for {label}" for label in rules.answer.votes]
+        written = "{:+.3g}".format if rules.adds_up else amount
+    else:
+        names = [_NAMES[name] for name in said.columns]
+        written = signed if rules.adds_up else amount
     lines = [
-        (str(j) if j >= 0 else "-", *map(said, mine), printable(shown[j].text) if j >= 0 else silent)
-        for j, mine in zip(told["rule"].tolist(), votes, strict=True)
+        (str(j) if j >= 0 else "-", *map(written, mine), printable(shown[j].text) if j >= 0 else "by default")
+        for j, mine in zip(told["rule"].tolist(), said.to_numpy(dtype=np.float64).tolist(), strict=True)
     ]
+    if isinstance(seen, NumericEvidence) and seen.default is not None and "weight" in told:
+        lines.insert(0, ("-", written(seen.default), "by default"))
+    header = ("rule", *map(printable, names), "if")
     return aligned([header, *lines], right=(*[True] * (len(header) - 1), False))
 
 

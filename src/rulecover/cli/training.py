@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sklearn.frozen import FrozenEstimator
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import rulecover
-from rulecover.cli.booster import booster_columns
+from rulecover.cli.choices import Task
 from rulecover.cli.csv_data import Table
-from rulecover.cli.encoding import ColumnsOf, encoded
 from rulecover.cli.errors import CommandError
 from rulecover.cli.pipeline import Forest, trained_forest
 from rulecover.cli.printing import Bars, Printer
+from rulecover.cli.trainers import spelled
 from rulecover.cli.wording import readable
 from rulecover.export.adapters import scored_rules
 from rulecover.export.json_file import to_json
-from rulecover.export.model import ScoredRules
+from rulecover.export.model import Classes, ScoredRules
 from rulecover.files import whole_file
 
 #: Rows that hardly count make no rule of their own.
@@ -59,11 +59,6 @@ class Training:
         return given | {"random_state": self.seed, "n_jobs": self.jobs}
 
 
-def columns_for(source: Path | None, max_levels: int) -> ColumnsOf:
-    """What becomes of the columns of a table: those that a trained model knows, or text encoded for a forest."""
-    return partial(encoded, max_levels=max_levels) if source is None else booster_columns(source)
-
-
 def trained(table: Table, training: Training, printer: Printer) -> ScoredRules:
     """Rules of all rows of a table; they know which 0/1 columns stand for levels of text columns."""
     printer.notes(table.notes)
@@ -77,15 +72,25 @@ def trained(table: Table, training: Training, printer: Printer) -> ScoredRules:
 
 def _covered(table: Table, training: Training, bars: Bars) -> Any:
     source = _forest(table, training, bars) if training.source is None else training.source
+    options = training.of_estimator
+    if table.task == Task.NUMBERS:
+        _check_options(options, rulecover.MIRCORegressor)
+        options |= {"ridge": None} if "vote" in options else {}  # a weighted mean in place of fitted values
     with bars.spinning("Choosing rules"):
-        return rulecover.explain(source, table.X, table.y, **training.of_estimator)
+        return rulecover.explain(source, table.X, table.y, **options)
 
 
 def _boosted(table: Table, training: Training, bars: Bars) -> Any:
-    depth = training.options.get("depth", 5)
-    tree = DecisionTreeClassifier(max_depth=depth, min_weight_fraction_leaf=_LEAST_WEIGHT)
+    classes = table.task == Task.CLASSES
+    kind, tree = (
+        (rulecover.RCBoostClassifier, DecisionTreeClassifier)
+        if classes
+        else (rulecover.RCBoostRegressor, DecisionTreeRegressor)
+    )
+    _check_options(training.of_estimator, kind)
+    grown = tree(max_depth=training.options.get("depth", 5), min_weight_fraction_leaf=_LEAST_WEIGHT)
     with bars.spinning("Boosting"):
-        return rulecover.RCBoostClassifier(tree, **training.of_estimator).fit(table.X, table.y)
+        return kind(grown, **training.of_estimator).fit(table.X, table.y)
 
 
 def _followed(table: Table, training: Training, bars: Bars) -> Any:
@@ -97,8 +102,10 @@ def _followed(table: Table, training: Training, bars: Bars) -> Any:
             raise CommandError(f"column {name!r} holds text; --require, --rising and --falling are for numbers.")
     if "forbidden" in options:
         options["forbidden"] = _with_levels(options["forbidden"], table)
+    kind = rulecover.RulePathClassifier if table.task == Task.CLASSES else rulecover.RulePathRegressor
+    _check_options(options, kind)
     with bars.spinning("Choosing rules"):
-        return rulecover.RulePathClassifier(forest, monotone=monotone or None, **options).fit(table.X, table.y)
+        return kind(forest, monotone=monotone or None, **options).fit(table.X, table.y)
 
 
 _TRAINERS: dict[str, Callable[[Table, Training, Bars], Any]] = {
@@ -108,10 +115,20 @@ _TRAINERS: dict[str, Callable[[Table, Training, Bars], Any]] = {
 }
 
 
+def _check_options(options: Mapping[str, Any], kind: type) -> None:
+    """Raises where an option is for classes, but a number is predicted."""
+    for name in options:
+        if name not in inspect.signature(kind).parameters:
+            raise CommandError(
+                f"{spelled(name)} is for classes, but the target is predicted as a number; leave it out, or say "
+                "--task classes."
+            )
+
+
 def _forest(table: Table, training: Training, bars: Bars) -> Any:
     options = training.options
     settings = Forest(options.get("trees", 100), options.get("depth", 10), training.seed, training.jobs)
-    return trained_forest(settings, table.X, table.y, bars)
+    return trained_forest(settings, table.X, table.y, bars, table.task)
 
 
 def _with_levels(names: list[str], table: Table) -> list[str]:
@@ -128,6 +145,6 @@ def saved(model: ScoredRules, out: Path, printer: Printer) -> None:
         return
     with whole_file(out) as file:
         file.write(to_json(model))
-    votes = model.votes.tolist() if model.adds_up else ()
+    votes = model.votes.tolist() if model.adds_up and isinstance(model.answer, Classes) else ()
     printer.rules(readable(model.rules, dict(model.rules.levels)), votes)
     printer.say(f"\n{len(model.rules)} rules written to {out}.")

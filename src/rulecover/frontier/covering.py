@@ -64,7 +64,7 @@ class Forward:
             bound = fitted_bound(problem, remaining)
             return certified(
                 problem,
-                self._chosen(problem, z, weight, max_rules),
+                self.chosen(problem, self.listed(problem), z, weight, max_rules=max_rules),
                 Status.FEASIBLE,
                 source=bound.source,
                 proof=bound.proof,
@@ -76,8 +76,10 @@ class Forward:
 
         return solve
 
-    def _chosen(self, problem: CoveringProblem, z: Floats, weight: Floats, max_rules: int | None) -> Ints:
-        listed = self._listed(problem)
+    def chosen(
+        self, problem: CoveringProblem, listed: Ints, z: Floats, weight: Floats, *, max_rules: int | None = None
+    ) -> Ints:
+        """The rules that are taken from the list, in their order."""
         among = problem.restricted_to(listed)
         fit = ForwardFit(_Listed(among.coverage, weight), z[:, None], Terms(self.ridge, self.shrinkage))
         limit = len(listed) if max_rules is None else min(max_rules, len(listed))
@@ -96,7 +98,7 @@ class Forward:
             fit.enter(needed.cover(best), sign=0)
         return listed[chosen]
 
-    def _listed(self, problem: CoveringProblem) -> Ints:
+    def listed(self, problem: CoveringProblem) -> Ints:
         """The rules of a cheap cover with a high demand; of rules that cover the same samples the cheapest counts."""
         distinct = _distinct(problem) if problem.demand.max() == 1 else np.arange(problem.n_rules)
         kept = problem.restricted_to(distinct)

@@ -1,0 +1,126 @@
+"""Numbers on the command line: from a table to a model, its answers, intervals, reasons and report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from commands import run, table
+from sklearn.metrics import r2_score
+
+from rulecover import explain
+from rulecover.cli.choices import Trainer
+from rulecover.export import from_json
+
+OPTIONS = {
+    Trainer.MIRCO: ["--max-rules", 6, "--trees", 10],
+    Trainer.RCBOOST: ["--calls", 2, "--depth", 3],
+    Trainer.PATH: ["--max-rules", 4, "--trees", 10],
+}
+
+
+def houses(n: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"size": rng.normal(100, 30, n).round(1), "rooms": rng.integers(1, 7, n)})
+    frame["town"] = rng.choice(["A", "B", "C"], n)
+    frame["price"] = 3000 * frame["size"] + 20000 * frame["rooms"] + 80000 * (frame["town"] == "A")
+    return frame.assign(size=frame["size"].where(rng.random(n) > 0.05))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("numbers")
+    houses(300, 0).to_csv(made / "houses.csv", index=False)
+    houses(100, 1).to_csv(made / "others.csv", index=False)
+    for method, options in OPTIONS.items():
+        done = run(
+            "fit", made / "houses.csv", "-t", "price", "--method", method, *options, "-o", made / f"{method}.json"
+        )
+        assert done.exit_code == 0, done.output
+    return made
+
+
+def as_rules_see(model: Any, frame: pd.DataFrame) -> np.ndarray:
+    levels = model.rules.levels
+    columns = [
+        frame["town"] == levels[f][1] if f in levels else frame[name]
+        for f, name in enumerate(model.rules.feature_names)
+    ]
+    return np.column_stack(columns).astype(float)
+
+
+@pytest.mark.parametrize("method", Trainer)
+def test_answers_and_the_report_are_those_of_the_model(method: Trainer, folder: Path) -> None:
+    model, frame = from_json((folder / f"{method}.json").read_text()), houses(100, 1)
+    said = model.predict(as_rules_see(model, frame))
+
+    header, *rows = table(run("predict", folder / f"{method}.json", folder / "others.csv").stdout)
+    done = run("report", folder / f"{method}.json", folder / "others.csv", "-t", "price", "-o", folder / "r.html")
+
+    assert header == ["prediction", "rules", "decided_by"]
+    assert [float(row[0]) for row in rows] == said.tolist()
+    assert done.exit_code == 0, done.output
+    assert f"{r2_score(frame['price'], said):.3f}" in done.stdout
+    assert f"{r2_score(frame['price'], said):.3f}" in (folder / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("method", [Trainer.MIRCO, Trainer.RCBOOST])
+def test_intervals_stand_beside_the_predictions(method: Trainer, folder: Path) -> None:
+    model = from_json((folder / f"{method}.json").read_text())
+    ends = model.predict_interval(as_rules_see(model, houses(100, 1)), 0.8)
+
+    words = ("predict", folder / f"{method}.json", folder / "others.csv", "--interval", 0.8)
+    header, *rows = table(run(*words).stdout)
+    run(*words, "-o", folder / "out.parquet")
+
+    assert header == ["prediction", "lower", "upper", "rules", "decided_by"]
+    assert [[float(row[1]), float(row[2])] for row in rows] == ends.tolist()
+    assert pd.read_parquet(folder / "out.parquet")[["lower", "upper"]].to_numpy().tolist() == ends.tolist()
+
+
+def test_a_path_of_numbers_gives_no_intervals_and_says_so(folder: Path) -> None:
+    done = run("predict", folder / "path.json", folder / "others.csv", "--interval", 0.8)
+
+    assert done.exit_code == 1 and "gives no intervals" in done.stderr
+
+
+@pytest.mark.parametrize("method", Trainer)
+def test_what_the_rules_of_a_row_add_or_say_makes_its_answer(method: Trainer, folder: Path) -> None:
+    _, *rows = table(run("predict", folder / f"{method}.json", folder / "others.csv").stdout)
+
+    told = run("why", folder / f"{method}.json", folder / "others.csv", "--row", 4).stdout.splitlines()
+
+    answer = float(told[1].split()[1].removesuffix(","))
+    said = [float(line.split()[1]) for line in told[4:]]
+    assert answer == pytest.approx(float(rows[3][0]), rel=1e-5)
+    assert (np.mean(said) if method is Trainer.RCBOOST else np.sum(said)) == pytest.approx(answer, rel=1e-3)
+
+
+def test_a_vote_asks_for_means_and_a_task_decides_what_is_predicted(folder: Path) -> None:
+    out = folder / "means.json"
+    words = ("fit", folder / "houses.csv", "--trees", 5, "-o", out)
+    run(*words, "-t", "price", "--vote", "support", "--fallback", "closest")
+    assert from_json(out.read_text()).afar is None
+
+    run(*words, "-t", "rooms", "--task", "numbers")
+    assert from_json(out.read_text()).answer.votes[0] == "weighted value"
+    run(*words, "-t", "rooms")
+    assert from_json(out.read_text()).answer.votes == tuple("123456")
+
+
+def test_a_trained_booster_of_numbers_is_covered(folder: Path) -> None:
+    frame = houses(300, 0)
+    X = frame[["size", "rooms"]]
+    xgboost.XGBRegressor(n_estimators=8, max_depth=3).fit(X, frame["price"]).save_model(folder / "booster.json")
+
+    done = run(
+        "fit", folder / "houses.csv", "-t", "price", "--model", folder / "booster.json", "-o", folder / "few.json"
+    )
+
+    assert done.exit_code == 0, done.output
+    few = explain(str(folder / "booster.json"), X, frame["price"], random_state=0)
+    assert from_json((folder / "few.json").read_text()).predict(X).tolist() == few.predict(X).tolist()
