@@ -331,7 +331,7 @@ the same data sets (RuleFit and RIPPER tell two classes apart and no more; MIRCO
 {beside(results, peers(arguments.study))}
 
 What each ingredient brings: the change of the mean accuracy over the data sets where one setting is changed, with its
-standard error over the folds.
+standard error, on the folds that have been run with it (150 are all of a seed).
 
 {changes(results)}
 
