@@ -9,7 +9,7 @@ import typer
 
 from rulecover.cli.choices import Format, SqlDialect
 from rulecover.cli.errors import CommandError, one_line_errors
-from rulecover.cli.options import OUTPUT, Debug, ModelFile, check_out
+from rulecover.cli.options import Debug, ModelFile, check_out, out_file
 
 
 @one_line_errors
@@ -17,10 +17,7 @@ def export(
     model: ModelFile,
     *,
     to: Annotated[Format, typer.Option(help="What to write.", show_default=False)],
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FILE", help="Where to; - for standard output.", rich_help_panel=OUTPUT),
-    ] = Path("-"),
+    out: Annotated[Path, out_file("Where to; - for standard output.")] = Path("-"),
     dialect: Annotated[
         SqlDialect | None, typer.Option(help="For sql: the database.", rich_help_panel="SQL", show_default=False)
     ] = None,

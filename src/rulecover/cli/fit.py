@@ -12,7 +12,6 @@ from rulecover.cli.choices import Trainer
 from rulecover.cli.errors import one_line_errors
 from rulecover.cli.options import (
     FOREST,
-    OUTPUT,
     DataFile,
     Debug,
     Drop,
@@ -23,6 +22,7 @@ from rulecover.cli.options import (
     Target,
     TaskOption,
     check_out,
+    out_file,
 )
 from rulecover.cli.trainers import given_options
 
@@ -84,16 +84,7 @@ def fit(
     required: of.Required = None,
     rising: of.Rising = None,
     falling: of.Falling = None,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Where to write the model, as JSON; - for standard output.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = Path("model.json"),
+    out: Annotated[Path, out_file("Where to write the model, as JSON; - for standard output.")] = Path("model.json"),
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:

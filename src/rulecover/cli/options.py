@@ -27,6 +27,11 @@ def number(panel: str, default: str | bool, text: str, *, least: float = 0.0, mo
     return option(panel, default, text, min=least, max=most, metavar="X")
 
 
+def out_file(text: str) -> Any:
+    """The option that says where to write."""
+    return typer.Option("--out", "-o", metavar="FILE", help=text, rich_help_panel=OUTPUT)
+
+
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model that rulecover fit wrote; - for standard input.")
 ]

@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from rulecover.cli.errors import one_line_errors
-from rulecover.cli.options import OUTPUT, DataFile, Debug, ModelFile, Quiet, Separator, check_inputs, check_out
+from rulecover.cli.options import (
+    OUTPUT,
+    DataFile,
+    Debug,
+    ModelFile,
+    Quiet,
+    Separator,
+    check_inputs,
+    check_out,
+    out_file,
+)
 
 
 @one_line_errors
@@ -17,14 +27,7 @@ def predict(
     data: DataFile,
     *,
     out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Where to write the answers: a CSV file, a Parquet file by its name, or - for standard output.",
-            rich_help_panel=OUTPUT,
-        ),
+        Path, out_file("Where to write the answers: a CSV file, a Parquet file by its name, or - for standard output.")
     ] = Path("-"),
     keep: Annotated[
         list[str] | None,

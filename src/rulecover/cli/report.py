@@ -5,10 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from rulecover.cli.errors import one_line_errors
-from rulecover.cli.options import OUTPUT, DataFile, Debug, ModelFile, Quiet, Separator, Target, check_inputs, check_out
+from rulecover.cli.options import (
+    DataFile,
+    Debug,
+    ModelFile,
+    Quiet,
+    Separator,
+    Target,
+    check_inputs,
+    check_out,
+    out_file,
+)
 
 
 @one_line_errors
@@ -18,16 +26,7 @@ def report(
     *,
     target: Target = None,
     separator: Separator = None,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Where to write the report, as HTML; - for standard output.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = Path("report.html"),
+    out: Annotated[Path, out_file("Where to write the report, as HTML; - for standard output.")] = Path("report.html"),
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
