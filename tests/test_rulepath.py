@@ -14,7 +14,13 @@ import scipy.sparse
 from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification, make_regression
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -33,6 +39,7 @@ from rulecover import (
     write_report,
 )
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
+from rulecover.export import from_json, to_json
 
 FOREST = RandomForestClassifier(20, random_state=0)
 TREES = RandomForestRegressor(20, random_state=0)
@@ -528,3 +535,56 @@ def test_a_rule_to_be_kept_may_cover_no_training_row(kind: type) -> None:
     path = kind(keep=rules, max_rules=4, cv=2, random_state=0).fit(X, y)
     assert path.votes_.votes[0] == pytest.approx(0.0) and path.at(4).score(X, y) > 0.8
     assert str(path.rules_) and str(path.votes_)
+
+
+def coloured() -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"n": rng.normal(size=200), "col": pd.Categorical(rng.choice(["r", "g", "b"], 200))})
+    return X, np.where((X["n"] > 0) ^ (X["col"] == "g"), 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [(RulePathClassifier, HistGradientBoostingClassifier), (RulePathRegressor, HistGradientBoostingRegressor)],
+)
+def test_a_path_knows_categories_by_name_and_so_does_what_is_exported(kind: type, source: type) -> None:
+    X, y = coloured()
+    booster = source(max_iter=5, max_leaf_nodes=6, categorical_features="from_dtype")
+
+    path = kind(booster, max_rules=6, choose="last", cv=2, random_state=0).fit(X, y)
+
+    assert "{g}" in str(path.rules_) and path.rules_.categories == {1: ("b", "g", "r")}
+    assert (path.rules_.apply(X) != path.apply(X)).nnz == 0
+    assert from_json(to_json(path)).predict(X).tolist() == path.predict(X).tolist()
+
+
+def test_a_rule_to_be_kept_covers_the_categories_that_it_names() -> None:
+    X, y = coloured()
+    booster = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=6, categorical_features="from_dtype")
+
+    def kept(text: str) -> Any:
+        keep = RuleSet.from_text([text], ["n", "col"])
+        return RulePathClassifier(booster, max_rules=4, choose="last", cv=2, random_state=0, keep=keep).fit(X, y)
+
+    for text, held in (("col in {g}", X["col"] == "g"), ("col not in {g, r}", X["col"] == "b")):
+        path = kept(text)
+        assert (path.apply(X).toarray()[:, 0] == held).all()
+        assert path.votes_.samples[0] == held.sum()
+    with pytest.raises(MismatchedDataError, match="category 'pink' of column 'col', which the model does not know"):
+        kept("col in {pink}")
+
+
+def test_a_path_knows_where_zero_is_missing() -> None:
+    from lightgbm import LGBMClassifier
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"z": np.where(rng.random(300) < 0.4, 0, rng.normal(size=300)), "b": rng.normal(size=300)})
+    y = np.where(X["z"] == 0, "zero", np.where(X["z"] > 0.3, "hi", "lo"))
+    booster = LGBMClassifier(
+        n_estimators=5, num_leaves=6, min_child_samples=5, zero_as_missing=True, verbose=-1, n_jobs=1
+    )
+
+    for tries in (0, 5):
+        path = RulePathClassifier(booster, max_rules=6, choose="last", tries=tries, cv=2, random_state=0).fit(X, y)
+        assert path.votes_.samples.tolist() == path.apply(X).sum(axis=0).tolist()
+        assert path.rules_.zero_missing == (0, 1)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rulecover.city_hash import category_hash
+from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.view.numbers import short_number
 
@@ -62,6 +63,26 @@ class CategorySet:
             return self
         rest = tuple(float(k) for k in range(len(known)) if k not in set(self.codes))
         return CategorySet(rest, not self.others) if 0 < len(rest) < len(self.codes) else self
+
+    def recoded(self, known: Sequence[Any], other: Sequence[Any], column: str) -> CategorySet:
+        """The set of the same categories where these have other codes.
+
+        >>> CategorySet((0.0,)).recoded(["green"], ["blue", "green"], "colour")
+        CategorySet(codes=(1.0,), others=False)
+        """
+        labels = [known[int(code)] for code in self.codes]
+        if isinstance(other, HashedCategories):
+            codes = other.codes(np.array(labels, dtype=object))
+        else:
+            place = {label: float(code) for code, label in enumerate(other)}
+            codes = np.array([place.get(label, -1.0) for label in labels])
+        for label, code in zip(labels, codes, strict=True):
+            if not code >= 0:
+                raise MismatchedDataError(
+                    f"a rule names the category {label!r} of column {column!r}, which the model does not know; it "
+                    f"knows {', '.join(map(repr, other)) or 'numbers there'}."
+                )
+        return CategorySet(tuple(sorted(map(float, codes))), self.others)
 
     def __and__(self, other: CategorySet) -> CategorySet:
         """The values in both sets."""

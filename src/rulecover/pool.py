@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rulecover.categories import CategorySet
+from rulecover.categories import Categories, CategorySet
 from rulecover.coverage import Coverage, smallest_uint
 from rulecover.evidence import ClassEvidence, Evidence
 from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError
@@ -355,6 +355,22 @@ def joined_rules(one: RuleSet, two: RuleSet) -> RuleSet:
         categories=one.categories,
         zero_missing=one.zero_missing,
         paths=None if one.paths is None or two.paths is None else _joined_paths(one.paths, two.paths),
+    )
+
+
+def in_codes_of(rules: RuleSet, known: Categories, zero_missing: tuple[int, ...]) -> RuleSet:
+    """The same rules for data in which categories have other codes: their sets hold the labels that they held."""
+    if not rules.categories:
+        return replace(rules, categories=known, zero_missing=zero_missing)
+    numbers: dict[CategorySet, int] = {}
+    category = np.full(len(rules.category), -1, dtype=np.intp)
+    for at in np.flatnonzero(rules.category >= 0):
+        f, mine = int(rules.feature[at]), rules.category_sets[rules.category[at]]
+        if f in rules.categories:
+            mine = mine.recoded(rules.categories[f], known.get(f, ()), rules.feature_names[f])
+        category[at] = numbers.setdefault(mine, len(numbers))
+    return replace(
+        rules, category=category, category_sets=tuple(numbers), categories=known, zero_missing=zero_missing, paths=None
     )
 
 

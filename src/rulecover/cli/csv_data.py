@@ -80,10 +80,10 @@ def labelled(
     if kind != task and kind == Task.NUMBERS:
         notes.append(f"{target!r} has {len(np.unique(labels))} different numbers and is predicted as a number.")
     if not kept.all():
-        notes.append(f"{_count(int((~kept).sum()), 'row')} without a value of {target!r} left out.")
+        notes.append(f"{count(int((~kept).sum()), 'row')} without a value of {target!r} left out.")
     if len(labels) < FEWEST_ROWS:
         raise CommandError(
-            f"{path} has {_count(len(labels), 'row')} with a value of {target!r}; at least {FEWEST_ROWS} are needed, "
+            f"{path} has {count(len(labels), 'row')} with a value of {target!r}; at least {FEWEST_ROWS} are needed, "
             "some to learn from and some to check on."
         )
     X, levels, said = columns(frame[kept].drop(columns=[target, *drop]))
@@ -143,11 +143,11 @@ def _target(known: Any, task: Task | None) -> tuple[Task, Any]:
     if task == Task.CLASSES and many:
         raise CommandError(
             f"the target {known.name!r} has {different} different numbers, so it is a measurement and not a class; "
-            "cut it into ranges first (low, medium, high), or see rulecover explain, which predicts numbers."
+            "cut it into ranges first (low, medium, high), or leave --task out to predict the number."
         )
     if task == Task.NUMBERS or many:
         return Task.NUMBERS, numbers
-    return Task.CLASSES, numbers.astype(np.int64) if whole else numbers
+    return Task.CLASSES, numbers.astype(np.int64) if whole else numbers.astype(str)
 
 
 def _check_repeated(name: str, labels: Any) -> None:
@@ -159,5 +159,6 @@ def _check_repeated(name: str, labels: Any) -> None:
         )
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """A number of things in words."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import rulecover
 from rulecover.cli.choices import Task
-from rulecover.cli.csv_data import Table
+from rulecover.cli.csv_data import Table, count
 from rulecover.cli.errors import CommandError
 from rulecover.cli.pipeline import Forest, trained_forest
 from rulecover.cli.printing import Bars, Printer
@@ -147,4 +147,4 @@ def saved(model: ScoredRules, out: Path, printer: Printer) -> None:
         file.write(to_json(model))
     votes = model.votes.tolist() if model.adds_up and isinstance(model.answer, Classes) else ()
     printer.rules(readable(model.rules, dict(model.rules.levels)), votes)
-    printer.say(f"\n{len(model.rules)} rules written to {out}.")
+    printer.say(f"\n{count(len(model.rules), 'rule')} written to {out}.")

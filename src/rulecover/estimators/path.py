@@ -29,7 +29,7 @@ from rulecover.frontier.forward import ForwardPath, Terms, forward_path
 from rulecover.frontier.sizes import best, one_standard_error, standard_errors, within
 from rulecover.frontier.task import Task
 from rulecover.impurity import Impurity
-from rulecover.pool import Price, Samples, joined_rules
+from rulecover.pool import Price, Samples, in_codes_of, joined_rules
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Floats, Ints
 
@@ -168,8 +168,10 @@ class RulePath(RuleModel):
         """The path on these samples, from the nodes of the trained estimator."""
         everything, task = self._everything(data), self._task()
         constraints = self._constraints(everything.source.feature_names)
+        kept = None
         if self.keep is not None:
             constraints.check_given(self.keep, self.max_rules)
+            kept = in_codes_of(self.keep, everything.source.categories, everything.source.zero_missing)
         rules = everything.rules()
         allowed = np.flatnonzero(constraints.allows(rules))
         nodes = everything.take(allowed)
@@ -182,9 +184,9 @@ class RulePath(RuleModel):
             max_rules=self.max_rules,
             terms=Terms(self.ridge, self._shrinkage(candidates), self.tries),
             constraints=constraints,
-            given=self.keep,
+            given=kept,
         )
-        return self._family_of(path, data, task)
+        return self._family_of(path, kept, data, task)
 
     def _everything(self, data: Any) -> Candidates:
         """All there is to choose from: the nodes of the model's trees, or the rules of a model of rules."""
@@ -201,8 +203,8 @@ class RulePath(RuleModel):
     def _shrinkage(self, candidates: Candidates) -> float:
         return usual_shrinkage(candidates.total) if self.shrinkage is None else self.shrinkage
 
-    def _family_of(self, path: ForwardPath, data: Any, task: Task) -> RuleFamily:
-        rules = path.rules if self.keep is None else joined_rules(self.keep, path.rules)
+    def _family_of(self, path: ForwardPath, kept: RuleSet | None, data: Any, task: Task) -> RuleFamily:
+        rules = path.rules if kept is None else joined_rules(kept, path.rules)
         rules = self._with_evidence(rules, data).shown_for(data.X)
         # Sums of votes are exact: they are the same in whatever order, and on whatever machine, they are added.
         votes = np.stack([addable(mine) for mine in task.votes(path.votes)])

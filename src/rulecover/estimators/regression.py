@@ -36,6 +36,8 @@ class NumberModel(RegressorMixin, RuleModel):
         return data, rows
 
     def _check_target(self, y: Array) -> Array:
+        if np.asarray(y).dtype.kind in "mM":
+            raise ValueError("y holds dates or durations; give numbers, such as days since the first one.")
         try:
             numbers = np.asarray(y, dtype=np.float64)
         except (TypeError, ValueError) as error:

@@ -83,7 +83,10 @@ def _of_path(model: Any) -> ScoredRules:
     check_is_fitted(model)
     vote: AdditiveVote = model.votes_
     if not len(vote):
-        raise ExportError("this model has no rules, only a default vote; take one that has some, such as model.at(1).")
+        raise ExportError(
+            "this model has no rules, only a default vote: there was nothing to tell apart, or no rule was allowed; "
+            "fit on more data, or with more rules."
+        )
     _check_columns(vote.rules, model.n_features_in_)
     seen = vote.rules.evidence
     if isinstance(seen, ClassEvidence):
