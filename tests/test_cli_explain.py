@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from page import Page
 from typer.testing import CliRunner, Result
@@ -613,3 +614,12 @@ def test_numbers_out_of_range_are_refused_by_the_name_of_the_option(fruit: Path,
     result = explain(fruit, *option)
     assert result.exit_code == 2
     assert option[0] in result.stderr
+
+
+def test_a_few_fractional_numbers_are_classes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    b = rng.normal(size=80)
+    pd.DataFrame({"b": b, "y": np.where(b > 0, 1.5, 0.5)}).to_csv(tmp_path / "half.csv", index=False)
+    result = explain(tmp_path / "half.csv", target="y")
+    assert result.exit_code == 0, result.stderr
+    assert "0.5" in result.stdout and "1.5" in result.stdout

@@ -621,3 +621,10 @@ def test_models_of_classes_are_refused_with_the_way_out() -> None:
         RCBoostRegressor(RandomForestClassifier()).fit(BAD_X, BAD_Y)
     with pytest.raises(TypeError, match="Lasso"):
         MIRCORegressor(Lasso()).fit(BAD_X, BAD_Y)
+
+
+@pytest.mark.parametrize("kind", [MIRCORegressor, RCBoostRegressor])
+def test_dates_are_no_numbers(kind: type) -> None:
+    X = np.arange(40.0)[:, None]
+    with pytest.raises(ValueError, match="y holds dates or durations; give numbers"):
+        kind().fit(X, np.arange("2020-01-01", "2020-02-10", dtype="datetime64[D]"))
