@@ -366,3 +366,21 @@ def test_hostile_names_of_columns_and_classes_are_drawn_as_they_are() -> None:
     for ax in axes:
         ax.figure.canvas.draw()  # a formula that does not close would raise here
     assert len(axes[0].get_legend().get_texts()) == 3
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (
+            plot.reliability,
+            "MIRCORegressor has no predict_proba; this plot is for models",
+        ),
+        (lambda model, X, y: plot.history(model), "has no history_; this plot is for RCBoostClassifier"),
+        (lambda model, X, y: plot.path(model), "has no path_; this plot is for RulePathClassifier"),
+    ],
+)
+def test_a_plot_says_which_models_it_is_for(draw: Any, message: str) -> None:
+    X = np.arange(40.0)[:, None]
+    model = MIRCORegressor(max_rules=3, random_state=0).fit(X, X[:, 0])
+    with pytest.raises(TypeError, match=message):
+        draw(model, X, X[:, 0])

@@ -6,7 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, colour, legend_above, panel, plain, rule_label
+from rulecover.plot.canvas import (
+    COLOURS,
+    QUIET,
+    axes_or_new,
+    bare,
+    colour,
+    legend_above,
+    needs,
+    panel,
+    plain,
+    rule_label,
+)
 
 _VOTES = "votes_"
 
@@ -42,7 +53,7 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None)
     """
     from sklearn.calibration import calibration_curve
 
-    shares, classes = np.asarray(model.predict_proba(X)), np.asarray(model.classes_)
+    shares, classes = np.asarray(needs(model, "predict_proba", "models of classes")(X)), np.asarray(model.classes_)
     two = len(classes) == 2
     said = shares[:, 1] if two else shares.max(axis=1)
     came_true = np.asarray(y) == (classes[1] if two else classes[shares.argmax(axis=1)])

@@ -31,6 +31,16 @@ def axes_or_new(ax: Any, width: float = 6.4, height: float = 4.8) -> Any:
     return pyplot.subplots(figsize=(width, height), layout="tight")[1]
 
 
+def needs(model: Any, attribute: str, models: str) -> Any:
+    """What the plot draws, or an error that says which models have it."""
+    try:
+        return getattr(model, attribute)
+    except AttributeError as error:
+        raise TypeError(
+            f"{type(model).__name__} has no {attribute}; this plot is for {models}, once they are fitted."
+        ) from error
+
+
 def panel(ax: Any, side: str, size: str, pad: float = 0.12) -> Any:
     """New axes beside the given ones, whose room they share: below them with the same x, or left with the same y."""
     from mpl_toolkits.axes_grid1 import make_axes_locatable

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, panel
+from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, needs, panel
 
 #: Models of so many sizes at most are asked.
 _SIZES = 40
@@ -82,7 +82,7 @@ def path(model: Any, *, ax: Any = None) -> Any:
     'rules'
     """
     ax = axes_or_new(ax)
-    table, size = model.path_, model.n_rules_
+    table, size = needs(model, "path_", "RulePathClassifier and RulePathRegressor"), model.n_rules_
     sizes = table.index.to_numpy()
     ax.plot(sizes, table["train_score"], color=QUIET, label="training rows")
     if "cv_score" in table:
@@ -125,7 +125,7 @@ def history(model: Any, *, ax: Any = None) -> Any:
     >>> plot.history(boosted).get_ylabel()
     'objective'
     """
-    table = model.history_
+    table = needs(model, "history_", "RCBoostClassifier and RCBoostRegressor")
     ax = axes_or_new(ax, 6.4, 6.2)
     calls = np.arange(1, len(table) + 1)
     marker = {"marker": "o", "markersize": 3}
