@@ -24,7 +24,7 @@ test-oldest: $(OLDEST)/test  ## the readers of models, with the oldest versions 
 fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged files of each format
 	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
 
-test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java; says what is missing
+test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java, the report in Chromium; says what is missing
 	$(BIN)/python -m pytest tests/system
 
 lint: $(VENV)/lint  ## format, lint, types, import layers
