@@ -27,7 +27,7 @@ def _columns(name: str, text: str) -> Any:
 
 
 Trees = Annotated[int | None, whole(FOREST, "100", "Trees (mirco, path).")]
-Depth = Annotated[int | None, whole(FOREST, "10, with rcboost 5", "Depth of the trees.")]
+Depth = Annotated[int | None, whole(FOREST, "10; for boosted numbers 5", "Depth of the trees.")]
 
 MaxRules = Annotated[
     int | None, whole(RULES, "no limit, with path 50, in a cover of numbers 20", "Never more rules (mirco, path).")
@@ -94,7 +94,7 @@ MaxClauses = Annotated[int | None, whole(_PATH, "no limit", "Never more conditio
 ModelShare = Annotated[
     float | None, number(_PATH, "0.5", "How much the rules listen to the forest; the rest to the target.", most=1.0)
 ]
-Ridge = Annotated[float | None, number(_PATH, "10", "Higher: smaller votes.", least=0.001)]
+Ridge = Annotated[float | None, number(_PATH, "5", "Higher: smaller votes.", least=0.001)]
 Forbidden = Annotated[list[str] | None, _columns("--forbid", "A column that no rule may use")]
 Required = Annotated[list[str] | None, _columns("--require", "A column that some rule must use")]
 Rising = Annotated[list[str] | None, _columns("--rising", "A column that must not lower the answer where it grows")]

@@ -82,13 +82,12 @@ def _covered(table: Table, training: Training, bars: Bars) -> Any:
 
 def _boosted(table: Table, training: Training, bars: Bars) -> Any:
     classes = table.task == Task.CLASSES
-    kind, tree = (
-        (rulecover.RCBoostClassifier, DecisionTreeClassifier)
-        if classes
-        else (rulecover.RCBoostRegressor, DecisionTreeRegressor)
-    )
+    kind = rulecover.RCBoostClassifier if classes else rulecover.RCBoostRegressor
     _check_options(training.of_estimator, kind)
-    grown = tree(max_depth=training.options.get("depth", 5), min_weight_fraction_leaf=_LEAST_WEIGHT)
+    grown, depth = None, training.options.get("depth")
+    if depth is not None:
+        tree = DecisionTreeClassifier if classes else DecisionTreeRegressor
+        grown = tree(max_depth=depth, min_weight_fraction_leaf=_LEAST_WEIGHT)
     with bars.spinning("Boosting"):
         return kind(grown, **training.of_estimator).fit(table.X, table.y)
 
