@@ -84,8 +84,8 @@ def _of_path(model: Any) -> ScoredRules:
     vote: AdditiveVote = model.votes_
     if not len(vote):
         raise ExportError(
-            "this model has no rules, only a default vote: there was nothing to tell apart, or no rule was allowed; "
-            "fit on more data, or with more rules."
+            "this model has no rules, only a default vote; take a larger size where the path has one, such as "
+            "model.at(1), or fit on data with something to tell apart."
         )
     _check_columns(vote.rules, model.n_features_in_)
     seen = vote.rules.evidence
