@@ -338,7 +338,7 @@ def test_one_class_needs_no_rule() -> None:
 def test_all_lines_of_tic_tac_toe_are_found() -> None:
     X, y = tic_tac_toe()
 
-    path = RulePathClassifier(max_rules=40, max_depth=5, choose="last", random_state=0).fit(X, y)
+    path = RulePathClassifier(max_rules=25, max_depth=5, tries=20, choose="last", random_state=0).fit(X, y)
 
     found = {
         tuple(rule.name for rule in each.clauses if rule.lower >= 0) for each in path.rules_ if len(each.clauses) == 3

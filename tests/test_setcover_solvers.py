@@ -135,7 +135,7 @@ def test_sample_weights_do_not_stop_a_solver():
 def test_the_time_limit_holds_on_a_hard_problem(digits, solver, limit):
     begin = time.perf_counter()
     cover = solver(time_limit=limit, effort=1000)(digits)
-    assert time.perf_counter() - begin < 2 * limit + 10  # a busy machine
+    assert time.perf_counter() - begin < 2 * limit + 2
     assert cover.status == Status.TIME_LIMIT
     assert cover.bound <= cover.objective <= Greedy("strong")(digits).objective + TINY
     verify(digits, cover)

@@ -6,6 +6,7 @@ rules, Σ of what they add to a default and Σ of their mean squared errors for 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -41,12 +42,13 @@ class NumericVote(Vote):
     def silent(self, tally: Floats) -> Bools:
         return np.asarray(tally[:, 0] <= 0)
 
+    @abstractmethod
     def spread(self, tally: Floats) -> Floats:
         """How far a number is from the answer for its row, as a standard deviation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decided(self, tally: Floats) -> Floats:
-        raise NotImplementedError
+        """The number for each row."""
 
     def interval(self, tally: Floats, coverage: float) -> Floats:
         """The answer and so many standard deviations to both sides, as if errors were normal, rows x 2."""
