@@ -129,11 +129,24 @@ def fitted_again(cover: MIRCOClassifier, fold: Fold) -> RulePathClassifier:
     return path.fit(fold.X_train, fold.y_train)
 
 
+def own_votes(fold: Fold) -> Rows:
+    """Covers with fitted votes of their own, pruned ones also of purer rules."""
+    X, y = fold.X_train, fold.y_train
+    forest = forest_of(fold, max_depth=10)
+    for demand in (1, 3):
+        for prune, weight in ((False, 1), (True, 1), (True, 2)):
+            cover = explain(forest, X, y, demand=demand, prune=prune, impurity_weight=weight, vote="fitted")
+            name = f"{'pruned ' if prune else ''}cover {demand}{', impurity weight 2' if weight > 1 else ''}"
+            yield row(f"{name}, own votes fitted", cover, fold)
+            if weight > 1:
+                yield row(f"{name}, votes fitted", fitted_again(cover, fold), fold)
+
+
 def pruning(fold: Fold) -> Rows:
     """Covers that are pruned where held-out rows speak for it."""
     forest = RandomForestClassifier(100, max_depth=10, random_state=0)
     for demand in (1, 3):
-        cover = MIRCOClassifier(forest, demand=demand, prune="held-out", vote="shares")
+        cover = MIRCOClassifier(forest, demand=demand, prune="held-out", vote="fitted")
         cover.fit(fold.X_train, fold.y_train)
         name = f"cover {demand}, pruned by held-out rows"
         yield row(name, cover, fold)
@@ -186,6 +199,7 @@ TASKS: dict[str, Callable[..., Rows]] = {
     "path": path,
     "boosters": boosters,
     "covers": covers,
+    "own votes": own_votes,
     "pruning": pruning,
     "boosting": boosting,
     "z": shares_in_the_optimum,

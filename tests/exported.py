@@ -237,9 +237,9 @@ def random_estimator(rng: np.random.Generator) -> Any:
     vote = ["counts", "shares"][rng.integers(2)]
     if rng.random() < 0.6:
         forest = RandomForestClassifier(4, max_depth=int(rng.integers(2, 5)), random_state=seed)
-        return MIRCOClassifier(forest, fallback=fallback, vote=vote, max_rules=[None, 4][rng.integers(2)]).fit(
-            X, labels[y]
-        )
+        limit = [None, 4][rng.integers(2)]
+        vote = [vote, "fitted"][rng.integers(2)]
+        return MIRCOClassifier(forest, fallback=fallback, vote=vote, max_rules=limit).fit(X, labels[y])
     return RCBoostClassifier(
         DecisionTreeClassifier(max_depth=3),
         max_rmp_calls=3,

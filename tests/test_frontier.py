@@ -14,9 +14,9 @@ from rulecover import RuleSet, read_trees
 from rulecover.frontier.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.frontier.forward import Terms, forward_path
 from rulecover.frontier.probabilities import nearest_probabilities
-from rulecover.frontier.ridge import GrowingRidge
 from rulecover.frontier.shorten import keep_clauses, shortened
 from rulecover.frontier.sizes import best, one_standard_error, within
+from rulecover.ridge import GrowingRidge
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import pickle
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from scipy.optimize import lsq_linear
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.class_weight import compute_sample_weight
 
 from rulecover import MIRCOClassifier, explain
 from rulecover.exceptions import InvalidCertificateError
@@ -77,6 +80,34 @@ def test_covered_rows_go_to_the_class_with_most_votes(vote: str) -> None:
     np.testing.assert_allclose(mirco.predict_proba(X), tally / tally.sum(axis=1, keepdims=True))
     clear = np.ptp(np.sort(tally, axis=1)[:, -2:], axis=1) > 1e-9
     np.testing.assert_array_equal(mirco.predict(X)[clear], mirco.classes_[tally.argmax(axis=1)][clear])
+
+
+@pytest.mark.parametrize("settings", [{}, {"demand": 3, "prune": True}, {"class_weight": "balanced", "demand": 2}])
+def test_fitted_votes_are_the_least_squares_that_they_are_said_to_be(settings: dict[str, Any]) -> None:
+    X, y = data(5)
+    model = forest().fit(X, y)
+    mirco, plain = (explain(model, X, y, vote=vote, **settings) for vote in ("fitted", "shares"))
+    covered = mirco.apply(X).toarray().astype(float)
+    np.testing.assert_array_equal(covered, plain.apply(X).toarray())
+    weight = np.ones(len(y)) if "class_weight" not in settings else compute_sample_weight("balanced", y)
+    prior = plain.vote_.votes / np.average(covered.sum(axis=1), weights=weight)
+    design = np.vstack([np.sqrt(weight)[:, None] * covered, np.sqrt(20.0) * np.eye(len(prior))])
+    for k, label in enumerate(mirco.classes_):
+        aim = np.concatenate([np.sqrt(weight) * (y == label), np.sqrt(20.0) * prior[:, k]])
+        best = lsq_linear(design, aim, (0.01 * prior[:, k], np.inf), method="bvls", tol=1e-14)
+        np.testing.assert_allclose(mirco.vote_.votes[:, k], best.x, atol=1e-6)
+    assert (mirco.vote_.votes.sum(axis=1) > 0).all()
+    tally = covered @ mirco.vote_.votes
+    np.testing.assert_allclose(mirco.predict_proba(X), tally / tally.sum(axis=1, keepdims=True), atol=1e-9)
+
+
+def test_fitted_votes_listen_to_the_rows_that_count() -> None:
+    X, y = data(6)
+    model = forest().fit(X, y)
+    count = np.random.default_rng(6).integers(1, 4, len(y))
+    often = explain(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote="fitted")
+    weighted = explain(model, X, y, sample_weight=count, demand=2, vote="fitted")
+    np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=1e-9)
 
 
 def test_ties_in_a_vote_go_to_the_first_class() -> None:

@@ -22,9 +22,9 @@ from sklearn.tree import DecisionTreeRegressor
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostRegressor, RuleTransformer, explain, linear_rules
 from rulecover.coverage import Coverage
 from rulecover.frontier.covering import Forward
-from rulecover.frontier.ridge import GrowingRidge
 from rulecover.impurity import SquaredError
 from rulecover.numeric import NumericData
+from rulecover.ridge import GrowingRidge
 from rulecover.setcover import CoveringProblem, Greedy, Status, verify
 from rulecover.setcover.master import Master
 

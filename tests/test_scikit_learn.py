@@ -33,6 +33,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         # As the check of class weights itself sets it: a tree grown until every leaf is pure takes no notice of them.
         MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01)),
         MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), demand=2, vote="shares", fallback="all"),
+        MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), prune=True, vote="fitted"),
         MIRCORegressor(),
         MIRCORegressor(DecisionTreeRegressor(max_depth=4), min_samples=3),
         MIRCORegressor.as_in_paper(DecisionTreeRegressor(max_depth=4), demand=2, vote="support", fallback="all"),

@@ -16,8 +16,8 @@ from scipy.special import ndtri
 
 from rulecover.coverage import addable
 from rulecover.evidence import NumericEvidence
-from rulecover.frontier.ridge import GrowingRidge
 from rulecover.numeric import NumericData
+from rulecover.ridge import GrowingRidge
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting import Vote

@@ -7,13 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse
 
 from rulecover.coverage import addable
 from rulecover.evidence import ClassEvidence
+from rulecover.ridge import ridge_towards
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
 
 VOTES = ("counts", "shares")
+
+#: Fitted votes are drawn towards the shares as strongly as so many samples of a rule draw them elsewhere.
+_DRAWN = 20.0
+#: The share of its plain vote that a rule keeps whatever is fitted: who covers a row has something to say.
+_KEPT = 0.01
 
 #: Votes are added for so many rows at a time: as floats they stay in the processor's cache.
 _ROWS = 2048
@@ -106,6 +113,28 @@ class MajorityVote(Vote):
         """Votes by class counts n_jk (paper), or by class shares, which give each covering rule the same say."""
         assert rules.evidence is not None, "rules vote with what they met in data"
         return cls(rules, addable(rules.evidence.sums if kind == "counts" else rules.evidence.shares))
+
+    def fitted(self, covered: scipy.sparse.csr_array, y: Ints, weight: Floats | None = None) -> MajorityVote:
+        """The same rules with votes that add up to the right class of the samples, as nearly as least squares can.
+
+        They are drawn towards the votes so far, divided by the mean number of rules that cover a sample, and none is
+        negative, so that every row that is covered is still voted on.
+
+        Parameters
+        ----------
+        covered
+            Which rule covers which sample, samples x rules.
+        y
+            The class of each sample, by number.
+        weight
+            What each sample counts.
+        """
+        counts = np.ones(len(y)) if weight is None else weight
+        often = float(counts @ covered.sum(axis=1)) / float(counts.sum())
+        votes = ridge_towards(
+            self.votes / often, covered, np.eye(len(self.classes))[y], counts, strength=_DRAWN, floor=_KEPT
+        )
+        return replace(self, votes=addable(votes))
 
     @property
     def classes(self) -> Array:

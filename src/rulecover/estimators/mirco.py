@@ -25,7 +25,7 @@ from rulecover.rules import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
 from rulecover.trees import Leaves, TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting import VOTES, Vote
+from rulecover.voting import VOTES, MajorityVote, Vote
 
 if TYPE_CHECKING:
     from rulecover.estimators.mirco_regressor import MIRCORegressor
@@ -241,7 +241,8 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         the estimator is trained anew: rules are pruned unless that is less accurate by more than a standard error.
     vote
         "counts": each covering rule adds its number of training samples of each class (paper). "shares": each adds
-        its share of each class.
+        its share of each class. "fitted": votes are fitted to the training samples by least squares, drawn towards the
+        shares and never negative; the most accurate where each sample is covered more than once, or `prune` is set.
     fallback
         Who answers for rows that no rule covers: "closest", the rules with the largest share of accepted clauses
         (the paper's text); "all", every rule times its share (the authors' program, and their tables); "majority",
@@ -297,7 +298,7 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     """
 
     _criteria = CRITERIA
-    _votes = VOTES
+    _votes = (*VOTES, "fitted")
 
     def __init__(
         self,
@@ -353,6 +354,12 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
 
     def _pruned(self, rules: RuleSet, data: TrainingData) -> RulePool:
         return data.pool_of(pruned(rules, data), self._price())
+
+    def _fitted(self, vote: Vote, data: Samples) -> Vote:
+        if self.vote != "fitted":
+            return vote
+        assert isinstance(data, TrainingData) and isinstance(vote, MajorityVote)
+        return vote.fitted(vote.rules.apply(data.X), data.y, data.weight)
 
     def _default_estimator(self) -> Any:
         return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)

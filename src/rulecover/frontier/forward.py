@@ -11,8 +11,8 @@ import numpy as np
 from rulecover.coverage import addable
 from rulecover.frontier.candidates import Candidates
 from rulecover.frontier.constraints import Constraints
-from rulecover.frontier.ridge import GrowingRidge
 from rulecover.frontier.shorten import Shortened, keep_clauses, shortened
+from rulecover.ridge import GrowingRidge
 from rulecover.rules import RuleSet
 from rulecover.typing import Bools, Floats, Ints
 

@@ -1,13 +1,16 @@
-"""Least squares with a penalty, grown one column at a time."""
+"""Least squares with a penalty: grown one column at a time, or held above a floor."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse
 from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import lsq_linear
+from scipy.optimize import lsq_linear, nnls
 
 from rulecover.typing import Floats
+
+#: Passes over the columns after which the search for votes above a floor is given up; a few are usual.
+_PASSES = 100
 
 
 class GrowingRidge:
@@ -94,3 +97,39 @@ class GrowingRidge:
         """The least value of what is minimised; no column can raise it."""
         held = self._factor.T @ self.votes() - self._z if self._signs.any() else 0.0
         return max(0.0, self._squares - float(np.square(self._z).sum()) + float(np.square(held).sum()))
+
+
+def ridge_towards(
+    prior: Floats, covered: scipy.sparse.csr_array, target: Floats, weight: Floats, *, strength: float, floor: float
+) -> Floats:
+    """The W that minimises ``‖T - H W‖² + strength · ‖W - prior‖²``, nowhere below ``floor · prior``.
+
+    Parameters
+    ----------
+    prior
+        What W is drawn towards, columns x targets, not negative.
+    covered
+        H, samples x columns.
+    target
+        T, samples x targets.
+    weight
+        What each sample counts.
+    strength
+        The weight of the penalty, above 0.
+    floor
+        The share of the prior that is always kept.
+
+    Examples
+    --------
+    >>> covered = scipy.sparse.csr_array(np.array([[1, 0], [1, 1]]))
+    >>> target, prior = np.array([[1.0], [0.0]]), np.full((2, 1), 0.2)
+    >>> ridge_towards(prior, covered, target, np.ones(2), strength=1.0, floor=0.0).ravel().round(9).tolist()
+    [0.4, 0.0]
+    """
+    columns = covered.astype(np.float64)
+    gram = (columns.T @ columns.multiply(weight[:, None]).tocsr()).toarray()
+    pull = columns.T @ (target * weight[:, None]) - floor * gram @ prior + (1.0 - floor) * strength * prior
+    factor = cholesky(gram + strength * np.eye(len(gram)), lower=True)
+    right = solve_triangular(factor, pull, lower=True)
+    above = [nnls(factor.T, column, maxiter=_PASSES * len(gram))[0] for column in right.T]
+    return np.asarray(floor * prior + np.column_stack(above))
