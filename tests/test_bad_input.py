@@ -16,7 +16,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import ExtraTreeClassifier
 
-from rulecover import MIRCOClassifier, explain
+from rulecover import (
+    MIRCOClassifier,
+    MIRCORegressor,
+    RCBoostClassifier,
+    RCBoostRegressor,
+    RulePathClassifier,
+    RulePathRegressor,
+    explain,
+)
 from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError, UnreadableModelError
 from rulecover.setcover import Greedy
 
@@ -24,6 +32,14 @@ X, Y = make_classification(100, 5, random_state=0)
 FRAME = pd.DataFrame(X, columns=list("abcde"))
 FOREST = RandomForestClassifier(n_estimators=5, max_depth=4, random_state=0)
 TRAINED = RandomForestClassifier(n_estimators=5, max_depth=4, random_state=0).fit(FRAME, Y)
+ESTIMATORS = (
+    MIRCOClassifier(),
+    RCBoostClassifier(),
+    RulePathClassifier(),
+    MIRCORegressor(),
+    RCBoostRegressor(),
+    RulePathRegressor(),
+)
 
 
 def infinite() -> np.ndarray:
@@ -175,9 +191,30 @@ def test_an_infeasible_cover_names_a_sample() -> None:
         CoveringProblem(Coverage.of_masks([[1, 0, 0], [1, 1, 0]]), cost=[1.0, 1.0])
 
 
-def test_text_columns_are_refused_as_by_scikit_learn() -> None:
-    with pytest.raises(ValueError, match="could not convert string"):
-        MIRCOClassifier(FOREST).fit(FRAME.assign(a="red"), Y)
+@pytest.mark.parametrize("value", ["red", pd.Timestamp("2020-01-01")], ids=["words", "dates"])
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_columns_that_no_tree_can_split_are_named(model: Any, value: Any) -> None:
+    odd = FRAME.assign(**{"when and what": value})
+    with pytest.raises(ValueError, match=r"no numbers: 'when and what' \(.*encode them in a pipeline") as raised:
+        model.fit(odd, Y)
+    assert str(raised.value.__cause__) in str(raised.value)
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_rows_without_a_label_are_named(model: Any) -> None:
+    gap = np.where(np.arange(len(Y)) == 3, np.nan, Y)
+    for y in (gap, pd.Series(gap).astype("Int64"), pd.Series(Y).astype(object).where(~np.isnan(gap), None)):
+        with pytest.raises(ValueError, match="y contains NaN: row 3 has no label or number; leave such rows out"):
+            model.fit(FRAME, y)
+    with pytest.raises(ValueError, match=r"row 3 \(and 1 more\)"):
+        model.fit(FRAME, np.where(np.arange(len(Y)) == 5, np.nan, gap))
+
+
+def test_labels_of_several_kinds_are_named() -> None:
+    mixed = np.where(Y == 0, "no", Y.astype(object))
+    for model in ESTIMATORS[:3]:
+        with pytest.raises(ValueError, match=r"y holds .*\(int\).*; give labels of one kind, such as y.astype\(str\)"):
+            model.fit(FRAME, mixed)
 
 
 def test_a_model_that_is_not_fitted_answers_nothing() -> None:

@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
 from rulecover.columns import Columns
-from rulecover.estimators.checks import chosen, sample_weights, whole_number
+from rulecover.estimators.checks import check_no_gaps, check_one_kind, chosen, sample_weights, whole_number
 from rulecover.estimators.door import (
     as_numbers,
     checked_apart,
@@ -29,6 +29,7 @@ from rulecover.estimators.door import (
     is_mixed,
     named_by,
     names_of_model,
+    naming_columns,
     opened,
     rows_of,
     rules_on,
@@ -82,12 +83,14 @@ class RuleModel(BaseEstimator, ABC):
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Ints]:
         """Checks the data and trains the estimator on it; the rows that count, and their places in X."""
         estimator = self._source()
+        check_no_gaps(y)
         given = opened(X, names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None)
         apart = is_mixed(given) or isinstance(estimator, RuleSet)
         checked, y = (None, checked_apart(self, given, y)) if apart else self._checked(given, y, estimator)
         y = self._check_target(y)
         weight = self._weights(given, y, sample_weight)
-        self.estimator_ = self._trained(estimator, given, y, weight)
+        with naming_columns(given):
+            self.estimator_ = self._trained(estimator, given, y, weight)
         data = self._samples(self._as_rules_see(given, checked), y, weight)
         if weight is None or weight.min() > 0:
             return data, np.arange(len(y))
@@ -329,6 +332,7 @@ class RuleClassifier(ClassifierMixin, VotingModel):
         return float(np.mean(mine == self._model(X, np.arange(len(mine))).predict(rows)))
 
     def _check_target(self, y: Array) -> Array:
+        check_one_kind(y)
         check_classification_targets(y)
         return y
 

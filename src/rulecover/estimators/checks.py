@@ -70,6 +70,33 @@ def check_column_names(X: Any) -> None:
         )
 
 
+def check_no_gaps(y: Any) -> None:
+    """Raises where a row has no label, or no number to be predicted."""
+    import pandas as pd
+
+    labels = np.asarray(y)
+    if not labels.size or not labels.ndim:  # scikit-learn says what is wrong
+        return
+    gaps = np.flatnonzero(pd.isna(labels).reshape(len(labels), -1).any(axis=1))
+    if gaps.size:
+        more = f" (and {gaps.size - 1} more)" if gaps.size > 1 else ""
+        raise ValueError(f"Input y contains NaN: row {gaps[0]}{more} has no label or number; leave such rows out.")
+
+
+def check_one_kind(y: Array) -> None:
+    """Raises where labels are of kinds that cannot be put in one order, such as words and numbers."""
+    if y.dtype != object:
+        return
+    kinds = {type(label): label for label in y.tolist()}
+    try:
+        sorted(kinds.values())
+    except TypeError:
+        found = " and ".join(f"{label!r} ({kind.__name__})" for kind, label in kinds.items())
+        raise ValueError(
+            f"Unknown label type: y holds {found}; give labels of one kind, such as y.astype(str)."
+        ) from None
+
+
 def sample_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Floats | None:
     """Sample weights times class weights, none negative, some positive; ``None`` if neither is given."""
     if sample_weight is None and class_weight is None:

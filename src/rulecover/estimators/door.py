@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -44,9 +45,7 @@ def names_of_model(model: Any) -> list[str] | None:
 def is_mixed(X: Any) -> bool:
     """Whether X may hold more than numbers: words, categories, dates."""
     if is_frame(X):
-        import pandas as pd
-
-        return not all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes)
+        return any(map(_no_number, X.dtypes))
     return isinstance(X, np.ndarray) and X.dtype.kind not in "biuf"
 
 
@@ -56,6 +55,28 @@ def checked_apart(estimator: Any, X: Any, y: Any) -> Array:
     validate_data(estimator, X, skip_check_array=True)
     check_consistent_length(X, y)
     return np.asarray(y)
+
+
+@contextmanager
+def naming_columns(X: Any) -> Iterator[None]:
+    """Where a model cannot be trained on a frame with words or dates in it, the error says in which columns."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        odd = [f"{name!r} ({kind})" for name, kind in X.dtypes.items() if _no_number(kind)] if is_frame(X) else []
+        if not odd:
+            raise
+        raise ValueError(
+            f"X has columns that are no numbers: {', '.join(odd[:5])}{' and more' if len(odd) > 5 else ''}, and the "
+            "estimator cannot be trained on them; leave them out, encode them in a pipeline (OneHotEncoder, "
+            f"OrdinalEncoder), or give a model that knows categories. The estimator said: {error}"
+        ) from error
+
+
+def _no_number(kind: Any) -> bool:
+    import pandas as pd
+
+    return not pd.api.types.is_numeric_dtype(kind)
 
 
 def as_numbers(columns: Columns, X: Any, used: Any) -> Array:
