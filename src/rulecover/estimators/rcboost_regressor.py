@@ -7,8 +7,8 @@ from typing import Any
 from sklearn.tree import DecisionTreeRegressor
 
 from rulecover.boosting.grown import GrownNumberTree
-from rulecover.estimators.rcboost import RuleBoosting
 from rulecover.estimators.regression import RuleRegressor
+from rulecover.estimators.rule_boosting import RuleBoosting
 from rulecover.impurity import NUMERIC_CRITERIA
 from rulecover.means import MEAN_VOTES
 from rulecover.pool import RulePool

@@ -1,0 +1,347 @@
+"""Rule generation in rounds: what RCBoost does, whatever its rules predict."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
+
+from rulecover.boosting.admission import ADMISSIONS
+from rulecover.boosting.generate import Round, RuleGeneration
+from rulecover.boosting.pricing import PRICINGS, Duals
+from rulecover.boosting.proposal import Proposed
+from rulecover.boosting.removal import REMOVALS, Removal
+from rulecover.estimators.base import VotingModel
+from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
+from rulecover.exceptions import SolverError, UnreadableModelError
+from rulecover.impurity import Impurity
+from rulecover.pool import Price, RulePool, Samples
+from rulecover.progress import tracked
+from rulecover.readers import read_trees
+from rulecover.rules import RuleSet
+from rulecover.setcover import Certificate, Status
+from rulecover.setcover.master import Master
+from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.voting import Vote
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+#: A share of a rule in the LP's optimum that counts as more than nothing.
+_SHARE = 1e-9
+#: With early stopping, the part of the data that is held out.
+_HELD_OUT = 0.1
+
+
+class RuleBoosting(VotingModel):
+    """What RCBoost does with rules, whatever they predict: generate them by the duals of a covering LP."""
+
+    max_rmp_calls: int
+    criterion: Any
+    duals: str
+    step: float | str
+    pricing: Any
+    admit: Any
+    remove: Any
+    rule_weights: str | None
+    vote: str
+    early_stopping: bool | int
+    warm_start: bool
+    time_limit: float | None
+    on_interrupt: str
+    verbose: int
+
+    _criteria: ClassVar[Mapping[str, Impurity]]
+    _votes: ClassVar[tuple[str, ...]]
+    _tree_example: ClassVar[str]
+
+    @abstractmethod
+    def _grown_tree(self, pool: RulePool) -> Any:
+        """The tree whose leaves are this pool, as a model of its own."""
+
+    pool_: RuleSet
+
+    # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Generates rules.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a data frame or a sparse matrix.
+        y
+            What is to be predicted, one a row: labels of any kind, or numbers.
+        sample_weight
+            Counts in the trees, impurities and votes; rows of weight zero need no cover.
+        """
+        self._check_settings()
+        again = self.warm_start and hasattr(self, "_run")
+        if not again:
+            data, _ = self._training_data(X, y, sample_weight)
+            self._run = self._start(*self._held_out(data))
+        run, deadline = self._run, None if self.time_limit is None else time.perf_counter() + self.time_limit
+        try:
+            left = max(0, self.max_rmp_calls - len(run.rounds))
+            calls = zip(range(left), run.generation, strict=False)
+            for _, done in tracked(calls, "Generating rules", total=left, verbose=self.verbose):
+                run.record(done)
+                if run.stands_still(self._patience()) or (deadline is not None and time.perf_counter() > deadline):
+                    break
+        except KeyboardInterrupt:
+            if self.on_interrupt != "keep":
+                raise
+        except SolverError as error:
+            self.pool_ = run.generation.generated.rules
+            raise SolverError(
+                f"RMP call {len(run.rounds) + 1}: {error} The {len(self.pool_)} rules generated so far are in pool_."
+            ) from error
+        self._finish(run)
+        if not self.warm_start:
+            del self._run
+        return self
+
+    def _check_settings(self) -> None:
+        whole_number("max_rmp_calls", self.max_rmp_calls, at_least=0)
+        if not isinstance(self.early_stopping, bool):
+            whole_number("early_stopping", self.early_stopping, at_least=1)
+        if self.time_limit is not None:
+            real_number("time_limit", self.time_limit, above=True)
+        self._step()
+        for name, value, known in (
+            ("vote", self.vote, self._votes),
+            ("duals", self.duals, ("equal", "vertex")),
+            ("rule_weights", self.rule_weights, (None, "z")),
+            ("on_interrupt", self.on_interrupt, ("raise", "keep")),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
+        self._fallback()
+        chosen("criterion", self.criterion, dict(self._criteria))
+        chosen("pricing", self.pricing, PRICINGS)
+        chosen("admit", self.admit, ADMISSIONS)
+        self._removal()
+
+    def _source(self) -> Any:
+        source = super()._source()
+        if not has_fit_parameter(source, "sample_weight"):
+            raise UnreadableModelError(
+                f"{type(source).__name__} takes no sample weights, by which RCBoost steers its trees; "
+                f"give a tree such as {self._tree_example}."
+            )
+        return source
+
+    def _made_of(self, given: Any) -> tuple[None, None]:
+        return None, None  # the trees of all calls are grown on the same numbers
+
+    def _columns_in_use(self) -> Ints:
+        return self.pool_.matcher.columns
+
+    def _grows_first(self) -> bool:
+        """Whether the pricing grows the first tree as well."""
+        return hasattr(chosen("pricing", self.pricing, PRICINGS), "first")
+
+    def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
+        if not self._grows_first():
+            return super()._trained(estimator, X, y, weight)
+        return clone(estimator)  # not trained: what the pricing is to grow, once the data are in order
+
+    def _step(self) -> float | None:
+        if isinstance(self.step, str):
+            if self.step != "even":
+                raise ValueError(f"step is {self.step!r}; give 'even' or a number.")
+            return None
+        return real_number("step", self.step, above=True)
+
+    def _removal(self) -> Removal | None:
+        if self.remove is None:
+            return None
+        removal: Removal = chosen("remove", self.remove, REMOVALS, needs=("calls",))
+        return removal
+
+    def _patience(self) -> int | None:
+        if self.early_stopping is False:
+            return None
+        return 10 if self.early_stopping is True else int(self.early_stopping)
+
+    def _held_out(self, data: Samples) -> tuple[Samples, Samples | None]:
+        """The data to learn from, and a part to watch, if learning is to stop early."""
+        if self.early_stopping is False:
+            return data, None
+        rows = np.arange(len(data.y))
+        learn, watch = train_test_split(
+            rows, test_size=_HELD_OUT, stratify=_large_strata(data.strata), random_state=self.random_state
+        )
+        return data.among(np.sort(learn)), data.among(np.sort(watch))
+
+    def _start(self, data: Samples, watched: Samples | None) -> _Run:
+        """The first tree, its pool, and the loop that is ready to go."""
+        if watched is not None:  # the first tree must not have seen what is watched
+            self.estimator_ = self._trained(self._source(), data.X, data.labels, data.weight)
+        pricing, grows_first = chosen("pricing", self.pricing, PRICINGS), self._grows_first()
+        seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        tree = self.estimator_
+        first = pricing.first(data, tree, int(seeds.integers(2**31 - 1))) if grows_first else read_trees(tree)
+        names = check_model_fits(first, data.X, self._names())
+
+        def propose(duals: Duals) -> Proposed:
+            proposed: Proposed = pricing(data, duals, tree, int(seeds.integers(2**31 - 1)))
+            return proposed
+
+        generation = RuleGeneration(
+            data,
+            first,
+            propose,
+            price=Price(chosen("criterion", self.criterion, dict(self._criteria))),
+            names=names,
+            admit=chosen("admit", self.admit, ADMISSIONS),
+            remove=self._removal(),
+            duals=self.duals,  # type: ignore[arg-type]
+            step=self._step(),
+        )
+        if grows_first:
+            self.estimator_ = self._grown_tree(generation.generated)
+        self.initial_estimator_ = self.estimator_
+        return _Run(data, generation, watched, self._vote_of)
+
+    def _finish(self, run: _Run) -> None:
+        pools = run.pools()
+        z, objective = run.last_solve(pools)
+        shares_of = [done.z for done in run.rounds[: len(pools) - 1]] + [z]
+        self.pool_ = run.generation.generated.written(np.arange(len(z))).shown_for(run.data.X)
+        self._stages = list(zip(pools, shares_of, strict=True))
+        self.z_: Floats = z
+        self.rules_, self.vote_ = self._voters(pools[-1], z)
+        self.n_rmp_calls_ = len(pools) - 1
+        self.history_: pd.DataFrame = run.history()
+        seconds = self.history_["seconds_lp"].sum()
+        self.certificate_ = Certificate(objective, objective, "LP", Status.OPTIMAL, len(pools[-1]), seconds)
+
+    def _voters(self, pool: Ints, z: Floats) -> tuple[RuleSet, Vote]:
+        """The rules of a stage that vote, and how."""
+        if self.rule_weights is None:
+            vote = self._plain_vote(pool)
+            return vote.rules, vote
+        kept = np.flatnonzero(z > _SHARE)
+        rules = self.pool_.take(kept)
+        return rules, self._vote_of(rules).times(z[kept])
+
+    def _plain_vote(self, rules: Ints) -> Vote:
+        """These of the generated rules, with votes that add up exactly with those of all others."""
+        every = self._vote_of(self.pool_)
+        return every.among(self.pool_.take(rules), every.votes[rules])
+
+    # Stages -----------------------------------------------------------------------------------------------------
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """The answers after each call, from the first tree (stage 0) to the whole pool."""
+        for tally in self._staged_tallies(X):
+            yield self.vote_.decided(tally)
+
+    def _staged_tallies(self, X: Any) -> Iterator[Floats]:
+        X = self._check_rows(X)
+        changing = _ChangingVote(self._plain_vote, X)
+        for pool, z in self._stages:
+            _, vote = self._voters(pool, z)
+            if self.rule_weights is None:
+                yield self._with_fallback(vote, X, *changing.to(pool))
+            else:  # every stage has its own weights
+                yield self._with_fallback(vote, X, *vote.tally(X))
+
+
+class _ChangingVote:
+    """The votes of a pool that changes: each rule is met with the rows once when it enters, once when it leaves."""
+
+    def __init__(self, vote: Callable[[Ints], Vote], X: Any) -> None:
+        self._vote, self._X = vote, X
+        self._pool: Ints = np.zeros(0, dtype=np.intp)
+        #: The last column counts the rules that cover a row.
+        self._sums: Floats = np.zeros((X.shape[0], 1))
+
+    def to(self, pool: Ints) -> tuple[Floats, Bools]:
+        """The votes of these rules for each row, and which rows none of them covers."""
+        for rules, sign in ((np.setdiff1d(pool, self._pool), 1.0), (np.setdiff1d(self._pool, pool), -1.0)):
+            if len(rules):
+                plain = self._vote(rules)
+                votes = np.column_stack([plain.votes, np.ones(len(rules))])
+                self._sums = self._sums + sign * plain.among(plain.rules, votes).tally(self._X)[0]
+        self._pool = pool
+        return self._sums[:, :-1].copy(), self._sums[:, -1] == 0
+
+
+class _Run:
+    """A fit between two calls: what it learns from, the loop, its rounds, and what it watches."""
+
+    def __init__(
+        self,
+        data: Samples,
+        generation: RuleGeneration,
+        watched: Samples | None,
+        vote_of: Callable[[RuleSet], Vote],
+    ) -> None:
+        self.data, self.generation, self._watched, self._vote_of = data, generation, watched, vote_of
+        self.rounds: list[Round] = []
+        self._pools = [generation.pool]
+        self._scores: list[float] = []
+        if watched is not None:
+            self._watched_vote = _ChangingVote(self._votes, watched.X)
+            self._score()
+
+    def _votes(self, rules: Ints) -> Vote:
+        return self._vote_of(self.generation.generated.written(rules))
+
+    def record(self, done: Round) -> None:
+        self.rounds.append(done)
+        self._pools.append(done.pool)
+        if self._watched is not None:
+            self._score()
+
+    def _score(self) -> None:
+        assert self._watched is not None
+        tally, _ = self._watched_vote.to(self._pools[-1])
+        self._scores.append(self._watched.score(self._votes(self._pools[-1][:1]).decided(tally)))
+
+    def stands_still(self, patience: int | None) -> bool:
+        """Whether so many calls in a row were no better than the best before them."""
+        return patience is not None and len(self._scores) - 1 - int(np.argmax(self._scores)) >= patience
+
+    def pools(self) -> list[Ints]:
+        """The rules in the pool after each call, up to the best call if calls were watched."""
+        # A last call that added nothing is a call all the same: its duals were used.
+        return self._pools if self._watched is None else self._pools[: 1 + int(np.argmax(self._scores))]
+
+    def last_solve(self, pools: list[Ints]) -> tuple[Floats, float]:
+        """The optimum over the last of these pools: the shares of the rules generated until then, and the objective."""
+        generation, pool = self.generation, pools[-1]
+        if pool is generation.pool:
+            relaxation = generation.solve()
+            return generation.over_all(relaxation.z), relaxation.objective
+        kept = generation.generated.take(pool)
+        relaxation = Master(kept.coverage, kept.evidence.cost).solve()
+        z = np.zeros(1 + max(int(rules.max()) for rules in pools))
+        z[pool] = relaxation.z
+        return z, relaxation.objective
+
+    def history(self) -> pd.DataFrame:
+        import pandas as pd
+
+        columns = [field.name for field in fields(Round) if field.name not in ("z", "pool")]
+        lines = [{column: getattr(done, column) for column in columns} for done in self.rounds]
+        return pd.DataFrame(lines, columns=columns, index=pd.RangeIndex(1, len(lines) + 1, name="call"))
+
+
+def _large_strata(strata: Ints | None) -> Ints | None:
+    """Strata to be kept in equal shares, if all are large enough to be in both parts."""
+    if strata is None:
+        return None
+    counts = np.unique(strata, return_counts=True)[1]
+    return None if counts.min() < 2 or len(strata) * _HELD_OUT < len(counts) else strata
