@@ -81,8 +81,21 @@ class RuleWeights(StrEnum):
     Z = "z"
 
 
-class ClassWeight(StrEnum):
-    BALANCED = "balanced"
+class EstimatorWeights(StrEnum):
+    COST = "cost"
+    VOTE = "vote"
+    BOTH = "both"
+    NONE = "none"
+
+
+class OnInterrupt(StrEnum):
+    RAISE = "raise"
+    KEEP = "keep"
+
+
+class Preset(StrEnum):
+    AS_IN_PAPER = "as-in-paper"
+    FEW_RULES = "few-rules"
 
 
 class Format(StrEnum):

@@ -27,6 +27,11 @@ def number(panel: str, default: str | bool, text: str, *, least: float = 0.0, mo
     return option(panel, default, text, min=least, max=most, metavar="X")
 
 
+def parsed(panel: str, default: str | bool, text: str, parser: Any, metavar: str, **settings: Any) -> Any:
+    """An option whose words a function reads."""
+    return option(panel, default, text, parser=parser, metavar=metavar, **settings)
+
+
 def out_file(text: str) -> Any:
     """The option that says where to write."""
     return typer.Option("--out", "-o", metavar="FILE", help=text, rich_help_panel=OUTPUT)
