@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from rulecover.cli.choices import Criterion, Fallback, Method, Solver, Vote
-from rulecover.cli.options import DATA, FOREST, OUTPUT, RULES, number, option, whole
+from rulecover.cli.options import DATA, FOREST, OUTPUT, RULES, number, option, parsed, whole
+from rulecover.cli.values import class_demand
 
 TestSize = Annotated[float, option(DATA, True, "Share of the rows to hold out for the figures.", metavar="SHARE")]
 
@@ -49,7 +50,17 @@ SolverOption = Annotated[
         "found when the time is up. forward, for numbers: those that explain most.",
     ),
 ]
-Demand = Annotated[int, whole(RULES, True, "How many rules must cover each row: more rules, steadier votes.")]
+Demand = Annotated[
+    list[Any] | None,
+    parsed(
+        RULES,
+        "1",
+        "How many rules must cover each row: more rules, steadier votes. CLASS=N: each row of that class; may be "
+        "repeated.",
+        class_demand,
+        "N|CLASS=N",
+    ),
+]
 VoteOption = Annotated[
     Vote | None,
     option(
@@ -90,4 +101,8 @@ ImpurityWeight = Annotated[
     ),
 ]
 LengthWeight = Annotated[float, number(RULES, True, "Price of a condition. Higher: shorter rules.")]
+Prune = Annotated[
+    bool | None,
+    option(RULES, False, "Drop conditions that are not needed, and cover again: fewer, shorter rules.", "--prune"),
+]
 Report = Annotated[Path | None, option(OUTPUT, False, "Write a report to this HTML file.", metavar="FILE")]

@@ -12,6 +12,7 @@ from rulecover.cli.choices import Trainer
 from rulecover.cli.errors import one_line_errors
 from rulecover.cli.options import (
     FOREST,
+    ClassWeights,
     DataFile,
     Debug,
     Drop,
@@ -62,7 +63,7 @@ def fit(
     vote: of.VoteOption = None,
     fallback: of.FallbackOption = None,
     criterion: of.CriterionOption = None,
-    class_weight: of.ClassWeightOption = None,
+    class_weight: ClassWeights = None,
     scale: of.Scale = None,
     min_samples: of.MinSamples = None,
     ridge: of.Ridge = None,

@@ -21,7 +21,7 @@ from rulecover.cli.choices import (
     Vote,
 )
 from rulecover.cli.options import FOREST, RULES, number, option, parsed, whole
-from rulecover.cli.values import class_demand, class_weight, number_or_none, whole_or_none
+from rulecover.cli.values import class_demand, number_or_none, whole_or_none
 
 _COVER, _BOOST, _PATH = "Covers (mirco)", "Boosting (rcboost)", "Paths (path)"
 
@@ -68,17 +68,6 @@ FallbackOption = Annotated[
 CriterionOption = Annotated[
     Criterion | None,
     option(RULES, "gini; squared_error for numbers", "How the impurity of a rule is measured (mirco, rcboost)."),
-]
-ClassWeightOption = Annotated[
-    list[Any] | None,
-    parsed(
-        RULES,
-        "every row counts the same",
-        "balanced: every class counts the same, however few rows it has. CLASS=X: what a row of that class counts; "
-        "may be repeated.",
-        class_weight,
-        "balanced|CLASS=X",
-    ),
 ]
 Scale = Annotated[
     float | None,

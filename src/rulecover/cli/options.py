@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rulecover.cli.choices import Task
+from rulecover.cli.values import class_weight
 
 DATA, FOREST, RULES, OUTPUT = "The data", "The forest", "The rules", "The output"
 
@@ -93,6 +94,17 @@ Jobs = Annotated[
         metavar="N",
         help="Threads; -1 takes every core. The rules stay the same.",
         rich_help_panel=FOREST,
+    ),
+]
+ClassWeights = Annotated[
+    list[Any] | None,
+    parsed(
+        RULES,
+        "every row counts the same",
+        "balanced: every class counts the same, however few rows it has. CLASS=X: what a row of that class counts; "
+        "may be repeated.",
+        class_weight,
+        "balanced|CLASS=X",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but the result.", rich_help_panel=OUTPUT)]
