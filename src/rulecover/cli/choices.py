@@ -105,6 +105,10 @@ class Format(StrEnum):
     PANDAS = "pandas"
     PMML = "pmml"
     ONNX = "onnx"
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    SENTENCES = "sentences"
 
 
 class SqlDialect(StrEnum):
