@@ -7,9 +7,12 @@ from typing import Annotated, Any
 
 from rulecover.cli.choices import Criterion, Fallback, Method, Solver, Vote
 from rulecover.cli.options import DATA, FOREST, OUTPUT, RULES, number, option, parsed, whole
-from rulecover.cli.values import class_demand
+from rulecover.cli.values import class_demand, number_from
 
-TestSize = Annotated[float, option(DATA, True, "Share of the rows to hold out for the figures.", metavar="SHARE")]
+TestSize = Annotated[
+    float,
+    option(DATA, True, "Share of the rows to hold out for the figures.", parser=number_from(0.0), metavar="SHARE"),
+]
 
 Trees = Annotated[int, whole(FOREST, True, "Trees in the forest.")]
 Depth = Annotated[int, whole(FOREST, True, "Depth of its trees: the most conditions in a rule.")]
@@ -85,7 +88,7 @@ TimeLimit = Annotated[
         RULES,
         "the solver's own",
         "Seconds for search or exact to choose the rules.",
-        min=0.001,
+        parser=number_from(0.001),
         metavar="SECONDS",
     ),
 ]

@@ -26,6 +26,7 @@ from rulecover.cli.options import (
     out_file,
 )
 from rulecover.cli.trainers import given_options
+from rulecover.cli.values import whole_from
 
 
 @one_line_errors
@@ -56,7 +57,9 @@ def fit(
     separator: Separator = None,
     trees: of.Trees = None,
     depth: of.Depth = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Same seed, same rules.", rich_help_panel=FOREST)] = 0,
+    seed: Annotated[
+        int, typer.Option(parser=whole_from(0), metavar="N", help="Same seed, same rules.", rich_help_panel=FOREST)
+    ] = 0,
     jobs: Jobs = 1,
     preset: of.PresetOption = None,
     max_rules: of.MaxRules = None,

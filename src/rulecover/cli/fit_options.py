@@ -21,7 +21,7 @@ from rulecover.cli.choices import (
     Vote,
 )
 from rulecover.cli.options import FOREST, RULES, number, option, parsed, whole
-from rulecover.cli.values import class_demand, number_or_none, whole_or_none
+from rulecover.cli.values import class_demand, number_from, number_or_none, whole_or_none
 
 _COVER, _BOOST, _PATH = "Covers (mirco)", "Boosting (rcboost)", "Paths (path)"
 
@@ -97,7 +97,7 @@ TimeLimit = Annotated[
         RULES,
         "the method's own",
         "For the solvers search and exact, and for boosting.",
-        min=0.001,
+        parser=number_from(0.001),
         metavar="SECONDS",
     ),
 ]
