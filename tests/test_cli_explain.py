@@ -11,9 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from page import Page
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import train_test_split
 from typer.testing import CliRunner, Result
 
-from rulecover import MIRCOClassifier
+import rulecover
+from rulecover import MIRCOClassifier, RulePathClassifier
 from rulecover.cli.choices import Criterion, Fallback, Solver, Vote
 from rulecover.cli.explain import explain as explain_command
 from rulecover.cli.main import app
@@ -166,6 +170,29 @@ def test_every_setting_of_the_rules_is_taken(fruit: Path) -> None:
     assert "the weights that were set" in result.stdout
 
 
+def test_pruning_class_weights_and_demand_by_class_are_those_of_fit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 4)).round(2), columns=list("abcd"))
+    y = np.where(X["a"] + X["b"] + rng.normal(0, 0.7, 200) > 1.5, "yes", "no")
+    X.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+    words = {
+        "--prune": {"prune": True},
+        "--class-weight yes=9": {"class_weight": {"yes": 9}},
+        "--demand yes=2": {"demand": {"yes": 2}},
+    }
+    X_train, _, y_train, _ = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_train, y_train)
+    for options, settings in words.items():
+        few = rulecover.explain(forest, X_train, y_train, random_state=0, **settings)
+        said = explain(tmp_path / "rows.csv", *options.split(), "--quiet", target="y")
+        assert said.stdout == f"{few.rules_}\n"
+    path = RulePathClassifier(FrozenEstimator(forest), max_rules=3, class_weight="balanced", random_state=0)
+    said = explain(tmp_path / "rows.csv", "--max-rules", 3, "--class-weight", "balanced", "--quiet", target="y")
+    assert [line.split("  ")[-1] for line in said.stdout.splitlines()[1:]] == [
+        rule.text for rule in path.fit(X_train, y_train).rules_
+    ]
+
+
 @pytest.mark.parametrize("solver", [Solver(name) for name in SOLVERS])
 def test_every_solver_can_be_named(fruit: Path, solver: Solver) -> None:
     result = explain(fruit, "--solver", solver.value, "--time-limit", 5)
@@ -174,8 +201,8 @@ def test_every_solver_can_be_named(fruit: Path, solver: Solver) -> None:
     assert "What is proved" in result.stdout
 
 
-#: Options whose defaults are those of `MIRCOClassifier`, or of `MIRCORegressor` where numbers are predicted.
-BY_TARGET = {"solver", "vote", "fallback", "criterion"}
+#: Options that are handed on only where they are given.
+LEFT_OUT = {"solver", "vote", "fallback", "criterion", "demand", "prune"}
 
 
 def test_the_defaults_of_covers_are_those_of_the_command_and_the_library() -> None:
@@ -183,9 +210,9 @@ def test_the_defaults_of_covers_are_those_of_the_command_and_the_library() -> No
     theirs = inspect.signature(MIRCOClassifier).parameters
 
     assert {name: getattr(mine[name].default, "value", mine[name].default) for name in COVER_DEFAULTS} == COVER_DEFAULTS
-    given = {name: value for name, value in COVER_DEFAULTS.items() if name not in BY_TARGET}
+    given = {name: value for name, value in COVER_DEFAULTS.items() if name not in LEFT_OUT}
     assert {name: theirs[name].default for name in given} == given
-    assert all(COVER_DEFAULTS[name] is None for name in BY_TARGET)
+    assert all(COVER_DEFAULTS[name] is None for name in LEFT_OUT)
 
 
 def test_the_names_of_choices_are_those_of_the_library() -> None:
@@ -223,6 +250,14 @@ def test_every_solver_can_be_named_for_numbers(prices: Path, solver: Solver) -> 
 
     assert result.exit_code == 0, result.stderr
     assert "What is proved" in result.stdout
+
+
+@pytest.mark.parametrize("option", ["--prune", "--class-weight balanced"])
+def test_options_of_classes_are_refused_for_numbers(prices: Path, option: str) -> None:
+    result = explain(prices, *option.split(), target="price")
+
+    assert result.exit_code == 1
+    assert f"{option.split(maxsplit=1)[0]} is for classes, but the target is predicted as a number" in result.stderr
 
 
 def test_every_setting_is_taken_for_numbers(prices: Path) -> None:
@@ -575,7 +610,7 @@ def test_a_file_with_the_target_alone_is_refused(tmp_path: Path) -> None:
     assert "'kind' is the only column" in refused(explain(path))
 
 
-@pytest.mark.parametrize("share", [0, 1, 1.5, -0.1])
+@pytest.mark.parametrize("share", [0, 1, 1.5])
 def test_a_held_out_share_out_of_range_is_refused(fruit: Path, share: float) -> None:
     assert "between 0 and 1" in refused(explain(fruit, "--test-size", share))
 

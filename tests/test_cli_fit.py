@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,11 @@ import xgboost
 from commands import fruit, fruit_folder, run, table
 from exported import HOSTILE, hostile_case
 
-from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, explain
+from rulecover import explain
 from rulecover.boosting.admission import ADMISSIONS
 from rulecover.boosting.pricing import PRICINGS
 from rulecover.boosting.removal import REMOVALS
 from rulecover.cli.choices import Admit, Choose, Pricing, Remove, Trainer
-from rulecover.cli.trainers import METHODS
 from rulecover.estimators.path import CHOICES
 from rulecover.export import from_json, to_json
 
@@ -50,38 +48,6 @@ def test_a_path_is_fitted_and_its_answers_add_up(folder: Path) -> None:
     assert told[1].startswith(f"Answer: {rows[2][0]}, with probability ")
     votes = np.array([line.split()[1:3] for line in told[4:]], dtype=float).sum(axis=0)
     assert votes == pytest.approx([float(cell) for cell in rows[2][1:3]], abs=0.02)
-
-
-OPTIONS = {
-    "mirco": "--solver search --time-limit 1 --demand 2 --prune --vote shares --fallback all --criterion entropy "
-    "--impurity-weight 2 --length-weight 0.1 --class-weight balanced --max-rules 9 --trees 5 --depth 4 --jobs 2",
-    "rcboost": "--calls 2 --pricing forest --duals vertex --admit best --remove stale --rule-weights z --depth 3 "
-    "--early-stopping 2 --vote shares --fallback majority --criterion entropy --class-weight balanced --time-limit 9",
-    "path": "--max-rules 5 --choose best --max-clauses 2 --model-share 0 --ridge 1 --forbid colour --require weight "
-    "--falling weight --class-weight balanced --trees 5 --depth 4",
-}
-
-
-@pytest.mark.parametrize("method", Trainer)
-def test_every_option_of_a_method_is_taken(folder: Path, method: Trainer) -> None:
-    model = fitted(folder, "--method", method, *OPTIONS[method].split())
-
-    used = {model.rules.feature_names[f] for f in model.rules.feature}
-    assert method is not Trainer.PATH or not any(name.startswith("colour") for name in used)
-    assert method is not Trainer.PATH or "weight" in used
-
-
-@pytest.mark.parametrize(
-    ("method", "estimator"),
-    [(Trainer.MIRCO, MIRCOClassifier), (Trainer.RCBOOST, RCBoostClassifier), (Trainer.PATH, RulePathClassifier)],
-)
-def test_options_are_parameters_of_the_estimator(method: Trainer, estimator: type) -> None:
-    ours = {name for name, methods in METHODS.items() if method in methods}
-    theirs = set(inspect.signature(estimator).parameters)
-
-    assert ours - {"trees", "depth", "rising", "falling"} <= theirs
-    assert all(f"--{name.replace('_', '-')}" in OPTIONS[method] for name in ours & theirs - {"max_rmp_calls"}
-               if name not in ("forbidden", "required", "within"))  # fmt: skip
 
 
 def test_the_names_of_choices_are_those_of_the_library() -> None:

@@ -14,6 +14,7 @@ from typing import IO
 
 import pytest
 from commands import fruit_folder, process, run
+from study_data import write_data
 
 from rulecover.cli import chunks
 from rulecover.cli.errors import CommandError
@@ -33,6 +34,7 @@ READ_MODEL = [name for name, words in COMMANDS.items() if "{model}" in words]
 
 #: How each command writes a file.
 WRITERS = {
+    "demo": ["demo", "--out", "out"],
     "explain": ["explain", "fruit.csv", "-t", "kind", "--trees", "3", "--report", "out"],
     "fit": ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "-o", "out"],
     "predict": ["predict", "model.json", "fruit.csv", "-o", "out"],
@@ -44,6 +46,7 @@ WRITERS = {
 
 #: How each command writes to standard output.
 PRINTERS = {
+    "demo": ["demo", "--out", "demo.html"],
     "explain": COMMANDS["explain"],
     "fit": [*COMMANDS["fit"], "-o", "-"],
     "predict": COMMANDS["predict"],
@@ -68,6 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "no.parquet").write_text("no")
     (folder / "empty.csv").write_text("")
     (folder / "folder").mkdir()
+    write_data(folder / "study")
     return folder
 
 
@@ -139,7 +143,7 @@ def test_a_table_that_does_not_fit_the_model_is_refused_with_the_place(command: 
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_folder_that_is_not_there_is_told_before_any_work(writer: str, folder: Path) -> None:
-    elsewhere = [word.replace("out", "none/out") for word in WRITERS[writer]]
+    elsewhere = [word if word.startswith("-") else word.replace("out", "none/out") for word in WRITERS[writer]]
 
     assert "there is no folder 'none'" in refused(elsewhere, folder)
 
@@ -165,6 +169,40 @@ def test_a_full_disk_is_told_and_leaves_the_old_file(writer: str, folder: Path, 
     assert done.stderr.startswith("error: ") and "too large" in done.stderr and done.stderr.count("\n") == 1
     assert out.read_text() == "old"
     assert set(folder.iterdir()) == before
+
+
+def test_a_disk_that_is_full_during_a_study_is_told_and_resumed(
+    folder: Path, tmp_path: Path, little_room: None
+) -> None:
+    words = ["study", "mirco", "--data", "study", "--datasets", "wine", "--methods", "DT", "--out", str(tmp_path)]
+    done = run(*words)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    resumed = run(*words, "--resume")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    told = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert done.exit_code == 1 and len(told) == 1 and "too large" in told[0]
+    assert resumed.exit_code == 0, resumed.output
+
+
+@pytest.mark.parametrize(("stream", "said"), [("full", "error: the output: No space left on device"), ("closed", "")])
+def test_a_study_tells_of_standard_output_in_one_line(
+    stream: str, said: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if stream == "full":
+        output = os.fdopen(os.open("/dev/full", os.O_WRONLY), "w")
+    else:
+        read, write = os.pipe()
+        os.close(read)
+        output = os.fdopen(write, "w")
+    words = ["study", "mirco", "--data", "study", "--datasets", "wine", "--methods", "DT", "--out", str(tmp_path)]
+
+    code, told = printed_to(output, words, monkeypatch)
+
+    assert code == 1
+    assert [line for line in told.splitlines() if line.startswith("error: ")] == ([said] if said else [])
+    assert (tmp_path / "results.jsonl").exists()
 
 
 def printed_to(stdout: IO[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
@@ -242,6 +280,44 @@ MISTAKES = {
     ),
     "a table without labels": (["report", "model.json", "-", "-t", "kind"], "has no row with a value of 'kind'"),
     "twice standard input": (["predict", "-", "-"], "the model or the data, not both"),
+    "model and data the wrong way round": (
+        ["predict", "fruit.csv", "model.json"],
+        "model.json is a model and no table; the model comes first, then the data, so swap them: model.json fruit.csv",
+    ),
+    "to tell why the wrong way round": (["why", "fruit.csv", "model.json"], "so swap them: model.json fruit.csv"),
+    "to report the wrong way round": (["report", "fruit.csv", "model.json", "-t", "kind"], "so swap them: model.json"),
+    "a model twice": (["predict", "model.json", "model.json"], "model.json is a model and no table"),
+    "a model to train on": (["fit", "model.json", "-t", "kind"], "model.json is a model, not a table"),
+    "a model to explain": (["explain", "model.json", "-t", "kind"], "model.json is a model, not a table"),
+    "a folder for the demo's report": (["demo", "--out", "folder"], "'folder' is a folder; name a file in it"),
+    "a folder that takes no file": (["demo", "--out", "/proc/x.html"], "nothing can be written to the folder '/proc'"),
+    "no data for a study": (["study", "mirco", "--data", "none"], "there is no folder 'none'; --data must name"),
+    "a file as data of a study": (["study", "mirco", "--data", "fruit.csv"], "there is no folder 'fruit.csv'"),
+    "no such data set": (
+        ["study", "mirco", "--data", "folder", "--datasets", "wein"],
+        "there is no data set 'wein'; there are banknote, ildp",
+    ),
+    "a data set that is not in the folder": (
+        ["study", "mirco", "--data", "folder", "--datasets", "wine"],
+        "there is no file 'folder/wine.csv'; put it there, or leave 'wine' out",
+    ),
+    "no such method": (
+        ["study", "mirco", "--data", "folder", "--methods", "SVM"],
+        "there is no method 'SVM'; there are Path, Cover",
+    ),
+    "no data set at all": (["study", "mirco", "--datasets", ","], "--datasets ',' names none; name some"),
+    "no method at all": (["study", "mirco", "--methods", " , "], "--methods ' , ' names none; name some"),
+    "seeds that are no numbers": (["study", "mirco", "--seeds", "x"], "--seeds takes whole numbers with commas"),
+    "no methods of one's own": (["study", "mirco", "--with", "none.py"], "there is no file 'none.py' with methods"),
+    "a file as results": (
+        ["study", "mirco", "--data", "study", "--datasets", "wine", "--methods", "DT", "--out", "fruit.csv"],
+        "the folder 'fruit.csv' cannot be made (File exists); name another --out folder",
+    ),
+    "results below a file": (
+        ["study", "mirco", "--data", "study", "--datasets", "wine", "--methods", "DT", "--out", "fruit.csv/out"],
+        "the folder 'fruit.csv/out' cannot be made (Not a directory)",
+    ),
+    "tables without results": (["study", "tables", "--out", "folder"], "there is no file 'folder/results.jsonl'"),
     "no such row": (["why", "model.json", "fruit.csv", "--row", "301"], "there is no row 301: fruit.csv has 300 rows"),
     "no dialect": (["export", "model.json", "--to", "sql"], "name the database by --dialect: postgres, sqlite"),
     "ONNX to a terminal": (["export", "model.json", "--to", "onnx"], "name a file by --out"),
@@ -306,7 +382,17 @@ def test_a_mistake_is_one_line_with_a_way_out_and_leaves_no_file(mistake: str, f
         (["fit", "fruit.csv", "-t", "kind", "--method", "magic"], "not one of 'mirco', 'rcboost', 'path'"),
         (["fit", "fruit.csv", "-t", "kind", "--fallback", "model"], "not one of 'closest', 'all'"),
         (["fit", "fruit.csv", "-t", "kind", "--jobs", "0"], "0 threads do no work"),
-        (["why", "model.json", "fruit.csv", "--row", "0"], "'--row'"),
+        (["why", "model.json", "fruit.csv", "--row", "0"], "'--row': '0' is not a whole number from 1 on"),
+        (["why", "model.json", "fruit.csv", "--row", "x"], "'--row': 'x' is not a whole number from 1 on"),
+        (["predict", "model.json", "fruit.csv", "--interval", "x"], "'--interval': 'x' is not a number of at least 0"),
+        (["explain", "fruit.csv", "-t", "kind", "--test-size", "-1"], "'--test-size': '-1' is not a number of"),
+        (["fit", "fruit.csv", "-t", "kind", "--trees", "many"], "'--trees': 'many' is not a whole number from 1 on"),
+        (["demo", "--fast"], "--fast"),
+        (["demo", "data.csv"], "data.csv"),
+        (["study"], "Missing argument 'STUDY'. Choose from: mirco, rcboost, peers, all, tables"),
+        (["study", "magic"], "'magic' is not one of 'mirco', 'rcboost', 'peers', 'all', 'tables'"),
+        (["study", "mirco", "--jobs", "0"], "0 processes do no work"),
+        (["study", "mirco", "--jobs", "x"], "'--jobs': 'x' is not a whole number"),
         (["predict", "model.json"], "Missing argument 'DATA'"),
         (["divine", "model.json"], "No such command 'divine'"),
         (["predict", "model.json", "fruit.csv", "--fast"], "--fast"),

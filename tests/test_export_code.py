@@ -18,7 +18,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from rulecover import MIRCOClassifier, RulePathClassifier, RuleSet, explain
+from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor, RuleSet, explain
 from rulecover.exceptions import ExportError, MissingExtraError, UnreadableModelError
 from rulecover.export import (
     conditions,
@@ -209,13 +209,16 @@ def test_what_cannot_be_exported_is_refused_with_a_way_out(mirco: MIRCOClassifie
         to_pmml(hostile_case("bell \a").model)
 
 
-def test_any_size_of_a_path_is_exported_but_none_without_rules() -> None:
+def test_any_size_of_a_path_is_exported_and_none_as_a_rule_that_always_holds() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     path = RulePathClassifier(max_rules=3, choose="last", random_state=0).fit(X, y)
+    of_numbers = RulePathRegressor(max_rules=3, choose="last", random_state=0).fit(X, X.iloc[:, 3] + 5)
 
-    assert from_json(to_json(path.at(2))).predict_proba(X).tolist() == path.at(2).predict_proba(X).tolist()
-    with pytest.raises(ExportError, match=r"no rules.*at\(1\)"):
-        to_json(path.at(0))
+    for size in (2, 0):
+        read = from_json(to_json(path.at(size)))
+        assert read.predict_proba(X).tolist() == path.at(size).predict_proba(X).tolist()
+        assert from_json(to_json(of_numbers.at(size))).predict(X).tolist() == of_numbers.at(size).predict(X).tolist()
+    assert [rule.text for rule in read.rules] == ["always"]
 
 
 class _Mine(Closest):

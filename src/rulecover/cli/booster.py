@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from rulecover.cli.encoding import ColumnsOf, is_text
+from rulecover.cli.encoding import ColumnsOf, is_text, not_for_rules
 from rulecover.cli.errors import CommandError
 from rulecover.cli.header import listed
 from rulecover.readers import read_trees
@@ -53,6 +53,9 @@ def _matched(
 
 def _as_library_takes_it(column: Any) -> Any:
     """Texts as categories, and all else as numbers."""
+    refused = not_for_rules(column)
+    if refused:
+        raise CommandError(f"column {column.name!r} is for no model: {refused}, as the model has seen them.")
     if pd.api.types.is_bool_dtype(column):
         return column.astype("float64")
     return column.astype("category") if is_text(column) else column

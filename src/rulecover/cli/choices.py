@@ -81,8 +81,21 @@ class RuleWeights(StrEnum):
     Z = "z"
 
 
-class ClassWeight(StrEnum):
-    BALANCED = "balanced"
+class EstimatorWeights(StrEnum):
+    COST = "cost"
+    VOTE = "vote"
+    BOTH = "both"
+    NONE = "none"
+
+
+class OnInterrupt(StrEnum):
+    RAISE = "raise"
+    KEEP = "keep"
+
+
+class Preset(StrEnum):
+    AS_IN_PAPER = "as-in-paper"
+    FEW_RULES = "few-rules"
 
 
 class Format(StrEnum):
@@ -92,6 +105,10 @@ class Format(StrEnum):
     PANDAS = "pandas"
     PMML = "pmml"
     ONNX = "onnx"
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    SENTENCES = "sentences"
 
 
 class SqlDialect(StrEnum):

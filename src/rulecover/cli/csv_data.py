@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.errors import ParserError, ParserWarning
 
 from rulecover.cli.choices import Task
-from rulecover.cli.encoding import MISSING, ColumnsOf, for_forests
+from rulecover.cli.encoding import MISSING, ColumnsOf, for_forests, not_for_rules, odd_text, plain
 from rulecover.cli.errors import CommandError
 from rulecover.cli.header import Header, not_text
 
@@ -76,7 +76,8 @@ def labelled(
     """The table of a data frame that was read from a file; `columns` says what becomes of all but the target."""
     notes = list(notes)
     kept = frame[target].notna().to_numpy()
-    kind, labels = _target(frame[target][kept], task)
+    kind, labels, odd = _target(frame[target][kept], task)
+    notes += odd
     if kind != task and kind == Task.NUMBERS:
         notes.append(f"{target!r} has {len(np.unique(labels))} different numbers and is predicted as a number.")
     if not kept.all():
@@ -123,31 +124,60 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
     return frame.loc[:, [bool(name) for name in names]], notes
 
 
-def _target(known: Any, task: Task | None) -> tuple[Task, Any]:
-    """What the target is, and a class or a number for each row."""
+def _target(known: Any, task: Task | None) -> tuple[Task, Any, list[str]]:
+    """What the target is, a class or a number for each row, and what is odd about them, in sentences."""
+    known = plain(known)
+    refused = not_for_rules(known)
+    if refused:
+        raise CommandError(f"{known.name!r} is no target: {refused}, or choose another column.")
     if not pd.api.types.is_numeric_dtype(known) or pd.api.types.is_bool_dtype(known):
-        if task == Task.NUMBERS:
-            raise CommandError(
-                f"the target {known.name!r} holds {str(known.iloc[0])!r}, which is no number; leave --task out, or "
-                "choose another target."
-            )
-        labels = known.astype(str).to_numpy(dtype=object).astype(str)
-        _check_repeated(known.name, labels)
-        return Task.CLASSES, labels
+        return _words(known, task)
     numbers = known.to_numpy(dtype=np.float64)
+    kind = _kind(known, numbers, task)
+    if kind == Task.NUMBERS:
+        return kind, numbers, []
+    return kind, numbers.astype(np.int64) if _are_whole(numbers) else numbers.astype(str), []
+
+
+def _kind(known: Any, numbers: Any, task: Task | None) -> Task:
+    """What a target of numbers is."""
     if not np.isfinite(numbers).all():
         raise CommandError(f"the target {known.name!r} has infinite values; classes must be finite or text.")
-    whole = bool((numbers == np.round(numbers)).all()) and bool((np.abs(numbers) < 2**53).all())
-    different = len(np.unique(numbers))
-    many = different > (MOST_NUMERIC_CLASSES if whole else MOST_FRACTIONAL_CLASSES)
+    many = _are_many(numbers)
     if task == Task.CLASSES and many:
         raise CommandError(
-            f"the target {known.name!r} has {different} different numbers, so it is a measurement and not a class; "
-            "cut it into ranges first (low, medium, high), or leave --task out to predict the number."
+            f"the target {known.name!r} has {len(np.unique(numbers))} different numbers, so it is a measurement and "
+            "not a class; cut it into ranges first (low, medium, high), or leave --task out to predict the number."
         )
-    if task == Task.NUMBERS or many:
-        return Task.NUMBERS, numbers
-    return Task.CLASSES, numbers.astype(np.int64) if whole else numbers.astype(str)
+    return Task.NUMBERS if task == Task.NUMBERS or many else Task.CLASSES
+
+
+def _are_whole(numbers: Any) -> bool:
+    return bool((numbers == np.round(numbers)).all()) and bool((np.abs(numbers) < 2**53).all())
+
+
+def _are_many(numbers: Any) -> bool:
+    """Whether these are numbers of a measurement."""
+    return len(np.unique(numbers)) > (MOST_NUMERIC_CLASSES if _are_whole(numbers) else MOST_FRACTIONAL_CLASSES)
+
+
+def _words(known: Any, task: Task | None) -> tuple[Task, Any, list[str]]:
+    """The classes of a target that holds texts, if they are classes and not numbers with a word among them."""
+    odd = odd_text(known)
+    if odd is not None and odd.is_rare and (task == Task.NUMBERS or _are_many(odd.numbers)):
+        raise CommandError(
+            f"the target {known.name!r} holds numbers, but {odd}; correct the cell, or leave it empty if nothing is "
+            "known."
+        )
+    if task == Task.NUMBERS:
+        raise CommandError(
+            f"the target {known.name!r} holds {str(known.iloc[0]) if odd is None else odd.text!r}, which is no number; "
+            "leave --task out, or choose another target."
+        )
+    labels = known.astype(str).to_numpy(dtype=object).astype(str)
+    _check_repeated(known.name, labels)
+    mixed = f"the target {known.name!r} holds numbers, but also {odd}; each is taken as a class of its own."
+    return Task.CLASSES, labels, [] if odd is None else [mixed]
 
 
 def _check_repeated(name: str, labels: Any) -> None:

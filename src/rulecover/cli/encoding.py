@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,9 @@ MISSING = "(missing)"
 
 #: From a data frame to columns of numbers, the levels that 0/1 ones stand for, and what was done, in sentences.
 ColumnsOf = Callable[[Any], tuple[Any, dict[int, tuple[str, str]], list[str]]]
+
+#: What pandas calls columns of dates and times.
+_TIMES = ("datetime64", "datetime", "date", "timedelta64", "timedelta", "time", "period")
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -35,11 +39,14 @@ def encoded(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, s
     levels: dict[int, tuple[str, str]] = {}
     notes: list[str] = []
     for name in frame.columns:
-        column = _numbers_if_it_can(frame[name])
-        reason = _useless(column, max_levels)
+        column = plain(frame[name])
+        reason = not_for_rules(column) or _useless(column, max_levels)
         if reason:
             notes.append(f"column {name!r} left out: {reason}.")
         elif is_text(column):
+            odd = odd_text(column)
+            if odd is not None and odd.is_rare:
+                notes.append(f"column {name!r} is taken as text: it holds numbers, but {odd}.")
             for level, indicator in _indicators(column):
                 levels[len(columns)] = (name, level)
                 columns[_free_name(f"{name} = {level}", columns, frame)] = indicator
@@ -48,13 +55,67 @@ def encoded(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, s
     return pd.DataFrame(columns, index=frame.index), levels, notes
 
 
-def _numbers_if_it_can(column: Any) -> Any:
-    """A text column of numbers in which Python wrote None for what is missing, as numbers."""
-    if not is_text(column) or not (column == "None").any():
+def plain(column: Any) -> Any:
+    """The column; as numbers what is in decimal notation, or has None where Python wrote it for what is missing."""
+    if not is_text(column) or not_for_rules(column):
+        return column
+    if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
+        return column.astype(np.float64)
+    if not (column == "None").any():
         return column
     known = column.where(column != "None")
     numbers = pd.to_numeric(known, errors="coerce")
     return numbers if (numbers.isna() == known.isna()).all() else column
+
+
+def not_for_rules(column: Any) -> str:
+    """Why rules cannot speak of what a column holds; nothing if they can."""
+    if pd.api.types.infer_dtype(column, skipna=True) in _TIMES:
+        return "it holds dates or times; make numbers of them first, such as the year or the days since a day"
+    first = column.dropna().iloc[:1].tolist()
+    if first and isinstance(first[0], (list, tuple, dict, set, np.ndarray)):
+        return "it holds lists; make a column of each of their parts first"
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class OddText:
+    """Texts among numbers.
+
+    Parameters
+    ----------
+    text, row
+        The first of them, and its row, counted from 1 below the header.
+    count
+        How many there are.
+    numbers
+        What all the other cells hold.
+    """
+
+    text: str
+    row: int
+    count: int
+    numbers: Any
+
+    @property
+    def is_rare(self) -> bool:
+        return self.count < len(self.numbers)
+
+    def __str__(self) -> str:
+        return f"{self.text[:40]!r} in data row {self.row}"
+
+
+def odd_text(column: Any) -> OddText | None:
+    """The texts in a column that holds numbers, too."""
+    if not is_text(column) or pd.api.types.is_bool_dtype(column):
+        return None
+    known = column.dropna()
+    numbers = pd.to_numeric(known.astype(str), errors="coerce").to_numpy(dtype=np.float64)
+    odd = np.flatnonzero(np.isnan(numbers))
+    if not 0 < odd.size < len(known):
+        return None
+    first = int(odd[0])
+    return OddText(str(known.iloc[first]), int(known.index[first]) + 1, len(odd), numbers[~np.isnan(numbers)])
 
 
 def is_text(column: Any) -> bool:
@@ -68,12 +129,15 @@ def _useless(column: Any, max_levels: int) -> str:
         return "every value is missing"
     if different == 1:
         return "every value is the same"
-    if is_text(column) and different > max_levels:
-        return (
-            f"it has {different} different texts, such as {str(column.dropna().iloc[0])[:30]!r}, and rules on them "
-            f"would only name rows (--max-levels {different} keeps it)"
-        )
-    return ""
+    if not is_text(column) or different <= max_levels:
+        return ""
+    odd = odd_text(column)
+    if odd is not None and odd.is_rare:
+        return f"it holds numbers, but {odd}; correct the cell, or leave it empty if nothing is known"
+    return (
+        f"it has {different} different texts, such as {str(column.dropna().iloc[0])[:30]!r}, and rules on them "
+        f"would only name rows (--max-levels {different} keeps it)"
+    )
 
 
 def _indicators(column: Any) -> list[tuple[str, Any]]:

@@ -18,11 +18,20 @@ class CommandError(RulecoverError):
 
 
 def require_folder(path: Path) -> None:
-    """Raises before any work is done if the file could not be written for want of a folder."""
+    """Raises before any work is done if the file could not be written for want of a folder that takes it."""
     if not path.parent.is_dir():
         raise CommandError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first.")
     if path.is_dir():
         raise CommandError(f"{str(path)!r} is a folder; name a file in it, such as {str(path / 'report.html')!r}.")
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            return
+    except OSError as error:
+        raise CommandError(
+            f"nothing can be written to the folder {str(path.parent)!r} ({error.strerror}); name another."
+        ) from error
 
 
 def one_line_errors(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rulecover.cli import explain_options as of
 from rulecover.cli.choices import Method
 from rulecover.cli.errors import one_line_errors, require_folder
 from rulecover.cli.method import chosen_method
-from rulecover.cli.options import DataFile, Debug, Drop, Jobs, MaxLevels, Quiet, Separator, Target, TaskOption
+from rulecover.cli.options import (
+    ClassWeights,
+    DataFile,
+    Debug,
+    Drop,
+    Jobs,
+    MaxLevels,
+    Quiet,
+    Separator,
+    Target,
+    TaskOption,
+)
 
 
 @one_line_errors
@@ -27,13 +40,15 @@ def explain(
     within: of.Within = None,
     method: of.MethodOption = None,
     solver: of.SolverOption = None,
-    demand: of.Demand = 1,
+    demand: of.Demand = None,
     vote: of.VoteOption = None,
     fallback: of.FallbackOption = None,
     time_limit: of.TimeLimit = None,
     criterion: of.CriterionOption = None,
     impurity_weight: of.ImpurityWeight = 1.0,
     length_weight: of.LengthWeight = 0.0,
+    prune: of.Prune = None,
+    class_weight: ClassWeights = None,
     report: of.Report = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -59,7 +74,7 @@ def explain(
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     if report is not None:
         require_folder(report)
-    cover = {
+    cover: dict[str, Any] = {
         "solver": solver and solver.value,
         "demand": demand,
         "vote": vote and vote.value,
@@ -68,11 +83,12 @@ def explain(
         "criterion": criterion and criterion.value,
         "impurity_weight": impurity_weight,
         "length_weight": length_weight,
+        "prune": prune,
     }
     method = chosen_method(method, within=within, max_rules=max_rules, cover=cover)
 
     from rulecover.cli.encoding import for_forests
-    from rulecover.cli.pipeline import Forest, covered, explained, followed
+    from rulecover.cli.pipeline import Forest, chosen_by, explained
     from rulecover.cli.printing import Printer
     from rulecover.cli.tables import labelled_table
 
@@ -80,12 +96,9 @@ def explain(
     columns = for_forests(max_levels)
     table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator, task=task)
     forest = Forest(trees=trees, depth=depth, seed=seed, jobs=jobs)
-    if method is Method.PATH:
-        rules_of = followed(forest, task=table.task, max_rules=max_rules, within=within)
-    else:
-        limit = {} if max_rules is None else {"max_rules": max_rules}
-        options = {name: value for name, value in cover.items() if value is not None}
-        rules_of = covered(forest, task=table.task, **options, **limit)
+    options: dict[str, Any] = {"within": within} if method is Method.PATH else cover
+    options |= {"max_rules": max_rules, "class_weight": class_weight}
+    rules_of = chosen_by(method, forest, table, {name: value for name, value in options.items() if value is not None})
     summary = explained(table, forest, rules_of, test_size=test_size, printer=printer)
     printer.summary(summary)
     if report is not None:

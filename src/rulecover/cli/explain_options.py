@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from rulecover.cli.choices import Criterion, Fallback, Method, Solver, Vote
-from rulecover.cli.options import DATA, FOREST, OUTPUT, RULES, number, option, whole
+from rulecover.cli.options import DATA, FOREST, OUTPUT, RULES, number, option, parsed, whole
+from rulecover.cli.values import class_demand, number_from
 
-TestSize = Annotated[float, option(DATA, True, "Share of the rows to hold out for the figures.", metavar="SHARE")]
+TestSize = Annotated[
+    float,
+    option(DATA, True, "Share of the rows to hold out for the figures.", parser=number_from(0.0), metavar="SHARE"),
+]
 
 Trees = Annotated[int, whole(FOREST, True, "Trees in the forest.")]
 Depth = Annotated[int, whole(FOREST, True, "Depth of its trees: the most conditions in a rule.")]
@@ -49,7 +53,17 @@ SolverOption = Annotated[
         "found when the time is up. forward, for numbers: those that explain most.",
     ),
 ]
-Demand = Annotated[int, whole(RULES, True, "How many rules must cover each row: more rules, steadier votes.")]
+Demand = Annotated[
+    list[Any] | None,
+    parsed(
+        RULES,
+        "1",
+        "How many rules must cover each row: more rules, steadier votes. CLASS=N: each row of that class; may be "
+        "repeated.",
+        class_demand,
+        "N|CLASS=N",
+    ),
+]
 VoteOption = Annotated[
     Vote | None,
     option(
@@ -74,7 +88,7 @@ TimeLimit = Annotated[
         RULES,
         "the solver's own",
         "Seconds for search or exact to choose the rules.",
-        min=0.001,
+        parser=number_from(0.001),
         metavar="SECONDS",
     ),
 ]
@@ -90,4 +104,8 @@ ImpurityWeight = Annotated[
     ),
 ]
 LengthWeight = Annotated[float, number(RULES, True, "Price of a condition. Higher: shorter rules.")]
+Prune = Annotated[
+    bool | None,
+    option(RULES, False, "Drop conditions that are not needed, and cover again: fewer, shorter rules.", "--prune"),
+]
 Report = Annotated[Path | None, option(OUTPUT, False, "Write a report to this HTML file.", metavar="FILE")]

@@ -1,15 +1,20 @@
-"""``rulecover export``: a saved model as code or as a file for other programs."""
+"""``rulecover export``: a saved model as code, as a file for other programs, or for people to read."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rulecover.cli.choices import Format, SqlDialect
 from rulecover.cli.errors import CommandError, one_line_errors
 from rulecover.cli.options import Debug, ModelFile, check_out, out_file
+
+if TYPE_CHECKING:
+    from rulecover.export.model import ScoredRules
 
 
 @one_line_errors
@@ -38,11 +43,14 @@ def export(
 ) -> None:
     """Write a model as SQL, Python, JavaScript, pandas, PMML or ONNX; every one answers as the model does.
 
+    Or for people: its rules as a table in text, Markdown or LaTeX, or as English sentences.
+
     \b
     Examples:
       rulecover export model.json --to sql --dialect postgres --table public.customers --keep id
       rulecover export model.json --to javascript --out rules.js
       rulecover export model.json --to onnx --out rules.onnx
+      rulecover export model.json --to sentences
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     check_out(out)
     if to is Format.SQL and dialect is None:
@@ -50,24 +58,31 @@ def export(
     if to is Format.ONNX and str(out) == "-":
         raise CommandError("an ONNX model is no text; name a file by --out.")
 
-    import sys
-
-    from rulecover import export as exporters
     from rulecover.cli.model_file import load
     from rulecover.files import whole_file
 
     rules = load(model).rules
     if to is Format.ONNX:
+        from rulecover.export import to_onnx
+
         with whole_file(out, binary=True) as file:
-            file.write(exporters.to_onnx(rules).SerializeToString())
+            file.write(to_onnx(rules).SerializeToString())
         return
-    if to is Format.SQL:
-        parts = tuple(table.split("."))
-        text = exporters.to_sql(rules, parts, dialect=str(dialect), keep=keep or ()) + ";\n"
-    else:
-        text = getattr(exporters, f"to_{to}")(rules)
+    text = _text(rules, to, table=table, dialect=dialect, keep=keep or ())
     if str(out) == "-":
         sys.stdout.write(text)
         return
     with whole_file(out) as file:
         file.write(text)
+
+
+def _text(rules: ScoredRules, to: Format, *, table: str, dialect: SqlDialect | None, keep: Sequence[str]) -> str:
+    from rulecover import export as exporters
+    from rulecover.cli.for_people import WRITTEN, for_people
+
+    if to in WRITTEN:
+        return for_people(rules, to)
+    if to is Format.SQL:
+        return exporters.to_sql(rules, tuple(table.split(".")), dialect=str(dialect), keep=keep) + ";\n"
+    code: str = getattr(exporters, f"to_{to}")(rules)
+    return code

@@ -12,6 +12,7 @@ from rulecover.cli.choices import Trainer
 from rulecover.cli.errors import one_line_errors
 from rulecover.cli.options import (
     FOREST,
+    ClassWeights,
     DataFile,
     Debug,
     Drop,
@@ -25,6 +26,7 @@ from rulecover.cli.options import (
     out_file,
 )
 from rulecover.cli.trainers import given_options
+from rulecover.cli.values import whole_from
 
 
 @one_line_errors
@@ -55,35 +57,49 @@ def fit(
     separator: Separator = None,
     trees: of.Trees = None,
     depth: of.Depth = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Same seed, same rules.", rich_help_panel=FOREST)] = 0,
+    seed: Annotated[
+        int, typer.Option(parser=whole_from(0), metavar="N", help="Same seed, same rules.", rich_help_panel=FOREST)
+    ] = 0,
     jobs: Jobs = 1,
+    preset: of.PresetOption = None,
     max_rules: of.MaxRules = None,
     vote: of.VoteOption = None,
     fallback: of.FallbackOption = None,
     criterion: of.CriterionOption = None,
-    class_weight: of.ClassWeightOption = None,
+    class_weight: ClassWeights = None,
+    scale: of.Scale = None,
+    min_samples: of.MinSamples = None,
+    ridge: of.Ridge = None,
     time_limit: of.TimeLimit = None,
     solver: of.SolverOption = None,
     demand: of.Demand = None,
     impurity_weight: of.ImpurityWeight = None,
     length_weight: of.LengthWeight = None,
     prune: of.Prune = None,
+    prune_held_out: of.PruneHeldOut = None,
+    estimator_weights: of.EstimatorWeightsOption = None,
     max_rmp_calls: of.Calls = None,
     pricing: of.PricingOption = None,
     duals: of.DualsOption = None,
+    step: of.Step = None,
     admit: of.AdmitOption = None,
     remove: of.RemoveOption = None,
     rule_weights: of.RuleWeightsOption = None,
     early_stopping: of.EarlyStopping = None,
+    on_interrupt: of.OnInterruptOption = None,
     within: of.Within = None,
     choose: of.ChooseOption = None,
+    cv: of.Folds = None,
+    max_depth: of.MaxDepth = None,
     max_clauses: of.MaxClauses = None,
     model_share: of.ModelShare = None,
-    ridge: of.Ridge = None,
+    shrinkage: of.Shrinkage = None,
+    tries: of.Tries = None,
     forbidden: of.Forbidden = None,
     required: of.Required = None,
     rising: of.Rising = None,
     falling: of.Falling = None,
+    keep: of.Keep = None,
     out: Annotated[Path, out_file("Where to write the model, as JSON; - for standard output.")] = Path("model.json"),
     quiet: Quiet = False,
     debug: Debug = False,

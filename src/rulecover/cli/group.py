@@ -47,8 +47,8 @@ def _told(error: Any) -> int:
     """Says what is mistyped; returns the exit code."""
     message = error.format_message().removesuffix(".").replace("Value error, ", "")
     context = getattr(error, "ctx", None)
-    if "\n" in message or context is None:  # the help, for a command without any words
+    if context is None or ("\n" in message and isinstance(context.command, TyperGroup)):  # help, without any words
         error.show()
     else:
-        typer.echo(f"error: {message}; see {context.command_path} --help.", err=True)
+        typer.echo(f"error: {' '.join(message.split())}; see {context.command_path} --help.", err=True)
     return int(error.exit_code)

@@ -22,6 +22,14 @@ class Header:
     separator: str
 
 
+def is_model(path: Path) -> bool:
+    """Whether a file begins as the models do that rulecover fit writes."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return b'"rulecover rules"' in file.read(200)
+
+
 def read_header(path: Path, separator: str | None) -> Header:
     """The header, or an error that says what is wrong with the file."""
     if not path.exists() or path.is_dir():

@@ -11,13 +11,14 @@ from rulecover.cli.errors import CommandError
 #: ``None``, what is predicted decides.
 COVER_DEFAULTS: dict[str, object] = {
     "solver": None,
-    "demand": 1,
+    "demand": None,
     "vote": None,
     "fallback": None,
     "time_limit": None,
     "criterion": None,
     "impurity_weight": 1.0,
     "length_weight": 0.0,
+    "prune": None,
 }
 
 

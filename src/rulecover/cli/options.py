@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rulecover.cli.choices import Task
+from rulecover.cli.values import class_weight, number_from, whole_from
 
 DATA, FOREST, RULES, OUTPUT = "The data", "The forest", "The rules", "The output"
 
@@ -19,12 +20,17 @@ def option(panel: str, default: str | bool, text: str, *names: str, **settings: 
 
 def whole(panel: str, default: str | bool, text: str, *names: str, least: int = 1) -> Any:
     """An option that is a whole number."""
-    return option(panel, default, text, *names, min=least, metavar="N")
+    return option(panel, default, text, *names, parser=whole_from(least), metavar="N")
 
 
 def number(panel: str, default: str | bool, text: str, *, least: float = 0.0, most: float | None = None) -> Any:
     """An option that is a number."""
-    return option(panel, default, text, min=least, max=most, metavar="X")
+    return option(panel, default, text, parser=number_from(least, most), metavar="X")
+
+
+def parsed(panel: str, default: str | bool, text: str, parser: Any, metavar: str, **settings: Any) -> Any:
+    """An option whose words a function reads."""
+    return option(panel, default, text, parser=parser, metavar=metavar, **settings)
 
 
 def out_file(text: str) -> Any:
@@ -61,7 +67,7 @@ Drop = Annotated[
 MaxLevels = Annotated[
     int,
     typer.Option(
-        min=1,
+        parser=whole_from(1),
         metavar="N",
         help="Text columns with more different values are left out: they are names, dates or free text.",
         rich_help_panel=DATA,
@@ -84,10 +90,22 @@ def _some_threads(jobs: int | None) -> int | None:
 Jobs = Annotated[
     int,
     typer.Option(
+        parser=whole_from(-1),
         callback=_some_threads,
         metavar="N",
         help="Threads; -1 takes every core. The rules stay the same.",
         rich_help_panel=FOREST,
+    ),
+]
+ClassWeights = Annotated[
+    list[Any] | None,
+    parsed(
+        RULES,
+        "every row counts the same",
+        "balanced: every class counts the same, however few rows it has. CLASS=X: what a row of that class counts; "
+        "may be repeated.",
+        class_weight,
+        "balanced|CLASS=X",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but the result.", rich_help_panel=OUTPUT)]
@@ -95,11 +113,15 @@ Debug = Annotated[bool, typer.Option("--debug", help="On an error, show where it
 
 
 def check_inputs(model: Path, data: Path) -> None:
-    """Raises if both are to be read from standard input."""
+    """Raises if both are to be read from standard input, or a model stands where a table should."""
     from rulecover.cli.errors import CommandError
+    from rulecover.cli.header import is_model
 
     if str(model) == str(data) == "-":
         raise CommandError("standard input can be the model or the data, not both; name a file for one of them.")
+    if is_model(data):
+        way = "give a table" if str(model) == "-" or is_model(model) else f"swap them: {data} {model}"
+        raise CommandError(f"{data} is a model and no table; the model comes first, then the data, so {way}.")
 
 
 def check_out(out: Path) -> None:

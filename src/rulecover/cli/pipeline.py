@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,10 +16,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import rulecover
-from rulecover.cli.choices import Task
+from rulecover.cli.choices import Method, Task
 from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer
+from rulecover.cli.settings import settings_of
 from rulecover.cli.wording import readable
 from rulecover.view.summary import Summary
 
@@ -48,18 +49,24 @@ def covered(forest: Forest, *, task: Task = Task.CLASSES, **options: Any) -> Rul
     return partial(rulecover.explain, random_state=forest.seed, n_jobs=forest.jobs, **options)
 
 
-def followed(
-    forest: Forest, *, task: Task = Task.CLASSES, max_rules: int | None = None, within: float | None = None
-) -> RulesOf:
+def followed(forest: Forest, *, task: Task = Task.CLASSES, **options: Any) -> RulesOf:
     """Rules that are as accurate as so many can be; cross-validation says how many are worth it."""
     kind = rulecover.RulePathClassifier if task == Task.CLASSES else rulecover.RulePathRegressor
 
     def rules_of(model: Any, X: Any, y: Any) -> Any:
-        limit: dict[str, Any] = {} if max_rules is None else {"max_rules": max_rules}
-        path = kind(FrozenEstimator(model), within=within, random_state=forest.seed, n_jobs=forest.jobs, **limit)
+        path = kind(FrozenEstimator(model), random_state=forest.seed, n_jobs=forest.jobs, **options)
         return path.fit(X, y)
 
     return rules_of
+
+
+def chosen_by(method: Method, forest: Forest, table: Table, options: Mapping[str, Any]) -> RulesOf:
+    """Rules chosen by a method with options as they were typed."""
+    classes, by_path = table.task == Task.CLASSES, method is Method.PATH
+    covers = rulecover.MIRCOClassifier if classes else rulecover.MIRCORegressor
+    paths = rulecover.RulePathClassifier if classes else rulecover.RulePathRegressor
+    settings = settings_of(paths if by_path else covers, options, table)
+    return (followed if by_path else covered)(forest, task=table.task, **settings)
 
 
 def explained(table: Table, forest: Forest, rules_of: RulesOf, *, test_size: float, printer: Printer) -> Summary:

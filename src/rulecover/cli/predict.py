@@ -19,6 +19,7 @@ from rulecover.cli.options import (
     check_out,
     out_file,
 )
+from rulecover.cli.values import number_from
 
 
 @one_line_errors
@@ -41,6 +42,7 @@ def predict(
     interval: Annotated[
         float | None,
         typer.Option(
+            parser=number_from(0.0),
             metavar="SHARE",
             help="Of numbers, also write lower and upper: between them the right answer should be with this "
             "probability, such as 0.9.",

@@ -35,7 +35,7 @@ def reasons_in_words(model: Model, row: Any, number: int) -> str:
     values = ", ".join(f"{printable(str(name))} = {_value(row[name].iloc[0])}" for name in row.columns)
     return "\n".join(
         [
-            f"Row {number}: {values}",
+            f"Row {number}: {values or 'the rules ask for no column'}",
             f"Answer: {_answer(rules, X)}",
             _DECIDED_BY[told["decided_by"].iloc[0]] if "decided_by" in told else _ADDED,
             _table(rules, told),

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rulecover.cli.errors import CommandError, one_line_errors
+from rulecover.cli.values import whole_from
 
 _DATA, _WORK = "The data", "The work"
 
@@ -81,6 +82,7 @@ def study(
     jobs: Annotated[
         int,
         typer.Option(
+            parser=whole_from(-1),
             callback=_some_jobs,
             metavar="N",
             help="Processes; -1 takes every core. The results stay the same.",
@@ -124,15 +126,15 @@ def study(
     from rulecover.cli.studying import make_tables, run_study
 
     if which is Which.TABLES:
-        make_tables(out, data, _names(datasets))
+        make_tables(out, data, _names("--datasets", datasets))
         return
     run_study(
         which.value,
         own=own,
         jobs=jobs,
-        methods=_names(methods),
+        methods=_names("--methods", methods),
         out=out,
-        datasets=_names(datasets),
+        datasets=_names("--datasets", datasets),
         folder=data,
         cache=cache,
         seeds=[_whole(seed) for seed in seeds.split(",")],
@@ -140,8 +142,13 @@ def study(
     )
 
 
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+def _names(option: str, text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise CommandError(f"{option} {text!r} names none; name some with commas between, or leave it out.")
+    return names
 
 
 def _whole(text: str) -> int:

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rulecover.cli.choices import Trainer
+from rulecover.cli.choices import Preset, Trainer
 from rulecover.cli.errors import CommandError
 
 _MIRCO, _RCBOOST, _PATH = Trainer.MIRCO, Trainer.RCBOOST, Trainer.PATH
 
 #: The methods that have an option, by its name in Python.
 METHODS = {
-    "depth": tuple(Trainer),
-    "class_weight": tuple(Trainer),
+    **dict.fromkeys(("depth", "class_weight"), tuple(Trainer)),
+    "max_rules": tuple(Trainer),
     "trees": (_MIRCO, _PATH),
-    "max_rules": (_MIRCO, _PATH),
-    **dict.fromkeys(("vote", "fallback", "criterion", "time_limit"), (_MIRCO, _RCBOOST)),
-    **dict.fromkeys(("solver", "demand", "impurity_weight", "length_weight", "prune"), (_MIRCO,)),
-    **dict.fromkeys(("max_rmp_calls", "pricing", "duals", "admit", "remove"), (_RCBOOST,)),
-    **dict.fromkeys(("rule_weights", "early_stopping"), (_RCBOOST,)),
-    **dict.fromkeys(("within", "choose", "max_clauses", "model_share", "ridge"), (_PATH,)),
-    **dict.fromkeys(("forbidden", "required", "rising", "falling"), (_PATH,)),
+    **dict.fromkeys(("vote", "fallback", "criterion", "scale", "time_limit", "preset"), (_MIRCO, _RCBOOST)),
+    **dict.fromkeys(("min_samples", "ridge"), (_MIRCO, _PATH)),
+    **dict.fromkeys(("solver", "demand", "impurity_weight", "length_weight", "estimator_weights"), (_MIRCO,)),
+    **dict.fromkeys(("prune", "prune_held_out"), (_MIRCO,)),
+    **dict.fromkeys(("max_rmp_calls", "pricing", "duals", "step", "admit", "remove"), (_RCBOOST,)),
+    **dict.fromkeys(("rule_weights", "early_stopping", "on_interrupt"), (_RCBOOST,)),
+    **dict.fromkeys(("within", "choose", "cv", "max_depth", "model_share", "shrinkage", "tries"), (_PATH,)),
+    **dict.fromkeys(("max_clauses", "forbidden", "required", "rising", "falling", "keep"), (_PATH,)),
 }
 
 _SPELLED = {"max_rmp_calls": "--calls", "forbidden": "--forbid", "required": "--require"}
@@ -40,20 +41,37 @@ def given_options(method: Trainer, asked: Mapping[str, Any], *, trained: bool) -
         Whether the model is there already.
     """
     given = {name: asked[name] for name in METHODS if _is_given(asked[name])}
-    if trained and method is not Trainer.MIRCO:
-        raise CommandError(
-            f"--model goes with --method mirco: a file has trees whose rules can be covered, but {method.value} asks "
-            "for a model that it can train."
-        )
+    if trained:
+        _check_trained(method, given)
     for name in given:
         if method not in METHODS[name]:
             raise CommandError(
                 f"{spelled(name)} belongs to --method {' and '.join(METHODS[name])}, but the method is "
                 f"{method.value}; leave one or the other out."
             )
-        if trained and name in ("trees", "depth"):
-            raise CommandError(f"{spelled(name)} is for training, but --model is trained; leave one or the other out.")
+    _check_together(method, given)
     return given
+
+
+def _check_trained(method: Trainer, given: Mapping[str, Any]) -> None:
+    if method is not Trainer.MIRCO:
+        raise CommandError(
+            f"--model goes with --method mirco: a file has trees whose rules can be covered, but {method.value} asks "
+            "for a model that it can train."
+        )
+    for name in ("trees", "depth", "prune_held_out"):
+        if name in given:
+            raise CommandError(f"{spelled(name)} is for training, but --model is trained; leave one or the other out.")
+
+
+def _check_together(method: Trainer, given: Mapping[str, Any]) -> None:
+    if "prune" in given and "prune_held_out" in given:
+        raise CommandError("--prune always prunes, --prune-held-out only where it pays; leave one of them out.")
+    if "max_rules" in given and method is Trainer.RCBOOST and given.get("preset") != Preset.FEW_RULES:
+        raise CommandError(
+            "--max-rules belongs to --method mirco and path, and to --preset few-rules of rcboost: a boosting has the "
+            "rules that its --calls find; leave it out, or say --preset few-rules."
+        )
 
 
 def _is_given(value: Any) -> bool:

@@ -8,6 +8,7 @@ import typer
 
 from rulecover.cli.errors import CommandError, one_line_errors
 from rulecover.cli.options import DATA, DataFile, Debug, ModelFile, Separator, check_inputs
+from rulecover.cli.values import whole_from
 
 
 @one_line_errors
@@ -17,7 +18,9 @@ def why(
     *,
     row: Annotated[
         int,
-        typer.Option(min=1, metavar="N", help="The row, counted from 1 below the header.", rich_help_panel=DATA),
+        typer.Option(
+            parser=whole_from(1), metavar="N", help="The row, counted from 1 below the header.", rich_help_panel=DATA
+        ),
     ] = 1,
     separator: Separator = None,
     debug: Debug = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from rulecover.export.labels import Label
 from rulecover.export.model import EXPORTED_FALLBACKS, SWAPPED, AddedClasses, Answer, Classes, Mean, ScoredRules
 from rulecover.fallback import FALLBACKS, NUMERIC_FALLBACKS
 from rulecover.frontier.family import AdditiveVote
+from rulecover.impurity import Impurity
 from rulecover.means import FittedVote, MeanVote
 from rulecover.rules import RuleSet
 from rulecover.typing import Floats
@@ -81,18 +83,25 @@ def _of_path(model: Any) -> ScoredRules:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    vote: AdditiveVote = model.votes_
-    if not len(vote):
-        raise ExportError(
-            "this model has no rules, only a default vote; take a larger size where the path has one, such as "
-            "model.at(1), or fit on data with something to tell apart."
-        )
+    vote: AdditiveVote = model.votes_ if len(model.votes_) else _always(model.votes_, model._impurity)
     _check_columns(vote.rules, model.n_features_in_)
     seen = vote.rules.evidence
     if isinstance(seen, ClassEvidence):
         return _scored(vote.rules, vote.votes, AddedClasses(seen.classes), seen.totals, base=vote.default)
     weightless, base = np.zeros(len(vote)), np.append(vote.default, 1.0)
-    return _scored(model.rules_, np.column_stack([vote.votes, weightless]), Mean(), base, base=base)
+    return _scored(vote.rules, np.column_stack([vote.votes, weightless]), Mean(), base, base=base)
+
+
+def _always(vote: AdditiveVote, impurity: Impurity) -> AdditiveVote:
+    """A default vote without rules as one rule that always holds: no format has a word for a model without any."""
+    seen = vote.rules.evidence
+    assert seen is not None
+    sums = seen.totals[None]
+    met = replace(seen, sums=sums, impurity=impurity(sums), cost=1 + impurity(sums))
+    if isinstance(met, NumericEvidence):
+        met = replace(met, adds=vote.default, default=0.0)
+    rules = replace(vote.rules, offset=np.zeros(2, dtype=np.intp), evidence=met, paths=None)
+    return AdditiveVote(rules, vote.default[None], np.zeros_like(vote.default), vote.answers, met.support)
 
 
 def _check_columns(rules: RuleSet, n_features: int) -> None:

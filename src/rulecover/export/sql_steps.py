@@ -109,7 +109,8 @@ class Steps:
 
     def _rows(self, source: exp.Identifier) -> Columns:
         kept = {self._our(f"keep_{i}"): column(title, of=source.copy()) for i, title in enumerate(self.keep)}
-        return kept | {self.script.names[f]: self._feature(each, source) for f, each in self.script.inputs.items()}
+        used = {self.script.names[f]: self._feature(each, source) for f, each in self.script.inputs.items()}
+        return kept | used or {self._our("keep_none"): whole(0)}  # rules that always hold ask for no column
 
     def _feature(self, each: Input, source: exp.Identifier) -> exp.Expression:
         def given() -> exp.Column:

@@ -91,7 +91,6 @@ def study(
     file = ResultsFile(out / FILE)
     if file.path.exists() and not resume:
         raise StudyError(f"{str(file.path)!r} holds results; go on with --resume, or name another --out folder.")
-    out.mkdir(parents=True, exist_ok=True)
     done = file.done()
     data = {name: load(name, folder, cache=cache) for name in dict.fromkeys(datasets)}
     _check_same_data(done, data)
@@ -103,7 +102,17 @@ def study(
         if (cell := Cell(name, method.name, seed, fold)) not in done
         and (len(data[name].classes) == 2 or not method.two_classes)
     ]
+    _make(out)
     return Study(tuple(sorted(tasks, key=lambda task: task.weight)), file, data)
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StudyError(
+            f"the folder {str(out)!r} cannot be made ({error.strerror}); name another --out folder."
+        ) from error
 
 
 def _check_same_data(done: Mapping[Cell, Outcome], data: Mapping[str, Data]) -> None:

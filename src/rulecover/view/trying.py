@@ -95,7 +95,7 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
     missing
         Whether the model takes missing values.
     """
-    found = _played(model)
+    found = _played(model) if len(shown) else None
     if found is None:
         return None
     scored, fallback = found

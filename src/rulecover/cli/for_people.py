@@ -1,0 +1,26 @@
+"""A saved model for people: its rules in a table, or as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from rulecover.cli.choices import Format
+from rulecover.cli.wording import readable
+from rulecover.export.model import ScoredRules
+from rulecover.view.printed import Printed
+
+#: How rules are written.
+WRITTEN: dict[Format, Callable[[Printed], str]] = {
+    Format.TEXT: lambda rules: f"{rules}\n",
+    Format.MARKDOWN: Printed.to_markdown,
+    Format.LATEX: Printed.to_latex,
+    Format.SENTENCES: lambda rules: "".join(f"{sentence}\n" for sentence in rules.sentences()),
+}
+
+
+def for_people(model: ScoredRules, to: Format) -> str:
+    """The rules in the words of the table that they were trained on; those of a path with the votes that add up."""
+    rules = readable(model.rules, dict(model.rules.levels))
+    by_votes = model.fallback == "default" and model.adds_up
+    return WRITTEN[to](replace(model.additive, rules=rules) if by_votes else rules)

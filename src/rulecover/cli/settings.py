@@ -1,0 +1,125 @@
+"""From options as they are typed to settings of an estimator, once the table is known."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rulecover.cli.choices import Preset, Task
+from rulecover.cli.csv_data import Table
+from rulecover.cli.errors import CommandError
+from rulecover.cli.header import listed
+from rulecover.cli.kept import kept_rules
+from rulecover.cli.trainers import spelled
+from rulecover.cli.values import NONE
+
+#: Options of what comes before the estimator.
+_ELSEWHERE = ("trees", "depth", "preset")
+
+
+def settings_of(kind: type, options: Mapping[str, Any], table: Table) -> dict[str, Any]:
+    """The settings of an estimator that were asked for, or an error where it has no such setting."""
+    given: dict[str, Any] = {name: value for name, value in options.items() if name not in _ELSEWHERE}
+    given |= {name: None for name, value in given.items() if value == NONE}
+    if given.pop("prune_held_out", False):
+        given["prune"] = "held-out"
+    monotone = dict.fromkeys(given.pop("rising", []), 1) | dict.fromkeys(given.pop("falling", []), -1)
+    if monotone:
+        given["monotone"] = monotone
+    _check_task(kind, given, table.task)
+    _check_numbers([*given.get("required", []), *monotone], table)
+    for name, meant in _MEANT.items():
+        if name in given:
+            given[name] = meant(given[name], table)
+    return given
+
+
+def with_preset(kind: Any, preset: str | None) -> Callable[..., Any]:
+    """The estimator, or what makes it with settings that have a name."""
+    if preset is None:
+        return kind  # type: ignore[no-any-return]
+    made = getattr(kind, preset.replace("-", "_"), None)
+    if made is None:
+        has = "boosting (--method rcboost) of classes" + (
+            ", and covers of numbers; covers of classes are as in the paper anyway"
+            if preset == Preset.AS_IN_PAPER
+            else ""
+        )
+        raise CommandError(f"--preset {preset} is for {has}; leave it out.")
+    return made  # type: ignore[no-any-return]
+
+
+def _check_task(kind: type, given: Mapping[str, Any], task: Task) -> None:
+    """Raises where an option is for classes, but a number is predicted, or the other way round."""
+    for name in given:
+        if name not in inspect.signature(kind).parameters:
+            other, said = ("numbers", "a class") if task == Task.CLASSES else ("classes", "a number")
+            raise CommandError(
+                f"{spelled(name)} is for {other}, but the target is predicted as {said}; leave it out, or say "
+                f"--task {other}."
+            )
+
+
+def _check_numbers(names: Sequence[str], table: Table) -> None:
+    texts = {column for column, _ in table.levels.values()}
+    for name in names:
+        if name in texts and name not in table.X.columns:
+            raise CommandError(f"column {name!r} holds text; --require, --rising and --falling are for numbers.")
+
+
+# What words mean once the table is known ------------------------------------------------------------------------------
+
+
+def _demand(given: Sequence[int | tuple[str, int]], table: Table) -> Any:
+    for_all = [each for each in given if isinstance(each, int)]
+    by_class = [each for each in given if not isinstance(each, int)]
+    if not by_class:
+        return for_all[-1]
+    if table.task == Task.NUMBERS:
+        raise CommandError("--demand CLASS=N is for classes, but the target is predicted as a number; give N alone.")
+    others = dict.fromkeys(_labels(table).values(), for_all[-1]) if for_all else {}
+    return others | _by_label("--demand", by_class, table)
+
+
+def _class_weight(given: Sequence[str | tuple[str, float]], table: Table) -> Any:
+    by_class = [each for each in given if not isinstance(each, str)]
+    if not by_class:
+        return "balanced"
+    if len(by_class) < len(given):
+        raise CommandError("--class-weight is balanced or CLASS=X for some classes, not both; leave one out.")
+    return _by_label("--class-weight", by_class, table)
+
+
+def _by_label(option: str, given: Sequence[tuple[str, Any]], table: Table) -> dict[Any, Any]:
+    labels = _labels(table)
+    for name, _ in given:
+        if name not in labels:
+            raise CommandError(f"{option} names the class {name!r}, but the target has {listed(list(labels))}.")
+    return {labels[name]: number for name, number in given}
+
+
+def _labels(table: Table) -> dict[str, Any]:
+    return {str(label): label for label in np.unique(table.y).tolist()}
+
+
+def _with_levels(names: list[str], table: Table) -> list[str]:
+    """The columns of these names; a text column is the 0/1 columns of its levels."""
+    columns = list(table.X.columns)
+    encoded = {name: [columns[f] for f, (text, _) in table.levels.items() if text == name] for name in names}
+    return [column for name in names for column in encoded[name] or [name]]
+
+
+def _whole_if_it_is(number: float, table: Table) -> float:
+    return int(number) if number == round(number) else number
+
+
+_MEANT: dict[str, Callable[[Any, Table], Any]] = {
+    "demand": _demand,
+    "class_weight": _class_weight,
+    "forbidden": _with_levels,
+    "min_samples": _whole_if_it_is,
+    "keep": kept_rules,
+}

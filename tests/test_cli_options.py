@@ -1,0 +1,391 @@
+"""The options of ``rulecover fit``: none is forgotten, and each does what the setting of the estimator does."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from commands import fruit, run
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from typer.main import get_command
+
+import rulecover
+from rulecover import RCBoostClassifier, RuleSet, explain
+from rulecover.cli.choices import EstimatorWeights, OnInterrupt, Trainer
+from rulecover.cli.main import app
+from rulecover.cli.trainers import METHODS, spelled
+from rulecover.estimators import rcboost
+from rulecover.estimators.mirco import WEIGHTS
+from rulecover.export import from_json, to_json
+
+ESTIMATORS = {
+    Trainer.MIRCO: (rulecover.MIRCOClassifier, rulecover.MIRCORegressor),
+    Trainer.RCBOOST: (rulecover.RCBoostClassifier, rulecover.RCBoostRegressor),
+    Trainer.PATH: (rulecover.RulePathClassifier, rulecover.RulePathRegressor),
+}
+
+#: Parameters that are set by an option of another name.
+OTHER_NAMES = {"random_state": "--seed", "n_jobs": "--jobs", "monotone": "--rising"}
+
+#: Parameters without an option, and why.
+WITHOUT_OPTION = {
+    "estimator": "a model is an object; --trees, --depth and --model say which one",
+    "verbose": "bars are shown on a terminal unless --quiet",
+    "warm_start": "a command fits once",
+}
+
+
+# None is forgotten ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "estimator"), [(method, kind) for method, kinds in ESTIMATORS.items() for kind in kinds]
+)
+def test_every_parameter_of_an_estimator_has_an_option_or_a_reason(method: Trainer, estimator: type) -> None:
+    options = {name for param in get_command(app).commands["fit"].params for name in param.opts}  # type: ignore[attr-defined]
+    parameters = set(inspect.signature(estimator).parameters)
+
+    for name in parameters - set(WITHOUT_OPTION):
+        assert OTHER_NAMES.get(name, spelled(name)) in options, name
+        assert name in OTHER_NAMES or method in METHODS[name], name
+
+
+def test_every_option_of_a_method_is_a_parameter_of_its_estimators() -> None:
+    of_forests, of_words = {"trees", "depth"}, {"rising", "falling", "prune_held_out", "preset"}
+    for method, kinds in ESTIMATORS.items():
+        known = {name for kind in kinds for name in inspect.signature(kind).parameters} | of_forests | of_words
+        limit = {"max_rules"} if method is Trainer.RCBOOST else set()  # of the preset few-rules
+        assert {name for name, methods in METHODS.items() if method in methods} <= known | limit
+
+
+def test_choices_are_those_of_the_estimators() -> None:
+    assert {None if each == "none" else each for each in EstimatorWeights} == set(WEIGHTS)
+    for each in OnInterrupt:
+        RCBoostClassifier(0, on_interrupt=each, max_rmp_calls=0)._check_settings()
+
+
+# Each does what the setting does --------------------------------------------------------------------------------------
+
+
+def some_rows() -> pd.DataFrame:
+    """Three columns of numbers, one with gaps, a rare class and a price."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({name: rng.normal(size=240).round(2) for name in ("age", "size", "noise")})
+    signal = frame["age"] + (frame["size"] > 0.3) + rng.normal(0, 0.6, 240)
+    frame["size"] = frame["size"].where(rng.random(240) > 0.1)
+    return frame.assign(ill=np.where(signal > 1.2, "yes", "no"), price=(100 * signal).round(1))
+
+
+ROWS = some_rows()
+X = ROWS[["age", "size", "noise"]]
+TARGETS = {"classes": "ill", "numbers": "price"}
+
+#: What is given in all cases, and what it means in Python.
+ALWAYS: dict[str, tuple[str, dict[str, Any]]] = {
+    "mirco": ("--trees 6 --depth 4", {}),
+    "rcboost": ("--calls 2", {"max_rmp_calls": 2}),
+    "path": ("--trees 6 --depth 4 --max-rules 4", {"max_rules": 4}),
+}
+
+
+def target(task: str) -> np.ndarray:
+    return ROWS[TARGETS[task]].to_numpy(dtype=str if task == "classes" else float)
+
+
+def forest(task: str, trees: int = 6, depth: int = 4, seed: int = 0) -> Any:
+    if task == "classes":
+        return RandomForestClassifier(trees, max_depth=depth, random_state=seed).fit(X, target(task))
+    return RandomForestRegressor(trees, max_depth=depth, max_features=1 / 3, random_state=seed).fit(X, target(task))
+
+
+def in_python(method: str, task: str, settings: dict[str, Any]) -> str:
+    y = target(task)
+    settings = {"random_state": 0} | ALWAYS[method][1] | settings
+    if method == "mirco":
+        return to_json(explain(settings.pop("estimator", None) or forest(task), X, y, **settings))
+    make = settings.pop("make", ESTIMATORS[Trainer(method)][task == "numbers"])
+    if method == "path":
+        settings = {"estimator": FrozenEstimator(forest(task))} | settings
+    return to_json(make(**settings).fit(X, y))
+
+
+def on_the_command_line(method: str, task: str, words: str, folder: Path) -> str:
+    done = run(
+        *("fit", folder / "rows.csv", "-t", TARGETS[task], "--task", task, "--method", method, "-o", "-"),
+        *("--drop", TARGETS["numbers" if task == "classes" else "classes"]),
+        *(word.format(folder=folder) for word in f"{ALWAYS[method][0]} {words}".split()),
+    )
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+KEPT = ["age > 0.5 and (size <= 1 or missing)", "noise <= 0"]
+IN_PAPER = {"solver": "greedy", "max_rules": None, "min_samples": 1, "ridge": None}
+SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
+    ("mirco", "classes", "--solver exact", {"solver": "exact"}),
+    ("mirco", "classes", "--solver search --time-limit 2", {"solver": "search", "time_limit": 2.0}),
+    ("mirco", "classes", "--demand 2", {"demand": 2}),
+    ("mirco", "classes", "--demand yes=3", {"demand": {"yes": 3}}),
+    ("mirco", "classes", "--demand 2 --demand yes=3", {"demand": {"no": 2, "yes": 3}}),
+    ("mirco", "classes", "--max-rules 3", {"max_rules": 3}),
+    ("mirco", "classes", "--impurity-weight 9", {"impurity_weight": 9}),
+    ("mirco", "classes", "--length-weight 2", {"length_weight": 2}),
+    ("mirco", "classes", "--prune", {"prune": True}),
+    ("mirco", "classes", "--prune-held-out", {"prune": "held-out"}),
+    ("mirco", "classes", "--vote shares --prune-held-out", {"vote": "shares", "prune": "held-out"}),
+    ("mirco", "classes", "--vote shares", {"vote": "shares"}),
+    ("mirco", "classes", "--fallback all", {"fallback": "all"}),
+    ("mirco", "classes", "--class-weight balanced", {"class_weight": "balanced"}),
+    ("mirco", "classes", "--class-weight yes=5", {"class_weight": {"yes": 5}}),
+    ("mirco", "classes", "--class-weight yes=5 --class-weight no=0.5", {"class_weight": {"yes": 5, "no": 0.5}}),
+    ("mirco", "classes", "--criterion entropy", {"criterion": "entropy"}),
+    ("mirco", "classes", "--seed 4", {"random_state": 4, "estimator": forest("classes", seed=4)}),
+    ("mirco", "numbers", "--scale 100", {"scale": 100}),
+    ("mirco", "numbers", "--min-samples 60", {"min_samples": 60}),
+    ("mirco", "numbers", "--min-samples 0.2", {"min_samples": 0.2}),
+    ("mirco", "numbers", "--ridge 50", {"ridge": 50}),
+    ("mirco", "numbers", "--ridge none", {"ridge": None}),
+    ("mirco", "numbers", "--vote support", {"vote": "support", "ridge": None}),
+    ("mirco", "numbers", "--max-rules none", {"max_rules": None}),
+    ("mirco", "numbers", "--max-rules 4", {"max_rules": 4}),
+    ("mirco", "numbers", "--solver greedy", {"solver": "greedy"}),
+    ("mirco", "numbers", "--demand 2", {"demand": 2}),
+    ("mirco", "numbers", "--fallback closest", {"fallback": "closest"}),
+    ("mirco", "numbers", "--preset as-in-paper", IN_PAPER),
+    ("mirco", "numbers", "--preset as-in-paper --impurity-weight 9", IN_PAPER | {"impurity_weight": 9}),
+    ("rcboost", "classes", "--calls 4", {"max_rmp_calls": 4}),
+    ("rcboost", "classes", "--pricing forest", {"pricing": "forest"}),
+    ("rcboost", "classes", "--duals vertex", {"duals": "vertex"}),
+    ("rcboost", "classes", "--step 1", {"step": 1}),
+    ("rcboost", "classes", "--admit best", {"admit": "best"}),
+    (
+        *("rcboost", "classes", "--calls 9 --duals vertex --remove stale"),
+        {"max_rmp_calls": 9, "duals": "vertex", "remove": "stale"},
+    ),
+    ("rcboost", "classes", "--rule-weights z", {"rule_weights": "z"}),
+    ("rcboost", "classes", "--early-stopping 1", {"early_stopping": 1}),
+    ("rcboost", "classes", "--time-limit 0.001", {"time_limit": 0.001}),
+    ("rcboost", "classes", "--vote shares", {"vote": "shares"}),
+    ("rcboost", "classes", "--fallback majority", {"fallback": "majority"}),
+    ("rcboost", "classes", "--criterion entropy", {"criterion": "entropy"}),
+    ("rcboost", "classes", "--class-weight yes=5", {"class_weight": {"yes": 5}}),
+    ("rcboost", "classes", "--depth 3", {"estimator": DecisionTreeClassifier(max_depth=3)}),
+    ("rcboost", "classes", "--preset as-in-paper", {"make": RCBoostClassifier.as_in_paper}),
+    ("rcboost", "classes", "--preset few-rules --max-rules 5", {"make": RCBoostClassifier.few_rules, "max_rules": 5}),
+    ("rcboost", "numbers", "--scale 0.1", {"scale": 0.1}),
+    ("rcboost", "numbers", "--step 1", {"step": 1}),
+    (
+        *("rcboost", "numbers", "--depth 3"),
+        {"estimator": DecisionTreeRegressor(max_depth=3, min_weight_fraction_leaf=0.01)},
+    ),
+    ("path", "classes", "--max-rules 2 --choose last", {"max_rules": 2, "choose": "last"}),
+    ("path", "classes", "--choose best", {"choose": "best"}),
+    ("path", "classes", "--choose last --within 0.3", {"choose": "last", "within": 0.3}),
+    ("path", "classes", "--choose best --cv 2", {"choose": "best", "cv": 2}),
+    ("path", "classes", "--choose last --max-depth 1", {"choose": "last", "max_depth": 1}),
+    ("path", "classes", "--choose last --min-samples 100", {"choose": "last", "min_samples": 100}),
+    ("path", "classes", "--choose last --max-clauses 1", {"choose": "last", "max_clauses": 1}),
+    ("path", "classes", "--choose last --model-share 0", {"choose": "last", "model_share": 0}),
+    ("path", "classes", "--choose last --ridge 50", {"choose": "last", "ridge": 50}),
+    ("path", "classes", "--choose last --shrinkage 0", {"choose": "last", "shrinkage": 0}),
+    ("path", "classes", "--choose last --tries 0", {"choose": "last", "tries": 0}),
+    ("path", "classes", "--choose last --forbid age", {"choose": "last", "forbidden": ["age"]}),
+    ("path", "classes", "--choose last --require noise", {"choose": "last", "required": ["noise"]}),
+    (
+        *("path", "classes", "--choose last --rising age --falling size"),
+        {"choose": "last", "monotone": {"age": 1, "size": -1}},
+    ),
+    ("path", "classes", "--choose last --class-weight yes=5", {"choose": "last", "class_weight": {"yes": 5}}),
+    (
+        *("path", "classes", "--choose last --keep {folder}/kept.txt"),
+        {"choose": "last", "keep": RuleSet.from_text(KEPT, list(X.columns))},
+    ),
+    ("path", "numbers", "--choose last --min-samples 100", {"choose": "last", "min_samples": 100}),
+    ("path", "numbers", "--choose last --shrinkage 0", {"choose": "last", "shrinkage": 0}),
+    (
+        *("path", "numbers", "--choose last --keep {folder}/kept.txt"),
+        {"choose": "last", "keep": RuleSet.from_text(KEPT, list(X.columns))},
+    ),
+]
+
+#: Cases in which the last option may change nothing but the time that it takes.
+MAY_CHANGE_NOTHING = ("--solver search --time-limit 2", "--prune-held-out")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("options")
+    ROWS.to_csv(made / "rows.csv", index=False)
+    (made / "kept.txt").write_text("\n".join([KEPT[0], "", f"  {KEPT[1]} "]))
+    return made
+
+
+@pytest.mark.parametrize("case", SETTINGS, ids=lambda case: " ".join(case[:3]))
+def test_an_option_gives_the_model_that_the_setting_gives(
+    case: tuple[str, str, str, dict[str, Any]], folder: Path
+) -> None:
+    method, task, words, settings = case
+    model = on_the_command_line(method, task, words, folder)
+    without = on_the_command_line(method, task, f" {words}".rpartition(" --")[0], folder)
+
+    assert model == in_python(method, task, settings)
+    assert model != without or words in MAY_CHANGE_NOTHING
+
+
+def test_every_option_is_among_these_cases() -> None:
+    typed = {word for _, _, words, _ in SETTINGS for word in words.split()} | {"--trees", "--depth"}
+
+    apart = {"--estimator-weights", "--on-interrupt"}
+    assert {spelled(name) for name in METHODS} - apart <= typed
+
+
+@pytest.mark.parametrize("weights", EstimatorWeights)
+def test_the_weights_of_a_booster_count_where_they_are_asked_for(weights: EstimatorWeights, folder: Path) -> None:
+    file = folder / "booster.json"
+    booster = xgboost.XGBClassifier(n_estimators=6, max_depth=3, random_state=0).fit(X, ROWS["ill"] == "yes")
+    booster.save_model(file)
+    done = run(
+        *("fit", folder / "rows.csv", "-t", "ill", "--drop", "price", "--model", file, "-o", "-"),
+        *("--estimator-weights", weights),
+    )
+
+    asked = None if weights == "none" else str(weights)
+    few = explain(file, X, ROWS["ill"], estimator_weights=asked, random_state=0)
+    assert from_json(done.stdout).votes.tolist() == few.vote_.votes.tolist()
+    assert from_json(done.stdout).rules == few.rules_
+
+
+def test_rules_found_before_an_interrupt_are_kept_if_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    after_two = on_the_command_line("rcboost", "classes", "", folder)
+    count = rcboost.tracked
+
+    def interrupted(calls: Any, *words: Any, **settings: Any) -> Iterator[Any]:
+        for number, each in enumerate(count(calls, *words, **settings)):
+            if number == 2:
+                raise KeyboardInterrupt
+            yield each
+
+    monkeypatch.setattr(rcboost, "tracked", interrupted)
+    kept = on_the_command_line("rcboost", "classes", "--calls 9 --on-interrupt keep", folder)
+    raised = run(
+        *("fit", folder / "rows.csv", "-t", "ill", "--drop", "price", "--method", "rcboost", "--calls", 9),
+        *("-o", folder / "no.json"),
+    )
+
+    assert from_json(kept).rules == from_json(after_two).rules
+    assert raised.exit_code != 0 and not (folder / "no.json").exists()
+
+
+# Rules to keep --------------------------------------------------------------------------------------------------------
+
+
+def test_rules_of_a_saved_model_are_kept_whatever_the_order_of_the_columns(tmp_path: Path) -> None:
+    frame = fruit(200).replace({"colour": {"": "blue"}})
+    frame.to_csv(tmp_path / "fruit.csv", index=False)
+    frame[["kind", "ripe", "weight", "id", "colour"]].to_csv(tmp_path / "turned.csv", index=False)
+    words = ("-t", "kind", "--drop", "id", "--trees", 5)
+    run("fit", tmp_path / "fruit.csv", *words, "--max-rules", 3, "-o", tmp_path / "old.json")
+
+    done = run(
+        *("fit", tmp_path / "turned.csv", *words, "--method", "path", "--max-rules", 6, "--choose", "last"),
+        *("--keep", tmp_path / "old.json", "-o", tmp_path / "new.json"),
+    )
+
+    assert done.exit_code == 0, done.output
+    old, new = (from_json((tmp_path / f"{name}.json").read_text()).rules for name in ("old", "new"))
+    said = [{(clause.name, str(clause)) for clause in rule.clauses} for rule in old]
+    assert said == [{(clause.name, str(clause)) for clause in rule.clauses} for rule in new[: len(old)]]
+    assert len(old) == 3 < len(new)
+
+
+def test_a_rule_on_texts_is_kept_from_a_line(tmp_path: Path) -> None:
+    fruit(200).to_csv(tmp_path / "fruit.csv", index=False)
+    (tmp_path / "rules.txt").write_text("colour = red and weight > 100\n", encoding="utf-8")
+
+    done = run(
+        *("fit", tmp_path / "fruit.csv", "-t", "kind", "--trees", 5, "--method", "path", "--max-rules", 3),
+        *("--keep", tmp_path / "rules.txt", "-o", tmp_path / "model.json"),
+    )
+
+    assert done.exit_code == 0, done.output
+    assert from_json((tmp_path / "model.json").read_text()).rules[0].text == "colour = red and weight > 100"
+
+
+# Values that are none -------------------------------------------------------------------------------------------------
+
+WRONG_WORDS = {
+    "--max-rules 0": "'0' is not a whole number from 1 on, or none",
+    "--max-rules few": "'few' is not a whole number from 1 on, or none",
+    "--ridge -1 --method path": "'-1' is not a number of at least 0, or none",
+    "--demand yes=x": "'yes=x' is not a whole number from 1 on, or CLASS=N",
+    "--class-weight heavy": "'heavy' is not balanced, or CLASS=X with a number, such as yes=2",
+    "--class-weight yes=nan": "'yes=nan' is not balanced, or CLASS=X with a number",
+    "--estimator-weights all": "not one of 'cost', 'vote', 'both', 'none'",
+    "--method rcboost --on-interrupt stop": "not one of 'raise', 'keep'",
+    "--preset best": "not one of 'as-in-paper', 'few-rules'",
+    "--method path --cv 1": "'--cv': '1' is not a whole number from 2 on",
+    "--method path --tries -1": "'--tries': '-1' is not a whole number from 0 on",
+    "--method path --max-depth 0": "'--max-depth': '0' is not a whole number from 1 on",
+    "--method path --model-share 2": "'--model-share': '2' is not a number from 0 to 1",
+    "--method path --shrinkage inf": "'--shrinkage': 'inf' is not a number of at least 0",
+    "--scale nan": "'--scale': 'nan' is not a number of at least 0",
+}
+WRONG_TOGETHER = {
+    "--demand maybe=2": "--demand names the class 'maybe', but the target has 'no', 'yes'",
+    "--class-weight maybe=2": "--class-weight names the class 'maybe', but the target has 'no', 'yes'",
+    "--class-weight yes=2 --class-weight balanced": "balanced or CLASS=X for some classes, not both",
+    "--prune --prune-held-out": "leave one of them out",
+    "--scale 3": "--scale is for numbers, but the target is predicted as a class; leave it out, or say --task numbers",
+    "--ridge 3": "--ridge is for numbers",
+    "--step 1": "--step belongs to --method rcboost, but the method is mirco",
+    "--method rcboost --max-rules 5": "say --preset few-rules",
+    "--method rcboost --step 0": "step is 0.0; it must be finite and above 0",
+    "--preset few-rules": "--preset few-rules is for boosting (--method rcboost) of classes; leave it out",
+    "--preset as-in-paper": "covers of classes are as in the paper anyway",
+    "--method path --max-rules none": "max_rules is None; it must be a whole number",
+    "--method path --min-samples 0.5": "min_samples is 0.5; it must be a whole number",
+    "--model x.json --prune-held-out": "--prune-held-out is for training, but --model is trained",
+    "--method path --keep none.txt": "there is no file 'none.txt' here; --keep takes a model that rulecover fit wrote",
+    "--method path --keep rows.csv": "rows.csv, line 1, is no rule on the columns of rows.csv: position 3",
+    "--method path --keep empty.txt": "empty.txt has no rule to keep",
+    "--method path --keep bytes.txt": "bytes.txt is no text in UTF-8",
+    "--method path --keep words.txt": "words.txt, line 2, compares the column 'age' with words",
+    "--method path --keep idle.txt": "rule 0 of idle.txt, 'age > 99', covers no row of rows.csv",
+    "--method path --keep bad.json": "bad.json: this is no JSON",
+    "--method path --keep other.json": "other.json has rules on 'colour = =1+1', but rows.csv has no such column",
+}
+
+
+@pytest.fixture(scope="module")
+def wrong(folder: Path) -> Path:
+    fruit(100).to_csv(folder / "fruit.csv", index=False)
+    run("fit", folder / "fruit.csv", "-t", "kind", "--drop", "id", "--trees", 3, "-o", folder / "other.json")
+    (folder / "empty.txt").write_text("\n \n")
+    (folder / "bytes.txt").write_bytes(b"\xff\xfe\x00")
+    (folder / "words.txt").write_text("age > 1\nage = old\n")
+    (folder / "idle.txt").write_text("age > 99\n")
+    (folder / "bad.json").write_text("{")
+    return folder
+
+
+@pytest.mark.parametrize(("words", "said"), [*WRONG_WORDS.items(), *WRONG_TOGETHER.items()])
+def test_a_wrong_value_is_one_line_with_a_way_out(
+    words: str, said: str, wrong: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(wrong)
+    before = set(wrong.iterdir())
+
+    done = run("fit", "rows.csv", "-t", "ill", "--drop", "price", "-o", "no.json", *words.split())
+
+    assert done.exit_code == (2 if words in WRONG_WORDS else 1), done.output
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert said in done.stderr
+    assert set(wrong.iterdir()) == before

@@ -1,0 +1,118 @@
+"""What is odd about a table is told by the column, the cell and the way out, by fit and explain alike."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import run
+from typer.testing import Result
+
+from rulecover.export import from_json
+
+N = 80
+
+
+def rows(**columns: Any) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.normal(size=N).round(3) for name in "ab"})
+    return frame.assign(**({"y": np.where(frame["a"] > 0, "yes", "no")} | columns))
+
+
+def trained(frame: pd.DataFrame, path: Path, command: str = "fit", *options: object) -> Result:
+    frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+    out = ["-o", path.with_name("model.json")] if command == "fit" else []
+    return run(command, path, "-t", "y", "--trees", 3, *out, *options)
+
+
+def with_a_word(numbers: Any, word: str, row: int) -> list[str]:
+    texts = [str(number) for number in numbers]
+    texts[row - 1] = word
+    return texts
+
+
+@pytest.mark.parametrize("command", ["fit", "explain"])
+@pytest.mark.parametrize("options", [[], ["--task", "numbers"]], ids=str)
+def test_a_text_among_the_numbers_of_a_target_is_named(command: str, options: list[str], tmp_path: Path) -> None:
+    target = with_a_word(np.linspace(-3, 9, N).round(2), "n.a.", 18)
+
+    done = trained(rows(y=target), tmp_path / "rows.csv", command, *options)
+
+    assert done.exit_code == 1 and done.stdout == ""
+    assert done.stderr == (
+        "error: the target 'y' holds numbers, but 'n.a.' in data row 18; correct the cell, or leave it empty if "
+        "nothing is known.\n"
+    )
+
+
+def test_rows_without_a_target_count_where_a_cell_is_named(tmp_path: Path) -> None:
+    target = with_a_word(np.linspace(-3, 9, N).round(2), "heavy", 18)
+
+    done = trained(rows(y=["", "", *target[2:]]), tmp_path / "rows.csv")
+
+    assert "'heavy' in data row 18" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "explain"])
+def test_labels_that_mix_numbers_and_texts_are_classes_with_a_note(command: str, tmp_path: Path) -> None:
+    few = trained(rows(y=with_a_word([0, 1] * (N // 2), "two", 6)), tmp_path / "rows.csv", command)
+    half = trained(rows(y=[1, "x"] * (N // 2)), tmp_path / "rows.csv", command)
+
+    told = "note: the target 'y' holds numbers, but also {} in data row {}; each is taken as a class of its own."
+    assert few.exit_code == half.exit_code == 0, few.output + half.output
+    assert told.format("'two'", 6) in few.stderr
+    assert told.format("'x'", 2) in half.stderr
+
+
+def test_a_text_among_the_numbers_of_a_column_is_named(tmp_path: Path) -> None:
+    many = with_a_word(rows()["b"], "oops", 5)
+    few = with_a_word([1, 2, 3, 4] * (N // 4), "?!", 7)
+
+    done = trained(rows(many=many, few=few), tmp_path / "rows.csv")
+
+    assert done.exit_code == 0, done.output
+    assert "column 'many' left out: it holds numbers, but 'oops' in data row 5; correct the cell" in done.stderr
+    assert "column 'few' is taken as text: it holds numbers, but '?!' in data row 7." in done.stderr
+    assert from_json((tmp_path / "model.json").read_text()).rules.feature_names[:3] == ("a", "b", "few = 1")
+
+
+DATES = {
+    "dates and times": pd.date_range("2020-01-01", periods=N),
+    "few dates": pd.to_datetime(["2020-01-01", "2021-01-01"] * (N // 2)),
+    "dates": [datetime.date(2020, 1, 1 + row % 9) for row in range(N)],
+    "spans": pd.to_timedelta(np.arange(N) % 5, unit="D"),
+}
+
+
+@pytest.mark.parametrize("kind", DATES)
+def test_dates_are_left_out_with_the_way_out_and_are_no_target(kind: str, tmp_path: Path) -> None:
+    as_column = trained(rows(when=DATES[kind]), tmp_path / "rows.parquet")
+    as_target = trained(rows(y=DATES[kind]), tmp_path / "rows.parquet")
+
+    assert as_column.exit_code == 0, as_column.output
+    assert "column 'when' left out: it holds dates or times; make numbers of them first" in as_column.stderr
+    assert as_target.exit_code == 1
+    assert as_target.stderr.startswith("error: 'y' is no target: it holds dates or times; make numbers of them first")
+
+
+def test_lists_are_left_out_and_decimals_are_numbers(tmp_path: Path) -> None:
+    frame = rows(parts=[[1, 2]] * N, price=[Decimal(row) / 4 for row in range(N)])
+
+    done = trained(frame, tmp_path / "rows.parquet")
+    as_target = trained(frame.assign(y=frame["price"]), tmp_path / "rows.parquet")
+
+    assert "column 'parts' left out: it holds lists" in done.stderr
+    assert "price" in from_json((tmp_path / "model.json").read_text()).rules.feature_names
+    assert "'y' has 80 different numbers and is predicted as a number" in as_target.stderr
+
+
+def test_nothing_but_dates_is_nothing_to_explain_by(tmp_path: Path) -> None:
+    done = trained(rows(when=DATES["dates"]).drop(columns=["a", "b"]), tmp_path / "rows.parquet")
+
+    assert done.exit_code == 1
+    assert "no column is left to explain 'y' by: column 'when' left out: it holds dates" in done.stderr
