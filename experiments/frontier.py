@@ -142,6 +142,16 @@ def own_votes(fold: Fold) -> Rows:
                 yield row(f"{name}, votes fitted", fitted_again(cover, fold), fold)
 
 
+def all_fitted(fold: Fold) -> Rows:
+    """Pruned covers of purer rules with votes by ridge for all of them, those that met the same rows included."""
+    X, y = fold.X_train, fold.y_train
+    forest = forest_of(fold, max_depth=10)
+    for demand in (1, 3):
+        cover = explain(forest, X, y, demand=demand, prune=True, impurity_weight=2, vote="shares")
+        path = RulePathClassifier(FrozenEstimator(cover), max_rules=len(cover.rules_), choose="last", keep=cover.rules_)
+        yield row(f"pruned cover {demand}, impurity weight 2, all votes fitted", path.fit(X, y), fold)
+
+
 def pruning(fold: Fold) -> Rows:
     """Covers that are pruned where held-out rows speak for it."""
     forest = RandomForestClassifier(100, max_depth=10, random_state=0)
@@ -200,6 +210,7 @@ TASKS: dict[str, Callable[..., Rows]] = {
     "boosters": boosters,
     "covers": covers,
     "own votes": own_votes,
+    "all votes": all_fitted,
     "pruning": pruning,
     "boosting": boosting,
     "z": shares_in_the_optimum,

@@ -142,6 +142,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("mirco", "classes", "--prune-held-out", {"prune": "held-out"}),
     ("mirco", "classes", "--vote shares --prune-held-out", {"vote": "shares", "prune": "held-out"}),
     ("mirco", "classes", "--vote shares", {"vote": "shares"}),
+    ("mirco", "classes", "--vote fitted --demand 2", {"vote": "fitted", "demand": 2}),
     ("mirco", "classes", "--fallback all", {"fallback": "all"}),
     ("mirco", "classes", "--class-weight balanced", {"class_weight": "balanced"}),
     ("mirco", "classes", "--class-weight yes=5", {"class_weight": {"yes": 5}}),

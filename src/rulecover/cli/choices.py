@@ -30,6 +30,7 @@ class Criterion(StrEnum):
 class Vote(StrEnum):
     COUNTS = "counts"
     SHARES = "shares"
+    FITTED = "fitted"
     EQUAL = "equal"
     SUPPORT = "support"
     PRECISION = "precision"

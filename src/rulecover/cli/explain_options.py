@@ -69,8 +69,8 @@ VoteOption = Annotated[
     option(
         RULES,
         "counts; fitted values for numbers",
-        "What a rule adds for each class: counts (its rows, as in the paper) or shares (of its rows). Of numbers, what "
-        "a rule weighs in the mean: equal, support (its rows) or precision.",
+        "What a rule adds for each class: counts (its rows, as in the paper), shares (of its rows) or fitted (by least "
+        "squares). Of numbers, what a rule weighs in the mean: equal, support (its rows) or precision.",
     ),
 ]
 FallbackOption = Annotated[

@@ -58,7 +58,7 @@ VoteOption = Annotated[
     option(
         RULES,
         "counts; fitted values for numbers",
-        "What a rule adds for each class, or weighs in a mean (mirco, rcboost).",
+        "What a rule adds for each class, or weighs in a mean (mirco, rcboost; fitted: mirco); see explain.",
     ),
 ]
 FallbackOption = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from typing import Any
 
 from rulecover.cli.choices import Preset, Trainer
@@ -40,7 +41,7 @@ def given_options(method: Trainer, asked: Mapping[str, Any], *, trained: bool) -
     trained
         Whether the model is there already.
     """
-    given = {name: asked[name] for name in METHODS if _is_given(asked[name])}
+    given = {name: _plain(asked[name]) for name in METHODS if _is_given(asked[name])}
     if trained:
         _check_trained(method, given)
     for name in given:
@@ -72,6 +73,10 @@ def _check_together(method: Trainer, given: Mapping[str, Any]) -> None:
             "--max-rules belongs to --method mirco and path, and to --preset few-rules of rcboost: a boosting has the "
             "rules that its --calls find; leave it out, or say --preset few-rules."
         )
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
 
 
 def _is_given(value: Any) -> bool:
