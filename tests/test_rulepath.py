@@ -225,14 +225,14 @@ def test_the_views_show_every_vote_and_escape_names(cancer: tuple[pd.DataFrame, 
     X = X.rename(columns={"worst area": "<b>worst area</b>"})
     path = RulePathClassifier(FOREST, max_rules=6, choose="last").fit(X, y)
 
-    text, frame = str(path.votes_), path.votes_.to_frame()
+    text, frame = str(path.vote_), path.vote_.to_frame()
 
     assert text.splitlines()[0].split() == ["rule", "samples", "benign", "malignant", "if"]
     assert "by default" in text.splitlines()[1]
     assert len(text.splitlines()) == 8
-    assert frame.loc[-1, "votes_benign"] == pytest.approx(path.votes_.default[0])
+    assert frame.loc[-1, "votes_benign"] == pytest.approx(path.vote_.default[0])
     assert frame["samples"].iloc[1:].tolist() == path.apply(X).sum(axis=0).tolist()
-    assert "&lt;b&gt;" in path.votes_._repr_html_() and "<b>worst" not in path.votes_._repr_html_()
+    assert "&lt;b&gt;" in path.vote_._repr_html_() and "<b>worst" not in path.vote_._repr_html_()
     assert "purity" in str(path.rules_)
 
 
@@ -247,8 +247,8 @@ def test_a_report_shows_votes_and_other_sizes_and_proves_nothing(
     assert "Every row begins with the default vote" in page
     assert "Cross-validated accuracy" in page and f"{path.path_.loc[12, 'cv_score']:.3f}" in page
     assert page.count('role="rowheader"') == path.n_rules_
-    best = path.votes_.votes[0].argmax()
-    assert f"{path.classes_[best]} {path.votes_.votes[0, best]:+.2g}" in page
+    best = path.vote_.votes[0].argmax()
+    assert f"{path.classes_[best]} {path.vote_.votes[0, best]:+.2g}" in page
 
 
 def test_the_plot_draws_the_path_on_the_axes_it_is_given(path: RulePathClassifier) -> None:
@@ -533,8 +533,8 @@ def test_a_rule_to_be_kept_may_cover_no_training_row(kind: type) -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     rules = RuleSet.of_intervals([{0: (1e6, np.inf)}, {0: (5.0, np.inf)}], list(X.columns))
     path = kind(keep=rules, max_rules=4, cv=2, random_state=0).fit(X, y)
-    assert path.votes_.votes[0] == pytest.approx(0.0) and path.at(4).score(X, y) > 0.8
-    assert str(path.rules_) and str(path.votes_)
+    assert path.vote_.votes[0] == pytest.approx(0.0) and path.at(4).score(X, y) > 0.8
+    assert str(path.rules_) and str(path.vote_)
 
 
 def coloured() -> tuple[pd.DataFrame, Any]:
@@ -569,7 +569,7 @@ def test_a_rule_to_be_kept_covers_the_categories_that_it_names() -> None:
     for text, held in (("col in {g}", X["col"] == "g"), ("col not in {g, r}", X["col"] == "b")):
         path = kept(text)
         assert (path.apply(X).toarray()[:, 0] == held).all()
-        assert path.votes_.samples[0] == held.sum()
+        assert path.vote_.samples[0] == held.sum()
     with pytest.raises(MismatchedDataError, match="category 'pink' of column 'col', which the model does not know"):
         kept("col in {pink}")
 
@@ -586,5 +586,5 @@ def test_a_path_knows_where_zero_is_missing() -> None:
 
     for tries in (0, 5):
         path = RulePathClassifier(booster, max_rules=6, choose="last", tries=tries, cv=2, random_state=0).fit(X, y)
-        assert path.votes_.samples.tolist() == path.apply(X).sum(axis=0).tolist()
+        assert path.vote_.samples.tolist() == path.apply(X).sum(axis=0).tolist()
         assert path.rules_.zero_missing == (0, 1)

@@ -87,7 +87,7 @@ def test_numbers_and_added_votes_have_sentences_too() -> None:
 
     assert all(re.search(r"then [+-][\d.]+ \(the mean is [\d.]+ ± ", each) for each in fitted_values.rules_.sentences())
     assert all(re.search(r"then [\d.]+ ± [\d.]+ over \d+ samples\.$", each) for each in means.rules_.sentences())
-    default, *others = path.votes_.sentences()
+    default, *others = path.vote_.sentences()
     assert re.fullmatch(r"By default \+[\d.]+ for high and \+[\d.]+ for low\.", default)
     assert len(others) == 2 and all(" for high and " in each for each in others)
 
@@ -168,8 +168,8 @@ def test_added_votes_are_printed_in_every_markup() -> None:
         RandomForestClassifier(5, random_state=0), max_rules=3, choose="last", random_state=0
     ).fit(X, y)
 
-    assert path.votes_.to_markdown().splitlines()[0] == "| rule | samples | 0 | 1 | 2 | if |"
-    assert "by default" in path.votes_.to_latex()
+    assert path.vote_.to_markdown().splitlines()[0] == "| rule | samples | 0 | 1 | 2 | if |"
+    assert "by default" in path.vote_.to_latex()
 
 
 # By class ------------------------------------------------------------------------------------------------------------

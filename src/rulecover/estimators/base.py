@@ -216,7 +216,8 @@ class RuleModel(BaseEstimator, ABC):
     def _repr_html_inner(self) -> str:
         """The diagram of scikit-learn and, once the model is fitted, its rules."""
         diagram: str = super()._repr_html_inner()
-        rules = getattr(self, "votes_", getattr(self, "rules_", None))
+        vote = getattr(self, "vote_", None)
+        rules = vote if hasattr(vote, "_repr_html_") else getattr(self, "rules_", None)
         return diagram if rules is None else f"{diagram}\n{rules._repr_html_()}"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:

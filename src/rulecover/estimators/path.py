@@ -24,7 +24,7 @@ from rulecover.estimators.out_of_bag import HonestModel
 from rulecover.exceptions import UnreadableModelError
 from rulecover.frontier.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.frontier.constraints import Constraints, column_numbers
-from rulecover.frontier.family import AdditiveVote, RuleFamily
+from rulecover.frontier.family import RuleFamily
 from rulecover.frontier.forward import ForwardPath, Terms, forward_path
 from rulecover.frontier.sizes import best, one_standard_error, standard_errors, within
 from rulecover.frontier.task import Task
@@ -45,7 +45,7 @@ _MANY_ROWS = 2000
 class RulePath(RuleModel):
     """Follows the path, chooses a size, and answers by added votes."""
 
-    votes_: AdditiveVote
+    vote_: Any  # an AdditiveVote, where rules that vote with a fallback have a Vote
     _impurity: ClassVar[Impurity]
 
     def __init__(
@@ -139,8 +139,8 @@ class RulePath(RuleModel):
 
     def _take(self, size: int) -> None:
         self.n_rules_ = int(size)
-        self.votes_ = self._family.vote(self.n_rules_)
-        self.rules_: RuleSet = self.votes_.rules
+        self.vote_ = self._family.vote(self.n_rules_)
+        self.rules_: RuleSet = self.vote_.rules
 
     def _check_settings(self) -> None:
         whole_number("max_rules", self.max_rules, at_least=1)
@@ -338,13 +338,13 @@ class RulePath(RuleModel):
 
     def _added(self, X: Any) -> Floats:
         rows = self._check_rows(X)
-        return self.votes_.tally(rows)[0]
+        return np.asarray(self.vote_.tally(rows)[0])
 
     def fidelity(self, X: Any) -> float:
         """How well the rules say what the source model says, by the score that `score` gives for true labels."""
         rows, task = self._check_rows(X, whole=True), self._task()
         model = self._model(X, np.arange(rows.shape[0])).predict(rows)
-        mean = float(task.merit(task.said(self.votes_.tally(rows)[0]), model).mean())
+        mean = float(task.merit(task.said(self.vote_.tally(rows)[0]), model).mean())
         return float(task.score(mean, model, np.ones(len(model))))
 
     def why(self, X: Any) -> pd.DataFrame:
@@ -354,7 +354,7 @@ class RulePath(RuleModel):
         vote), ``text`` and ``vote``, or one ``votes_…`` for each class.
         """
         rows = self._check_rows(X)
-        return self.votes_.why(rows, self._task().said(self.votes_.tally(rows)[0]))
+        return self.vote_.why(rows, self._task().said(self.vote_.tally(rows)[0]))
 
     def plot_path(self, ax: Any = None) -> Any:
         """The score of every size as a curve, beside the model's score, with the size that was taken.

@@ -81,7 +81,7 @@ class RulePathClassifier(RulePath, RuleClassifier):
     ----------
     rules_ : RuleSet
         The rules of the size that was taken, in the order in which they entered.
-    votes_ : AdditiveVote
+    vote_ : AdditiveVote
         The rules, what each adds for each class, and the default vote; prints as a table.
     n_rules_ : int
         The size that was taken.
@@ -110,7 +110,7 @@ class RulePathClassifier(RulePath, RuleClassifier):
     >>> path = RulePathClassifier(max_rules=10, random_state=0).fit(X, y)
     >>> path.n_rules_ == len(path.rules_) <= 10
     True
-    >>> print(path.at(2).votes_)
+    >>> print(path.at(2).vote_)
     rule  samples       0       1  if
     ...
     >>> path.path_[["train_score", "cv_score"]].shape
@@ -192,7 +192,7 @@ class RulePathRegressor(NumberModel, RulePath):
 
     Attributes
     ----------
-    rules_, votes_, n_rules_, path_, model_score_, n_candidate_rules_, estimator_
+    rules_, vote_, n_rules_, path_, model_score_, n_candidate_rules_, estimator_
         As of `RulePathClassifier`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -202,7 +202,7 @@ class RulePathRegressor(NumberModel, RulePath):
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> path = RulePathRegressor(max_rules=5, choose="last", random_state=0).fit(X, y)
-    >>> print(path.votes_)
+    >>> print(path.vote_)
     rule  samples  value  if
     ...
     >>> bool(path.score(X, y) > 0.4)
@@ -220,8 +220,8 @@ class RulePathRegressor(NumberModel, RulePath):
 
     def _take(self, size: int) -> None:
         super()._take(size)
-        votes, seen = self.votes_, self.rules_.evidence
+        votes, seen = self.vote_, self.rules_.evidence
         if isinstance(seen, NumericEvidence):
             fitted = replace(seen, adds=votes.votes[:, 0], default=float(votes.default[0]))
             self.rules_ = self.rules_.with_evidence(fitted)
-            self.votes_ = replace(votes, rules=self.rules_)
+            self.vote_ = replace(votes, rules=self.rules_)

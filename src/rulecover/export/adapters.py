@@ -83,7 +83,7 @@ def _of_path(model: Any) -> ScoredRules:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    vote: AdditiveVote = model.votes_ if len(model.votes_) else _always(model.votes_, model._impurity)
+    vote: AdditiveVote = model.vote_ if len(model.vote_) else _always(model.vote_, model._impurity)
     _check_columns(vote.rules, model.n_features_in_)
     seen = vote.rules.evidence
     if isinstance(seen, ClassEvidence):

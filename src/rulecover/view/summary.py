@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from rulecover.exceptions import UnreadableModelError
+from rulecover.frontier.family import AdditiveVote
 from rulecover.typing import Array
 from rulecover.view.checked import HeldOut
 from rulecover.view.feature_use import Strip, strips
@@ -182,10 +183,12 @@ def _who_answers(model: Any) -> str:
 
 
 def _votes(model: Any) -> tuple[tuple[float, ...], ...]:
-    votes = getattr(model, "votes_", None)
+    vote = getattr(model, "vote_", None)
     if getattr(model, "adds_up", False):  # rules that are free of the model they came from
-        votes = model.additive
-    return () if votes is None else (tuple(votes.default.tolist()), *map(tuple, votes.votes.tolist()))
+        vote = model.additive
+    if not isinstance(vote, AdditiveVote):
+        return ()
+    return (tuple(vote.default.tolist()), *map(tuple, vote.votes.tolist()))
 
 
 def _path(model: Any) -> tuple[tuple[int, float], ...]:
