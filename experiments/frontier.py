@@ -343,9 +343,10 @@ def main() -> None:
 Made by `python experiments/frontier.py --data FOLDER`: 10 folds for each of the seeds {seeds}, one setting for all data
 sets (the defaults of `RulePathClassifier`), forests of 100 trees. Mean accuracy over the 15 data sets; a seed counts
 for a model once all data sets of it have been run. The target of liver marks a split of the data and not a diagnosis.
-"Own votes fitted" is `vote="fitted"` of a cover, "votes fitted" a path over its rules, which takes one of those that met
-the same rows, "all votes fitted" a path that keeps them all. Log loss is that of probabilities held to 0.001 at least; "off" is the distance of the highest probability from the
-share of rows on which it is right (expected calibration error, ten bins a fold).
+"Own votes fitted" is `vote="fitted"` of a cover, "votes fitted" a path over its rules, which takes one of those that
+met the same rows, "all votes fitted" a path that keeps them all. Log loss is that of probabilities held to 0.001 at
+least; "off" is the distance of the highest probability from the share of rows on which it is right (expected
+calibration error, ten bins a fold).
 
 {table(results)}
 

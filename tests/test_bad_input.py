@@ -14,7 +14,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import ExtraTreeClassifier
+from sklearn.utils._param_validation import InvalidParameterError
 
 from rulecover import (
     MIRCOClassifier,
@@ -210,7 +213,24 @@ def test_rows_without_a_label_are_named(model: Any) -> None:
         model.fit(FRAME, np.where(np.arange(len(Y)) == 5, np.nan, gap))
 
 
+def test_errors_that_have_nothing_to_do_with_columns_stay_as_they_are() -> None:
+    words = FRAME.assign(what="red")
+    encoded = make_pipeline(OneHotEncoder(handle_unknown="ignore"), RandomForestClassifier(3, max_depth=-1))
+    for model in (encoded, RandomForestClassifier(3, max_depth=-1)):
+        with pytest.raises(InvalidParameterError, match=r"^The 'max_depth' parameter"):
+            MIRCOClassifier(model).fit(words, Y)
+
+
+def test_a_frame_with_categories_must_have_the_columns_of_the_model() -> None:
+    categories = FRAME.assign(what=pd.Categorical(np.where(Y, "a", "b")))
+    trained = RandomForestClassifier(3, random_state=0).fit(np.column_stack([X, X]), Y)
+    with pytest.raises(MismatchedDataError, match=f"X has {X.shape[1] + 1} features, but .* on {2 * X.shape[1]}"):
+        explain(trained, categories, Y)
+
+
 def test_labels_of_several_kinds_are_named() -> None:
+    with pytest.raises(ValueError, match=r"y holds .*True \(bool\)"):
+        MIRCOClassifier().fit(FRAME, np.where(Y == 0, True, Y.astype(object)))
     mixed = np.where(Y == 0, "no", Y.astype(object))
     for model in ESTIMATORS[:3]:
         with pytest.raises(ValueError, match=r"y holds .*\(int\).*; give labels of one kind, such as y.astype\(str\)"):

@@ -15,6 +15,7 @@ from commands import fruit, run
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.class_weight import compute_sample_weight
 from typer.main import get_command
 
 import rulecover
@@ -22,7 +23,7 @@ from rulecover import RCBoostClassifier, RuleSet, explain
 from rulecover.cli.choices import EstimatorWeights, OnInterrupt, Trainer
 from rulecover.cli.main import app
 from rulecover.cli.trainers import METHODS, spelled
-from rulecover.estimators import rcboost
+from rulecover.estimators import rule_boosting
 from rulecover.estimators.mirco import WEIGHTS
 from rulecover.export import from_json, to_json
 
@@ -100,9 +101,10 @@ def target(task: str) -> np.ndarray:
     return ROWS[TARGETS[task]].to_numpy(dtype=str if task == "classes" else float)
 
 
-def forest(task: str, trees: int = 6, depth: int = 4, seed: int = 0) -> Any:
+def forest(task: str, trees: int = 6, depth: int = 4, seed: int = 0, class_weight: Any = None) -> Any:
     if task == "classes":
-        return RandomForestClassifier(trees, max_depth=depth, random_state=seed).fit(X, target(task))
+        weight = None if class_weight is None else compute_sample_weight(class_weight, target(task))
+        return RandomForestClassifier(trees, max_depth=depth, random_state=seed).fit(X, target(task), weight)
     return RandomForestRegressor(trees, max_depth=depth, max_features=1 / 3, random_state=seed).fit(X, target(task))
 
 
@@ -110,10 +112,12 @@ def in_python(method: str, task: str, settings: dict[str, Any]) -> str:
     y = target(task)
     settings = {"random_state": 0} | ALWAYS[method][1] | settings
     if method == "mirco":
-        return to_json(explain(settings.pop("estimator", None) or forest(task), X, y, **settings))
+        source = settings.pop("estimator", None) or forest(task, class_weight=settings.get("class_weight"))
+        return to_json(explain(source, X, y, **settings))
     make = settings.pop("make", ESTIMATORS[Trainer(method)][task == "numbers"])
     if method == "path":
-        settings = {"estimator": FrozenEstimator(forest(task))} | settings
+        trained = forest(task, class_weight=settings.get("class_weight"))
+        settings = {"estimator": FrozenEstimator(trained)} | settings
     return to_json(make(**settings).fit(X, y))
 
 
@@ -266,7 +270,7 @@ def test_the_weights_of_a_booster_count_where_they_are_asked_for(weights: Estima
 
 def test_rules_found_before_an_interrupt_are_kept_if_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     after_two = on_the_command_line("rcboost", "classes", "", folder)
-    count = rcboost.tracked
+    count = rule_boosting.tracked
 
     def interrupted(calls: Any, *words: Any, **settings: Any) -> Iterator[Any]:
         for number, each in enumerate(count(calls, *words, **settings)):
@@ -274,7 +278,7 @@ def test_rules_found_before_an_interrupt_are_kept_if_asked_for(folder: Path, mon
                 raise KeyboardInterrupt
             yield each
 
-    monkeypatch.setattr(rcboost, "tracked", interrupted)
+    monkeypatch.setattr(rule_boosting, "tracked", interrupted)
     kept = on_the_command_line("rcboost", "classes", "--calls 9 --on-interrupt keep", folder)
     raised = run(
         *("fit", folder / "rows.csv", "-t", "ill", "--drop", "price", "--method", "rcboost", "--calls", 9),

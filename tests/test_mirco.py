@@ -82,7 +82,9 @@ def test_covered_rows_go_to_the_class_with_most_votes(vote: str) -> None:
     np.testing.assert_array_equal(mirco.predict(X)[clear], mirco.classes_[tally.argmax(axis=1)][clear])
 
 
-@pytest.mark.parametrize("settings", [{}, {"demand": 3, "prune": True}, {"class_weight": "balanced", "demand": 2}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"demand": 3, "prune": True}, {"class_weight": "balanced", "demand": 2}, {"max_rules": 4}]
+)
 def test_fitted_votes_are_the_least_squares_that_they_are_said_to_be(settings: dict[str, Any]) -> None:
     X, y = data(5)
     model = forest().fit(X, y)
@@ -90,15 +92,23 @@ def test_fitted_votes_are_the_least_squares_that_they_are_said_to_be(settings: d
     covered = mirco.apply(X).toarray().astype(float)
     np.testing.assert_array_equal(covered, plain.apply(X).toarray())
     weight = np.ones(len(y)) if "class_weight" not in settings else compute_sample_weight("balanced", y)
-    prior = plain.vote_.votes / np.average(covered.sum(axis=1), weights=weight)
+    met = covered.any(axis=1)
+    prior = plain.vote_.votes / np.average(covered[met].sum(axis=1), weights=weight[met])
     design = np.vstack([np.sqrt(weight)[:, None] * covered, np.sqrt(20.0) * np.eye(len(prior))])
     for k, label in enumerate(mirco.classes_):
         aim = np.concatenate([np.sqrt(weight) * (y == label), np.sqrt(20.0) * prior[:, k]])
         best = lsq_linear(design, aim, (0.01 * prior[:, k], np.inf), method="bvls", tol=1e-14)
         np.testing.assert_allclose(mirco.vote_.votes[:, k], best.x, atol=1e-6)
     assert (mirco.vote_.votes.sum(axis=1) > 0).all()
-    tally = covered @ mirco.vote_.votes
-    np.testing.assert_allclose(mirco.predict_proba(X), tally / tally.sum(axis=1, keepdims=True), atol=1e-9)
+    tally = (covered @ mirco.vote_.votes)[met]
+    np.testing.assert_allclose(mirco.predict_proba(X[met]), tally / tally.sum(axis=1, keepdims=True), atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e15, 1e30, 1e150])
+def test_fitted_votes_bear_weights_of_any_size(scale: float) -> None:
+    X, y = data(5)
+    mirco = explain(forest().fit(X, y), X, y, demand=2, vote="fitted", sample_weight=np.full(len(y), scale))
+    assert mirco.score(X, y) > 0.8 and (mirco.vote_.votes >= 0).all()
 
 
 def test_fitted_votes_listen_to_the_rows_that_count() -> None:

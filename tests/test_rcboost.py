@@ -17,6 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.class_weight import compute_sample_weight
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, explain
 from rulecover.boosting.admission import Negative
@@ -184,6 +185,15 @@ def test_rules_that_stay_dear_leave_the_pool_and_no_training_row_is_missed(duals
         missed += model.missed(np.random.default_rng(seed).normal(size=(200, 8), scale=3)).sum()
     assert removed > 50
     assert missed > 0  # rows that only rules which left would cover go to the fallback: none raised
+
+
+def test_the_preset_for_few_rules_weighs_classes() -> None:
+    X, y = make_classification(400, weights=[0.9], flip_y=0.2, random_state=0)
+    settings = {"random_state": 0, "max_rmp_calls": 1}
+    plain, fair = (RCBoostClassifier.few_rules(5, class_weight=w, **settings).fit(X, y) for w in (None, "balanced"))
+    assert fair.class_weight == "balanced" and (fair.predict(X) == 1).sum() > 1.5 * (plain.predict(X) == 1).sum()
+    weighted = RCBoostClassifier.few_rules(5, **settings).fit(X, y, compute_sample_weight("balanced", y))
+    np.testing.assert_allclose(fair.predict_proba(X), weighted.predict_proba(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("settings", [{}, {"vote": "shares"}, {"early_stopping": 3}, {"rule_weights": "z"}])

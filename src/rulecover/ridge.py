@@ -12,6 +12,9 @@ from rulecover.typing import Floats
 #: Passes over the columns after which the search for votes above a floor is given up; a few are usual.
 _PASSES = 100
 
+#: The least penalty beside the samples of a column: what is less is lost in rounding.
+_LEAST = 1e-9
+
 
 class GrowingRidge:
     """The W that minimises ``‖T - H W‖² + strength · ‖W‖²``, the first column of H being 1 and free of the penalty.
@@ -128,6 +131,7 @@ def ridge_towards(
     """
     columns = covered.astype(np.float64)
     gram = (columns.T @ columns.multiply(weight[:, None]).tocsr()).toarray()
+    strength = max(strength, _LEAST * float(gram.max()))
     pull = columns.T @ (target * weight[:, None]) - floor * gram @ prior + (1.0 - floor) * strength * prior
     factor = cholesky(gram + strength * np.eye(len(gram)), lower=True)
     right = solve_triangular(factor, pull, lower=True)

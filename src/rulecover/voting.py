@@ -21,6 +21,8 @@ VOTES = ("counts", "shares")
 _DRAWN = 20.0
 #: The share of its plain vote that a rule keeps whatever is fitted: who covers a row has something to say.
 _KEPT = 0.01
+#: A vote below this share of the largest is rounding.
+_NOTHING = 1e-12
 
 #: Votes are added for so many rows at a time: as floats they stay in the processor's cache.
 _ROWS = 2048
@@ -117,8 +119,8 @@ class MajorityVote(Vote):
     def fitted(self, covered: scipy.sparse.csr_array, y: Ints, weight: Floats | None = None) -> MajorityVote:
         """The same rules with votes that add up to the right class of the samples, as nearly as least squares can.
 
-        They are drawn towards the votes so far, divided by the mean number of rules that cover a sample, and none is
-        negative, so that every row that is covered is still voted on.
+        They are drawn towards the votes so far, divided by the mean number of rules that cover a covered sample, and
+        none is negative, so that every row that is covered is still voted on.
 
         Parameters
         ----------
@@ -130,11 +132,12 @@ class MajorityVote(Vote):
             What each sample counts.
         """
         counts = np.ones(len(y)) if weight is None else weight
-        often = float(counts @ covered.sum(axis=1)) / float(counts.sum())
+        rules = covered.sum(axis=1)
+        often = float(counts @ rules) / float(counts @ (rules > 0))
         votes = ridge_towards(
             self.votes / often, covered, np.eye(len(self.classes))[y], counts, strength=_DRAWN, floor=_KEPT
         )
-        return replace(self, votes=addable(votes))
+        return replace(self, votes=addable(np.where(votes > _NOTHING * votes.max(), votes, 0.0)))
 
     @property
     def classes(self) -> Array:

@@ -90,12 +90,14 @@ def explain(
     from rulecover.cli.encoding import for_forests
     from rulecover.cli.pipeline import Forest, chosen_by, explained
     from rulecover.cli.printing import Printer
+    from rulecover.cli.settings import class_weight as class_weight_of
     from rulecover.cli.tables import labelled_table
 
     printer = Printer(quiet=quiet)
     columns = for_forests(max_levels)
     table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator, task=task)
-    forest = Forest(trees=trees, depth=depth, seed=seed, jobs=jobs)
+    weights = class_weight_of(class_weight, table)
+    forest = Forest(trees=trees, depth=depth, seed=seed, jobs=jobs, class_weight=weights)
     options: dict[str, Any] = {"within": within} if method is Method.PATH else cover
     options |= {"max_rules": max_rules, "class_weight": class_weight}
     rules_of = chosen_by(method, forest, table, {name: value for name, value in options.items() if value is not None})

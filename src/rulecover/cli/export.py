@@ -16,6 +16,8 @@ from rulecover.cli.options import Debug, ModelFile, check_out, out_file
 if TYPE_CHECKING:
     from rulecover.export.model import ScoredRules
 
+_TABLE = "data"
+
 
 @one_line_errors
 def export(
@@ -29,7 +31,7 @@ def export(
     table: Annotated[
         str,
         typer.Option(metavar="NAME", help="For sql: the table; a dot parts it from its schema.", rich_help_panel="SQL"),
-    ] = "data",
+    ] = _TABLE,
     keep: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,6 +57,8 @@ def export(
     check_out(out)
     if to is Format.SQL and dialect is None:
         raise CommandError(f"name the database by --dialect: {', '.join(SqlDialect)}.")
+    if to is not Format.SQL and (dialect or keep or table != _TABLE):
+        raise CommandError(f"--dialect, --table and --keep are for --to sql, not for {to}; leave them out.")
     if to is Format.ONNX and str(out) == "-":
         raise CommandError("an ONNX model is no text; name a file by --out.")
 

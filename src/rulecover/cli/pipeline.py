@@ -22,6 +22,7 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer
 from rulecover.cli.settings import settings_of
 from rulecover.cli.wording import readable
+from rulecover.estimators.checks import sample_weights
 from rulecover.view.summary import Summary
 
 #: The forest is trained in this many parts where a bar is shown, so that the bar can move.
@@ -36,6 +37,7 @@ class Forest:
     depth: int = 10
     seed: int = 0
     jobs: int | None = None
+    class_weight: Any = None
 
 
 #: From a trained forest, rows and labels to a few rules.
@@ -108,12 +110,13 @@ def trained_forest(settings: Forest, X: Any, y: Any, bars: Any, task: Task = Tas
         forest = RandomForestClassifier(settings.trees, **shared)
     else:
         forest = RandomForestRegressor(settings.trees, max_features=1 / 3, **shared)
+    weight = sample_weights(X, y, None, settings.class_weight)
     if not bars.shown:
-        return forest.fit(X, y)
+        return forest.fit(X, y, sample_weight=weight)
     forest.set_params(warm_start=True)
     sizes = np.unique(np.linspace(1, settings.trees, _PARTS).round().astype(int))
     for size in bars.over(sizes.tolist(), "Training the forest"):
-        forest.set_params(n_estimators=size).fit(X, y)
+        forest.set_params(n_estimators=size).fit(X, y, sample_weight=weight)
     return forest.set_params(warm_start=False)
 
 

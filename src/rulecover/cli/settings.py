@@ -26,6 +26,8 @@ def settings_of(kind: type, options: Mapping[str, Any], table: Table) -> dict[st
     given |= {name: None for name, value in given.items() if value == NONE}
     if given.pop("prune_held_out", False):
         given["prune"] = "held-out"
+    for name in sorted({*given.get("rising", [])} & {*given.get("falling", [])}):
+        raise CommandError(f"column {name!r} cannot be both --rising and --falling; leave one of them out.")
     monotone = dict.fromkeys(given.pop("rising", []), 1) | dict.fromkeys(given.pop("falling", []), -1)
     if monotone:
         given["monotone"] = monotone
@@ -84,7 +86,10 @@ def _demand(given: Sequence[int | tuple[str, int]], table: Table) -> Any:
     return others | _by_label("--demand", by_class, table)
 
 
-def _class_weight(given: Sequence[str | tuple[str, float]], table: Table) -> Any:
+def class_weight(given: Sequence[str | tuple[str, float]] | None, table: Table) -> Any:
+    """The weights of classes as estimators take them; ``None`` if none are given."""
+    if given is None:
+        return None
     by_class = [each for each in given if not isinstance(each, str)]
     if not by_class:
         return "balanced"
@@ -118,7 +123,7 @@ def _whole_if_it_is(number: float, table: Table) -> float:
 
 _MEANT: dict[str, Callable[[Any, Table], Any]] = {
     "demand": _demand,
-    "class_weight": _class_weight,
+    "class_weight": class_weight,
     "forbidden": _with_levels,
     "min_samples": _whole_if_it_is,
     "keep": kept_rules,

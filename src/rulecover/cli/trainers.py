@@ -65,9 +65,17 @@ def _check_trained(method: Trainer, given: Mapping[str, Any]) -> None:
             raise CommandError(f"{spelled(name)} is for training, but --model is trained; leave one or the other out.")
 
 
+#: Two options of which only one can be heard, and why.
+_APART = {
+    ("prune", "prune_held_out"): "one always prunes, the other only where it pays",
+    ("vote", "ridge"): "one weighs plain means of numbers, the other fits values",
+}
+
+
 def _check_together(method: Trainer, given: Mapping[str, Any]) -> None:
-    if "prune" in given and "prune_held_out" in given:
-        raise CommandError("--prune always prunes, --prune-held-out only where it pays; leave one of them out.")
+    for (one, other), why in _APART.items():
+        if one in given and other in given:
+            raise CommandError(f"{spelled(one)} and {spelled(other)} exclude each other: {why}; leave one of them out.")
     if "max_rules" in given and method is Trainer.RCBOOST and given.get("preset") != Preset.FEW_RULES:
         raise CommandError(
             "--max-rules belongs to --method mirco and path, and to --preset few-rules of rcboost: a boosting has the "

@@ -16,7 +16,7 @@ from rulecover.cli.choices import Task
 from rulecover.cli.csv_data import Table, count
 from rulecover.cli.pipeline import Forest, trained_forest
 from rulecover.cli.printing import Bars, Printer
-from rulecover.cli.settings import settings_of, with_preset
+from rulecover.cli.settings import class_weight, settings_of, with_preset
 from rulecover.cli.wording import readable
 from rulecover.export.adapters import scored_rules
 from rulecover.export.json_file import to_json
@@ -105,7 +105,8 @@ _TRAINERS: dict[str, Callable[[Table, Training, Bars], Any]] = {
 
 def _forest(table: Table, training: Training, bars: Bars) -> Any:
     options = training.options
-    settings = Forest(options.get("trees", 100), options.get("depth", 10), training.seed, training.jobs)
+    weights = class_weight(options.get("class_weight"), table)
+    settings = Forest(options.get("trees", 100), options.get("depth", 10), training.seed, training.jobs, weights)
     return trained_forest(settings, table.X, table.y, bars, table.task)
 
 

@@ -6,7 +6,7 @@ import copy
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
 from rulecover.columns import Columns
-from rulecover.estimators.checks import check_no_gaps, check_one_kind, chosen, sample_weights, whole_number
+from rulecover.estimators.checks import check_no_gaps, check_one_kind, check_width, chosen, sample_weights, whole_number
 from rulecover.estimators.door import (
     as_numbers,
     checked_apart,
@@ -89,7 +89,7 @@ class RuleModel(BaseEstimator, ABC):
         checked, y = (None, checked_apart(self, given, y)) if apart else self._checked(given, y, estimator)
         y = self._check_target(y)
         weight = self._weights(given, y, sample_weight)
-        with naming_columns(given):
+        with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(given):
             self.estimator_ = self._trained(estimator, given, y, weight)
         data = self._samples(self._as_rules_see(given, checked), y, weight)
         if weight is None or weight.min() > 0:
@@ -124,7 +124,10 @@ class RuleModel(BaseEstimator, ABC):
             return source._columns, source._columns_in_use()
         if isinstance(source, RuleSet):
             return Columns(source.n_features, self._names(), source.categories), source.matcher.columns
-        self._ensemble = named_by(read_trees(source), given)
+        ensemble = read_trees(source)
+        if ensemble.columns is None:
+            check_width(ensemble, given.shape[1])
+        self._ensemble = named_by(ensemble, given)
         return columns_of(self._ensemble), self._ensemble.asked
 
     def _source(self) -> Any:

@@ -90,11 +90,12 @@ def check_one_kind(y: Array) -> None:
     kinds = {type(label): label for label in y.tolist()}
     try:
         sorted(kinds.values())
+        mixed = len(kinds) > 1 and bool in kinds
     except TypeError:
+        mixed = True
+    if mixed:
         found = " and ".join(f"{label!r} ({kind.__name__})" for kind, label in kinds.items())
-        raise ValueError(
-            f"Unknown label type: y holds {found}; give labels of one kind, such as y.astype(str)."
-        ) from None
+        raise ValueError(f"Unknown label type: y holds {found}; give labels of one kind, such as y.astype(str).")
 
 
 def sample_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Floats | None:
@@ -121,14 +122,19 @@ def sample_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> F
     return addable(np.asarray(weight, dtype=np.float64))
 
 
-def check_model_fits(ensemble: TreeEnsemble, X: Any, names: tuple[str, ...] | None) -> tuple[str, ...]:
-    """The feature names for the rules, once model and data are known to speak of the same columns."""
-    made = () if ensemble.columns is None else ensemble.columns.made
-    n_features = X.shape[1] - len(made)
+def check_width(ensemble: TreeEnsemble, n_features: int) -> None:
+    """Raises unless data of so many columns are what the model was trained on."""
     if ensemble.n_features != n_features:
         raise MismatchedDataError(
             f"X has {n_features} features, but the model was trained on {ensemble.n_features}; give the same columns."
         )
+
+
+def check_model_fits(ensemble: TreeEnsemble, X: Any, names: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The feature names for the rules, once model and data are known to speak of the same columns."""
+    made = () if ensemble.columns is None else ensemble.columns.made
+    n_features = X.shape[1] - len(made)
+    check_width(ensemble, n_features)
     if names is None or ensemble.feature_names is None:
         return (names or ensemble.feature_names or tuple(f"x{f}" for f in range(n_features))) + made
     if names != ensemble.feature_names:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from rulecover.categories import HashedCategories
@@ -62,6 +63,8 @@ def naming_columns(X: Any) -> Iterator[None]:
     """Where a model cannot be trained on a frame with words or dates in it, the error says in which columns."""
     try:
         yield
+    except InvalidParameterError:
+        raise
     except (TypeError, ValueError) as error:
         odd = [f"{name!r} ({kind})" for name, kind in X.dtypes.items() if _no_number(kind)] if is_frame(X) else []
         if not odd:

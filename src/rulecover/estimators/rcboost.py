@@ -191,12 +191,14 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
 
         tree = DecisionTreeClassifier(max_depth=8, min_weight_fraction_leaf=1e-6)
         best = {"estimator": tree, "pricing": ForestPricing(20), "max_rmp_calls": 5, "vote": "shares"}
+        weights = settings.pop("class_weight", None)  # the path weighs the rows, and hands the weights down
         # The boosting says more of rows it has seen than a forest out of bag: the votes need a stronger penalty.
         return RulePathClassifier(
             cls(**{**best, **settings}),
             max_rules=max_rules,
             choose="last",
             ridge=20.0,
+            class_weight=weights,
             random_state=settings.get("random_state"),
         )
 
