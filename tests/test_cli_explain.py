@@ -6,14 +6,17 @@ import csv
 import inspect
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from page import Page
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
+from sklearn.utils.class_weight import compute_sample_weight
 from typer.testing import CliRunner, Result
 
 import rulecover
@@ -182,11 +185,17 @@ def test_pruning_class_weights_and_demand_by_class_are_those_of_fit(tmp_path: Pa
     }
     X_train, _, y_train, _ = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
     forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_train, y_train)
+
+    def weighted(class_weight: Any) -> RandomForestClassifier:
+        return clone(forest).fit(X_train, y_train, compute_sample_weight(class_weight, y_train))
+
     for options, settings in words.items():
-        few = rulecover.explain(forest, X_train, y_train, random_state=0, **settings)
+        source = weighted(settings["class_weight"]) if "class_weight" in settings else forest
+        few = rulecover.explain(source, X_train, y_train, random_state=0, **settings)
         said = explain(tmp_path / "rows.csv", *options.split(), "--quiet", target="y")
         assert said.stdout == f"{few.rules_}\n"
-    path = RulePathClassifier(FrozenEstimator(forest), max_rules=3, class_weight="balanced", random_state=0)
+    source = FrozenEstimator(weighted("balanced"))
+    path = RulePathClassifier(source, max_rules=3, class_weight="balanced", random_state=0)
     said = explain(tmp_path / "rows.csv", "--max-rules", 3, "--class-weight", "balanced", "--quiet", target="y")
     assert [line.split("  ")[-1] for line in said.stdout.splitlines()[1:]] == [
         rule.text for rule in path.fit(X_train, y_train).rules_
@@ -219,7 +228,7 @@ def test_the_names_of_choices_are_those_of_the_library() -> None:
     assert {*Solver} == {*SOLVERS, *MIRCORegressor._solvers}
     assert {*Fallback} == {*FALLBACKS, *NUMERIC_FALLBACKS}
     assert [*Criterion] == [*CRITERIA, *NUMERIC_CRITERIA]
-    assert [*Vote] == [*VOTES, *MEAN_VOTES]
+    assert [*Vote] == [*MIRCOClassifier._votes, *MEAN_VOTES] and {*VOTES} < {*Vote}
 
 
 # Numbers --------------------------------------------------------------------------------------------------------

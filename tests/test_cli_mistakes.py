@@ -319,6 +319,10 @@ MISTAKES = {
     ),
     "tables without results": (["study", "tables", "--out", "folder"], "there is no file 'folder/results.jsonl'"),
     "no such row": (["why", "model.json", "fruit.csv", "--row", "301"], "there is no row 301: fruit.csv has 300 rows"),
+    "a dialect of Python": (
+        ["export", "model.json", "--to", "python", "--keep", "id"],
+        "--dialect, --table and --keep are for --to sql, not for python; leave them out",
+    ),
     "no dialect": (["export", "model.json", "--to", "sql"], "name the database by --dialect: postgres, sqlite"),
     "ONNX to a terminal": (["export", "model.json", "--to", "onnx"], "name a file by --out"),
     "an option of another method": (

@@ -348,6 +348,8 @@ WRONG_TOGETHER = {
     "--class-weight maybe=2": "--class-weight names the class 'maybe', but the target has 'no', 'yes'",
     "--class-weight yes=2 --class-weight balanced": "balanced or CLASS=X for some classes, not both",
     "--prune --prune-held-out": "leave one of them out",
+    "--vote equal --ridge 3": "--vote and --ridge exclude each other: one weighs plain means",
+    "--method path --rising age --falling age": "column 'age' cannot be both --rising and --falling",
     "--scale 3": "--scale is for numbers, but the target is predicted as a class; leave it out, or say --task numbers",
     "--ridge 3": "--ridge is for numbers",
     "--step 1": "--step belongs to --method rcboost, but the method is mirco",

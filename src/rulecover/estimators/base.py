@@ -125,7 +125,7 @@ class RuleModel(BaseEstimator, ABC):
         if isinstance(source, RuleSet):
             return Columns(source.n_features, self._names(), source.categories), source.matcher.columns
         ensemble = read_trees(source)
-        if ensemble.columns is None:
+        if ensemble.columns is None and is_mixed(given):  # of numbers alone the width is checked later
             check_width(ensemble, given.shape[1])
         self._ensemble = named_by(ensemble, given)
         return columns_of(self._ensemble), self._ensemble.asked
