@@ -41,9 +41,7 @@ def settings_of(kind: type, options: Mapping[str, Any], table: Table) -> dict[st
 
 def with_preset(kind: Any, preset: str | None) -> Callable[..., Any]:
     """The estimator, or what makes it with settings that have a name."""
-    if preset is None:
-        return kind  # type: ignore[no-any-return]
-    made = getattr(kind, preset.replace("-", "_"), None)
+    made: Callable[..., Any] | None = kind if preset is None else getattr(kind, preset.replace("-", "_"), None)
     if made is None:
         has = "boosting (--method rcboost) of classes" + (
             ", and covers of numbers; covers of classes are as in the paper anyway"
@@ -51,7 +49,7 @@ def with_preset(kind: Any, preset: str | None) -> Callable[..., Any]:
             else ""
         )
         raise CommandError(f"--preset {preset} is for {has}; leave it out.")
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _check_task(kind: type, given: Mapping[str, Any], task: Task) -> None:

@@ -242,7 +242,7 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     vote
         "counts": each covering rule adds its number of training samples of each class (paper). "shares": each adds
         its share of each class. "fitted": votes are fitted to the training samples by least squares, drawn towards the
-        shares and never negative; the most accurate where each sample is covered more than once, or `prune` is set.
+        shares and never negative: the more accurate votes of pruned rules.
     fallback
         Who answers for rows that no rule covers: "closest", the rules with the largest share of accepted clauses
         (the paper's text); "all", every rule times its share (the authors' program, and their tables); "majority",

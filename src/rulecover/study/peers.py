@@ -49,7 +49,7 @@ def ebm(fold: Fold) -> dict[str, Fitted]:
     """The explainable boosting machine; its terms are shape functions, not rules.
 
     Where classes overlap it stops by itself after some hundred rounds a term. Where they do not, its default of 50,000
-    goes on for many minutes a fold, and answers grow surer but do not change.
+    can go on for many minutes a fold, as on wine.
     """
     from interpret.glassbox import ExplainableBoostingClassifier
 
