@@ -198,6 +198,24 @@ def test_levels_of_0_1_columns_are_read_by_their_names() -> None:
         RuleSet.from_text(["colour = green"], names, levels=levels)
     with pytest.raises(RuleTextError, match="say = or ≠"):
         RuleSet.from_text(["colour > 3"], names, levels=levels)
+    with pytest.raises(RuleTextError, match="'sex' is male or not: say = male or ≠ male"):
+        RuleSet.from_text(["sex = female"], ["sex = male"], levels={0: ("sex", "male")})
+
+
+@pytest.mark.parametrize("sign", ["=", "≠"])
+@pytest.mark.parametrize("level", [*filter(None, LABELS), "(missing)", "a and b", "a) or missing", "red and age > 3"])
+def test_levels_are_read_back_whatever_is_in_them(level: str, sign: str) -> None:
+    levels = {1: ("colour", level), 2: ("colour", "a"), 3: ("colour", "blue")}
+    texts = [f"colour {sign} {level}", f"age > 3 and colour {sign} {level}", f"(colour {sign} {level} or missing)"]
+    rules = RuleSet.from_text(texts, ["age", "c1", "c2", "c3"], levels=levels)
+    assert rules.to_text() == texts
+    assert set(rules.feature.tolist()) == {0, 1}
+
+
+def test_a_level_is_no_longer_than_the_rule_makes_sense() -> None:
+    levels = {0: ("colour", "a"), 1: ("colour", "a and b")}
+    rules = RuleSet.from_text(["colour = a and b > 3", "colour = a and b"], ["c0", "c1", "b"], levels=levels)
+    assert [[clause.feature for clause in rule.clauses] for rule in rules] == [[0, 2], [1]]
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rulecover.exceptions import RuleTextError
@@ -48,7 +48,7 @@ class Condition:
     equal: bool = False
 
 
-def parse(text: str, names: Sequence[str], rule: int) -> list[Condition]:
+def parse(text: str, names: Sequence[str], rule: int, levels: Mapping[str, Iterable[str]]) -> list[Condition]:
     """The conditions of a rule, in the order of the text.
 
     Parameters
@@ -59,16 +59,19 @@ def parse(text: str, names: Sequence[str], rule: int) -> list[Condition]:
         What conditions can speak of. Where several names fit, the longest that makes sense of the text is meant.
     rule
         The rule's number, for the error.
+    levels
+        For a name the labels that are known of it: they need no quotes behind ``=``, whatever they look like.
     """
-    return _Parser(text, names, rule).parse()
+    return _Parser(text, names, rule, levels).parse()
 
 
 class _Parser:
     """Tries every name that fits; remembers the farthest place where the text stopped making sense."""
 
-    def __init__(self, text: str, names: Sequence[str], rule: int) -> None:
+    def __init__(self, text: str, names: Sequence[str], rule: int, levels: Mapping[str, Iterable[str]]) -> None:
         self._text, self._rule = text, rule
         self._names = sorted(names, key=len, reverse=True)
+        self._levels = {name: sorted(known, key=len, reverse=True) for name, known in levels.items()}
         self._farthest, self._expected = 0, "a condition"
         self._senseless: set[int] = set()
 
@@ -141,7 +144,7 @@ class _Parser:
 
     def _named(self, at: int) -> Iterator[tuple[str, int]]:
         """The names that fit here, the longest first, as they are or in quotes."""
-        found = [(name, start + len(name)) for name, start in self._fitting(at) if not self._in_word(start + len(name))]
+        found = list(self._fitting(self._names, at))
         quoted = _QUOTED.match(self._text, self._skip(at))
         if quoted and _unquoted(quoted.group()) in self._names:
             found.append((_unquoted(quoted.group()), quoted.end()))
@@ -150,12 +153,13 @@ class _Parser:
             self._missed(at, f"the name of a column ({some})")
         yield from found
 
-    def _fitting(self, at: int) -> Iterator[tuple[str, int]]:
-        """Names and where they begin; a name may begin with a space itself."""
-        for name in self._names:
+    def _fitting(self, texts: Iterable[str], at: int) -> Iterator[tuple[str, int]]:
+        """Those of the texts that stand here, and where they end; one may begin with a space itself."""
+        for text in texts:
             for start in range(self._skip(at), at - 1, -1):
-                if name and self._text.startswith(name, start):
-                    yield name, start
+                if text and self._text.startswith(text, start):
+                    if not self._in_word(start + len(text)):
+                        yield text, start + len(text)
                     break
 
     def _missingness(self, plain: Condition, at: int) -> Iterator[tuple[Condition, int]]:
@@ -217,16 +221,23 @@ class _Parser:
             return
         symbol, after = sign
         if symbol in ("=", "==", "≠", "!="):
-            found = self._label(after, _BARE_ALONE)
-            if found is None:
-                self._missed(after, "a number or a category")
-            else:
-                unequal = symbol in ("≠", "!=")
-                yield replace(plain, labels=(found[0],), others=unequal, equal=not unequal), found[1]
+            unequal = symbol in ("≠", "!=")
+            for label, end in self._alone(plain.name, after):
+                yield replace(plain, labels=(label,), others=unequal, equal=not unequal), end
             return
         number = self._number(after)
         if number is not None:
             yield self._bounded(plain, symbol, number[0]), number[1]
+
+    def _alone(self, name: str, at: int) -> Iterator[tuple[Label, int]]:
+        """The label that stands here: a known one if it fits, whatever is in it."""
+        for level, end in self._fitting(self._levels.get(name, ()), at):
+            yield Label(level, self._skip(at), quoted=True), end
+        found = self._label(at, _BARE_ALONE)
+        if found is None:
+            self._missed(at, "a number or a category")
+        else:
+            yield found
 
     def _chain(self, at: int) -> Iterator[tuple[Condition, int]]:
         """``1 < x <= 2``, or ``1 < x`` alone."""

@@ -30,7 +30,7 @@ def parse_rules(
     if isinstance(texts, str):
         raise RuleTextError(f"the rules are one text, {texts[:40]!r}; give a list of texts, one a rule.")
     columns = _Columns.of(feature_names, categories or {}, levels or {})
-    parsed = [parse(text, columns.names, rule) for rule, text in enumerate(given)]
+    parsed = [parse(text, columns.names, rule, columns.levels) for rule, text in enumerate(given)]
     columns = columns.with_labels_of(parsed)
     rules = [
         _merged([columns.clause(each, text, rule) for each in conditions], text, rule)
@@ -126,9 +126,16 @@ class _Columns:
         levels = self.levels[said.name]
         label = (said.labels or ())[0]
         if len(said.labels or ()) > 1 or label.text not in levels:
-            raise error(text, rule, label.position, f"{said.name!r} has levels {', '.join(levels)}; name one of them")
+            raise error(text, rule, label.position, f"{said.name!r} {_asked_for(levels)}")
         lower, upper = (-math.inf, _HALF) if said.others else (_HALF, math.inf)
         return Clause(levels[label.text], said.name, lower, upper, said.missing, level=label.text)
+
+
+def _asked_for(levels: Iterable[str]) -> str:
+    known = list(levels)
+    if len(known) == 1:
+        return f"is {known[0]} or not: say = {known[0]} or ≠ {known[0]}"
+    return f"has levels {', '.join(known)}; name one of them"
 
 
 def _merged(clauses: Sequence[tuple[Clause, int]], text: str, rule: int) -> list[Clause]:
