@@ -44,6 +44,11 @@ def given_options(method: Trainer, asked: Mapping[str, Any], *, trained: bool) -
     given = {name: _plain(asked[name]) for name in METHODS if _is_given(asked[name])}
     if trained:
         _check_trained(method, given)
+    elif "estimator_weights" in given:
+        raise CommandError(
+            "--estimator-weights is about the weights in a booster, but a forest is trained, which has none; name the "
+            "booster's file by --model, or leave it out."
+        )
     for name in given:
         if method not in METHODS[name]:
             raise CommandError(
@@ -68,6 +73,7 @@ def _check_trained(method: Trainer, given: Mapping[str, Any]) -> None:
 #: Two options of which only one can be heard, and why.
 _APART = {
     ("prune", "prune_held_out"): "one always prunes, the other only where it pays",
+    ("within", "choose"): "both say how many rules are taken",
     ("vote", "ridge"): "one weighs plain means of numbers, the other fits values",
 }
 

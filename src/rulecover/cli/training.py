@@ -14,9 +14,11 @@ from sklearn.frozen import FrozenEstimator
 import rulecover
 from rulecover.cli.choices import Task
 from rulecover.cli.csv_data import Table, count
+from rulecover.cli.errors import CommandError
 from rulecover.cli.pipeline import Forest, trained_forest
 from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.settings import class_weight, settings_of, with_preset
+from rulecover.cli.trainers import spelled
 from rulecover.cli.wording import readable
 from rulecover.export.adapters import scored_rules
 from rulecover.export.json_file import to_json
@@ -56,10 +58,23 @@ def trained(table: Table, training: Training, printer: Printer) -> ScoredRules:
     printer.notes(table.notes)
     with printer.bars() as bars, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
-        model = _TRAINERS[training.method](table, training, bars)
+        model = _by_options(_TRAINERS[training.method], table, training, bars)
     printer.notes(dict.fromkeys(str(warning.message) for warning in said))
     made = scored_rules(model)
     return replace(made, rules=replace(made.rules, levels=table.levels))
+
+
+def _by_options(train: Callable[[Table, Training, Bars], Any], table: Table, training: Training, bars: Bars) -> Any:
+    """The model; an error about a setting names the option that it came from."""
+    try:
+        return train(table, training, bars)
+    except (ValueError, TypeError) as error:
+        name, verb, said = str(error).partition(" is ")
+        if not verb or name not in training.options:
+            raise
+        value, stop, way_out = said.partition(";")
+        typed = "none" if value == "None" else value
+        raise CommandError(f"{spelled(name)} is {typed}{stop}{way_out.replace(' or give an object', '')}") from error
 
 
 def _covered(table: Table, training: Training, bars: Bars) -> Any:
