@@ -51,6 +51,22 @@ def test_a_path_is_written_with_its_default_and_votes(folder: Path) -> None:
     assert said.startswith(f"By default {model.base[0]:+.3g} for =apple() and {model.base[1]:+.3g} for plum.\n")
 
 
+def test_fitted_votes_of_a_cover_are_shown(folder: Path) -> None:
+    file, report = folder / "fitted.json", folder / "fitted.html"
+    done = run("fit", folder / "fruit.csv", "-t", "kind", "--drop", "id", "--vote", "fitted", "-o", file)
+    model = from_json(file.read_text())
+    text, said = (written(file, kind) for kind in ("text", "sentences"))
+
+    assert model.has_own_votes and "by default" not in text
+    assert len(text.splitlines()) == len(said.splitlines()) + 1 == len(model.rules) + 1
+    for votes, line, sentence in zip(model.votes.tolist(), text.splitlines()[1:], said.splitlines(), strict=True):
+        assert line.split()[2:4] == [f"{vote:+.3g}" for vote in votes]
+        assert all(f"{vote:+.3g} for " in sentence for vote in votes)
+    assert f"plum {model.votes[model.votes[:, 1].argmax(), 1]:+.2g}" in done.stdout
+    assert run("report", file, folder / "fruit.csv", "-t", "kind", "-o", report).exit_code == 0
+    assert "The votes of the rules that a row meets are added" in report.read_text(encoding="utf-8")
+
+
 NAMES = ["a|b", "a_b_ *c*", "$x^2$", "<b>bold</b>", r"\input{x} & 5 %", "`code` [link](http://x)", "=1+1"]
 
 

@@ -244,3 +244,11 @@ def test_a_fitted_model_shows_its_rules_in_a_notebook() -> None:
     for html in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
         assert model.rules_._repr_html_() in html
     assert "sk-estimator" in model._repr_html_() and "sk-estimator" in plain
+
+
+@pytest.mark.parametrize("vote", ["counts", "shares", "fitted"])
+def test_votes_are_their_own_unless_they_are_counts_or_shares(vote: str) -> None:
+    model = MIRCOClassifier(vote=vote, random_state=0).fit(*load_iris(return_X_y=True))
+
+    assert model.vote_.is_plain == (vote != "fitted")
+    assert not model.vote_.times(np.linspace(1, 2, len(model.rules_))).is_plain

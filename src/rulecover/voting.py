@@ -140,6 +140,12 @@ class MajorityVote(Vote):
         return replace(self, votes=addable(np.where(votes > _NOTHING * votes.max(), votes, 0.0)))
 
     @property
+    def is_plain(self) -> bool:
+        """Whether votes are the counts or the shares of the classes, which are shown with the rules anyway."""
+        seen = self.rules.evidence
+        return seen is not None and any(np.allclose(self.votes, plain) for plain in (seen.sums, seen.shares))
+
+    @property
     def classes(self) -> Array:
         """The labels."""
         assert isinstance(self.rules.evidence, ClassEvidence)

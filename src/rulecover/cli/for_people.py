@@ -20,7 +20,7 @@ WRITTEN: dict[Format, Callable[[Printed], str]] = {
 
 
 def for_people(model: ScoredRules, to: Format) -> str:
-    """The rules in the words of the table that they were trained on; those of a path with the votes that add up."""
+    """The rules in the words of the table that they were trained on; with their votes where these were fitted."""
     rules = readable(model.rules, dict(model.rules.levels))
-    by_votes = model.fallback == "default" and model.adds_up
+    by_votes = (model.fallback == "default" and model.adds_up) or model.has_own_votes
     return WRITTEN[to](replace(model.additive, rules=rules) if by_votes else rules)

@@ -22,7 +22,7 @@ from rulecover.cli.trainers import spelled
 from rulecover.cli.wording import readable
 from rulecover.export.adapters import scored_rules
 from rulecover.export.json_file import to_json
-from rulecover.export.model import Classes, ScoredRules
+from rulecover.export.model import ScoredRules
 from rulecover.files import whole_file
 
 
@@ -132,6 +132,6 @@ def saved(model: ScoredRules, out: Path, printer: Printer) -> None:
         return
     with whole_file(out) as file:
         file.write(to_json(model))
-    votes = model.votes.tolist() if model.adds_up and isinstance(model.answer, Classes) else ()
+    votes = model.votes.tolist() if model.has_own_votes else ()
     printer.rules(readable(model.rules, dict(model.rules.levels)), votes)
     printer.say(f"\n{count(len(model.rules), 'rule')} written to {out}.")

@@ -242,8 +242,13 @@ class ScoredRules:
         return isinstance(self.answer, AddedClasses)
 
     @property
+    def has_own_votes(self) -> bool:
+        """Whether rules vote for classes otherwise than by the classes that they met."""
+        return isinstance(self.answer, Classes) and (self.adds_up or not MajorityVote(self.rules, self.votes).is_plain)
+
+    @property
     def additive(self) -> AdditiveVote:
-        """The rules and what they add, where that is all there is to an answer."""
+        """The rules and what they add; with the base all there is to an answer, unless there is a fallback."""
         answers = self.answer.labels.tolist() if isinstance(self.answer, Classes) else ["value"]
         seen = self.rules.evidence
         samples = np.full(len(self.rules), np.nan) if seen is None else seen.support

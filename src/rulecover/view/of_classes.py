@@ -74,6 +74,8 @@ class ClassView:
     def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
         if not votes:
             return []
+        if not any(votes[0]):
+            return ["The votes of the rules that a row meets are added, and the class with most of them is the answer."]
         classes = [printable(str(label)) for label in self.seen.classes.tolist()]
         default = ", ".join(f"{value:+.3g} for {label}" for label, value in zip(classes, votes[0], strict=True))
         return [f"Every row begins with the default vote, {default}; the votes of the rules that it meets are added."]

@@ -16,6 +16,7 @@ from rulecover.view.checked import HeldOut
 from rulecover.view.feature_use import Strip, strips
 from rulecover.view.overlaps import Overlaps
 from rulecover.view.trying import AnsweredRows, Trial, trial_of
+from rulecover.voting import MajorityVote
 
 if TYPE_CHECKING:
     from rulecover.rules import RuleSet
@@ -184,11 +185,13 @@ def _who_answers(model: Any) -> str:
 
 def _votes(model: Any) -> tuple[tuple[float, ...], ...]:
     vote = getattr(model, "vote_", None)
-    if getattr(model, "adds_up", False):  # rules that are free of the model they came from
+    if getattr(model, "adds_up", False) or getattr(model, "has_own_votes", False):  # rules free of their model
         vote = model.additive
-    if not isinstance(vote, AdditiveVote):
-        return ()
-    return (tuple(vote.default.tolist()), *map(tuple, vote.votes.tolist()))
+    if isinstance(vote, AdditiveVote):
+        return (tuple(vote.default.tolist()), *map(tuple, vote.votes.tolist()))
+    if isinstance(vote, MajorityVote) and not vote.is_plain:
+        return ((0.0,) * len(vote.classes), *map(tuple, vote.votes.tolist()))
+    return ()
 
 
 def _path(model: Any) -> tuple[tuple[int, float], ...]:

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def vote_grid(vote: AdditiveVote) -> Grid:
-    """One row a vote, the default first and conditions last, where their length does no harm."""
+    """One row a vote, the default first, if there is one, and conditions last, where their length does no harm."""
     header, rows = _cells(vote)
     return Grid(header, rows, (*[True] * (len(header) - 1), False))
 
 
 def vote_sentences(vote: AdditiveVote) -> list[str]:
-    """The default vote, then one sentence a rule."""
+    """The default vote, if there is one, then one sentence a rule."""
     return [
-        f"By default {_said(vote, vote.default.tolist())}.",
+        *([f"By default {_said(vote, vote.default.tolist())}."] if vote.default.any() else []),
         *(rule_sentence(rule, _said(vote, vote.votes[j].tolist())) for j, rule in enumerate(vote.rules)),
     ]
 
@@ -37,7 +37,7 @@ def _said(vote: AdditiveVote, votes: list[float]) -> str:
 
 def _cells(vote: AdditiveVote) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     names = [printable(str(answer)) for answer in vote.answers]
-    rows = [("", "", *_signed(vote.default.tolist()), "by default")]
+    rows = [("", "", *_signed(vote.default.tolist()), "by default")] if vote.default.any() else []
     for j, rule in enumerate(vote.rules):
         cells = _signed(vote.votes[j].tolist())
         rows.append((str(j), amount(float(vote.samples[j])), *cells, printable(rule.text)))
