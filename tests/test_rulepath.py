@@ -588,3 +588,18 @@ def test_a_path_knows_where_zero_is_missing() -> None:
         path = RulePathClassifier(booster, max_rules=6, choose="last", tries=tries, cv=2, random_state=0).fit(X, y)
         assert path.vote_.samples.tolist() == path.apply(X).sum(axis=0).tolist()
         assert path.rules_.zero_missing == (0, 1)
+
+
+@pytest.mark.parametrize("model", [RulePathClassifier, RulePathRegressor])
+def test_verbose_shows_progress_on_standard_error_and_changes_no_rule(
+    model: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    settings: dict[str, Any] = {"max_rules": 3, "cv": 2, "random_state": 0}
+    quiet = model(**settings).fit(X, y)
+    assert capsys.readouterr().err == ""
+    shown = model(**settings, verbose=1).fit(X, y)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert [captured.err.count(bar) for bar in ("Choosing rules", "Cross-validating")] == [1, 1]
+    assert shown.rules_ == quiet.rules_

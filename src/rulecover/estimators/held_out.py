@@ -48,7 +48,7 @@ def folds_of(cv: Any, X: Any, y: Array, *, classes: bool) -> list[tuple[Ints, In
 
 def held_out(
     trained: Callable[[Any, Array, Floats | None], Any],
-    folds: list[tuple[Ints, Ints]],
+    folds: Iterable[tuple[Ints, Ints]],
     X: Any,
     y: Array,
     weight: Floats | None,

@@ -30,6 +30,7 @@ from rulecover.frontier.sizes import best, one_standard_error, standard_errors, 
 from rulecover.frontier.task import Task
 from rulecover.impurity import Impurity
 from rulecover.pool import Price, Samples, in_codes_of, joined_rules
+from rulecover.progress import tracked
 from rulecover.rules import RuleSet
 from rulecover.typing import Array, Floats, Ints
 
@@ -69,6 +70,7 @@ class RulePath(RuleModel):
         keep: RuleSet | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.max_rules = max_rules
@@ -88,6 +90,7 @@ class RulePath(RuleModel):
         self.keep = keep
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @abstractmethod
     def _task(self) -> Task:
@@ -185,6 +188,7 @@ class RulePath(RuleModel):
             terms=Terms(self.ridge, self._shrinkage(candidates), self.tries),
             constraints=constraints,
             given=kept,
+            verbose=self.verbose,
         )
         return self._family_of(path, kept, data, task)
 
@@ -268,14 +272,15 @@ class RulePath(RuleModel):
     def _cross_validated(self, X: Any, y: Array, sample_weight: Any) -> HeldOut | None:
         """The scores of every size in folds; in each the estimator is trained anew on a part of the rows."""
         weight = self._weights(X, y, sample_weight)
-        model = clone(self).set_params(choose="last", within=None)
+        model = clone(self).set_params(choose="last", within=None, verbose=0)
         if hasattr(self, "class_weight"):  # it is in the weights already
             model.set_params(class_weight=None)
         if isinstance(self.estimator, FrozenEstimator):
             model.set_params(estimator=clone(self.estimator.estimator))
         (X,) = indexable(X)
         folds = folds_of(self.cv, X, y, classes=is_classifier(self))
-        return held_out(clone(model).fit, folds, X, y, weight, n_sizes=self._family.largest + 1)
+        shown = tracked(folds, "Cross-validating", total=len(folds), verbose=self.verbose)
+        return held_out(clone(model).fit, shown, X, y, weight, n_sizes=self._family.largest + 1)
 
     def scored(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Floats, Floats, float]:
         """The score and the fidelity of every size of the path on labelled rows, and the score of the model."""

@@ -76,6 +76,8 @@ class RulePathClassifier(RulePath, RuleClassifier):
         Seed of the default forest, and of an estimator without a seed of its own.
     n_jobs
         Threads that read the trees, and train the default forest. The rules do not depend on it.
+    verbose
+        Above 0 shows progress on standard error.
 
     Attributes
     ----------
@@ -141,6 +143,7 @@ class RulePathClassifier(RulePath, RuleClassifier):
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             estimator,
@@ -161,6 +164,7 @@ class RulePathClassifier(RulePath, RuleClassifier):
             keep=keep,
             random_state=random_state,
             n_jobs=n_jobs,
+            verbose=verbose,
         )
         self.class_weight = class_weight
 
@@ -187,7 +191,7 @@ class RulePathRegressor(NumberModel, RulePath):
         A regressor; by default a random forest of 100 trees.
     max_rules, choose, within, cv, max_depth, min_samples, model_share, ridge, shrinkage, tries
         As of `RulePathClassifier`.
-    max_clauses, forbidden, required, monotone, keep, random_state, n_jobs
+    max_clauses, forbidden, required, monotone, keep, random_state, n_jobs, verbose
         As of `RulePathClassifier`.
 
     Attributes

@@ -12,6 +12,7 @@ from rulecover.coverage import addable
 from rulecover.frontier.candidates import Candidates
 from rulecover.frontier.constraints import Constraints
 from rulecover.frontier.shorten import Shortened, keep_clauses, shortened
+from rulecover.progress import tracked
 from rulecover.ridge import GrowingRidge
 from rulecover.rules import RuleSet
 from rulecover.typing import Bools, Floats, Ints
@@ -257,6 +258,7 @@ def forward_path(
     terms: Terms | None = None,
     constraints: Constraints | None = None,
     given: RuleSet | None = None,
+    verbose: int = 0,
 ) -> ForwardPath:
     """The rule sets of every size up to `max_rules`, each the beginning of the next.
 
@@ -274,6 +276,8 @@ def forward_path(
         The constants, and what the rules must keep to; the candidates keep to it already.
     given
         Rules that enter first, whatever they gain.
+    verbose
+        Above 0 shows a bar that moves with each rule.
     """
     terms = terms or Terms()
     constraints = constraints or Constraints.of(candidates.source.feature_names)
@@ -284,7 +288,7 @@ def forward_path(
         for mask, sign in zip(given.apply(X).toarray().T, constraints.signs(given).tolist(), strict=True):
             fit.enter(mask, sign)
     least = len(fit)
-    while len(fit) < max_rules:
+    for _ in tracked(range(least, max_rules), "Choosing rules", total=max_rules - least, verbose=verbose):
         wanting = contest.unmet.size > 0
         found = contest.next_rule(fit)
         if found is None:
