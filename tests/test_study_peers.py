@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 
 from rulecover.study import METHODS, Cell, Data, Fold, Outcome
 from rulecover.study.methods import methods_called
-from rulecover.study.peers import _leaf_depths
+from rulecover.study.peers import _features_in, _leaf_lengths
 from rulecover.study.run import Task, outcome
 from rulecover.study.suites import SUITES
 
@@ -63,11 +63,48 @@ def test_every_peer_is_alone_in_its_process_and_named_in_the_study() -> None:
     assert set(PEERS) < set(SUITES["peers"]) < set(SUITES["all"])
 
 
-def test_figs_leaves_are_counted_with_their_depth() -> None:
+def test_figs_leaves_are_counted_and_clauses_on_one_feature_count_once() -> None:
     from imodels import FIGSClassifier
 
     fold = Fold.of(data(2), 0)
     model = FIGSClassifier(max_rules=3).fit(fold.X_train, fold.y_train)
 
-    depths = [depth for tree in model.trees_ for depth in _leaf_depths(tree, 0)]
-    assert len(depths) == 3 + len(model.trees_)
+    lengths = [length for tree in model.trees_ for length in _leaf_lengths(tree, frozenset())]
+    assert len(lengths) == 3 + len(model.trees_)
+    one = FIGSClassifier(max_rules=3).fit(fold.X_train[:, :1], fold.y_train)
+    assert {length for tree in one.trees_ for length in _leaf_lengths(tree, frozenset())} == {1}
+
+
+def test_clauses_on_one_feature_count_once_in_a_term() -> None:
+    assert _features_in("X0 > 0.5 and X0 <= 2.0 and X3 > 1") == 2
+    assert _features_in("X10") == 1
+
+
+@pytest.mark.parametrize("name", [name for name in PEERS if name != "EBM"])
+def test_a_peer_repeats_itself(name: str) -> None:
+    X, y = load_wine(return_X_y=True)
+    rows = np.flatnonzero(y < (2 if METHODS[name].two_classes else 3))
+    wine = Data("wine", X[rows], y[rows], tuple("abc"[: y[rows].max() + 1]), (len(rows), 13))
+    learnt = []
+    for state in (1, 2, 3):
+        np.random.seed(state)  # noqa: NPY002 - what a peer may draw from
+        done = outcome(Task(Cell("wine", name, 25, 4), wine, METHODS[name]))
+        learnt.append({key: value for key, value in done.models[name].items() if "seconds" not in key})
+
+    assert learnt[0] == learnt[1] == learnt[2]
+
+
+def test_leaves_of_boosters_are_those_that_the_libraries_count() -> None:
+    fold = Fold.of(data(3), 0)
+    done = {name: METHODS[name].learn(fold)[name] for name in ("HGB", "XGBoost", "LightGBM", "GB", "ADA")}
+    models = {name: each.model for name, each in done.items()}
+
+    leaves = {
+        "HGB": sum(tree.get_n_leaf_nodes() for trees in models["HGB"]._predictors for tree in trees),
+        "XGBoost": int((models["XGBoost"].get_booster().trees_to_dataframe()["Feature"] == "Leaf").sum()),
+        "LightGBM": sum(tree["num_leaves"] for tree in models["LightGBM"].booster_.dump_model()["tree_info"]),
+        "GB": sum(tree.get_n_leaves() for tree in np.ravel(models["GB"].estimators_)),
+        "ADA": sum(tree.get_n_leaves() for tree in models["ADA"].estimators_),
+    }
+    assert {name: each.rules for name, each in done.items()} == leaves
+    assert all(1 <= each.clauses <= 4 for each in done.values())

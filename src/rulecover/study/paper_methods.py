@@ -80,13 +80,13 @@ def leaf_lengths(model: Any) -> Array:
 def decision_tree(fold: Fold) -> dict[str, Fitted]:
     """A decision tree, its depth tuned."""
     depth, _ = TREE.chosen(fold)
-    return {"DT": _of_leaves(fitted(_tree(depth, 1, fold.seed), fold, figures={"depth": depth}))}
+    return {"DT": of_leaves(fitted(_tree(depth, 1, fold.seed), fold, figures={"depth": depth}))}
 
 
 def tuned_forest(fold: Fold) -> Fitted:
     """A random forest, its depth and number of trees tuned."""
     depth, trees = FOREST.chosen(fold)
-    return _of_leaves(fitted(_forest(depth, trees, fold.seed), fold, figures={"depth": depth, "trees": trees}))
+    return of_leaves(fitted(_forest(depth, trees, fold.seed), fold, figures={"depth": depth, "trees": trees}))
 
 
 def mirco(fold: Fold) -> dict[str, Fitted]:
@@ -102,21 +102,21 @@ def mirco(fold: Fold) -> dict[str, Fitted]:
 def ada(fold: Fold) -> dict[str, Fitted]:
     """AdaBoost on trees."""
     depth, trees = ADA.chosen(fold)
-    return {"ADA": _boosted(fitted(_ada(depth, trees, fold.seed), fold, figures={"depth": depth, "trees": trees}))}
+    return {"ADA": of_leaves(fitted(_ada(depth, trees, fold.seed), fold, figures={"depth": depth, "trees": trees}))}
 
 
 def gradient(fold: Fold) -> dict[str, Fitted]:
     """Gradient boosting."""
     depth, trees = GRADIENT.chosen(fold)
     model = _gradient(depth, trees, fold.seed)
-    return {"GB": _boosted(fitted(model, fold, figures={"depth": depth, "trees": trees}))}
+    return {"GB": of_leaves(fitted(model, fold, figures={"depth": depth, "trees": trees}))}
 
 
 def rcboost(fold: Fold) -> dict[str, Fitted]:
     """RCBoost as in the paper, and the first tree that it starts from."""
     done = _tuned_rcboost(RCBOOST, fold)
     first = Fitted(done.model.initial_estimator_, figures={"depth": done.figures["depth"]})
-    return {"iniDT": _of_leaves(first), "RCB": done}
+    return {"iniDT": of_leaves(first), "RCB": done}
 
 
 def rcboost_equal(fold: Fold) -> dict[str, Fitted]:
@@ -132,14 +132,10 @@ def _tuned_rcboost(grid: Grid, fold: Fold) -> Fitted:
     return Fitted(model, done.fit_seconds, len(lengths), float(lengths.mean()), figures)
 
 
-def _of_leaves(done: Fitted) -> Fitted:
+def of_leaves(done: Fitted) -> Fitted:
+    """The same with the number of its leaves, and of their clauses."""
     lengths = leaf_lengths(done.model)
     return Fitted(done.model, done.fit_seconds, len(lengths), float(lengths.mean()), done.figures)
-
-
-def _boosted(done: Fitted) -> Fitted:
-    leaves = sum(int(tree.get_n_leaves()) for tree in np.ravel(done.model.estimators_))
-    return Fitted(done.model, done.fit_seconds, leaves, figures=done.figures)
 
 
 register("DT", decision_tree)

@@ -6,7 +6,8 @@ Each needs a package of its own, is imported in its own processes only, and is a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import nan
 from typing import Any
 
@@ -16,33 +17,27 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from rulecover.study.folds import Fold
 from rulecover.study.methods import Fitted, fitted, register
-from rulecover.study.paper_methods import tuned_forest
+from rulecover.study.paper_methods import of_leaves, tuned_forest
 from rulecover.typing import Array
 
 
 def histogram_boosting(fold: Fold) -> dict[str, Fitted]:
     """scikit-learn's histogram gradient boosting."""
-    done = fitted(HistGradientBoostingClassifier(random_state=fold.seed), fold)
-    leaves = sum(tree.get_n_leaf_nodes() for trees in done.model._predictors for tree in trees)
-    return {"HGB": _sized(done, leaves)}
+    return {"HGB": of_leaves(fitted(HistGradientBoostingClassifier(random_state=fold.seed), fold))}
 
 
 def xgboost(fold: Fold) -> dict[str, Fitted]:
     """XGBoost."""
     from xgboost import XGBClassifier
 
-    done = fitted(XGBClassifier(random_state=fold.seed, n_jobs=1), fold)
-    nodes = done.model.get_booster().trees_to_dataframe()
-    return {"XGBoost": _sized(done, int((nodes["Feature"] == "Leaf").sum()))}
+    return {"XGBoost": of_leaves(fitted(XGBClassifier(random_state=fold.seed, n_jobs=1), fold))}
 
 
 def lightgbm(fold: Fold) -> dict[str, Fitted]:
     """LightGBM."""
     from lightgbm import LGBMClassifier
 
-    done = fitted(LGBMClassifier(random_state=fold.seed, n_jobs=1, verbosity=-1), fold)
-    trees = done.model.booster_.dump_model()["tree_info"]
-    return {"LightGBM": _sized(done, sum(tree["num_leaves"] for tree in trees))}
+    return {"LightGBM": of_leaves(fitted(LGBMClassifier(random_state=fold.seed, n_jobs=1, verbosity=-1), fold))}
 
 
 def ebm(fold: Fold) -> dict[str, Fitted]:
@@ -54,7 +49,7 @@ def ebm(fold: Fold) -> dict[str, Fitted]:
     from interpret.glassbox import ExplainableBoostingClassifier
 
     done = fitted(ExplainableBoostingClassifier(max_rounds=1_000, random_state=fold.seed, n_jobs=1), fold)
-    return {"EBM": _sized(done, len(done.model.term_names_))}
+    return {"EBM": Fitted(done.model, done.fit_seconds, len(done.model.term_names_))}
 
 
 def rux(fold: Fold) -> dict[str, Fitted]:
@@ -108,23 +103,42 @@ def rulefit(fold: Fold) -> dict[str, Fitted]:
 
     done = fitted(RuleFitClassifier(random_state=fold.seed), fold)
     terms = done.model.get_rules().query("coef != 0")["rule"]
-    clauses = float(terms.str.split(" and ").map(len).mean()) if len(terms) else nan
+    clauses = float(terms.map(_features_in).mean()) if len(terms) else nan
     return {"RuleFit": Fitted(done.model, done.fit_seconds, len(terms), clauses)}
+
+
+def _features_in(term: str) -> int:
+    """How many features a term of RuleFit speaks of: ``x1 > 2 and x1 <= 5`` is one clause."""
+    return len({condition.split()[0] for condition in term.split(" and ")})
 
 
 def figs(fold: Fold) -> dict[str, Fitted]:
     """FIGS by imodels; a rule is a leaf."""
     from imodels import FIGSClassifier
 
-    done = fitted(FIGSClassifier(random_state=fold.seed), fold)
-    depths = [depth for tree in done.model.trees_ for depth in _leaf_depths(tree, 0)]
-    return {"FIGS": Fitted(done.model, done.fit_seconds, len(depths), float(np.mean(depths)))}
+    with _seeded(fold.seed):  # its stumps do not hear its own random_state
+        done = fitted(FIGSClassifier(random_state=fold.seed), fold)
+    lengths = [length for tree in done.model.trees_ for length in _leaf_lengths(tree, frozenset())]
+    return {"FIGS": Fitted(done.model, done.fit_seconds, len(lengths), float(np.mean(lengths)))}
 
 
-def _leaf_depths(node: Any, depth: int) -> list[int]:
+def _leaf_lengths(node: Any, features: frozenset[int]) -> list[int]:
+    """The number of clauses of each leaf, where clauses on one feature count as one."""
     if node.left is None:
-        return [depth]
-    return [*_leaf_depths(node.left, depth + 1), *_leaf_depths(node.right, depth + 1)]
+        return [len(features)]
+    below = features | {node.feature}
+    return [*_leaf_lengths(node.left, below), *_leaf_lengths(node.right, below)]
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Seeds what is drawn from numpy's shared generator, and leaves it as it was."""
+    before = np.random.get_state()  # noqa: NPY002 - the generator that libraries share is the old one
+    np.random.seed(seed)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
 
 
 def ripper(fold: Fold) -> dict[str, Fitted]:
@@ -162,10 +176,6 @@ class _Ripper:
     @staticmethod
     def _table(X: Array) -> Any:
         return pd.DataFrame(X, columns=[f"x{f}" for f in range(X.shape[1])])
-
-
-def _sized(done: Fitted, size: int) -> Fitted:
-    return Fitted(done.model, done.fit_seconds, size)
 
 
 def _peer(name: str, learn: Callable[[Fold], dict[str, Fitted]], package: str, *, two_classes: bool = False) -> None:
