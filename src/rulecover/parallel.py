@@ -25,7 +25,7 @@ def map_tasks(function: Callable[[T], R], tasks: Iterable[T], *, n_jobs: int | N
 
 
 class Died(Exception):
-    """A worker process that ended before its task was done."""
+    """A task that came to nothing: its process ended before it was done, or it could not be sent to one."""
 
 
 def in_processes(
@@ -45,7 +45,7 @@ def in_processes(
     apart
         Whether these tasks need processes of their own even if one job is enough.
     """
-    jobs = effective_n_jobs(n_jobs)
+    jobs = max(1, min(effective_n_jobs(n_jobs), len(tasks)))
     if jobs == 1 and not apart:
         yield from ((task, function(task)) for task in tasks)
         return
@@ -72,9 +72,19 @@ def _until_one_dies(
                 task = waiting.pop()
                 running[executor.submit(function, task)] = task
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                result = future.result()
+                result = _result(future)
                 yield running.pop(future), result
     except BrokenProcessPool:
         suspects += running.values()
     finally:
         executor.shutdown(wait=not suspects, kill_workers=True)
+
+
+def _result(future: Future[R]) -> R | Died:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())
+        return Died(f"{type(error).__name__}, on the way to or from the process: {said}")

@@ -54,6 +54,6 @@ def _counted(model: Any, seconds: float) -> Fitted:
     return Fitted(model, seconds, len(lengths), float(lengths.mean()) if len(lengths) else 0.0)
 
 
-register("Path", rule_paths, models=[f"Path-{size}" for size in SIZES])
-register("Cover", covers, models=[f"Cover-{demand}" for demand in DEMANDS])
-register("RCB-few", boosted)
+register("Path", rule_paths, models=[f"Path-{size}" for size in SIZES], alone=False)
+register("Cover", covers, models=[f"Cover-{demand}" for demand in DEMANDS], alone=False)
+register("RCB-few", boosted, alone=False)

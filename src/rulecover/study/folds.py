@@ -33,6 +33,11 @@ def check_folds(data: Data) -> list[str]:
             f"no class of {data.name!r} has {OUTER} rows, one a fold (the largest has {counts.max()}); "
             "the study needs more data."
         )
+    if (counts > 1).sum() < 2:
+        raise StudyError(
+            f"{data.name!r} has one class with more than one row, so in some folds there is one class to learn from; "
+            "the study needs two rows of two classes at least."
+        )
     return [
         f"class {label!r} of {data.name!r} has {count} rows, fewer than the {OUTER} folds: some folds test without it."
         for label, count in zip(data.classes, counts.tolist(), strict=True)
@@ -44,7 +49,7 @@ def check_folds(data: Data) -> list[str]:
 class Fold:
     """What a method is given: a training part to learn and tune on, a test part, and the seed of all that is random.
 
-    Labels are class numbers 0, 1, … of the whole data set; some may be absent from a part.
+    Labels are class numbers: 0, 1, … in the training part, then those that the test part alone has.
     """
 
     X_train: Array
@@ -57,7 +62,10 @@ class Fold:
     def of(cls, data: Data, number: int, seed: int = SEED) -> Fold:
         """Fold `number` of the outer cross-validation."""
         train, test = splits(data.y, OUTER, seed)[number]
-        return cls(data.X[train], data.y[train], data.X[test], data.y[test], seed)
+        learnt = np.unique(data.y[train])
+        order = np.concatenate([learnt, np.setdiff1d(np.arange(len(data.classes)), learnt)])
+        y = np.argsort(order)[data.y]  # some libraries want the classes that they learn from to have no gap
+        return cls(data.X[train], y[train], data.X[test], y[test], seed)
 
     def inner(self) -> list[Fold]:
         """The folds to tune on, inside the training part."""

@@ -20,7 +20,8 @@ class Fitted:
     Parameters
     ----------
     model
-        Has ``predict``; where it has ``predict_proba`` or ``missed``, log loss or missed rows are recorded too.
+        Has ``predict``, which answers with class numbers. Where it has ``predict_proba`` (and ``classes_``, if its
+        columns are not all classes in order) or ``missed``, log loss or missed rows are recorded too.
     fit_seconds
         What the last fit took, without the tuning.
     rules, clauses
@@ -60,7 +61,7 @@ class Method:
     extra
         The extra of rulecover that brings them.
     alone
-        Whether it runs in processes that no other method shares.
+        Whether it runs in processes that no other method shares, so that its crashes harm no other.
     two_classes
         Whether it can tell two classes apart and no more; other data sets are left out.
     """
@@ -72,6 +73,17 @@ class Method:
     extra: str = ""
     alone: bool = False
     two_classes: bool = False
+
+    def learnt(self, fold: Fold) -> Mapping[str, Fitted]:
+        """The models that it promises, fitted."""
+        made = self.learn(fold)
+        if not isinstance(made, Mapping) or set(made) != set(self.models):
+            what = f"models {', '.join(map(str, made))}" if isinstance(made, Mapping) else f"a {type(made).__name__}"
+            raise TypeError(
+                f"the method {self.name!r} gave {what}; it should give a dictionary with a Fitted for each of "
+                f"{', '.join(self.models)}, which is what register was told."
+            )
+        return made
 
     @property
     def installed(self) -> bool:
@@ -90,10 +102,19 @@ def register(
     models: Sequence[str] | None = None,
     requires: Sequence[str] = (),
     extra: str = "",
-    alone: bool = False,
+    alone: bool = True,
     two_classes: bool = False,
 ) -> Method:
-    """Makes a method known to the study, in the place of one of the same name.
+    """Makes a method known to the study, in the place of one of the same name; see `Method`.
+
+    Parameters
+    ----------
+    name, learn, requires, extra, two_classes
+        As of `Method`.
+    models
+        The names of the models that `learn` returns; by default it returns one, of the name of the method.
+    alone
+        As of `Method`. If not, a crash of compiled code may end the whole study where it runs in one process.
 
     Examples
     --------

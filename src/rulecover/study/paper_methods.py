@@ -138,9 +138,9 @@ def of_leaves(done: Fitted) -> Fitted:
     return Fitted(done.model, done.fit_seconds, len(lengths), float(lengths.mean()), done.figures)
 
 
-register("DT", decision_tree)
-register("MIRCO", mirco, models=("RF", "MIRCO"))
-register("ADA", ada)
-register("GB", gradient)
-register("RCB", rcboost, models=("iniDT", "RCB"))
-register("RCB-equal", rcboost_equal)
+register("DT", decision_tree, alone=False)
+register("MIRCO", mirco, models=("RF", "MIRCO"), alone=False)
+register("ADA", ada, alone=False)
+register("GB", gradient, alone=False)
+register("RCB", rcboost, models=("iniDT", "RCB"), alone=False)
+register("RCB-equal", rcboost_equal, alone=False)

@@ -92,13 +92,14 @@ def study(
     if file.path.exists() and not resume:
         raise StudyError(f"{str(file.path)!r} holds results; go on with --resume, or name another --out folder.")
     done = file.done()
+    _check_own_models(done, chosen)
     data = {name: load(name, folder, cache=cache) for name in dict.fromkeys(datasets)}
     _check_same_data(done, data)
     for sentence in itertools.chain.from_iterable(map(check_folds, data.values())):
         warnings.warn(sentence, UserWarning, stacklevel=2)
     tasks = [
         Task(cell, data[name], method)
-        for name, seed, method, fold in itertools.product(data, seeds, chosen, range(OUTER))
+        for name, seed, method, fold in itertools.product(data, dict.fromkeys(seeds), chosen, range(OUTER))
         if (cell := Cell(name, method.name, seed, fold)) not in done
         and (len(data[name].classes) == 2 or not method.two_classes)
     ]
@@ -113,6 +114,18 @@ def _make(out: Path) -> None:
         raise StudyError(
             f"the folder {str(out)!r} cannot be made ({error.strerror}); name another --out folder."
         ) from error
+
+
+def _check_own_models(done: Mapping[Cell, Outcome], methods: Sequence[Method]) -> None:
+    """Raises where two methods have models of one name: their figures would be taken for those of one model."""
+    owner = {model: cell.method for cell, outcome in done.items() for model in outcome.models}
+    for method in methods:
+        for model in method.models:
+            if owner.setdefault(model, method.name) != method.name:
+                raise StudyError(
+                    f"the methods {owner[model]!r} and {method.name!r} both have a model {model!r}; give one of them "
+                    "another name."
+                )
 
 
 def _check_same_data(done: Mapping[Cell, Outcome], data: Mapping[str, Data]) -> None:
@@ -141,11 +154,11 @@ def outcome(task: Task) -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what libraries say of a fold is the same for each of a thousand
             fold = Fold.of(task.data, task.cell.fold, task.cell.seed)
-            learnt = task.method.learn(fold)
+            learnt = task.method.learnt(fold)
             n_classes = len(task.data.classes)
             models = {name: figures_of(done, fold, n_classes) for name, done in learnt.items()}
             error = ""
-    except Exception as failure:
+    except (Exception, SystemExit) as failure:
         models, error = {}, f"{type(failure).__name__}: {' '.join(str(failure).split())}"
     return Outcome(task.cell, task.data.checksum, round(time.perf_counter() - start, 3), models, error)
 
