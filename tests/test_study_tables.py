@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
+from rulecover.exceptions import StudyError
 from rulecover.study import Cell, Data, Outcome, ResultsFile
 from rulecover.study.comparison import side_by_side
 from rulecover.study.drawings import flowchart, rectangles_plot, toy_rules
@@ -103,7 +105,22 @@ def test_table_s1_is_made_from_the_data_and_notes_what_differs() -> None:
 
     assert sheet.rows[0][:4] == ["glass", "9 / 10", "6 / 6", "214 / 214"]
     assert "9 features" in sheet.rows[0][4]
-    assert sheet.rows[1] == ["own", "3", "2", "20", ""]
+    assert sheet.rows[1] == ["own", "3", "2", "20", "1 of 21 rows have gaps and are dropped"]
+
+
+def test_table_s1_keeps_the_lines_of_other_data_sets_with_results(tmp_path: Path) -> None:
+    file = ResultsFile(tmp_path / FILE)
+    cells = [Cell(name, "DT", 25, 0) for name in ("glass", "own")]
+    list(file.append(Outcome(cell, "sum", 1.0, {"DT": {"accuracy": 0.5}}) for cell in cells))
+    glass = Data("glass", np.zeros((214, 9)), np.arange(214) % 6, tuple("123567"), (214, 9))
+    own = Data("own", np.zeros((20, 3)), np.arange(20) % 2, ("a", "b"), (20, 3))
+    write_tables(file, tmp_path, {"glass": glass, "own": own, "other": replace(own, name="other")})
+    both = [line for line in (tmp_path / "table_s1.md").read_text().splitlines() if "| other |" not in line]
+
+    write_tables(file, tmp_path, {"own": own})  # of other there are no results
+
+    assert (tmp_path / "table_s1.md").read_text().splitlines() == both
+    assert pd.read_csv(tmp_path / "table_s1.csv")["paper_samples"].tolist()[0] == 214
 
 
 def test_the_sentences_of_section_4_are_counted(frame: pd.DataFrame) -> None:
@@ -160,9 +177,73 @@ def test_what_is_not_finished_is_not_compared(frame: pd.DataFrame) -> None:
     torn = frame[(frame["model"] != "ADA") | (frame["dataset"] != "wine") | (frame["fold"] == 0)]
 
     assert "GB" not in set(side_by_side(begun).numbers["model"])
-    assert "fewer than half of the data sets so far: GB (1)" in side_by_side(begun).notes[-1]
+    assert "run on too few of the 15 data sets: GB (1)" in side_by_side(begun).notes[-1]
+    assert "Models left out, which were not run on all 15 data sets: GB (1)." in mean_ranks(begun).notes
+    assert "Models left out, which were not run on all 15 data sets: ADA (14)." in signed_ranks(torn).notes
     assert "ADA" not in set(mean_ranks(torn).numbers["model"])
     assert "ADA" in set(mean_ranks(frame).numbers["model"])
+
+
+def own_cells(model: str, dataset: str, seed: int = 25, folds: int = 2) -> list[Outcome]:
+    made = {model: {"accuracy": 0.5, "rules": 3.0}}
+    return [Outcome(Cell(dataset, model, seed, fold), "sum", 1.0, made) for fold in range(folds)]
+
+
+def test_a_data_set_of_ones_own_takes_nothing_from_the_others(frame: pd.DataFrame) -> None:
+    more = as_frame([*as_printed(), *own_cells("DT", "toy")])
+
+    assert mean_ranks(more).rows == mean_ranks(frame).rows
+    assert side_by_side(more).rows == side_by_side(frame).rows
+    for sheet in (mean_ranks(more), side_by_side(more), signed_ranks(more)):
+        assert "Data sets left out, on which fewer than half of the 7 models were run: toy (1)." in sheet.notes
+
+
+@pytest.mark.parametrize("pairs", [["DT toy", "HGB toy3"], ["DT toy", "HGB toy3", "LightGBM index"]])
+def test_models_without_a_common_data_set_have_tables_that_say_so(pairs: list[str], tmp_path: Path) -> None:
+    file = ResultsFile(tmp_path / FILE)
+    list(file.append(one for pair in pairs for one in own_cells(*pair.split())))
+
+    write_tables(file, tmp_path)
+
+    for name in ("ranks.md", "models.md", "signed_ranks.md"):
+        assert "left out" in (tmp_path / name).read_text()
+    assert "| toy | 3.0 (0.0) | – |" in (tmp_path / "rules.md").read_text()
+
+
+def test_every_model_of_another_seed_is_in_the_table_of_seeds(tmp_path: Path) -> None:
+    file = ResultsFile(tmp_path / FILE)
+    list(file.append([*own_cells("HGB", "toy"), *own_cells("HGB", "toy", 7), *own_cells("DT", "glass", 7)]))
+
+    written, _ = write_tables(file, tmp_path)
+
+    assert "table_s2.md" not in written  # of the seed that is shown there is no tree
+    seeds = (tmp_path / "seeds.md").read_text()
+    assert "| glass | DT | 0.500 (0.00) / 0.67 | -0.170 | 2 |" in seeds
+    assert "| toy | HGB | 0.500 (0.00) | – | 4 |" in seeds
+    assert "Cells of seed 25; seeds.md has all seeds." in (tmp_path / "rules.md").read_text()
+
+
+def test_cells_of_fewer_folds_are_marked(frame: pd.DataFrame) -> None:
+    torn = frame[(frame["model"] != "ADA") | (frame["dataset"] != "wine") | (frame["fold"] == 0)]
+    sheet = table_of(torn, "rules", name="rules", title="R", digits=1)
+    wine = next(row for row in sheet.rows if row[0] == "wine")
+
+    assert wine[sheet.head.index("ADA")].endswith(", 1 of 2 folds") and "nan" not in str(sheet.rows)
+    assert sum("of 2 folds" in cell for row in sheet.rows for cell in row) == 1
+
+
+def test_failures_are_written_even_if_nothing_else_is(tmp_path: Path) -> None:
+    file = ResultsFile(tmp_path / FILE)
+    list(file.append([Outcome(Cell("toy", "DT", 25, fold), "sum", 1.0, {}, "ValueError: no.") for fold in range(3)]))
+    (tmp_path / "failures.txt").write_text("notes of my own")
+
+    with pytest.raises(StudyError, match=r"all 3 cells failed.* DT on toy, seed 25, fold 0, with: ValueError: no\."):
+        write_tables(file, tmp_path)
+
+    assert (tmp_path / "failures.md").read_text().count("ValueError") == 3
+    list(file.append(own_cells("DT", "toy", folds=3)))
+    write_tables(file, tmp_path)
+    assert sorted(path.name for path in tmp_path.glob("failures.*")) == ["failures.txt"]
 
 
 def test_several_seeds_have_a_table_of_their_own_and_leave_the_others_alone(frame: pd.DataFrame) -> None:

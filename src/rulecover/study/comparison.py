@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from rulecover.study.paper import finished
+from rulecover.study.paper import comparable
 from rulecover.study.sheets import Sheet
 
 #: What is shown of a model, under which heading, times what, with how many digits.
@@ -24,24 +24,34 @@ _SHOWN = (
 
 def side_by_side(frame: Any) -> Sheet:
     """Means over all data sets, of models that were run on all, and over those that every model was run on."""
-    one = finished(frame)
+    one, notes = comparable(frame)
     one = one.assign(**{measure: float("nan") for measure, *_ in _SHOWN if measure not in one})
     means = one.groupby(["model", "dataset"])[[measure for measure, *_ in _SHOWN]].mean()
     sets = {model: set(group.index.get_level_values("dataset")) for model, group in means.groupby("model")}
-    every = set.union(*sets.values())
-    few = {model: have for model, have in sets.items() if len(have) < len(every) / 2}
-    sets = {model: have for model, have in sets.items() if model not in few}
-    shared = set.intersection(*sets.values())
-    groups = {f"all {len(every)}": every}
-    if shared and shared != every:
-        groups[f"the {len(shared)} that all have"] = shared
+    every = set(one["dataset"])
+    most = {model: have for model, have in sets.items() if 2 * len(have) >= len(every)}
     tables = []
-    for label, names in groups.items():
-        models = [model for model, have in sets.items() if names <= have]
+    for label, names in _groups(every, list(most.values())).items():
+        models = [model for model, have in most.items() if names <= have]
         chosen = means.loc[means.index.get_level_values("dataset").isin(names)].loc[models]
         mean = chosen.groupby("model").mean().sort_values("accuracy", ascending=False)
         tables.append(mean.assign(data_sets=label).reset_index())
-    table = pd.concat(tables, ignore_index=True)
+    shown = {model for table in tables for model in table["model"]}
+    if absent := [f"{model} ({len(have)})" for model, have in sets.items() if model not in shown]:
+        notes.append(f"Models left out, which were run on too few of the {len(every)} data sets: {', '.join(absent)}.")
+    return _sheet(tables, notes)
+
+
+def _groups(every: set[str], sets: list[set[str]]) -> dict[str, set[str]]:
+    """The data sets to average over, by what they are called."""
+    shared = set.intersection(*sets) if sets else set()
+    groups = {f"all {len(every)}": every} if every else {}
+    return groups | {f"the {len(shared)} that all have": shared} if shared and shared != every else groups
+
+
+def _sheet(tables: list[Any], notes: list[str]) -> Sheet:
+    columns = ["data_sets", "model", *(measure for measure, *_ in _SHOWN)]
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
     rows = [
         [
             line["data_sets"],
@@ -51,15 +61,14 @@ def side_by_side(frame: Any) -> Sheet:
         for _, line in table.iterrows()
     ]
     head = ["data sets", "model", *(heading for _, heading, _, _ in _SHOWN)]
-    notes = [
+    explained = [
         "Means over the data sets of the means over the folds. Fit: the last fit on a training part, without tuning; "
-        "predict: a test part. MIRCO's fit is the cover alone, RF's the forest alone.",
-        "Rules or leaves: leaves of trees and boosted trees, terms of RuleFit and EBM, rules of the others.",
+        "predict: a test part. RF's fit is that of the forest alone; MIRCO and RUX take this forest as it is, and "
+        "theirs is the choice of rules alone.",
+        "Rules or leaves: leaves of trees and boosted trees, terms of RuleFit and EBM, rules of the others. Conditions "
+        "on one feature are one clause.",
     ]
-    if few:
-        named = ", ".join(f"{model} ({len(have)})" for model, have in few.items())
-        notes.append(f"Left out, since they were run on fewer than half of the data sets so far: {named}.")
-    return Sheet("models", "All models side by side", head, rows, table, notes)
+    return Sheet("models", "All models side by side", head, rows, table, [*explained, *notes])
 
 
 def _shown(value: float, times: float, digits: int) -> str:

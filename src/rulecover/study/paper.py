@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -26,10 +27,15 @@ def printed(table: str) -> Any:
         return pd.read_csv(file, index_col="dataset")
 
 
-def of_one_seed(frame: Any) -> Any:
-    """The cells of the paper's seed, or of the smallest where that was not run."""
+def shown_seed(frame: Any) -> int:
+    """The paper's seed, or the smallest where that was not run."""
     seeds = set(frame["seed"])
-    return frame[frame["seed"] == (SEED if SEED in seeds else min(seeds))]
+    return SEED if SEED in seeds else int(min(seeds))
+
+
+def of_one_seed(frame: Any) -> Any:
+    """The cells of the seed that tables show."""
+    return frame[frame["seed"] == shown_seed(frame)]
 
 
 def finished(frame: Any) -> Any:
@@ -37,6 +43,17 @@ def finished(frame: Any) -> Any:
     one = of_one_seed(frame)
     folds = one.groupby(["dataset", "model"])["fold"].transform("count")
     return one[folds == folds.max()]
+
+
+def comparable(frame: Any) -> tuple[Any, list[str]]:
+    """The finished cells of data sets on which half of the models or more were run; what is left out, in sentences."""
+    one = finished(frame)
+    models = one.groupby("dataset")["model"].nunique()
+    rare = models[2 * models < one["model"].nunique()]
+    named = ", ".join(f"{name} ({count})" for name, count in rare.items())
+    total = one["model"].nunique()
+    notes = [f"Data sets left out, on which fewer than half of the {total} models were run: {named}."] if named else []
+    return one[~one["dataset"].isin(rare.index)], notes
 
 
 def means(frame: Any, measure: str) -> tuple[Any, Any, Any]:
@@ -47,8 +64,8 @@ def means(frame: Any, measure: str) -> tuple[Any, Any, Any]:
     return groups.mean().unstack(), groups.std().unstack(), groups.count().unstack()
 
 
-def beside(frame: Any, table: str, models: dict[str, str], measure: str = "accuracy") -> Any:
-    """Ours and the paper's, a line for each data set and model.
+def beside(frame: Any, table: str, models: Mapping[str, str | None], measure: str = "accuracy") -> Any:
+    """Ours and the paper's, a line for each data set and model; a model that the paper has not has no column there.
 
     Columns: mean and std of ours over the folds, folds, printed mean and std, their difference, and whether it is
     within one printed standard deviation, give or take the rounding.
@@ -60,7 +77,7 @@ def beside(frame: Any, table: str, models: dict[str, str], measure: str = "accur
         for model, column in models.items():
             if model not in mean.columns or not count.loc[name, model] > 0:
                 continue
-            known = name in theirs.index
+            known = column is not None and name in theirs.index
             paper, spread = (theirs.loc[name, f"{column}_{kind}"] if known else np.nan for kind in ("mean", "std"))
             difference = mean.loc[name, model] - paper
             lines.append(

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.stats import friedmanchisquare
 
 from rulecover.exceptions import StudyError
-from rulecover.study.paper import finished, means
+from rulecover.study.paper import comparable, means
 from rulecover.study.sheets import Sheet
 
 #: Accuracies this close are as good as equal.
@@ -28,10 +28,19 @@ _NOTE = (
 
 
 def complete_means(frame: Any, without: tuple[str, ...] = ()) -> Any:
-    """Mean accuracies of the models that were run on every data set, on the data sets that every model has."""
-    mean, _, _ = means(finished(frame), "accuracy")
-    mean = mean.drop(index=[name for name in without if name in mean.index])
+    """Mean accuracies, data sets x models, of the models that were run on every data set that counts."""
+    one, _ = comparable(frame)
+    mean, _, _ = means(one[~one["dataset"].isin(without)], "accuracy")
     return mean.dropna(axis="columns", how="any")
+
+
+def left_out(frame: Any) -> list[str]:
+    """What is not compared, in sentences: data sets that few models have, and models that have not all others."""
+    one, notes = comparable(frame)
+    every = one["dataset"].nunique()
+    sets = one.groupby("model")["dataset"].nunique().reindex(sorted(set(frame["model"])), fill_value=0)
+    named = ", ".join(f"{model} ({count})" for model, count in sets[sets < max(every, 1)].items())
+    return [*notes, f"Models left out, which were not run on all {every} data sets: {named}."] if named else notes
 
 
 def mean_ranks(frame: Any) -> Sheet:
@@ -53,7 +62,9 @@ def mean_ranks(frame: Any) -> Sheet:
         for model, line in zip(table.index, table.to_numpy(), strict=True)
     ]
     numbers = table.rename_axis("model").reset_index()
-    return Sheet("ranks", "Mean ranks by accuracy", ["model", *table.columns], rows, numbers, notes)
+    return Sheet(
+        "ranks", "Mean ranks by accuracy", ["model", *table.columns], rows, numbers, [*notes, *left_out(frame)]
+    )
 
 
 def signed_ranks(frame: Any, *, seed: int = 0) -> Sheet:
@@ -72,7 +83,8 @@ def signed_ranks(frame: Any, *, seed: int = 0) -> Sheet:
             lines.append((label, first, second, better, equal, worse, len(accuracies)))
     head = ["data sets", "first", "second", "first better", "as good", "second better", "sets"]
     rows = [[*line[:3], *(f"{p:.3f}" for p in line[3:6]), str(line[6])] for line in lines]
-    return Sheet("signed_ranks", "Pairs of models", head, rows, pd.DataFrame(lines, columns=head), [_NOTE])
+    notes = [_NOTE, *left_out(frame)]
+    return Sheet("signed_ranks", "Pairs of models", head, rows, pd.DataFrame(lines, columns=head), notes)
 
 
 def _variants(frame: Any) -> list[tuple[str, tuple[str, ...]]]:

@@ -9,7 +9,18 @@ from typing import Any
 import pandas as pd
 
 from rulecover.study.datasets import DATASETS, Data
-from rulecover.study.paper import MISSED, S2, S3, S3_READINGS, beside, in_order, means, of_one_seed, printed
+from rulecover.study.paper import (
+    MISSED,
+    S2,
+    S3,
+    S3_READINGS,
+    beside,
+    in_order,
+    means,
+    of_one_seed,
+    printed,
+    shown_seed,
+)
 from rulecover.study.sheets import Sheet
 
 _CELLS = "Each cell: our mean (standard deviation over the folds) / the paper's."
@@ -19,35 +30,52 @@ _WITHIN = (
 )
 
 
-def table_s1(data: Mapping[str, Data]) -> Sheet:
-    """What the data sets are, from the data as loaded."""
-    theirs, numbers, rows = printed("s1"), [], []
-    for name in in_order(data):
-        entry = data[name]
-        samples, features = entry.X.shape
-        paper = theirs.loc[name].to_dict() if name in theirs.index else {}
-        note = DATASETS[name].note if name in DATASETS else ""
-        ours = {"features": features, "classes": len(entry.classes), "samples": samples}
-        numbers.append(
-            {
-                "dataset": name,
-                **ours,
-                "features_read": entry.read[1],
-                "samples_read": entry.read[0],
-                **{f"paper_{key}": value for key, value in paper.items()},
-                "note": note,
-            }
-        )
-        cells = [f"{value} / {paper[key]}" if paper else str(value) for key, value in ours.items()]
-        rows.append([name, *cells, note])
+def table_s1(data: Mapping[str, Data], before: Any = None) -> Sheet:
+    """What the data sets are, from the data as loaded.
+
+    Parameters
+    ----------
+    data
+        The data sets by name.
+    before
+        The numbers of an earlier table, whose other lines are kept.
+    """
+    lines = {} if before is None else {str(line["dataset"]): line for line in before.to_dict("records")}
+    lines |= {name: _described(each) for name, each in data.items()}
+    numbers = pd.DataFrame([lines[name] for name in in_order(lines)])
+    paper = [column for column in numbers.columns if column.startswith("paper_")]
+    numbers = numbers.astype(dict.fromkeys(paper, "Int64"))  # data of your own have none
     return Sheet(
         "table_s1",
         "Table S.1: characteristics of the data sets",
         ["data set", "features", "classes", "samples", "difference"],
-        rows,
-        pd.DataFrame(numbers),
+        [_characteristics(line) for line in numbers.to_dict("records")],
+        numbers,
         ["Each cell: as trained on / as printed."],
     )
+
+
+def _described(data: Data) -> dict[str, Any]:
+    theirs, (samples, features) = printed("s1"), data.X.shape
+    gaps = data.read[0] - samples
+    dropped = f"{gaps} of {data.read[0]} rows have gaps and are dropped" if gaps else ""
+    return {
+        "dataset": data.name,
+        **{"features": features, "classes": len(data.classes), "samples": samples},
+        **{"features_read": data.read[1], "samples_read": data.read[0]},
+        **(
+            {f"paper_{key}": value for key, value in theirs.loc[data.name].items()} if data.name in theirs.index else {}
+        ),
+        "note": DATASETS[data.name].note if data.name in DATASETS else dropped,
+    }
+
+
+def _characteristics(line: dict[str, Any]) -> list[str]:
+    cells = []
+    for key in ("features", "classes", "samples"):
+        paper = line.get(f"paper_{key}", pd.NA)
+        cells.append(str(line[key]) if pd.isna(paper) else f"{line[key]} / {paper}")
+    return [str(line["dataset"]), *cells, line["note"] if isinstance(line["note"], str) else ""]
 
 
 def table_s2(frame: Any) -> Sheet:
@@ -95,7 +123,7 @@ def _rows(lines: Any, columns: list[tuple[str, str]]) -> list[list[str]]:
         largest = f"{known['difference'].abs().max():.4f}" if len(known) else "–"
         within = f"{int(known['within_std'].sum())} of {len(known)}" if len(known) else "–"
         folds = sorted(set(group["folds"]))
-        rows.append([str(name), *cells, largest, within, " to ".join(map(str, {folds[0]: 0, folds[-1]: 0}))])
+        rows.append([str(name), *cells, largest, within, " to ".join(map(str, dict.fromkeys([folds[0], folds[-1]])))])
     return rows
 
 
@@ -113,43 +141,47 @@ def _number(values: Any, name: str, model: str, digits: int) -> str:
 def table_of(frame: Any, measure: str, *, name: str, title: str, only: Any = None, digits: int = 3) -> Sheet:
     """One measure of every model on every data set, with its standard deviation."""
     one = of_one_seed(frame)
-    mean, std, _ = means(one if only is None else one[one["dataset"].isin(only)], measure)
+    mean, std, folds = means(one if only is None else one[one["dataset"].isin(only)], measure)
     mean = mean.loc[in_order(mean.index)].dropna(axis="columns", how="all")
-    rows = [
-        [dataset, *(_with_spread(mean.loc[dataset, model], std.loc[dataset, model], digits) for model in mean.columns)]
-        for dataset in mean.index
-    ]
-    numbers = pd.concat({"mean": mean.stack(), "std": std.stack()}, axis="columns").reset_index().dropna(subset="mean")
-    return Sheet(
-        name,
-        title,
-        ["data set", *mean.columns],
-        rows,
-        numbers.assign(measure=measure),
-        ["Each cell: mean (standard deviation over the folds)."],
-    )
+    columns = {"mean": mean.stack(), "std": std.stack(), "folds": folds.where(folds > 0).stack()}
+    numbers = pd.concat(columns, axis="columns").reset_index().dropna(subset="mean").astype({"folds": int})
+    most = numbers["folds"].max()
+    cells = {
+        (line["dataset"], line["model"]): _with_spread(line, digits) + _few_folds(line["folds"], most)
+        for line in numbers.to_dict("records")
+    }
+    rows = [[dataset, *(cells.get((dataset, model), "–") for model in mean.columns)] for dataset in mean.index]
+    notes = ["Each cell: mean (standard deviation over the folds)."]
+    return Sheet(name, title, ["data set", *mean.columns], rows, numbers.assign(measure=measure), notes)
 
 
-def _with_spread(mean: float, std: float, digits: int) -> str:
-    return "–" if isnan(mean) else f"{mean:.{digits}f} ({std:.{min(digits, 2)}f})"
+def _with_spread(line: Mapping[str, Any], digits: int) -> str:
+    spread = "" if isnan(line["std"]) else f" ({line['std']:.{min(digits, 2)}f})"
+    return f"{line['mean']:.{digits}f}{spread}"
+
+
+def _few_folds(folds: int, most: int) -> str:
+    return "" if folds == most else f", {folds} of {most} folds"
 
 
 def seeds_table(frame: Any) -> Sheet | None:
-    """Models that were run with several seeds, over all of them, beside the paper; none if there are none."""
-    several = frame.groupby("model")["seed"].nunique()
-    models = {model: column for model, column in (S3 | S3_READINGS).items() if several.get(model, 0) > 1}
-    if not models:
+    """Models that were run with other seeds than the one that is shown, over all of them; none if there are none."""
+    others = set(frame.loc[frame["seed"] != shown_seed(frame), "model"])
+    if not others:
         return None
-    lines = beside(frame, "s3", models)
+    known = S3 | S3_READINGS
+    own: dict[str, str | None] = dict.fromkeys(sorted(others - set(known) - set(S2)))
+    tables: list[tuple[str, Mapping[str, str | None]]] = [("s3", known), ("s2", S2), ("s3", own)]
+    parts = [beside(frame, table, {m: c for m, c in models.items() if m in others}) for table, models in tables]
+    lines = pd.concat([part for part in parts if len(part)], ignore_index=True).drop_duplicates(["dataset", "model"])
     rows = [
-        [line["dataset"], line["model"], _beside(line), f"{line['difference']:+.3f}", str(line["folds"])]
+        [line["dataset"], line["model"], _beside(line), _signed(line["difference"]), str(line["folds"])]
         for _, line in lines.iterrows()
     ]
-    known = lines.dropna(subset="paper_mean")
     notes = [
         f"{model}: mean {group['mean'].mean():.4f}, the paper's {group['paper_mean'].mean():.4f}; within 0.03 of it or "
         f"better on {int((group['difference'] >= -0.03).sum())} of {len(group)} data sets."
-        for model, group in known.groupby("model", sort=False)
+        for model, group in lines.dropna(subset="paper_mean").groupby("model", sort=False)
     ]
     seeds = ", ".join(map(str, sorted(set(frame["seed"]))))
     return Sheet(
@@ -160,3 +192,7 @@ def seeds_table(frame: Any) -> Sheet | None:
         lines,
         [_CELLS, *notes],
     )
+
+
+def _signed(difference: float) -> str:
+    return "–" if isnan(difference) else f"{difference:+.3f}"
