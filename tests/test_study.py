@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -26,6 +25,7 @@ from rulecover.exceptions import StudyError
 from rulecover.study import DATASETS, METHODS, Cell, Fitted, Fold, Outcome, ResultsFile, fitted, load, register, study
 from rulecover.study.datasets import prepared
 from rulecover.study.methods import methods_called
+from rulecover.study.pace import Pace
 from rulecover.study.paper_methods import ADA, FOREST, GRADIENT, RCBOOST, forest_stages, leaf_lengths
 from rulecover.study.results import FILE
 
@@ -296,7 +296,13 @@ def test_data_that_changed_between_two_runs_are_not_mixed(folder: Path, tmp_path
         (["--datasets", "texts"], r"column 'who' of .*texts.csv has 60 different texts; drop it"),
         (["--datasets", "endless"], "infinite values among them"),
         (["--with", "nothing.py"], "there is no file 'nothing.py' with methods"),
-        (["--seeds", "25,x"], "--seeds takes whole numbers with commas between, not 'x'"),
+        (["--seeds", "25,x"], r"--seeds takes whole numbers below 2\^32 with commas between, not 'x'"),
+        (["--seeds", "99999999999"], r"--seeds takes whole numbers below 2\^32"),
+        (["--with", "{folder}/broken.py"], r"broken.py' cannot be run: SyntaxError: .*line 1"),
+        (["--with", "{folder}/leaves.py"], "leaves.py' cannot be run: SystemExit: 0"),
+        (["--datasets", "twice"], "twice.csv' has two columns 'target'; rename one"),
+        (["--datasets", "long"], "long.csv' is no proper CSV file: Length of header"),
+        (["--datasets", "lone"], "'lone' has one class with more than one row"),
     ],
 )
 def test_bad_input_is_named_with_the_way_out_and_finished_cells_are_kept(
@@ -308,12 +314,17 @@ def test_bad_input_is_named_with_the_way_out_and_finished_cells_are_kept(
     (folder / "single.csv").write_text("a,target\n1,0\n2,0\n3,0\n")
     (folder / "few.csv").write_text("a,target\n1,0\n2,1\n3,0\n")
     (folder / "texts.csv").write_text("who,target\n" + "".join(f"n{row},{row % 2}\n" for row in range(60)))
+    (folder / "twice.csv").write_text("a,target,target\n" + "1,0,0\n2,1,1\n" * 30)
+    (folder / "long.csv").write_text("a,target\n" + "1,0,0\n2,1,1\n" * 30)
+    (folder / "lone.csv").write_text("a,target\n1,1\n" + "2,0\n" * 30)
+    (folder / "broken.py").write_text("register(\n")
+    (folder / "leaves.py").write_text("raise SystemExit(0)\n")
     (folder / "endless.csv").write_text("a,target\n" + "".join(f"inf,{row % 2}\n" for row in range(60)))
     list(ResultsFile(_made(out) / FILE).append([outcome(0)]))
     before = (out / FILE).read_bytes()
-    given = ["--data", folder, "--datasets", "wine", "--out", out, "--resume"]
+    given = ["--data", folder, "--datasets", "iris", "--out", out, "--resume"]
 
-    code, said = invoked("mirco", *given, *arguments)
+    code, said = invoked("mirco", *given, *(word.format(folder=folder) for word in arguments))
 
     assert code == 1
     assert re.search(message, said), said
@@ -335,13 +346,106 @@ def test_results_that_are_there_are_not_touched_without_resume(folder: Path, tmp
     assert len(list(ResultsFile(tmp_path / FILE))) == 1
 
 
-def test_a_file_of_something_else_is_refused(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text(json.dumps({"hello": 1}) + "\n")
+CELL = '{{"dataset": "wine", "method": "DT", "seed": 25, "fold": 0, "data": "", "seconds": 1.0, "models": {}}}'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"hello": 1}',
+        "these are my notes",
+        CELL.format("null"),
+        CELL.format('{"DT": {"accuracy": "high"}}'),
+        "[1, 2]",
+    ],
+)
+def test_a_file_of_something_else_is_refused(line: str, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(line + "\n")
 
     code, said = invoked("mirco", "--data", folder, "--datasets", "wine", "--out", tmp_path, "--resume")
 
     assert code == 1
     assert "is no result of a study" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--methods SVM", "--methods is for runs, and tables runs nothing"),
+        ("--with own.py", "--with is for runs"),
+        ("--seeds 7", "--seeds is for runs"),
+        ("--jobs 3", "--jobs is for runs"),
+        ("--resume", "--resume is for runs"),
+        ("--data nowhere", "there is no folder 'nowhere'"),
+        ("--datasets wine", "name that folder too"),
+        ("--data {folder} --datasets wein", "there is no data set 'wein'"),
+    ],
+)
+def test_tables_refuse_what_they_do_not_hear(arguments: str, said: str, folder: Path, tmp_path: Path) -> None:
+    list(ResultsFile(tmp_path / FILE).append([outcome(0)]))
+
+    code, told = invoked("tables", "--out", tmp_path, *arguments.format(folder=folder).split())
+
+    assert code == 1 and said in told
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+def test_names_may_be_given_one_by_one(folder: Path, tmp_path: Path) -> None:
+    given = ["--datasets", "iris", "--datasets", "wine", "--methods", "DT", "--seeds", "1", "--seeds", "2,1"]
+
+    code, said = invoked("mirco", "--data", folder, *given, "--out", tmp_path)
+
+    assert code == 0, said
+    assert len(ResultsFile(tmp_path / FILE).done()) == 40
+
+
+def test_gaps_are_told_and_words_for_them_are_gaps_among_numbers_alone(tmp_path: Path) -> None:
+    rows = [f"{row},{'NA' if row % 3 == 0 else row},{'None' if row % 4 else 'some'},{row % 2}" for row in range(60)]
+    (tmp_path / "own.csv").write_text("\n".join(["a,b,c,target", *rows]))
+    asked = {"out": tmp_path / "out", "datasets": ["own"], "folder": tmp_path}
+
+    with pytest.warns(UserWarning, match="20 of 60 rows of 'own' have gaps and are dropped"):
+        data = study(["DT"], **asked).data["own"]
+
+    kept = np.array([row for row in range(60) if row % 3])
+    np.testing.assert_array_equal(data.X, np.column_stack([kept, kept, kept % 4 == 0]))
+
+
+def test_texts_are_taken_in_the_order_of_the_alphabet_and_classes_by_their_codes() -> None:
+    words = pd.Categorical(["x", "o", "b", "o"], categories=["x", "o", "b"])
+    labels = pd.Categorical(["late", "early", "late", "early"], categories=["late", "early"])
+    table = pd.DataFrame({"square": words, "target": labels})
+
+    plain, coded = (prepared("own", table, "own", codes=codes) for codes in ({}, {"late": 1.0, "early": 2.0}))
+
+    assert plain.X.tolist() == [[0, 1], [1, 0], [0, 0], [1, 0]]
+    assert plain.y.tolist() == [1, 0, 1, 0] and plain.classes == ("early", "late")
+    assert coded.y.tolist() == [0, 1, 0, 1]
+
+
+def test_results_of_ones_own_method_are_kept_and_that_is_told(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    asked = ["--data", folder, "--datasets", "iris", "--methods", "DT", "--with", tmp_path / "own.py"]
+    first = subprocess.run(command("mirco", *asked, "--out", tmp_path / "out"), capture_output=True, check=False)
+    again = subprocess.run(
+        command("mirco", *asked, "--out", tmp_path / "out", "--resume"), capture_output=True, text=True, check=False
+    )
+
+    assert first.returncode == again.returncode == 0
+    assert "note: 10 cells of 'kNN' are there already and are kept" in " ".join(again.stderr.split())
+
+
+def test_the_time_left_goes_by_the_method(folder: Path, tmp_path: Path) -> None:
+    planned = study(["DT", "MIRCO"], out=tmp_path, datasets=["iris", "wine"], folder=folder)
+    seconds = {"DT": 0.01, "MIRCO": 1.0}  # a row
+    rows = {name: len(data.y) for name, data in planned.data.items()}
+    pace = Pace(planned)
+    for number, task in enumerate(planned.tasks, start=1):
+        taken = seconds[task.cell.method] * rows[task.cell.dataset]
+        left = pace.left_after(Outcome(task.cell, "", taken, {}), 2)
+        truth = sum(seconds[t.cell.method] * rows[t.cell.dataset] for t in planned.tasks[number:]) / 2
+        if number > 10:  # both have begun
+            assert left.total_seconds() == pytest.approx(truth, abs=1)
 
 
 def test_tables_without_results_say_so(tmp_path: Path) -> None:

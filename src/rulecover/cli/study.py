@@ -30,6 +30,7 @@ def _some_jobs(jobs: int) -> int:
 
 @one_line_errors
 def study(
+    context: typer.Context,
     which: Annotated[
         Which,
         typer.Argument(
@@ -51,7 +52,7 @@ def study(
         ),
     ] = None,
     datasets: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="A,B",
             help="Which data sets: the paper's, or other CSV files of the folder.",
@@ -90,7 +91,7 @@ def study(
         ),
     ] = 1,
     methods: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="A,B",
             help="Which methods, instead of those of the study.",
@@ -109,8 +110,11 @@ def study(
         ),
     ] = None,
     seeds: Annotated[
-        str, typer.Option(metavar="A,B", help="Shuffle the folds and seed the models.", rich_help_panel=_WORK)
-    ] = "25",
+        list[str] | None,
+        typer.Option(
+            metavar="A,B", help="Shuffle the folds and seed the models.", show_default="25", rich_help_panel=_WORK
+        ),
+    ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="On an error, show where it came from.")] = False,
 ) -> None:
     """Run the numerical study of the paper: 10 x 4 nested cross-validation, tables, figures.
@@ -126,6 +130,7 @@ def study(
     from rulecover.cli.studying import make_tables, run_study
 
     if which is Which.TABLES:
+        _check_for_tables(context)
         make_tables(out, data, _names("--datasets", datasets))
         return
     run_study(
@@ -137,21 +142,48 @@ def study(
         datasets=_names("--datasets", datasets),
         folder=data,
         cache=cache,
-        seeds=[_whole(seed) for seed in seeds.split(",")],
+        seeds=[_seed(text) for text in _names("--seeds", seeds) or ["25"]],
         resume=resume,
     )
 
 
-def _names(option: str, text: str | None) -> list[str] | None:
-    if text is None:
+#: What making tables does not hear.
+_OF_RUNS = {
+    "methods": "--methods",
+    "own": "--with",
+    "seeds": "--seeds",
+    "jobs": "--jobs",
+    "cache": "--cache",
+    "resume": "--resume",
+}
+
+
+def _check_for_tables(context: typer.Context) -> None:
+    given = [name for name in (*_OF_RUNS, "data", "datasets") if _is_given(context, name)]
+    for name, option in _OF_RUNS.items():
+        if name in given:
+            raise CommandError(f"{option} is for runs, and tables runs nothing: it takes --out, and --data for S.1.")
+    if "datasets" in given and "data" not in given:
+        raise CommandError(
+            "--datasets says which data sets of --data are described in Table S.1; name that folder too."
+        )
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _names(option: str, texts: list[str] | None) -> list[str] | None:
+    if not texts:
         return None
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = [name.strip() for text in texts for name in text.split(",") if name.strip()]
     if not names:
-        raise CommandError(f"{option} {text!r} names none; name some with commas between, or leave it out.")
+        raise CommandError(f"{option} {texts[0]!r} names none; name some with commas between, or leave it out.")
     return names
 
 
-def _whole(text: str) -> int:
-    if not text.strip().isdecimal():
-        raise CommandError(f"--seeds takes whole numbers with commas between, not {text!r}.")
+def _seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise CommandError(f"--seeds takes whole numbers below 2^32 with commas between, not {text!r}.")
     return int(text)

@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 import runpy
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from joblib import effective_n_jobs
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rulecover.cli.errors import CommandError
 from rulecover.study import DATASETS, METHODS, ResultsFile, Study, load, study
+from rulecover.study.datasets import check_names
+from rulecover.study.pace import Pace
 from rulecover.study.report import write_tables
 from rulecover.study.results import FILE
 from rulecover.study.suites import SUITES
+
+_KEPT = "what is done is kept, and the same command with --resume goes on."
 
 
 def run_study(
@@ -33,11 +39,12 @@ def run_study(
     # Cells are the parallel part; threads inside them would fight for the cores. Workers inherit this.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     console = Console(stderr=True, highlight=False)
-    names = [*(SUITES[which] if methods is None else methods), *_registered_by(own)]
+    own_names = _registered_by(own)
+    names = [*(SUITES[which] if methods is None else methods), *own_names]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         planned = study(names, out=out, datasets=list(DATASETS) if datasets is None else datasets, **settings)
-    for sentence in dict.fromkeys(str(warning.message) for warning in caught):
+    for sentence in dict.fromkeys([*(str(warning.message) for warning in caught), *_kept(planned, own_names)]):
         console.print(f"note: {sentence}", markup=False)
     failures = _run(planned, jobs, console)
     _write(planned.file, out, planned.data, console)
@@ -52,6 +59,8 @@ def make_tables(out: Path, folder: Path | None, datasets: Sequence[str] | None) 
     file = ResultsFile(out / FILE)
     if not file.path.exists():
         raise CommandError(f"there is no file {str(file.path)!r}; run a study first, or name its folder with --out.")
+    if folder is not None:
+        check_names(datasets or [], folder)
     names = [] if folder is None else (datasets or [name for name in DATASETS if (folder / f"{name}.csv").exists()])
     _write(file, out, {name: load(name, folder) for name in names}, Console(stderr=True, highlight=False))
 
@@ -63,34 +72,51 @@ def _registered_by(file: Path | None) -> list[str]:
     if not file.is_file():
         raise CommandError(f"there is no file {str(file)!r} with methods; --with takes a Python file.")
     before = dict(METHODS)
-    # Run as a script: what is defined in it is sent to the worker processes whole.
-    runpy.run_path(str(file), run_name="__main__")
+    try:
+        # Run as a script: what is defined in it is sent to the worker processes whole.
+        runpy.run_path(str(file), run_name="__main__")
+    except (Exception, SystemExit) as error:
+        raise CommandError(f"{str(file)!r} cannot be run: {type(error).__name__}: {error}") from error
     new = [name for name, method in METHODS.items() if before.get(name) is not method]
     if not new:
         raise CommandError(f"{str(file)!r} registers no method; it should call rulecover.study.register.")
     return new
 
 
+def _kept(planned: Study, own: Sequence[str]) -> list[str]:
+    """A sentence for each method of one's own that has results already."""
+    done = Counter(cell.method for cell in planned.file.done())
+    return [
+        f"{done[name]} cells of {name!r} are there already and are kept; if the method has changed, name another --out."
+        for name in own
+        if done[name]
+    ]
+
+
 def _run(planned: Study, jobs: int, console: Console) -> int:
-    """Runs all cells under a bar whose time left goes by the size of the data; returns the number of failures."""
-    failures = 0
-    weights = {task.cell: task.weight for task in planned.tasks}
+    """Runs all cells under a bar; returns the number of failures."""
+    failures, pace = 0, Pace(planned)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.fields[done]} of {task.fields[cells]} cells"),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} cells"),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
     )
-    with Progress(*columns, console=console, speed_estimate_period=600) as progress:
-        bar = progress.add_task("study", total=sum(weights.values()), done=0, cells=len(weights))
-        for done, outcome in enumerate(planned.run(n_jobs=jobs), start=1):
-            cell = outcome.cell
-            progress.update(bar, advance=weights[cell], done=done, description=f"{cell.dataset} {cell.method}")
-            if outcome.error:
-                failures += 1
-                console.print(f"failed: {cell}: {outcome.error}", markup=False)
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("study", total=len(planned.tasks), left="")
+        try:
+            for outcome in planned.run(n_jobs=jobs):
+                cell, left = outcome.cell, pace.left_after(outcome, effective_n_jobs(jobs))
+                progress.update(bar, advance=1, description=f"{cell.dataset} {cell.method}", left=f"left {left}")
+                if outcome.error:
+                    failures += 1
+                    console.print(f"failed: {cell}: {outcome.error}", markup=False)
+        except OSError as error:
+            raise CommandError(f"{planned.file.path}: {error.strerror}; {_KEPT}") from error
+        except KeyboardInterrupt:
+            console.print(f"stopped; {_KEPT}", markup=False)
+            raise
     return failures
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,9 @@ from rulecover.exceptions import StudyError
 from rulecover.typing import Array
 
 TARGET = "target"
+
+#: What else than an empty cell stands for a gap among numbers; among texts it is a text.
+_GAPS = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?")
 
 #: A text column with more levels names rows; one-hot encoding it would bury the other features.
 _MOST_LEVELS = 50
@@ -39,7 +43,7 @@ class DataSet:
     imbalanced
         Whether the paper counts it among the imbalanced sets.
     codes
-        Numbers that stand for texts; other texts are one-hot encoded.
+        Numbers that stand for texts, of features and of classes; other texts of features are one-hot encoded.
     note
         What differs from the printed Table S.1.
     """
@@ -116,7 +120,21 @@ _LIST = (
     ),
     DataSet("seeds", 1499, "5bd1d02879515b2f"),
     DataSet("wine", 187, "3fdc6d142f2be1ee"),
-    DataSet("glass", 41, "61c0102a6145784a", imbalanced=True, note="9 features; the printed 10 counts the row number"),
+    DataSet(
+        "glass",
+        41,
+        "61c0102a6145784a",
+        imbalanced=True,
+        codes={
+            "build wind float": 1.0,
+            "build wind non-float": 2.0,
+            "vehic wind float": 3.0,
+            "containers": 4.0,
+            "tableware": 5.0,
+            "headlamps": 6.0,
+        },
+        note="9 features; the printed 10 counts the row number",
+    ),
     DataSet("ecoli", 39, "e0a3d885fb0b646c", imbalanced=True, note="two classes have 2 rows each, fewer than folds"),
 )
 
@@ -149,11 +167,7 @@ def load(name: str, folder: Path | None = None, *, cache: Path | None = None) ->
         If there is no such folder, file, column or data set, if the values are not those of the paper, or if there
         is no network.
     """
-    if folder is not None and not folder.is_dir():
-        raise StudyError(f"there is no folder {str(folder)!r}; --data must name a folder with one CSV file a data set.")
-    known = available(folder)
-    if name not in known:
-        raise StudyError(f"there is no data set {name!r}; there are {', '.join(known)}.")
+    check_names([name], folder)
     entry = DATASETS.get(name)
     if folder is None:
         from rulecover.study.openml import fetched
@@ -178,9 +192,24 @@ def _read(path: Path) -> Any:
             f"there is no file {str(path)!r}; put it there, or leave {path.stem!r} out of the data sets asked for."
         )
     try:
-        return pd.read_csv(path)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
+            table = pd.read_csv(path, index_col=False, keep_default_na=False, na_values=[""])
+        header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise StudyError(f"{str(path)!r} is no proper CSV file: {' '.join(str(error).split())}") from error
+    if header.duplicated().any():
+        raise StudyError(f"{str(path)!r} has two columns {header[header.duplicated()].iloc[0]!r}; rename one.")
+    return table.apply(_with_gaps)
+
+
+def _with_gaps(column: Any) -> Any:
+    """The column; as numbers if it holds nothing but numbers and words for gaps."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    known = column.where(~column.isin(_GAPS))
+    numbers = pd.to_numeric(known, errors="coerce")
+    return numbers if (numbers.isna() == known.isna()).all() and numbers.notna().any() else column
 
 
 def prepared(name: str, table: Any, source: str, *, codes: Mapping[str, float]) -> Data:
@@ -192,23 +221,28 @@ def prepared(name: str, table: Any, source: str, *, codes: Mapping[str, float]) 
         )
     read = (len(table), table.shape[1] - 1)
     table = table.dropna()
-    classes, y = np.unique(table[TARGET].to_numpy(), return_inverse=True)
+    classes, y = np.unique(_coded(table[TARGET], codes).to_numpy(), return_inverse=True)
     if len(classes) < 2:
         raise StudyError(f"{source} has {len(classes)} classes in its {len(table)} full rows; at least 2 are needed.")
     features = _numbers(table.drop(columns=TARGET), source, codes)
     return Data(name, features, y, tuple(map(str, classes)), read)
 
 
+def _coded(column: Any, codes: Mapping[str, float]) -> Any:
+    """The column; as numbers if every text in it stands for one."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    texts = column.astype(str)
+    return texts.map(codes).astype(float) if set(texts) <= set(codes) else texts
+
+
 def _numbers(features: Any, source: str, codes: Mapping[str, float]) -> Array:
+    features = features.apply(_coded, codes=codes)
     for column in features.columns:
-        if pd.api.types.is_numeric_dtype(features[column]):
-            continue
-        levels = set(features[column].astype(str))
-        if levels <= set(codes):
-            features = features.assign(**{column: features[column].astype(str).map(codes).astype(float)})
-        elif len(levels) > _MOST_LEVELS:
+        levels = 0 if pd.api.types.is_numeric_dtype(features[column]) else features[column].nunique()
+        if levels > _MOST_LEVELS:
             raise StudyError(
-                f"column {column!r} of {source} has {len(levels)} different texts; drop it, or write it as numbers."
+                f"column {column!r} of {source} has {levels} different texts; drop it, or write it as numbers."
             )
     X: Array = pd.get_dummies(features, drop_first=True, dtype=float).to_numpy(dtype=np.float64)
     if not X.shape[1] or not np.isfinite(X).all():

@@ -17,13 +17,22 @@ def fetched(entry: DataSet, cache: Path | None) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that it tries again
-            bunch = fetch_openml(data_id=entry.openml, as_frame=True, data_home=cache, n_retries=1, delay=0.5)
-    except (OSError, ValueError) as error:  # no network, a server that refuses, a file that is not what it was
+            bunch = fetch_openml(
+                data_id=entry.openml,
+                target_column=entry.target or "default-target",
+                as_frame=True,
+                data_home=cache,
+                n_retries=1,
+                delay=0.5,
+            )
+    except (
+        OSError,
+        KeyError,
+        ValueError,
+    ) as error:  # no network, a server that refuses, a file that is not what it was
         reason = getattr(error, "reason", error)
         raise StudyError(
             f"{entry.name!r} could not be fetched from OpenML (data set {entry.openml}): {reason}. Without a network, "
             f"put {entry.name}.csv into a folder and name it with --data."
         ) from error
-    target = entry.target or bunch.target_names[0]
-    features = bunch.frame.drop(columns=target)
-    return features.iloc[:, entry.drop :].assign(**{TARGET: bunch.frame[target]})
+    return bunch.data.iloc[:, entry.drop :].assign(**{TARGET: bunch.target})

@@ -15,6 +15,9 @@ from rulecover.exceptions import StudyError
 
 FILE = "results.jsonl"
 
+#: How every line begins.
+_BEGINNING = '{"dataset"'
+
 
 @dataclass(frozen=True, order=True)
 class Cell:
@@ -108,13 +111,19 @@ def _ends_a_line(file: Any) -> bool:
 def _parsed(line: str, place: str) -> Outcome | None:
     try:
         record = json.loads(line)
-    except json.JSONDecodeError:
-        return None
+    except json.JSONDecodeError as error:
+        if _BEGINNING.startswith(line.strip("\0\n")[: len(_BEGINNING)]):  # cut off
+            return None
+        raise StudyError(f"{place} is no result of a study ({line[:30]!r}); use another --out folder.") from error
     try:
         cell = Cell(**{key: record.pop(key) for key in ("dataset", "method", "seed", "fold")})
-        return Outcome(cell=cell, **record)
+        outcome = Outcome(cell=cell, **record)
+        figures = [value for model in outcome.models.values() for value in model.values()]
     except (AttributeError, KeyError, TypeError) as error:
         raise StudyError(f"{place} is no result of a study ({error}); use another --out folder.") from error
+    if not all(isinstance(value, (int, float)) for value in [cell.seed, cell.fold, outcome.seconds, *figures]):
+        raise StudyError(f"{place} is no result of a study (a figure is no number); use another --out folder.")
+    return outcome
 
 
 def as_frame(outcomes: Iterable[Outcome]) -> Any:

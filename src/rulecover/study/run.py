@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rulecover.exceptions import StudyError
 from rulecover.parallel import Died, in_processes
-from rulecover.study.datasets import Data, check_names, load
+from rulecover.study.datasets import DATASETS, Data, check_names, load
 from rulecover.study.folds import OUTER, SEED, Fold, check_folds
 from rulecover.study.methods import Method, methods_called
 from rulecover.study.results import FILE, Cell, Outcome, ResultsFile
@@ -95,7 +95,7 @@ def study(
     _check_own_models(done, chosen)
     data = {name: load(name, folder, cache=cache) for name in dict.fromkeys(datasets)}
     _check_same_data(done, data)
-    for sentence in itertools.chain.from_iterable(map(check_folds, data.values())):
+    for sentence in itertools.chain.from_iterable((*_gaps(each), *check_folds(each)) for each in data.values()):
         warnings.warn(sentence, UserWarning, stacklevel=2)
     tasks = [
         Task(cell, data[name], method)
@@ -105,6 +105,13 @@ def study(
     ]
     _make(out)
     return Study(tuple(sorted(tasks, key=lambda task: task.weight)), file, data)
+
+
+def _gaps(data: Data) -> list[str]:
+    """A sentence on rows that were dropped; those of the paper's data are told in Table S.1."""
+    gaps = data.read[0] - len(data.y)
+    dropped = f"{gaps} of {data.read[0]} rows of {data.name!r} have gaps and are dropped."
+    return [dropped] if gaps and data.name not in DATASETS else []
 
 
 def _make(out: Path) -> None:
