@@ -14,7 +14,7 @@ import numpy as np
 import xgboost
 
 from rulecover import RuleSet, read_trees
-from rulecover.trees import Leaves, TreeEnsemble
+from rulecover.trees import TreeEnsemble
 
 #: Columns of the random data: numbers with ties, 0/1, of any size, with many zeros, plain; and two of categories.
 N_NUMERIC = 5
@@ -244,9 +244,7 @@ def all_leaf_rules(ensemble: TreeEnsemble) -> tuple[RuleSet, np.ndarray, np.ndar
     """Every leaf of every tree as a rule, with the tree and node it came from."""
     tree = np.concatenate([np.full(len(t.leaves), k) for k, t in enumerate(ensemble.trees)])
     node = np.concatenate([t.leaves for t in ensemble.trees])
-    names = tuple(f"x{f}" for f in range(ensemble.n_features))
-    leaves = Leaves(ensemble.trees, tree, node, names, ensemble.categories, ensemble.zero_missing)
-    return leaves.rules(), tree, node
+    return ensemble.rules(), tree, node
 
 
 def probes(case: Case, ensemble: TreeEnsemble, rng: np.random.Generator) -> np.ndarray:

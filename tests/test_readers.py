@@ -19,7 +19,6 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from rulecover import read_trees
 from rulecover.exceptions import UnreadableModelError
 from rulecover.readers.thresholds import from_float32
-from rulecover.trees import Leaves
 
 MODELS = {
     "tree": lambda seed: DecisionTreeClassifier(max_depth=6, random_state=seed),
@@ -79,8 +78,7 @@ def all_leaf_rules(ensemble):
     """Every leaf of every tree as a rule, with the tree and node it came from."""
     tree = np.concatenate([np.full(len(t.leaves), k) for k, t in enumerate(ensemble.trees)])
     node = np.concatenate([t.leaves for t in ensemble.trees])
-    names = tuple(f"x{f}" for f in range(ensemble.n_features))
-    return Leaves(ensemble.trees, tree, node, names).rules(), tree, node
+    return ensemble.rules(), tree, node
 
 
 @pytest.mark.parametrize("missing", [False, True], ids=["complete", "with NaN"])

@@ -134,6 +134,30 @@ class TreeEnsemble:
         asked = [tree.feature[tree.left >= 0] for tree in self.trees]
         return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *asked]))
 
+    def rules(self) -> RuleSet:
+        """Every leaf as a rule, tree by tree, each in the order of its nodes.
+
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from rulecover import read_trees
+        >>> X, y = load_iris(return_X_y=True)
+        >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+        >>> print(read_trees(tree).rules().shown_for(X))  # bounds as short as these rows allow
+        rule  if
+           0  x3 <= 0.8
+           1  0.8 < x3 <= 1.7
+           2  x3 > 1.7
+        """
+        leaves = [tree.leaves for tree in self.trees]
+        return Leaves(
+            self.trees,
+            tree=np.repeat(np.arange(len(leaves)), [len(nodes) for nodes in leaves]),
+            node=np.concatenate([np.zeros(0, dtype=np.intp), *leaves]),
+            feature_names=self.feature_names or tuple(f"x{f}" for f in range(self.n_features)),
+            categories=self.categories,
+            zero_missing=self.zero_missing,
+        ).rules()
+
     def matrix(self, X: Any) -> Any:
         """Data as users give them as the columns of the trees; only those that a tree asks are looked at."""
         return X if self.columns is None else self.columns.matrix(X, self.asked)

@@ -16,7 +16,6 @@ from rulecover import RCBoostClassifier, explain, read_trees
 from rulecover.study.folds import Fold
 from rulecover.study.methods import Fitted, fitted, register
 from rulecover.study.tuning import Grid
-from rulecover.trees import Leaves
 from rulecover.typing import Array
 
 TREES = (10, 50, 100)
@@ -66,15 +65,6 @@ ADA = Grid(_ada, _staged, bounds=TREES)
 GRADIENT = Grid(_gradient, _staged, bounds=TREES)
 RCBOOST = Grid(_rcboost, _staged, bounds=CALLS, first=0, digits=9)
 RCBOOST_EQUAL = replace(RCBOOST, make=partial(_rcboost, duals="equal"))
-
-
-def leaf_lengths(model: Any) -> Array:
-    """The number of clauses of each leaf of a tree model, where clauses on one feature count as one."""
-    ensemble = read_trees(model)
-    leaves = [tree.leaves for tree in ensemble.trees]
-    tree = np.repeat(np.arange(len(leaves)), [len(nodes) for nodes in leaves])
-    names = tuple(f"x{f}" for f in range(ensemble.n_features))
-    return Leaves(ensemble.trees, tree, np.concatenate(leaves), names).rules().lengths
 
 
 def decision_tree(fold: Fold) -> dict[str, Fitted]:
@@ -133,8 +123,8 @@ def _tuned_rcboost(grid: Grid, fold: Fold) -> Fitted:
 
 
 def of_leaves(done: Fitted) -> Fitted:
-    """The same with the number of its leaves, and of their clauses."""
-    lengths = leaf_lengths(done.model)
+    """The same with the number of its leaves, and of their clauses, where those on one feature count as one."""
+    lengths = read_trees(done.model).rules().lengths
     return Fitted(done.model, done.fit_seconds, len(lengths), float(lengths.mean()), done.figures)
 
 
