@@ -21,7 +21,7 @@ def run(*arguments: object, stdin: bytes | None = None) -> Result:
 
 
 def process(*arguments: object, **settings: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rulecover.cli.main", *map(str, arguments)]
+    command = [sys.executable, "-m", "rulecover", *map(str, arguments)]
     return subprocess.run(command, text=True, check=False, timeout=240, **({"capture_output": True} | settings))
 
 

@@ -32,7 +32,7 @@ def python(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProc
 
 
 def rulecover(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return python("-m", "rulecover.cli.main", *arguments, cwd=cwd)
+    return python("-m", "rulecover", *arguments, cwd=cwd)
 
 
 @pytest.mark.parametrize("what", ["import rulecover", "import rulecover.cli.main"])

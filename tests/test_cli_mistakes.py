@@ -245,7 +245,7 @@ def test_a_process_of_its_own_says_no_more_when_it_ends(folder: Path) -> None:
         done = process("predict", "model.json", "fruit.csv", stdout=full, stderr=subprocess.PIPE, capture_output=False)
     assert (done.returncode, done.stderr) == (1, "error: the output: No space left on device\n")
 
-    command = [sys.executable, "-m", "rulecover.cli.main", "predict", "model.json", "fruit.csv"]
+    command = [sys.executable, "-m", "rulecover", "predict", "model.json", "fruit.csv"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None and running.stderr is not None
         running.stdout.close()

@@ -55,7 +55,7 @@ def kept_methods() -> object:
 
 
 def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "rulecover.cli.main", "study", *map(str, arguments)]
+    return [sys.executable, "-m", "rulecover", "study", *map(str, arguments)]
 
 
 def invoked(*arguments: object) -> tuple[int, str]:

@@ -52,7 +52,3 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):  # a console that lacks a letter shows its code instead of failing
             stream.reconfigure(errors="backslashreplace")
     app()
-
-
-if __name__ == "__main__":
-    main()
