@@ -307,7 +307,7 @@ MISTAKES = {
     ),
     "no data set at all": (["study", "mirco", "--datasets", ","], "--datasets ',' names none; name some"),
     "no method at all": (["study", "mirco", "--methods", " , "], "--methods ' , ' names none; name some"),
-    "seeds that are no numbers": (["study", "mirco", "--seeds", "x"], "--seeds takes whole numbers with commas"),
+    "seeds that are no numbers": (["study", "mirco", "--seeds", "x"], "--seeds takes whole numbers below 2^32"),
     "no methods of one's own": (["study", "mirco", "--with", "none.py"], "there is no file 'none.py' with methods"),
     "a file as results": (
         ["study", "mirco", "--data", "study", "--datasets", "wine", "--methods", "DT", "--out", "fruit.csv"],

@@ -424,18 +424,6 @@ def test_texts_are_taken_in_the_order_of_the_alphabet_and_classes_by_their_codes
     assert coded.y.tolist() == [0, 1, 0, 1]
 
 
-def test_results_of_ones_own_method_are_kept_and_that_is_told(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text(OWN)
-    asked = ["--data", folder, "--datasets", "iris", "--methods", "DT", "--with", tmp_path / "own.py"]
-    first = subprocess.run(command("mirco", *asked, "--out", tmp_path / "out"), capture_output=True, check=False)
-    again = subprocess.run(
-        command("mirco", *asked, "--out", tmp_path / "out", "--resume"), capture_output=True, text=True, check=False
-    )
-
-    assert first.returncode == again.returncode == 0
-    assert "note: 10 cells of 'kNN' are there already and are kept" in " ".join(again.stderr.split())
-
-
 def test_the_time_left_goes_by_the_method(folder: Path, tmp_path: Path) -> None:
     planned = study(["DT", "MIRCO"], out=tmp_path, datasets=["iris", "wine"], folder=folder)
     seconds = {"DT": 0.01, "MIRCO": 1.0}  # a row
@@ -500,11 +488,12 @@ def test_a_method_of_ones_own_is_a_function_and_a_line(folder: Path, tmp_path: P
     (tmp_path / "own.py").write_text(OWN)
     asked = ["--data", folder, "--datasets", "wine", "--methods", "DT", "--with", tmp_path / "own.py"]
 
-    done = subprocess.run(
-        command("mirco", *asked, "--jobs", 2, "--out", tmp_path / "out"), capture_output=True, text=True, check=False
-    )
+    words = command("mirco", *asked, "--jobs", 2, "--out", tmp_path / "out")
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    again = subprocess.run([*words, "--resume"], capture_output=True, text=True, check=False)
 
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == again.returncode == 0, done.stderr
+    assert "note: 10 cells of 'kNN' are there already and are kept" in " ".join(again.stderr.split())
     assert {cell.method for cell in ResultsFile(tmp_path / "out" / FILE).done()} == {"DT", "kNN"}
     assert "| kNN |" in (tmp_path / "out" / "ranks.md").read_text()
 
