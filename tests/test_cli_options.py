@@ -341,9 +341,14 @@ WRONG_WORDS = {
     "--method path --max-depth 0": "'--max-depth': '0' is not a whole number from 1 on",
     "--method path --model-share 2": "'--model-share': '2' is not a number from 0 to 1",
     "--method path --shrinkage inf": "'--shrinkage': 'inf' is not a number of at least 0",
+    "--seed 99999999999": "'--seed': '99999999999' is not a whole number from 0 to 4294967295",
     "--scale nan": "'--scale': 'nan' is not a number of at least 0",
 }
 WRONG_TOGETHER = {
+    "--fallback mean": "error: --fallback is 'mean'; choose one of 'closest', 'all', 'majority'.",
+    "--method path --forbid nope": "error: --forbid names 'nope', but there is no such column",
+    "--method path --require nope": "error: --require names 'nope'",
+    "--method path --falling nope": "error: --rising or --falling names 'nope'",
     "--demand maybe=2": "--demand names the class 'maybe', but the target has 'no', 'yes'",
     "--class-weight maybe=2": "--class-weight names the class 'maybe', but the target has 'no', 'yes'",
     "--class-weight yes=2 --class-weight balanced": "balanced or CLASS=X for some classes, not both",

@@ -212,6 +212,27 @@ def test_levels_are_read_back_whatever_is_in_them(level: str, sign: str) -> None
     assert set(rules.feature.tolist()) == {0, 1}
 
 
+@pytest.mark.parametrize("sign", ["=", "≠"])
+def test_spaces_around_a_level_are_its_own_if_there_is_one_more(sign: str) -> None:
+    levels = {0: ("colour", "red"), 1: ("colour", "red "), 2: ("colour", " red"), 3: ("colour", " red ")}
+    names = ["c0", "c1", "c2", "c3", "z"]
+    for column, (_, level) in levels.items():
+        texts = [f"colour {sign} {level}", f"(colour {sign} {level} or missing)", f"colour {sign} {level} and z > 1"]
+        rules = RuleSet.from_text(texts, names, levels=levels)
+        assert [rule.clauses[0].feature for rule in rules] == [column] * 3
+        assert rules.to_text() == texts
+    assert RuleSet.from_text([f"colour{sign}red"], names, levels=levels)[0].clauses[0].feature == 0
+
+
+def test_spaces_around_a_name_are_its_own_if_there_is_one_more() -> None:
+    names = ["s", " s", "s ", " s "]
+    for f, name in enumerate(names):
+        texts = [f"{name} <= 3", f"1 < {name} <= 3", f"({name} > 3 or missing)", f"{name} in {{1, 2}}"]
+        rules = RuleSet.from_text([*texts, *(f"{names[f - 1]} > 0 and {text}" for text in texts)], names)
+        assert all(f in [clause.feature for clause in rule.clauses] for rule in rules)
+        assert rules.to_text()[:4] == texts
+
+
 def test_a_level_is_no_longer_than_the_rule_makes_sense() -> None:
     levels = {0: ("colour", "a"), 1: ("colour", "a and b")}
     rules = RuleSet.from_text(["colour = a and b > 3", "colour = a and b"], ["c0", "c1", "b"], levels=levels)

@@ -303,6 +303,7 @@ def test_data_that_changed_between_two_runs_are_not_mixed(folder: Path, tmp_path
         (["--with", "{folder}/leaves.py"], "leaves.py' cannot be run: SystemExit: 0"),
         (["--datasets", "twice"], "twice.csv' has two columns 'target'; rename one"),
         (["--datasets", "long"], "long.csv' is no proper CSV file: Length of header"),
+        (["--datasets", "hollow"], r"column 'b' of .*hollow.csv is empty; take it out of the file"),
         (["--datasets", "lone"], "'lone' has one class with more than one row"),
     ],
 )
@@ -317,6 +318,7 @@ def test_bad_input_is_named_with_the_way_out_and_finished_cells_are_kept(
     (folder / "texts.csv").write_text("who,target\n" + "".join(f"n{row},{row % 2}\n" for row in range(60)))
     (folder / "twice.csv").write_text("a,target,target\n" + "1,0,0\n2,1,1\n" * 30)
     (folder / "long.csv").write_text("a,target\n" + "1,0,0\n2,1,1\n" * 30)
+    (folder / "hollow.csv").write_text("a,b,target\n" + "1,,0\n2,,1\n" * 30)
     (folder / "lone.csv").write_text("a,target\n1,1\n" + "2,0\n" * 30)
     (folder / "broken.py").write_text("register(\n")
     (folder / "leaves.py").write_text("raise SystemExit(0)\n")
@@ -389,6 +391,13 @@ def test_tables_refuse_what_they_do_not_hear(arguments: str, said: str, folder: 
 
     assert code == 1 and said in told
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+def test_tables_describe_the_data_of_the_results(folder: Path, tmp_path: Path) -> None:
+    list(ResultsFile(tmp_path / FILE).append([Outcome(Cell("iris", "DT", 25, 0), "", 1.0, {"DT": {"accuracy": 0.5}})]))
+
+    assert invoked("tables", "--out", tmp_path, "--data", folder)[0] == 0
+    assert pd.read_csv(tmp_path / "table_s1.csv")["dataset"].tolist() == ["iris"]
 
 
 def test_names_may_be_given_one_by_one(folder: Path, tmp_path: Path) -> None:

@@ -138,6 +138,14 @@ def test_what_is_no_model_is_told(given: Any, said: str) -> None:
     assert said in done.error and not done.models
 
 
+def test_what_the_study_measures_is_not_for_a_method_to_say() -> None:
+    model = _Answers(lambda X: np.zeros(len(X)))
+    done = run(lambda fold: {"own": Fitted(model, figures={"accuracy": 5.0})})
+
+    assert "the figures of a Fitted say 'accuracy', which the study measures itself; rename it." in done.error
+    assert run(lambda fold: {"own": Fitted(model, figures={"depth": 5.0})}).models["own"]["depth"] == 5
+
+
 def test_a_model_without_classes_has_a_column_for_each() -> None:
     shares = [0.5, 0.25, 0.25]
     done = run(

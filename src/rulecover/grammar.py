@@ -154,13 +154,21 @@ class _Parser:
         yield from found
 
     def _fitting(self, texts: Iterable[str], at: int) -> Iterator[tuple[str, int]]:
-        """Those of the texts that stand here, and where they end; one may begin with a space itself."""
+        """Those of the texts that stand here, and where they end; one may begin or end with a space itself."""
+        separated = at > 0 and self._text[at - 1] != "(" and self._text[at : at + 1].isspace()
         for text in texts:
-            for start in range(self._skip(at), at - 1, -1):
+            for start in range(self._skip(at), at + separated - 1, -1):
                 if text and self._text.startswith(text, start):
-                    if not self._in_word(start + len(text)):
+                    if self._ends(text, start + len(text)):
                         yield text, start + len(text)
                     break
+
+    def _ends(self, text: str, at: int) -> bool:
+        """Whether a text that stands before `at` ends there; behind a space of its own comes one that separates."""
+        if not text[-1].isspace():
+            return not self._in_word(at)
+        after = self._text[at : at + 1]
+        return after in ("", ")") or after.isspace()
 
     def _missingness(self, plain: Condition, at: int) -> Iterator[tuple[Condition, int]]:
         verb = self._word("is", at)

@@ -137,6 +137,8 @@ class TreeEnsemble:
     def rules(self) -> RuleSet:
         """Every leaf as a rule, tree by tree, each in the order of its nodes.
 
+        A leaf that contradicts itself, as the symmetric trees of CatBoost have them, is a rule that no row meets.
+
         >>> from sklearn.datasets import load_iris
         >>> from sklearn.tree import DecisionTreeClassifier
         >>> from rulecover import read_trees

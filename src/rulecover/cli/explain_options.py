@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from rulecover.cli.choices import Criterion, Fallback, Method, Solver, Vote
 from rulecover.cli.options import DATA, FOREST, OUTPUT, RULES, number, option, parsed, whole
-from rulecover.cli.values import class_demand, number_from
+from rulecover.cli.values import class_demand, number_from, seed
 
 TestSize = Annotated[
     float,
@@ -16,7 +16,7 @@ TestSize = Annotated[
 
 Trees = Annotated[int, whole(FOREST, True, "Trees in the forest.")]
 Depth = Annotated[int, whole(FOREST, True, "Depth of its trees: the most conditions in a rule.")]
-Seed = Annotated[int, whole(FOREST, True, "Same seed, same split, same forest, same rules.", least=0)]
+Seed = Annotated[int, option(FOREST, True, "Same seed, same split, same forest, same rules.", parser=seed, metavar="N")]
 
 MaxRules = Annotated[
     int | None,

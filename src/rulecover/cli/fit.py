@@ -26,7 +26,7 @@ from rulecover.cli.options import (
     out_file,
 )
 from rulecover.cli.trainers import given_options
-from rulecover.cli.values import whole_from
+from rulecover.cli.values import seed as whole_seed
 
 
 @one_line_errors
@@ -58,7 +58,7 @@ def fit(
     trees: of.Trees = None,
     depth: of.Depth = None,
     seed: Annotated[
-        int, typer.Option(parser=whole_from(0), metavar="N", help="Same seed, same rules.", rich_help_panel=FOREST)
+        int, typer.Option(parser=whole_seed, metavar="N", help="Same seed, same rules.", rich_help_panel=FOREST)
     ] = 0,
     jobs: Jobs = 1,
     preset: of.PresetOption = None,

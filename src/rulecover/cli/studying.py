@@ -59,10 +59,12 @@ def make_tables(out: Path, folder: Path | None, datasets: Sequence[str] | None) 
     file = ResultsFile(out / FILE)
     if not file.path.exists():
         raise CommandError(f"there is no file {str(file.path)!r}; run a study first, or name its folder with --out.")
+    data = {}
     if folder is not None:
         check_names(datasets or [], folder)
-    names = [] if folder is None else (datasets or [name for name in DATASETS if (folder / f"{name}.csv").exists()])
-    _write(file, out, {name: load(name, folder) for name in names}, Console(stderr=True, highlight=False))
+        there = sorted({cell.dataset for cell in file.done() if (folder / f"{cell.dataset}.csv").exists()})
+        data = {name: load(name, folder) for name in datasets or there}
+    _write(file, out, data, Console(stderr=True, highlight=False))
 
 
 def _registered_by(file: Path | None) -> list[str]:

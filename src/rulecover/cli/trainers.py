@@ -26,7 +26,12 @@ METHODS = {
     **dict.fromkeys(("max_clauses", "forbidden", "required", "rising", "falling", "keep"), (_PATH,)),
 }
 
-_SPELLED = {"max_rmp_calls": "--calls", "forbidden": "--forbid", "required": "--require"}
+_SPELLED = {
+    "max_rmp_calls": "--calls",
+    "forbidden": "--forbid",
+    "required": "--require",
+    "monotone": "--rising or --falling",
+}
 
 
 def given_options(method: Trainer, asked: Mapping[str, Any], *, trained: bool) -> dict[str, Any]:

@@ -69,12 +69,13 @@ def _by_options(train: Callable[[Table, Training, Bars], Any], table: Table, tra
     try:
         return train(table, training, bars)
     except (ValueError, TypeError) as error:
-        name, verb, said = str(error).partition(" is ")
-        if not verb or name not in training.options:
+        name, _, said = str(error).partition(" ")
+        if not said.startswith(("is ", "names ")) or name not in {*training.options, "monotone"}:
             raise
-        value, stop, way_out = said.partition(";")
-        typed = "none" if value == "None" else value
-        raise CommandError(f"{spelled(name)} is {typed}{stop}{way_out.replace(' or give an object', '')}") from error
+        said = said.replace("is None;", "is none;")
+        for python in (" or give an object", ", 'model'"):  # which are not for the command line
+            said = said.replace(python, "")
+        raise CommandError(f"{spelled(name)} {said}") from error
 
 
 def _covered(table: Table, training: Training, bars: Bars) -> Any:

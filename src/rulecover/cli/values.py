@@ -10,10 +10,22 @@ import typer
 #: The word for no limit, no penalty: an option that is not given is ``None`` already.
 NONE = "none"
 
+#: What numpy's generators take.
+_LARGEST_SEED = 2**32 - 1
+
 
 def whole_from(least: int) -> Callable[[Any], int]:
     """Reads whole numbers that are large enough."""
     return lambda text: _whole(text, least, f"a whole number from {least} on")
+
+
+def seed(text: Any) -> int:
+    """A whole number that seeds."""
+    wanted = f"a whole number from 0 to {_LARGEST_SEED}"
+    number = _whole(text, 0, wanted)
+    if number > _LARGEST_SEED:
+        raise _refused(text, wanted)
+    return number
 
 
 def number_from(least: float, most: float | None = None) -> Callable[[Any], float]:

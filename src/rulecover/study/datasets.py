@@ -220,6 +220,8 @@ def prepared(name: str, table: Any, source: str, *, codes: Mapping[str, float]) 
             f"{', '.join(map(str, table.columns[:20]))}. Rename the class column to {TARGET!r}."
         )
     read = (len(table), table.shape[1] - 1)
+    for column in table.columns[table.isna().all()]:
+        raise StudyError(f"column {column!r} of {source} is empty; take it out of the file, or no row is left.")
     table = table.dropna()
     classes, y = np.unique(_coded(table[TARGET], codes).to_numpy(), return_inverse=True)
     if len(classes) < 2:

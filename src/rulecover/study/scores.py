@@ -32,9 +32,10 @@ def figures_of(done: Fitted, fold: Fold, n_classes: int) -> dict[str, float]:
         "clauses": done.clauses,
         "fit_seconds": done.fit_seconds,
         "predict_seconds": seconds,
-        **done.figures,
     }
-    return {name: float(value) for name, value in figures.items() if not math.isnan(value)}
+    if taken := sorted(figures.keys() & done.figures.keys()):
+        raise ValueError(f"the figures of a Fitted say {taken[0]!r}, which the study measures itself; rename it.")
+    return {name: float(value) for name, value in (figures | {**done.figures}).items() if not math.isnan(value)}
 
 
 def _log_loss(model: Any, fold: Fold, n_classes: int) -> float:
