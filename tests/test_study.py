@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -110,6 +111,31 @@ def test_a_half_written_line_is_passed_over_and_harms_no_other(tmp_path: Path) -
         list(file.append([outcome(2)]))
 
         assert set(file.done()) == {outcome(0).cell, outcome(2).cell} | ({outcome(1).cell} if cut == 1 else set())
+
+
+def test_a_full_disk_and_an_interrupt_keep_what_is_done_and_name_the_way_on(folder: Path, tmp_path: Path) -> None:
+    words = command("mirco", "--data", folder, "--datasets", "iris", "--methods", "DT", "--out", tmp_path)
+
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    full = subprocess.run(words, capture_output=True, text=True, check=False, preexec_fn=small_files)
+    kept = len(ResultsFile(tmp_path / FILE).done())
+    on = subprocess.Popen(
+        [*words, "--seeds", "1,2,3,4,5,6,7,8", "--resume"],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
+    )
+    while len(ResultsFile(tmp_path / FILE).done()) == kept and on.poll() is None:
+        time.sleep(0.01)
+    on.send_signal(signal.SIGINT)
+    said = " ".join(on.communicate()[1].split())
+
+    assert full.returncode == 1 and 0 < kept < 10
+    assert f"error: {tmp_path / FILE}: File too large; what is done is kept" in full.stderr
+    assert on.returncode != 0 and len(ResultsFile(tmp_path / FILE).done()) > kept
+    assert "stopped; what is done is kept, and the same command with --resume goes on." in said
 
 
 def test_each_outcome_is_on_disk_before_the_next_is_asked_for(tmp_path: Path) -> None:

@@ -14,9 +14,14 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+def n_workers(n_jobs: int | None) -> int:
+    """How many that is; -1 is one for each core."""
+    return int(effective_n_jobs(n_jobs))
+
+
 def map_tasks(function: Callable[[T], R], tasks: Iterable[T], *, n_jobs: int | None = None) -> Iterator[R]:
     """The results of a function over tasks, in their order, computed by `n_jobs` threads."""
-    if effective_n_jobs(n_jobs) == 1:
+    if n_workers(n_jobs) == 1:
         return map(function, tasks)
     results: Iterator[R] = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
         delayed(function)(task) for task in tasks
@@ -45,7 +50,7 @@ def in_processes(
     apart
         Whether these tasks need processes of their own even if one job is enough.
     """
-    jobs = max(1, min(effective_n_jobs(n_jobs), len(tasks)))
+    jobs = max(1, min(n_workers(n_jobs), len(tasks)))
     if jobs == 1 and not apart:
         yield from ((task, function(task)) for task in tasks)
         return

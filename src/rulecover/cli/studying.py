@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from joblib import effective_n_jobs
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rulecover.cli.errors import CommandError
+from rulecover.parallel import n_workers
 from rulecover.study import DATASETS, METHODS, ResultsFile, Study, load, study
 from rulecover.study.datasets import check_names
 from rulecover.study.pace import Pace
@@ -109,7 +109,7 @@ def _run(planned: Study, jobs: int, console: Console) -> int:
         bar = progress.add_task("study", total=len(planned.tasks), left="")
         try:
             for outcome in planned.run(n_jobs=jobs):
-                cell, left = outcome.cell, pace.left_after(outcome, effective_n_jobs(jobs))
+                cell, left = outcome.cell, pace.left_after(outcome, n_workers(jobs))
                 progress.update(bar, advance=1, description=f"{cell.dataset} {cell.method}", left=f"left {left}")
                 if outcome.error:
                     failures += 1
