@@ -125,7 +125,7 @@ def test_a_full_disk_and_an_interrupt_keep_what_is_done_and_name_the_way_on(fold
         [*words, "--seeds", "1,2,3,4,5,6,7,8", "--resume"],
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - it may be ignored here
     )
     while len(ResultsFile(tmp_path / FILE).done()) == kept and on.poll() is None:
         time.sleep(0.01)
