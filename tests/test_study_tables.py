@@ -123,6 +123,18 @@ def test_table_s1_keeps_the_lines_of_other_data_sets_with_results(tmp_path: Path
     assert pd.read_csv(tmp_path / "table_s1.csv")["paper_samples"].tolist()[0] == 214
 
 
+@pytest.mark.parametrize("content", [b"", b"notes of my own", b"dataset,features\nglass,9\n", b"\xff\xfe\x00"])
+def test_an_earlier_table_that_is_none_is_written_anew(content: bytes, tmp_path: Path) -> None:
+    own = Data("own", np.zeros((20, 3)), np.arange(20) % 2, ("a", "b"), (20, 3))
+    file = ResultsFile(tmp_path / FILE)
+    list(file.append([Outcome(Cell("own", "DT", 25, 0), "sum", 1.0, {"DT": {"accuracy": 0.5}})]))
+    (tmp_path / "table_s1.csv").write_bytes(content)
+
+    write_tables(file, tmp_path, {"own": own})
+
+    assert pd.read_csv(tmp_path / "table_s1.csv")["dataset"].tolist() == ["own"]
+
+
 def test_the_sentences_of_section_4_are_counted(frame: pd.DataFrame) -> None:
     counted = sentences(frame).numbers.set_index("sentence")
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rulecover.cli.errors import CommandError, one_line_errors
-from rulecover.cli.values import whole_from
+from rulecover.cli.values import LARGEST_SEED, whole_from
 
 _DATA, _WORK = "The data", "The work"
 
@@ -184,6 +184,6 @@ def _names(option: str, texts: list[str] | None) -> list[str] | None:
 
 
 def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**32:
+    if not text.isdecimal() or int(text) > LARGEST_SEED:
         raise CommandError(f"--seeds takes whole numbers below 2^32 with commas between, not {text!r}.")
     return int(text)

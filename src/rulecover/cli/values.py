@@ -11,7 +11,7 @@ import typer
 NONE = "none"
 
 #: What numpy's generators take.
-_LARGEST_SEED = 2**32 - 1
+LARGEST_SEED = 2**32 - 1
 
 
 def whole_from(least: int) -> Callable[[Any], int]:
@@ -21,9 +21,9 @@ def whole_from(least: int) -> Callable[[Any], int]:
 
 def seed(text: Any) -> int:
     """A whole number that seeds."""
-    wanted = f"a whole number from 0 to {_LARGEST_SEED}"
+    wanted = f"a whole number from 0 to {LARGEST_SEED}"
     number = _whole(text, 0, wanted)
-    if number > _LARGEST_SEED:
+    if number > LARGEST_SEED:
         raise _refused(text, wanted)
     return number
 

@@ -101,11 +101,13 @@ def _of_seed(frame: Any, sheet: Sheet) -> Sheet:
 
 
 def _lines_before(path: Path, names: set[str]) -> Any:
-    """The lines of an earlier table on data sets of which there are results."""
-    if not path.is_file():
+    """The lines of an earlier table on data sets of which there are results; none if it is not as it was written."""
+    try:
+        before = pd.read_csv(path, dtype={"dataset": str})
+    except (OSError, ValueError):  # not there, or no table
         return None
-    before = pd.read_csv(path, dtype={"dataset": str})
-    return before[before["dataset"].isin(names)]
+    whole = {"dataset", "features", "classes", "samples", "note"} <= set(before.columns)
+    return before[before["dataset"].isin(names)] if whole else None
 
 
 def _failures(file: ResultsFile) -> list[Sheet]:
