@@ -36,12 +36,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rulecover
 from rulecover import RCBoostClassifier
-from rulecover.boosting.admission import Negative
-from rulecover.boosting.generate import RuleGeneration
-from rulecover.boosting.pricing import TreePricing
-from rulecover.impurity import CRITERIA
 from rulecover.pool import Price, TrainingData
+from rulecover.rcboost.admission import Negative
+from rulecover.rcboost.generate import RuleGeneration
+from rulecover.rcboost.pricing.oracles import TreePricing
 from rulecover.readers import read_trees
+from rulecover.targets.impurity import CRITERIA
 
 FEATURES, INFORMATIVE, DEPTH = 20, 10, 6
 TREE_ROUNDS, BINNED_ROUNDS, MASTER_ROWS = 20, 50, 5_000

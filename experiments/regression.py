@@ -34,12 +34,12 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
 from rulecover import MIRCORegressor, RCBoostRegressor, RulePathRegressor
-from rulecover.frontier.covering import Forward
-from rulecover.means import FittedVote, MeanVote, NumericVote
+from rulecover.mirco.forward import Forward
 from rulecover.numeric import NumericData
 from rulecover.pool import RulePool
 from rulecover.setcover import Greedy
 from rulecover.setcover.greedy import greedy_picks
+from rulecover.voting.means import FittedVote, MeanVote, NumericVote
 
 HERE = Path(__file__).parent
 LIMITS = [3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50]

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from rulecover.estimators.rcboost_regressor import RCBoostRegressor
     from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
     from rulecover.readers import read_trees
-    from rulecover.rules import RuleSet
-    from rulecover.view.report import write_report
-    from rulecover.view.summary import Summary
+    from rulecover.report.report import write_report
+    from rulecover.report.summary import Summary
+    from rulecover.rules.ruleset import RuleSet
 
 __version__ = "0.1.0.dev0"
 
@@ -25,13 +25,13 @@ _HOMES = {
     "RCBoostRegressor": "rulecover.estimators.rcboost_regressor",
     "RulePathClassifier": "rulecover.estimators.rulepath",
     "RulePathRegressor": "rulecover.estimators.rulepath",
-    "RuleSet": "rulecover.rules",
+    "RuleSet": "rulecover.rules.ruleset",
     "RuleTransformer": "rulecover.estimators.linear",
-    "Summary": "rulecover.view.summary",
+    "Summary": "rulecover.report.summary",
     "explain": "rulecover.estimators.mirco",
     "linear_rules": "rulecover.estimators.linear",
     "read_trees": "rulecover.readers",
-    "write_report": "rulecover.view.report",
+    "write_report": "rulecover.report.report",
 }
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import r2_score
 
-from rulecover.evidence import NumericEvidence
 from rulecover.pool import Samples
+from rulecover.targets.evidence import NumericEvidence
 from rulecover.typing import Array, Floats, Ints
 
 

@@ -10,16 +10,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from rulecover.categories import Categories, CategorySet
 from rulecover.coverage import Coverage, smallest_uint
-from rulecover.evidence import ClassEvidence, Evidence
+from rulecover.data.categories import Categories, CategorySet
 from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError
-from rulecover.impurity import Impurity
 from rulecover.parallel import map_tasks
 from rulecover.progress import tracked
-from rulecover.rules import Paths, RuleSet
+from rulecover.rules.ruleset import Paths, RuleSet
 from rulecover.setcover import CoveringProblem
-from rulecover.trees import Leaves, TreeEnsemble
+from rulecover.targets.evidence import ClassEvidence, Evidence
+from rulecover.targets.impurity import Impurity
+from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints, UInts
 
 #: From so many trees on it pays to sort the rows before they are sent through.

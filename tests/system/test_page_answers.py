@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from exported import Case, cases, named_case, text_case
 
-from rulecover.view.text import printable
-from rulecover.view.trying import AnsweredRows, Trial, trial_of
+from rulecover.report.page_model import AnsweredRows, Trial, trial_of
+from rulecover.show.text import printable
 
 #: Reads models with their rows, and writes what the page would say of each row, and of each change that it offers.
 RUNNER = """
@@ -39,7 +39,7 @@ def trial(case: Case) -> Trial:
 
 
 def by_page(folder: Path, trials: list[Trial]) -> list[list[dict[str, Any]]]:
-    source = (files("rulecover.view") / "templates" / "answer.js").read_text(encoding="utf-8")
+    source = (files("rulecover.report") / "templates" / "answer.js").read_text(encoding="utf-8")
     (folder / "run.js").write_text(source + RUNNER, encoding="utf-8")
     (folder / "models.json").write_text("[" + ",".join(each.json() for each in trials) + "]", encoding="utf-8")
     subprocess.run(["node", "run.js", "models.json", "said.json"], cwd=folder, check=True, timeout=240)

@@ -25,7 +25,7 @@ from rulecover import (
     Summary,
     write_report,
 )
-from rulecover.view.text import printable
+from rulecover.show.text import printable
 
 ODD = ["<b>x</b>", "\"double\" and 'single'", "emoji 😀 體重", "long " * 40, "</script><script>alert(1)</script>"]
 THEMES = ["light", "dark"]

@@ -17,8 +17,8 @@ from rulecover.cli.model_file import Model
 from rulecover.export.conditions import Script
 from rulecover.export.model import Classes
 from rulecover.files import whole_file
+from rulecover.show.spreadsheet import csv_lines, marked
 from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.view.spreadsheet import csv_lines, marked
 
 #: The columns of intervals.
 ENDS = ("lower", "upper")

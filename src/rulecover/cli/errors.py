@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from rulecover.exceptions import RulecoverError
-from rulecover.view.text import printable
+from rulecover.show.text import printable
 
 
 class CommandError(RulecoverError):

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rulecover.cli.choices import Format
-from rulecover.cli.wording import readable
 from rulecover.export.model import ScoredRules
-from rulecover.view.printed import Printed
+from rulecover.rules.levels import readable
+from rulecover.show.printed import Printed
 
 #: How rules are written.
 WRITTEN: dict[Format, Callable[[Printed], str]] = {

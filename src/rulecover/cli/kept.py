@@ -11,7 +11,7 @@ from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import CommandError
 from rulecover.cli.model_file import load
 from rulecover.exceptions import RuleTextError
-from rulecover.rules import RuleSet
+from rulecover.rules.ruleset import RuleSet
 
 
 def kept_rules(path: Path, table: Table) -> RuleSet:

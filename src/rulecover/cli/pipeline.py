@@ -21,9 +21,9 @@ from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer
 from rulecover.cli.settings import settings_of
-from rulecover.cli.wording import readable
 from rulecover.estimators.checks import sample_weights
-from rulecover.view.summary import Summary
+from rulecover.report.summary import Summary
+from rulecover.rules.levels import readable
 
 #: The forest is trained in this many parts where a bar is shown, so that the bar can move.
 _PARTS = 20

@@ -14,13 +14,13 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rulecover.rules import RuleSet
-from rulecover.view.report import report_html, write_report
-from rulecover.view.rule_grid import rule_grid
-from rulecover.view.summary import Summary
-from rulecover.view.target import TargetView
-from rulecover.view.text import printable, score_table
-from rulecover.view.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
+from rulecover.report.report import report_html, write_report
+from rulecover.report.summary import Summary
+from rulecover.report.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
+from rulecover.rules.grid import rule_grid
+from rulecover.rules.ruleset import RuleSet
+from rulecover.show.text import printable, score_table
+from rulecover.targets.view import TargetView
 
 T = TypeVar("T")
 

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from rulecover.cli.model_file import Model
-from rulecover.cli.wording import readable
-from rulecover.evidence import NumericEvidence
 from rulecover.export.model import Classes, Mean, ScoredRules
-from rulecover.view.numbers import amount, short_number
-from rulecover.view.of_numbers import signed
-from rulecover.view.text import aligned, percent, printable
+from rulecover.rules.levels import readable
+from rulecover.show.numbers import amount, short_number, signed
+from rulecover.show.text import aligned, percent, printable
+from rulecover.targets.evidence import NumericEvidence
 
 _DECIDED_BY = {
     "rules": "The rules that it meets vote:",

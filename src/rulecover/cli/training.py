@@ -19,11 +19,11 @@ from rulecover.cli.pipeline import Forest, trained_forest
 from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.settings import class_weight, settings_of, with_preset
 from rulecover.cli.trainers import spelled
-from rulecover.cli.wording import readable
 from rulecover.export.adapters import scored_rules
 from rulecover.export.json_file import to_json
 from rulecover.export.model import ScoredRules
 from rulecover.files import whole_file
+from rulecover.rules.levels import readable
 
 
 @dataclass(frozen=True)

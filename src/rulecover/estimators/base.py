@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
-from rulecover.columns import Columns
+from rulecover.data.columns import Columns
 from rulecover.estimators.checks import check_no_gaps, check_one_kind, check_width, chosen, sample_weights, whole_number
 from rulecover.estimators.door import (
     as_numbers,
@@ -35,12 +35,12 @@ from rulecover.estimators.door import (
     rules_on,
 )
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
-from rulecover.fallback import FALLBACKS, Fallback, SourceModel
 from rulecover.pool import TrainingData
 from rulecover.readers import read_trees, unreadable
-from rulecover.rules import RuleSet
+from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.voting import MajorityVote, Vote
+from rulecover.voting.fallback import FALLBACKS, Fallback, SourceModel
+from rulecover.voting.vote import MajorityVote, Vote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -289,7 +289,7 @@ class VotingModel(RuleModel):
         say), ``text``, ``weight`` (1 for a rule that fired, the weight that the fallback gave it otherwise) and what
         the rule said: of classes one ``votes_…`` for each.
         """
-        from rulecover.estimators.reasons import reasons
+        from rulecover.voting.why import reasons
 
         rows = self._check_rows(X)
         tally, missed = self._tally(rows, X)

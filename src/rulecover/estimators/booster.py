@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, reader_of, register, unreadable
-from rulecover.trees import TreeEnsemble
+from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats
 
 READS = ("model files of XGBoost, LightGBM and CatBoost",)

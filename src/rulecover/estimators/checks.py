@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from rulecover.coverage import addable
 from rulecover.exceptions import MismatchedDataError
-from rulecover.trees import TreeEnsemble
+from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
 
 

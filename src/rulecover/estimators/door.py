@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
-from rulecover.categories import HashedCategories
-from rulecover.columns import Columns
+from rulecover.data.categories import HashedCategories
+from rulecover.data.columns import Columns
+from rulecover.data.frames import as_pandas, category_columns, is_frame
 from rulecover.estimators.checks import check_column_names
 from rulecover.exceptions import MismatchedDataError
-from rulecover.frames import as_pandas, category_columns, is_frame
-from rulecover.rules import RuleSet
-from rulecover.trees import TreeEnsemble
+from rulecover.rules.ruleset import RuleSet
+from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array
 
 

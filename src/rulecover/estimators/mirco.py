@@ -18,14 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 from rulecover.estimators.base import RuleClassifier, RuleModel, VotingModel
 from rulecover.estimators.booster import as_estimator, is_booster
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
-from rulecover.frontier.prune import pruned
-from rulecover.impurity import CRITERIA, Impurity
+from rulecover.mirco.prune import pruned
 from rulecover.pool import Price, RulePool, Samples, TrainingData
-from rulecover.rules import RuleSet
+from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
-from rulecover.trees import Leaves, TreeEnsemble
+from rulecover.targets.impurity import CRITERIA, Impurity
+from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting import VOTES, MajorityVote, Vote
+from rulecover.voting.vote import VOTES, MajorityVote, Vote
 
 if TYPE_CHECKING:
     from rulecover.estimators.mirco_regressor import MIRCORegressor
@@ -216,7 +216,7 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         Or a `RuleSet` of your own to choose from. By default a random forest of 100 trees of depth 10.
     criterion
         The impurity w: "gini", "entropy" or "log_loss" (another name of entropy), or an object of
-        `rulecover.impurity`.
+        `rulecover.targets.impurity`.
     solver
         How rules are chosen: "greedy" (Algorithm S.1, the paper), "search" (fewer rules in about a second), "exact"
         (proved optimal, or the best found with a bound), or an object of `rulecover.setcover` with its own settings.

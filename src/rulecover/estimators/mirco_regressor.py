@@ -8,19 +8,19 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
-from rulecover.cutting import without_small_branches
 from rulecover.estimators.checks import demands, real_number
 from rulecover.estimators.mirco import SOLVERS, MinimumRuleCover
 from rulecover.estimators.regression import RuleRegressor
-from rulecover.frontier.covering import Forward
-from rulecover.impurity import NUMERIC_CRITERIA
-from rulecover.means import MEAN_VOTES, FittedVote, MeanVote
+from rulecover.mirco.forward import Forward
 from rulecover.numeric import NumericData
 from rulecover.pool import Samples
 from rulecover.setcover import CoverSolver
-from rulecover.trees import TreeEnsemble
+from rulecover.targets.impurity import NUMERIC_CRITERIA
+from rulecover.trees.cutting import without_small_branches
+from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting import Vote
+from rulecover.voting.means import MEAN_VOTES, FittedVote, MeanVote
+from rulecover.voting.vote import Vote
 
 
 class MIRCORegressor(RuleRegressor, MinimumRuleCover):
@@ -39,7 +39,7 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         data. A model that is trained already is taken as it is inside scikit-learn's ``FrozenEstimator`` (or see
         `explain`). By default a random forest of 100 trees with 8 leaves each, a third of the columns tried a split.
     criterion
-        The impurity w: "squared_error", or an object of `rulecover.impurity`.
+        The impurity w: "squared_error", or an object of `rulecover.targets.impurity`.
     scale
         The squared error that costs as much as a rule, in squared units of y. "auto" is the variance of y: then w is 1
         for the rule that always holds. The smaller, the purer the rules, and the more of them.
@@ -47,7 +47,7 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         How rules are chosen. "forward": out of a cheap cover in which every sample is covered 20 times, the rules that
         explain most, one after another, such that together they cover every sample. "greedy" (Algorithm S.1, the
         paper), "search" (fewer rules in about a second) and "exact" (proved optimal, or the best found with a bound)
-        choose a cheapest cover. Or an object with its own settings, such as `rulecover.frontier.covering.Forward`.
+        choose a cheapest cover. Or an object with its own settings, such as `rulecover.mirco.forward.Forward`.
     demand
         How many rules must cover each sample; where fewer cover it at all, all of them. One number for all, or an
         array with one for each row.

@@ -22,16 +22,16 @@ from rulecover.estimators.checks import check_model_fits, real_number, whole_num
 from rulecover.estimators.held_out import HeldOut, folds_of, held_out
 from rulecover.estimators.out_of_bag import HonestModel
 from rulecover.exceptions import UnreadableModelError
-from rulecover.frontier.candidates import Candidates, node_candidates, rule_candidates
-from rulecover.frontier.constraints import Constraints, column_numbers
-from rulecover.frontier.family import RuleFamily
-from rulecover.frontier.forward import ForwardPath, Terms, forward_path
-from rulecover.frontier.sizes import best, one_standard_error, standard_errors, within
-from rulecover.frontier.task import Task
-from rulecover.impurity import Impurity
 from rulecover.pool import Price, Samples, in_codes_of, joined_rules
 from rulecover.progress import tracked
-from rulecover.rules import RuleSet
+from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
+from rulecover.rulepath.constraints import Constraints, column_numbers
+from rulecover.rulepath.family import RuleFamily
+from rulecover.rulepath.forward import ForwardPath, Terms, forward_path
+from rulecover.rulepath.sizes import best, one_standard_error, standard_errors, within
+from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.impurity import Impurity
+from rulecover.targets.task import Task
 from rulecover.typing import Array, Floats, Ints
 
 if TYPE_CHECKING:

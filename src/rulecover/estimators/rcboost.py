@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover.boosting.binned import GrownTree
-from rulecover.boosting.pricing import ForestPricing
 from rulecover.estimators.base import RuleClassifier, shares
 from rulecover.estimators.rule_boosting import RuleBoosting
-from rulecover.impurity import CRITERIA
 from rulecover.pool import RulePool
+from rulecover.rcboost.pricing.binned import GrownTree
+from rulecover.rcboost.pricing.oracles import ForestPricing
+from rulecover.targets.impurity import CRITERIA
 from rulecover.typing import Floats
-from rulecover.voting import VOTES
+from rulecover.voting.vote import VOTES
 
 if TYPE_CHECKING:
     from rulecover.estimators.rulepath import RulePathClassifier
@@ -46,13 +46,13 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
         Where new rules come from: "tree" (paper), "forest" (ten randomised trees a call), "binned" (a tree on binned
         features, by XGBoost: for many rows), "bicriteria" (a tree whose splits weigh impurity and reduced cost),
         "exact" (the rules of most negative reduced cost, for small problems: with it a bound over all rules), or an
-        object of `rulecover.boosting`.
+        object of `rulecover.rcboost`.
     admit
         Which rules of negative reduced cost enter the pool: "all" (paper), "best" (the most negative one), or an
-        object such as ``Negative(at_most=5)`` of `rulecover.boosting.admission`.
+        object such as ``Negative(at_most=5)`` of `rulecover.rcboost.admission`.
     remove
         ``None``: rules stay in the pool (paper). "stale": a rule leaves whose reduced cost was above 0.5 in five solves
-        in a row; or an object such as ``Stale(above=0.2, calls=3)`` of `rulecover.boosting.removal`. The pool covers
+        in a row; or an object such as ``Stale(above=0.2, calls=3)`` of `rulecover.rcboost.removal`. The pool covers
         every training row all the same; once rules of the first tree have left, other rows may be missed, which go to
         `fallback`.
     rule_weights

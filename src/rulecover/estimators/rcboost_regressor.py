@@ -6,12 +6,12 @@ from typing import Any
 
 from sklearn.tree import DecisionTreeRegressor
 
-from rulecover.boosting.grown import GrownNumberTree
 from rulecover.estimators.regression import RuleRegressor
 from rulecover.estimators.rule_boosting import RuleBoosting
-from rulecover.impurity import NUMERIC_CRITERIA
-from rulecover.means import MEAN_VOTES
 from rulecover.pool import RulePool
+from rulecover.rcboost.pricing.grown import GrownNumberTree
+from rulecover.targets.impurity import NUMERIC_CRITERIA
+from rulecover.voting.means import MEAN_VOTES
 
 
 class RCBoostRegressor(RuleRegressor, RuleBoosting):
@@ -36,7 +36,7 @@ class RCBoostRegressor(RuleRegressor, RuleBoosting):
         As in `RCBoostClassifier`.
     pricing
         Where new rules come from: "tree" (paper), "forest" (ten randomised trees a call), "binned" (a tree on binned
-        features, by XGBoost: for many rows), or an object of `rulecover.boosting`. "bicriteria" and "exact" search by
+        features, by XGBoost: for many rows), or an object of `rulecover.rcboost`. "bicriteria" and "exact" search by
         classes, and are refused.
     vote, fallback
         As in `MIRCORegressor`, for plain means.

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from rulecover.estimators.base import RuleModel, VotingModel
 from rulecover.estimators.checks import chosen, real_number, sample_weights
 from rulecover.exceptions import UnreadableModelError
-from rulecover.fallback import NUMERIC_FALLBACKS, Fallback
-from rulecover.means import MeanVote, NumericVote
 from rulecover.numeric import NumericData
-from rulecover.rules import RuleSet
+from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Array, Floats, Ints
+from rulecover.voting.fallback import NUMERIC_FALLBACKS, Fallback
+from rulecover.voting.means import MeanVote, NumericVote
 
 
 class NumberModel(RegressorMixin, RuleModel):

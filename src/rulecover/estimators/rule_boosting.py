@@ -14,23 +14,23 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from rulecover.boosting.admission import ADMISSIONS
-from rulecover.boosting.generate import Round, RuleGeneration
-from rulecover.boosting.pricing import PRICINGS, Duals
-from rulecover.boosting.proposal import Proposed
-from rulecover.boosting.removal import REMOVALS, Removal
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.exceptions import SolverError, UnreadableModelError
-from rulecover.impurity import Impurity
 from rulecover.pool import Price, RulePool, Samples
 from rulecover.progress import tracked
+from rulecover.rcboost.admission import ADMISSIONS
+from rulecover.rcboost.generate import Round, RuleGeneration
+from rulecover.rcboost.pricing.oracles import PRICINGS, Duals
+from rulecover.rcboost.pricing.proposal import Proposed
+from rulecover.rcboost.removal import REMOVALS, Removal
 from rulecover.readers import read_trees
-from rulecover.rules import RuleSet
+from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, Status
 from rulecover.setcover.master import Master
+from rulecover.targets.impurity import Impurity
 from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.voting import Vote
+from rulecover.voting.vote import Vote
 
 if TYPE_CHECKING:
     import pandas as pd

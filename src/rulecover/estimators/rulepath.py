@@ -11,12 +11,12 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from rulecover.estimators.base import RuleClassifier
 from rulecover.estimators.path import RulePath
 from rulecover.estimators.regression import NumberModel
-from rulecover.evidence import NumericEvidence
-from rulecover.frontier.probabilities import nearest_probabilities
-from rulecover.frontier.task import ClassTask, ValueTask
-from rulecover.impurity import Gini, SquaredError
-from rulecover.rules import RuleSet
+from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.evidence import NumericEvidence
+from rulecover.targets.impurity import Gini, SquaredError
+from rulecover.targets.task import ClassTask, ValueTask
 from rulecover.typing import Floats
+from rulecover.voting.probabilities import nearest_probabilities
 
 
 class RulePathClassifier(RulePath, RuleClassifier):

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.categories import HashedCategories
-from rulecover.evidence import ClassEvidence, NumericEvidence
+from rulecover.data.categories import HashedCategories
 from rulecover.exceptions import ExportError, UnreadableModelError
 from rulecover.export.labels import Label
 from rulecover.export.model import EXPORTED_FALLBACKS, SWAPPED, AddedClasses, Answer, Classes, Mean, ScoredRules
-from rulecover.fallback import FALLBACKS, NUMERIC_FALLBACKS
-from rulecover.frontier.family import AdditiveVote
-from rulecover.impurity import Impurity
-from rulecover.means import FittedVote, MeanVote
-from rulecover.rules import RuleSet
+from rulecover.rulepath.family import AdditiveVote
+from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.evidence import ClassEvidence, NumericEvidence
+from rulecover.targets.impurity import Impurity
 from rulecover.typing import Floats
-from rulecover.voting import MajorityVote, Vote
+from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS
+from rulecover.voting.means import FittedVote, MeanVote
+from rulecover.voting.vote import MajorityVote, Vote
 
 
 def scored_rules(model: Any) -> ScoredRules:

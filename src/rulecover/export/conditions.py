@@ -10,9 +10,9 @@ from math import inf
 from rulecover.export.inputs import UNSEEN, Coded, Input, Number
 from rulecover.export.labels import Label, plain_labels
 from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
-from rulecover.fallback import per_comparison
-from rulecover.matching import Matcher
+from rulecover.rules.matching import Matcher
 from rulecover.typing import Floats
+from rulecover.voting.fallback import per_comparison
 
 #: Names of columns are cut off beyond this many bytes by PostgreSQL.
 _LONGEST_NAME = 63

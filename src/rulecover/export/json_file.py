@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 import rulecover
-from rulecover.categories import CategorySet
-from rulecover.evidence import ClassEvidence, NumericEvidence
+from rulecover.data.categories import CategorySet
 from rulecover.exceptions import InvalidModelFileError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.labels import plain_labels
 from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
-from rulecover.rules import Paths, RuleSet
+from rulecover.rules.ruleset import Paths, RuleSet
+from rulecover.targets.evidence import ClassEvidence, NumericEvidence
 from rulecover.typing import Floats, Ints
 
 FORMAT, VERSION = "rulecover rules", 1

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import scipy.sparse
 
-from rulecover.estimators.reasons import reasons
 from rulecover.exceptions import MismatchedDataError
 from rulecover.export.inputs import MISSING, ZERO, Coded, Input, Level, Number, read_frame
 from rulecover.export.labels import Label
-from rulecover.fallback import FALLBACKS, NUMERIC_FALLBACKS, MajorityClass
-from rulecover.frontier.family import AdditiveVote
-from rulecover.frontier.probabilities import nearest_probabilities
-from rulecover.means import FittedVote, MeanVote, NumericVote
-from rulecover.rules import RuleSet
+from rulecover.rulepath.family import AdditiveVote
+from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Array, Bools, Floats
-from rulecover.voting import MajorityVote, Vote
+from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS, MajorityClass
+from rulecover.voting.means import FittedVote, MeanVote, NumericVote
+from rulecover.voting.probabilities import nearest_probabilities
+from rulecover.voting.vote import MajorityVote, Vote
+from rulecover.voting.why import reasons
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +71,7 @@ class Classes:
 class AddedClasses(Classes):
     """The class with the largest sum of votes, which may be below zero; the nearest shares are its probabilities.
 
-    See `rulecover.frontier.probabilities`; votes like these are fitted so that their sums are nearly probabilities.
+    See `rulecover.voting.probabilities`; votes like these are fitted so that their sums are nearly probabilities.
     """
 
     def say(self, tally: Floats) -> Floats:
@@ -90,7 +90,7 @@ class Mean:
     centre, unit
         Values are in such units from there.
     squares
-        Whether there is a third column, from which `rulecover.means` tells how far off the mean may be.
+        Whether there is a third column, from which `rulecover.voting.means` tells how far off the mean may be.
     """
 
     centre: float = 0.0

@@ -17,12 +17,12 @@ from rulecover.plot.canvas import (
     plain,
     rule_label,
 )
-from rulecover.view.feature_use import feature_use
-from rulecover.view.numbers import amount
-from rulecover.view.text import percent
+from rulecover.rules.features import feature_use
+from rulecover.show.numbers import amount
+from rulecover.show.text import percent
 
 if TYPE_CHECKING:
-    from rulecover.rules import RuleSet
+    from rulecover.rules.ruleset import RuleSet
 
 
 def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rulecover.exceptions import MissingExtraError
-from rulecover.view.text import printable
+from rulecover.show.text import printable
 
 if TYPE_CHECKING:
-    from rulecover.rules import RuleSet
+    from rulecover.rules.ruleset import RuleSet
 
 #: Colours that stay apart for colour-blind eyes, one a class; classes beyond these share the last.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6D31", "#999999")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, panel, plain
+from rulecover.rules.overlaps import Overlaps
 from rulecover.typing import Bools, Ints
-from rulecover.view.overlaps import Overlaps
 
 if TYPE_CHECKING:
-    from rulecover.rules import RuleSet
+    from rulecover.rules.ruleset import RuleSet
 
 
 def overlap(rules: RuleSet, X: Any, *, max_sets: int = 25, max_rules: int = 20, ax: Any = None) -> Any:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulecover.plot.canvas import MARKS, axes_or_new, bare, class_names, classes_of, colour, legend_above, plain
+from rulecover.rules.features import feature_use
 from rulecover.typing import Bools, Floats, Ints
-from rulecover.view.feature_use import feature_use
 
 if TYPE_CHECKING:
-    from rulecover.rules import RuleSet
+    from rulecover.rules.ruleset import RuleSet
 
 #: Beyond this many the numbers of the rules are left out.
 _NUMBERED = 25

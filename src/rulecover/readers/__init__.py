@@ -11,13 +11,13 @@ from importlib import import_module
 from types import ModuleType
 
 from rulecover.exceptions import UnreadableModelError
-from rulecover.trees import TreeEnsemble
+from rulecover.trees.tree import TreeEnsemble
 
 _READERS = {
-    "sklearn": "rulecover.readers.from_sklearn",
-    "xgboost": "rulecover.readers.from_xgboost",
-    "lightgbm": "rulecover.readers.from_lightgbm",
-    "catboost": "rulecover.readers.from_catboost",
+    "sklearn": "rulecover.readers.sklearn.models",
+    "xgboost": "rulecover.readers.xgboost",
+    "lightgbm": "rulecover.readers.lightgbm",
+    "catboost": "rulecover.readers.catboost",
 }
 
 
@@ -54,7 +54,7 @@ def read_trees(model: object) -> TreeEnsemble:
     3
     """
     if isinstance(model, (str, os.PathLike)):
-        from rulecover.readers.from_file import read
+        from rulecover.readers.files.model_file import read
 
         return read(model)
     reader = reader_of(model)

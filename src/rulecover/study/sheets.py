@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rulecover.view.grid import latex_escaped, markdown_row
-from rulecover.view.spreadsheet import csv_text
+from rulecover.show.grid import latex_escaped, markdown_row
+from rulecover.show.spreadsheet import csv_text
 
 
 @dataclass(frozen=True, eq=False)

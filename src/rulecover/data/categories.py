@@ -1,0 +1,213 @@
+"""Sets of categories: what a clause or a split on a column of category codes lets pass."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulecover.data.city_hash import category_hash
+from rulecover.exceptions import MismatchedDataError
+from rulecover.show.numbers import short_number
+from rulecover.typing import Array, Bools, Floats, Ints
+
+#: For a column of category codes, by its number: the category behind each code, from 0.
+Categories = dict[int, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class CategorySet:
+    """Some codes, or all values but some: ``x in codes``, with `others` ``x not in codes``.
+
+    A value that is no code of the set, a category that was never seen for instance, is among the others; a missing
+    value is in neither.
+
+    Parameters
+    ----------
+    codes
+        Distinct, in ascending order.
+    others
+        Whether the set holds all values but the codes.
+    """
+
+    codes: tuple[float, ...]
+    others: bool = False
+
+    def text(self, known: Sequence[Any] = ()) -> str:
+        """The set in words, such as ``in {red, blue}`` or ``not in {red}``.
+
+        >>> CategorySet((0.0, 2.0)).text(), CategorySet((0.0, 2.0), others=True).text(["red", "green", "blue"])
+        ('in {0, 2}', 'not in {red, blue}')
+        """
+        return f"{'not in' if self.others else 'in'} {{{', '.join(self.names(known))}}}"
+
+    def names(self, known: Sequence[Any] = ()) -> list[str]:
+        """The category behind each code of the set, in quotes where it would not stand out; else the code."""
+        return [category_name(code, known) for code in self.codes]
+
+    def shortest(self, known: Sequence[Any]) -> CategorySet:
+        """The set itself or, where that takes fewer codes, the one that says the same of the known categories.
+
+        Of categories that are not known the two may say different things.
+
+        >>> CategorySet((0.0, 2.0)).shortest(["red", "green", "blue"])
+        CategorySet(codes=(1.0,), others=True)
+        """
+        if isinstance(known, HashedCategories) and not known.texts:  # these are not all that there are
+            return self
+        if not known or max(self.codes, default=0) >= len(known):
+            return self
+        rest = tuple(float(k) for k in range(len(known)) if k not in set(self.codes))
+        return CategorySet(rest, not self.others) if 0 < len(rest) < len(self.codes) else self
+
+    def recoded(self, known: Sequence[Any], other: Sequence[Any], column: str) -> CategorySet:
+        """The set of the same categories where these have other codes.
+
+        >>> CategorySet((0.0,)).recoded(["green"], ["blue", "green"], "colour")
+        CategorySet(codes=(1.0,), others=False)
+        """
+        labels = [known[int(code)] for code in self.codes]
+        if isinstance(other, HashedCategories):
+            codes = other.codes(np.array(labels, dtype=object))
+        else:
+            place = {label: float(code) for code, label in enumerate(other)}
+            codes = np.array([place.get(label, -1.0) for label in labels])
+        for label, code in zip(labels, codes, strict=True):
+            if not code >= 0:
+                raise MismatchedDataError(
+                    f"a rule names the category {label!r} of column {column!r}, which the model does not know; it "
+                    f"knows {', '.join(map(repr, other)) or 'numbers there'}."
+                )
+        return CategorySet(tuple(sorted(map(float, codes))), self.others)
+
+    def __and__(self, other: CategorySet) -> CategorySet:
+        """The values in both sets."""
+        mine, theirs = set(self.codes), set(other.codes)
+        if self.others and other.others:
+            return CategorySet(tuple(sorted(mine | theirs)), others=True)
+        both = mine & theirs if self.others == other.others else (theirs - mine if self.others else mine - theirs)
+        return CategorySet(tuple(sorted(both)))
+
+
+@dataclass(frozen=True)
+class HashedCategories(Sequence[Any]):
+    """Categories of which a model holds no more than a number each, CatBoost's hash of the text, and not of all.
+
+    Parameters
+    ----------
+    hashes
+        The number of the category behind each code, from 0.
+    texts
+        The texts that are known of them, by hash.
+    """
+
+    hashes: tuple[int, ...]
+    texts: tuple[tuple[int, str], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def __getitem__(self, code: Any) -> Any:
+        texts = dict(self.texts)
+        if isinstance(code, slice):
+            return tuple(texts.get(h, f"#{h}") for h in self.hashes[code])
+        return texts.get(self.hashes[code], f"#{self.hashes[code]}")
+
+    def codes(self, values: Array) -> Floats:
+        """The code of each value, NaN for a missing one, -1 for one that the model never saw.
+
+        >>> HashedCategories((511999110,)).codes(np.array(["r", "g", None], dtype=object))
+        array([ 0., -1., nan])
+        """
+        place = {h: k for k, h in enumerate(self.hashes)}
+        texts, which = _texts(values)
+        known = [math.nan if text is None else place.get(category_hash(text), -1) for text in texts]
+        return np.array(known, dtype=np.float64)[which]
+
+    def named(self, values: Array) -> HashedCategories:
+        """The same categories with their texts, and behind them all others among the values."""
+        texts = {category_hash(text): text for text in sorted(filter(None, _texts(values)[0]))}
+        return HashedCategories(tuple(dict.fromkeys([*self.hashes, *texts])), tuple(texts.items()))
+
+
+def _texts(values: Array) -> tuple[list[str | None], Ints]:
+    """The different values as CatBoost spells them, `None` for a missing one; and the place of each value in them."""
+    place: dict[str | None, int] = {}
+    which = [place.setdefault(_text(value), len(place)) for value in values]
+    return list(place), np.array(which, dtype=np.intp)
+
+
+def _text(value: Any) -> str | None:
+    if value is None or value != value:  # noqa: PLR0124  # NaN alone differs from itself
+        return None
+    return str(int(value) if isinstance(value, (float, np.floating)) and float(value).is_integer() else value)
+
+
+def category_name(code: float, known: Sequence[Any] = ()) -> str:
+    """The category behind a code, in quotes where it would not stand out from its neighbours; else the code."""
+    if not (0 <= code < len(known) and float(code).is_integer()):
+        return short_number(code)
+    name = plain_name(known[int(code)])
+    plain = bool(name) and name == name.strip() and not set(name) & set(",{}\"'")
+    return name if plain else json.dumps(name, ensure_ascii=False)
+
+
+def plain_name(category: Any) -> str:
+    """A category in words, without quotes."""
+    return short_number(category) if isinstance(category, float) else str(category)
+
+
+def is_in(values: Array, codes: Array) -> Bools:
+    """Which of the values are codes; the codes are sorted."""
+    if not len(codes):
+        return np.zeros(values.shape, dtype=bool)
+    return np.asarray(codes.take(codes.searchsorted(values), mode="clip") == values)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Many sets of codes at once: asks of each value whether it is in the set that is named for it."""
+
+    codes: Floats
+    members: Ints
+
+    @classmethod
+    def of(cls, sets: Sequence[Floats]) -> Lookup:
+        codes = np.unique(np.concatenate(sets)) if sets else np.zeros(0)
+        members = [k * len(codes) + np.searchsorted(codes, each) for k, each in enumerate(sets)]
+        return cls(codes, np.concatenate(members) if members else np.zeros(0, dtype=np.intp))
+
+    def __call__(self, values: Floats, sets: Ints) -> Bools:
+        """Whether each value is in the set of that number."""
+        member = sets * len(self.codes) + np.searchsorted(self.codes, values)
+        return is_in(values, self.codes) & is_in(member, self.members)
+
+
+def intersections(
+    sets: Sequence[Floats], of: Ints, outside: Bools, starts: Ints
+) -> tuple[Ints, tuple[CategorySet, ...]]:
+    """What passes all comparisons of a group, for many groups at once.
+
+    A comparison is ``x in sets[of]``, or not in it where `outside`; group g owns the comparisons from ``starts[g]``
+    to the next group's start.
+
+    Returns
+    -------
+    which, distinct
+        The number of each group's set, and the sets.
+    """
+    used, of = np.unique(of, return_inverse=True)
+    codes = np.unique(np.concatenate([sets[k] for k in used]))
+    member = np.zeros((len(used), len(codes) + 1), dtype=bool)  # the last column stands for every other value
+    for row, k in zip(member, used, strict=True):
+        row[np.searchsorted(codes, sets[k])] = True
+    both_sides = np.packbits(np.stack([member, ~member]), axis=2)
+    passed = np.bitwise_and.reduceat(both_sides[outside.astype(np.intp), of], starts, axis=0)
+    packed, which = np.unique(passed, axis=0, return_inverse=True)
+    holds = np.unpackbits(packed, axis=1, count=len(codes) + 1).astype(bool)
+    distinct = tuple(CategorySet(tuple(codes[row[:-1] != row[-1]].tolist()), bool(row[-1])) for row in holds)
+    return np.asarray(which).ravel(), distinct

@@ -1,0 +1,107 @@
+"""From data as users give them to the columns that rules speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from rulecover.data.categories import Categories, HashedCategories
+from rulecover.data.frames import UNSEEN, is_frame, names_of, numbers
+from rulecover.exceptions import MismatchedDataError
+from rulecover.typing import Array, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The given columns, categories as codes, and behind them columns that a model's pipeline makes of them.
+
+    Parameters
+    ----------
+    n_given, names
+        The number of given columns, and their names, if the model knows them.
+    categories
+        For a column of categories: its number and the category behind each code, from 0.
+    closed
+        For columns in which the model refuses values that it never saw: the codes or numbers that it knows.
+    required
+        Columns in which the model has no route for a missing value.
+    made, make
+        The names of the columns that are made, and how, from the given rows.
+    """
+
+    n_given: int
+    names: tuple[str, ...] | None = None
+    categories: Categories = field(default_factory=dict)
+    closed: Mapping[int, Floats] = field(default_factory=dict)
+    required: frozenset[int] = frozenset()
+    made: tuple[str, ...] = ()
+    make: Callable[[Any], Floats] | None = None
+
+    @property
+    def free(self) -> bool:
+        """Whether the columns are numbers as they are given, of whatever value."""
+        return not (self.categories or self.made or self.closed or self.required)
+
+    def name(self, f: int) -> str:
+        return f"x{f}" if self.names is None else self.names[f]
+
+    def matrix(self, X: Any, used: Iterable[int] | None = None) -> Array:
+        """The rows as numbers, given columns first; columns that are not in use are 0.
+
+        Parameters
+        ----------
+        X
+            A data frame, matched by name, or an array.
+        used
+            The columns that matter, made ones counted on behind the given ones; all of them by default.
+        """
+        wanted = set(range(self.n_given + len(self.made))) if used is None else {int(f) for f in used}
+        if scipy.sparse.issparse(X):
+            raise MismatchedDataError("the pipeline is read for dense rows, but X is sparse; give X.toarray().")
+        X = X if is_frame(X) else np.asarray(X)
+        given = self._given(X, sorted(f for f in wanted if f < self.n_given))
+        for f in sorted(wanted & (self.closed.keys() | self.required)):
+            self._check(f, given[:, f], X)
+        if self.make is None or not any(f >= self.n_given for f in wanted):
+            made = np.zeros((len(given), len(self.made)))
+        else:
+            made = self.make(X)
+        return np.hstack([given, made]) if self.made else given
+
+    def _given(self, X: Any, used: list[int]) -> Array:
+        hashed = any(isinstance(known, HashedCategories) for known in self.categories.values())
+        if isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and not hashed:  # an array of numbers holds codes
+            return X if X.dtype.kind == "f" else X.astype(np.float64)
+        out = np.zeros((len(X), self.n_given))
+        for f in used:
+            out[:, f] = numbers(self._values(X, f), self.name(f), self.categories.get(f))
+        return out
+
+    def _values(self, X: Any, f: int) -> Array:
+        if not is_frame(X):
+            return np.asarray(X[:, f])
+        names = names_of(X)
+        if self.names is not None and self.names[f] not in names:
+            some = ", ".join(map(str, names[:5])) + ("…" if len(names) > 5 else "")
+            raise MismatchedDataError(f"the model asks for column {self.names[f]!r}, but X has only {some}.")
+        return np.asarray(X[names[f] if self.names is None else self.names[f]])
+
+    def _check(self, f: int, values: Floats, X: Any) -> None:
+        missing = np.isnan(values)
+        if f in self.required and missing.any():
+            raise MismatchedDataError(
+                f"column {self.name(f)!r} misses a value in row {np.flatnonzero(missing)[0]} (NaN), but the model has "
+                "no route for missing values there; fill it or leave the row out."
+            )
+        unseen = ~missing & ~np.isin(values, self.closed.get(f, values))
+        if unseen.any():
+            row = int(np.flatnonzero(unseen)[0])
+            said = self._values(X, f)[row] if values[row] == UNSEEN else values[row]
+            raise MismatchedDataError(
+                f"column {self.name(f)!r} holds {said!r} in row {row}, which the model never saw and refuses; "
+                'let its encoder ignore unknown categories (handle_unknown="ignore"), or leave the row out.'
+            )

@@ -1,0 +1,165 @@
+"""A cover of few rules that explain much: chosen one after another out of a list that covers every sample often."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rulecover.coverage import Coverage
+from rulecover.exceptions import RulecoverError
+from rulecover.rulepath.forward import DIGITS, ForwardFit, Terms
+from rulecover.setcover import Cover, CoveringProblem, CoverSolver, Greedy, Status
+from rulecover.setcover.bounds import fitted_bound
+from rulecover.setcover.certificate import certified
+from rulecover.setcover.greedy import greedy_picks
+from rulecover.typing import Bools, Floats, Ints
+
+
+@dataclass(frozen=True)
+class Forward:
+    """Few rules that explain most of the squared error, and still cover every sample.
+
+    First a cover in which every sample is covered `shortlist` times, at least cost (the paper's problem, with a higher
+    demand): it leaves some hundred of thousands of rules. Of these, rules are taken one after another: each time the
+    one that explains most of what is left; after each, what the rules add is fitted again by ridge
+    regression. As soon as the rules that may still be taken are just enough to cover the samples that are still open,
+    only such rules are.
+
+    Parameters
+    ----------
+    shortlist
+        How often the list covers each sample.
+    ridge
+        The penalty on the squares of what rules add.
+    shrinkage
+        When rules compete, each is judged as if it covered so many more samples that tell nothing.
+    solver
+        Who chooses the list.
+    """
+
+    shortlist: int = 20
+    ridge: float = 5.0
+    shrinkage: float = 20.0
+    solver: CoverSolver = field(default_factory=Greedy)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.shortlist, bool) or not isinstance(self.shortlist, (int, np.integer)) or self.shortlist < 1:
+            raise ValueError(f"shortlist is {self.shortlist!r}; give a whole number of at least 1.")
+        for name, above in (("ridge", True), ("shrinkage", False)):
+            value = getattr(self, name)
+            if not np.isfinite(value) or value < 0 or (above and value == 0):
+                raise ValueError(f"{name} is {value!r}; give a number {'above 0' if above else 'from 0 on'}.")
+
+    def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
+        raise RulecoverError("rules can only be chosen by what they explain once there are numbers; use `on` first.")
+
+    def on(self, z: Floats, weight: Floats) -> CoverSolver:
+        """The solver for samples with these numbers."""
+
+        def solve(problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
+            start = time.perf_counter()
+            _, remaining = greedy_picks(problem)
+            bound = fitted_bound(problem, remaining)
+            return certified(
+                problem,
+                self.chosen(problem, self.listed(problem), z, weight, max_rules=max_rules),
+                Status.FEASIBLE,
+                source=bound.source,
+                proof=bound.proof,
+                proved=bound.value,
+                count_proof=bound.count_proof,
+                seconds=time.perf_counter() - start,
+                max_rules=max_rules,
+            )
+
+        return solve
+
+    def chosen(
+        self, problem: CoveringProblem, listed: Ints, z: Floats, weight: Floats, *, max_rules: int | None = None
+    ) -> Ints:
+        """The rules that are taken from the list, in their order."""
+        among = problem.restricted_to(listed)
+        fit = ForwardFit(_Listed(among.coverage, weight), z[:, None], Terms(self.ridge, self.shrinkage))
+        limit = len(listed) if max_rules is None else min(max_rules, len(listed))
+        any_sign = np.zeros(len(listed), dtype=np.intp)
+        needed = _Needed(among)
+        chosen: list[int] = []
+        while len(chosen) < limit:
+            gain = fit.gains(any_sign)
+            gain[chosen] = -1.0
+            if gain.max() > 0:
+                allowed = needed.allowed(limit - len(chosen), chosen)
+            elif not (allowed := needed.by(chosen)).size:
+                break
+            best = int(allowed[np.argmax(np.round(gain[allowed] / abs(gain.max()), DIGITS))])
+            chosen.append(best)
+            fit.enter(needed.cover(best), sign=0)
+        return listed[chosen]
+
+    def listed(self, problem: CoveringProblem) -> Ints:
+        """The rules of a cheap cover with a high demand; of rules that cover the same samples the cheapest counts."""
+        distinct = _distinct(problem) if problem.demand.max() == 1 else np.arange(problem.n_rules)
+        kept = problem.restricted_to(distinct)
+        often = CoveringProblem(kept.coverage, kept.cost, np.maximum(kept.demand, self.shortlist), kept.weight)
+        return np.sort(distinct[self.solver(often).rules])
+
+
+class _Listed:
+    """Sums over the samples of listed rules, as `ForwardFit` takes them."""
+
+    def __init__(self, coverage: Coverage, weight: Floats) -> None:
+        self._coverage, self.weight = coverage, weight
+        self.total, self.sizes = float(weight.sum()), coverage.per_rule(weight)
+
+    def __len__(self) -> int:
+        return self._coverage.n_rules
+
+    def sums(self, values: Floats) -> Floats:
+        return np.stack([self._coverage.per_rule(self.weight * column) for column in values.T], axis=1)
+
+    def overlap(self, covered: Bools) -> Floats:
+        return self._coverage.per_rule(np.where(covered, self.weight, 0.0))
+
+
+class _Needed:
+    """What is still to be covered, and rules that would do it; changed in place."""
+
+    def __init__(self, problem: CoveringProblem) -> None:
+        self._problem = problem
+        self._need: Ints = problem.demand.copy()
+        self._rest = self.by([])
+
+    def allowed(self, left: int, chosen: list[int]) -> Ints:
+        """The rules of which one may be taken, if `left` may: all, as long as the others can cover the rest."""
+        if len(self._rest) >= left:
+            self._rest = self.by(chosen)
+        return np.arange(self._problem.n_rules) if len(self._rest) < left else self._rest[:left]
+
+    def cover(self, rule: int) -> Bools:
+        """The rule is taken; the samples that it covers."""
+        covered = np.zeros(self._problem.n_samples, dtype=bool)
+        covered[self._problem.coverage.samples_of(rule)] = True
+        self._need[covered] = np.maximum(self._need[covered] - 1, 0)
+        return covered
+
+    def by(self, chosen: list[int]) -> Ints:
+        """Few rules, besides the chosen ones, that cover all that is still open."""
+        still_open = np.flatnonzero(self._need)
+        if not still_open.size:
+            return np.zeros(0, dtype=np.intp)
+        others = np.setdiff1d(np.arange(self._problem.n_rules), chosen)
+        coverage = self._problem.coverage.take(others).among(still_open)
+        picks, _ = greedy_picks(CoveringProblem(coverage, np.ones(len(others)), self._need[still_open]))
+        return np.asarray(others[picks])
+
+
+def _distinct(problem: CoveringProblem) -> Ints:
+    """The cheapest of the rules that cover the same samples, told apart by sums of random numbers."""
+    largest = 2 ** (52 - problem.n_samples.bit_length())
+    marks = np.random.default_rng(0).integers(1, largest, size=(2, problem.n_samples)).astype(np.float64)
+    alike = np.column_stack([problem.coverage.per_rule(mark) for mark in marks])
+    by_cost = np.argsort(problem.cost, kind="stable")
+    _, first = np.unique(alike[by_cost], axis=0, return_index=True)
+    return np.sort(by_cost[first])

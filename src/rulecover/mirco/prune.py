@@ -1,0 +1,44 @@
+"""Clauses that the rules of a cover do not need: without them a rule covers more rows, and none less surely."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rulecover.pool import TrainingData, first_of_equal
+from rulecover.rulepath.shorten import keep_clauses, shortened
+from rulecover.rules.ruleset import RuleSet
+from rulecover.typing import Bools, Floats
+
+
+def pruned(rules: RuleSet, data: TrainingData) -> RuleSet:
+    """The rules without needless clauses, equal ones merged; each covers at least what it covered before.
+
+    With h the majority class of a rule, nₕ its samples of that class, s all its samples and pₕ the share of h in the
+    data, the clause goes whose removal leaves ``(nₕ + pₕ) / (s + 1)`` largest, as long as that does not fall.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> data = TrainingData(X, np.array([0, 0, 1, 1]), np.array(["no", "yes"]))
+    >>> long = RuleSet.of_intervals([{0: (0.5, np.inf), 1: (0.5, np.inf)}], ["a", "b"])
+    >>> str(pruned(long, data)[0])
+    'if a > 0.5'
+    """
+    if not len(rules):
+        return rules
+    weight = np.ones(len(data.y)) if data.weight is None else data.weight
+    counts = np.eye(len(data.classes))[data.y] * weight[:, None]
+    prior = data.totals / data.totals.sum()
+    kept = [_kept(rules[j : j + 1], data, counts, prior) for j in range(len(rules))]
+    short = keep_clauses(rules, np.concatenate(kept))
+    return short.take(first_of_equal(short))
+
+
+def _kept(rule: RuleSet, data: TrainingData, counts: Floats, prior: Floats) -> Bools:
+    majority = int(np.asarray(counts[rule.apply(data.X).toarray()[:, 0]].sum(axis=0)).argmax())
+
+    def sureness(covered: Bools, kept: Bools) -> Floats:
+        sums = covered.astype(np.float64) @ counts
+        return np.asarray((sums[:, majority] + prior[majority]) / (sums.sum(axis=1) + 1.0))
+
+    return shortened(rule, data.X, sureness).kept

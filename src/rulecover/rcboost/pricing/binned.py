@@ -1,0 +1,292 @@
+"""Pricing by trees on binned features: the bins are made once a fit, only the weights change from call to call.
+
+XGBoost's `hist`, asked for one tree of squared error on one-hot labels with no shrinkage and no penalty, splits where
+Σₖ Gₖ² / H grows most: that is the weighted Gini gain, over the borders of bins instead of all values.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_array
+
+from rulecover.exceptions import MismatchedDataError
+from rulecover.pool import RulePool, Samples
+from rulecover.readers.thresholds import below_float32
+from rulecover.targets.evidence import ClassEvidence
+from rulecover.trees.tree import Leaves, Tree, TreeEnsemble
+from rulecover.typing import Array, Floats, Ints
+
+if TYPE_CHECKING:
+    from rulecover.rcboost.pricing.oracles import Duals
+
+#: The depth of a tree that is given none: the deepest of the paper's study.
+DEEPEST = 20
+#: Bins are made from so many rows: their borders are quantiles, and more rows hardly move them.
+_SKETCHED = 200_000
+#: Leaves are told apart by their values in a table of 2^16 places, as long as they find one each.
+_TABLE_BITS, _TRIES = 16, 64
+_SHARES = {"sqrt": np.sqrt, "log2": np.log2}
+
+
+@dataclass(frozen=True)
+class BinnedPricing:
+    """One tree a call, grown by XGBoost on binned features and samples weighted by the accumulated duals.
+
+    The first tree is grown like this too. Of the tree that is given, it heeds `max_depth` (``None`` is 20),
+    `max_leaf_nodes`, `max_features`, `min_weight_fraction_leaf` and `min_samples_leaf`; the last two approximately.
+    XGBoost knows weights, not numbers of samples: every leaf of enough samples may come, and so may one of fewer but
+    heavier ones; with three or more classes both only keep small nodes from being split. What else the tree is set
+    to, such as another criterion, is not heeded. Trees do not depend on the number of threads.
+
+    With a million rows the duals of one call are small beside the weight 1 that each row starts with, and the tree on
+    bins comes out as it was: the loop ends. Give a tree with ``max_features="sqrt"``, which differs from call to call.
+
+    Parameters
+    ----------
+    max_bin
+        Bins a feature. Up to 256 a bin number is one byte.
+    n_jobs
+        Threads; ``None`` is one.
+    """
+
+    max_bin: int = 256
+    n_jobs: int | None = None
+
+    def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
+        return self._bins(data).grow(duals.weights(data), tree, seed)
+
+    def first(self, data: Samples, tree: Any, seed: int) -> TreeEnsemble:
+        """The tree whose leaves are the first pool: every sample weighs what it counts."""
+        return self._bins(data).grow(np.ones(len(data.y)) if data.weight is None else data.weight, tree, seed)
+
+    def _bins(self, data: Samples) -> _Bins:
+        known = _BINS.setdefault(data, {})
+        if self not in known:
+            known[self] = _Bins(data, self.max_bin, effective_n_jobs(self.n_jobs))
+        return known[self]
+
+
+class _Bins:
+    """The samples in bins, ready to grow trees of other weights."""
+
+    def __init__(self, data: Samples, max_bin: int, n_threads: int) -> None:
+        # Nothing here may keep `data` alive, or its bins would never be let go.
+        self._xgboost = _xgboost()
+        self._rows = _dense(data.X)
+        outputs = data.outputs.astype(np.float32)
+        self._one_target = outputs.shape[1] == 1
+        self._scale = 1.0 if data.weight is None else 1.0 / float(data.weight.mean())
+        self._settings = {
+            "tree_method": "hist",
+            "objective": "reg:squarederror",
+            "multi_strategy": "one_output_per_tree" if self._one_target else "multi_output_tree",
+            "eta": 1.0,
+            "lambda": 0.0,
+            "base_score": 0.0,
+            "max_bin": max_bin,
+            "nthread": n_threads,
+            "verbosity": 0,
+        }
+        self._matrix = self._binned(outputs.ravel() if self._one_target else outputs)
+
+    def _binned(self, label: Array) -> Any:
+        shared = {"max_bin": self._settings["max_bin"], "nthread": self._settings["nthread"]}
+        rows, reference = self._rows, None
+        if len(rows) > _SKETCHED:
+            # The largest value of each column goes in: what lies above the last border would be put below it.
+            some = rows[np.linspace(0, len(rows) - 1, _SKETCHED).astype(np.intp)]
+            some = np.vstack([some, np.fmax.reduce(rows, axis=0)])
+            reference = self._xgboost.QuantileDMatrix(some, **shared)
+        # Without weights: borders would follow them, and the weights of the first call are not those of the next.
+        return self._xgboost.QuantileDMatrix(rows, label=label, ref=reference, **shared)
+
+    def grow(self, weight: Floats, tree: Any, seed: int) -> TreeEnsemble:
+        """The Gini tree of these weights, and the leaf of each sample."""
+        weight = weight * self._scale  # XGBoost takes a gain below 1e-6 for none, whatever the weights add up to
+        self._matrix.set_weight(weight)
+        settings = self._settings | _limits(tree, weight) | _sampling(tree, self._rows.shape[1], seed)
+        booster = self._xgboost.Booster(settings, [self._matrix])
+        booster.update(self._matrix, 0)
+        grown, value = _parsed(booster)
+        leaf = self._leaf_of_value(booster, grown, value)
+        if leaf is None:
+            leaf = booster.predict(self._matrix, pred_leaf=True).astype(np.intp)
+        return _ensemble(grown, self._rows, leaf)
+
+    def _leaf_of_value(self, booster: Any, tree: Tree, value: Array) -> Ints | None:
+        """The leaf of each sample by its prediction, which XGBoost has at hand; ``None`` if two leaves are alike.
+
+        To send the samples through the tree again takes as long as growing it.
+        """
+        leaves = tree.leaves
+        if not self._one_target or len(np.unique(value[leaves])) < len(leaves) or len(leaves) > 2**10:
+            return None
+        predicted = booster.predict(self._matrix).view(np.uint32)
+        wanted = value[leaves].view(np.uint32)
+        shift = np.uint32(32 - _TABLE_BITS)
+        for factor in np.random.default_rng(0).integers(0, 2**32, _TRIES, dtype=np.uint32) | np.uint32(1):
+            place = (wanted * factor) >> shift
+            if len(np.unique(place)) == len(leaves):
+                table = np.zeros(1 << _TABLE_BITS, dtype=np.intp)
+                table[place] = leaves
+                leaf = table[(predicted * factor) >> shift]
+                found = value.view(np.uint32)[leaf] == predicted
+                return leaf if found.all() else None
+        return None
+
+
+#: The bins of each fit that is under way, by what they are made of.
+_BINS: WeakKeyDictionary[Samples, dict[BinnedPricing, _Bins]] = WeakKeyDictionary()
+
+
+def _xgboost() -> Any:
+    try:
+        import xgboost
+    except ImportError as error:
+        raise ImportError(
+            "pricing='binned' grows its trees by XGBoost, which is not installed: pip install 'rulecover[binned]'."
+        ) from error
+    return xgboost
+
+
+def _dense(X: Any) -> Floats:
+    """X as XGBoost takes it; in a sparse matrix it would take what is not stored for missing."""
+    if scipy.sparse.issparse(X):
+        raise MismatchedDataError(
+            "pricing='binned' takes no sparse X; give X.toarray(), or choose pricing='tree' or 'forest'."
+        )
+    with np.errstate(over="ignore"):
+        largest = np.fmax.reduce(np.abs([np.fmin.reduce(X, axis=None), np.fmax.reduce(X, axis=None)]))
+        if np.isinf(np.float32(largest)):
+            raise MismatchedDataError(
+                "X contains infinity or a value too large for float32; scale or clip that column."
+            )
+    return np.asarray(X)
+
+
+def _limits(tree: Any, weight: Floats) -> dict[str, Any]:
+    """How far a tree may grow, from the settings of scikit-learn's."""
+    depth = getattr(tree, "max_depth", None)
+    if depth is not None and depth < 1:
+        raise ValueError(f"max_depth of the tree is {depth}; it must be at least 1, or None.")
+    limits: dict[str, Any] = {"max_depth": DEEPEST if depth is None else int(depth)}
+    if getattr(tree, "max_leaf_nodes", None) is not None:
+        limits |= {"max_leaves": int(tree.max_leaf_nodes), "grow_policy": "lossguide"}
+    least = getattr(tree, "min_samples_leaf", 1)
+    least = least if isinstance(least, int | np.integer) else np.ceil(least * len(weight))
+    share = float(getattr(tree, "min_weight_fraction_leaf", 0.0))
+    # Half a sample less, so that rounding never forbids a leaf of just enough.
+    limits["min_child_weight"] = max((float(least) - 0.5) * float(weight.min()), share * float(weight.sum()))
+    return limits
+
+
+def _sampling(tree: Any, n_features: int, seed: int) -> dict[str, Any]:
+    """How many features a split may choose from, as scikit-learn counts them."""
+    wanted = getattr(tree, "max_features", None)
+    if wanted is None:
+        return {}
+    if isinstance(wanted, str):
+        if wanted not in _SHARES:
+            raise ValueError(f"max_features of the tree is {wanted!r}; give 'sqrt', 'log2' or a number.")
+        wanted = _SHARES[wanted](n_features)
+    elif not isinstance(wanted, int | np.integer):
+        wanted = wanted * n_features
+    count = max(1, min(n_features, int(wanted)))
+    # XGBoost takes a share and cuts off what is less than a feature.
+    return {"colsample_bynode": min(1.0, (count + 0.5) / n_features), "seed": seed}
+
+
+def _parsed(booster: Any) -> tuple[Tree, Array]:
+    """The booster's only tree in our form, and the value of each node as a float32."""
+    nodes = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"][0]
+    left = np.array(nodes["left_children"], dtype=np.intp)
+    inner = left >= 0
+    condition = np.array(nodes["split_conditions"], dtype=np.float32)  # the value, in a leaf
+    tree = Tree(
+        feature=np.where(inner, np.array(nodes["split_indices"], dtype=np.intp), 0),
+        threshold=np.where(inner, below_float32(condition), 0.0),
+        left=left,
+        right=np.where(inner, np.array(nodes["right_children"], dtype=np.intp), -1),
+        missing_left=np.array(nodes["default_left"], dtype=bool),
+    )
+    return tree, condition + np.float32(0)  # no -0: XGBoost adds values to 0
+
+
+def _ensemble(tree: Tree, rows: Floats, leaf: Ints) -> TreeEnsemble:
+    def route(X: Any) -> Ints:
+        return leaf if X is rows else tree.apply(X)
+
+    return TreeEnsemble((tree,), (route,), prepare=np.asarray, n_features=rows.shape[1])
+
+
+class GrownTree(ClassifierMixin, BaseEstimator):
+    """A tree that none of scikit-learn's classes grew, as a classifier: its leaves say what they met in the data.
+
+    Parameters
+    ----------
+    tree
+        The nodes.
+    sums
+        The (weighted) number of samples of each class at each leaf, nodes x classes.
+    classes, n_features
+        The labels; the number of columns.
+    """
+
+    def __init__(self, tree: Tree, sums: Floats, classes: Array, n_features: int) -> None:
+        self.tree = tree
+        self.sums = sums
+        self.classes = classes
+        self.n_features = n_features
+
+    @classmethod
+    def of(cls, pool: RulePool) -> GrownTree:
+        """The tree whose leaves are this pool."""
+        leaves, evidence = pool.source, pool.evidence
+        assert isinstance(leaves, Leaves) and len(leaves.trees) == 1 and isinstance(evidence, ClassEvidence)
+        # A leaf that no sample reaches says what all samples say.
+        sums = np.tile(evidence.totals, (len(leaves.trees[0].left), 1))
+        sums[leaves.node] = evidence.sums
+        return cls(leaves.trees[0], sums, evidence.classes, len(leaves.feature_names))
+
+    def fit(self, X: Any, y: Any = None) -> GrownTree:
+        """Itself: it is grown."""
+        return self
+
+    @property
+    def classes_(self) -> Array:
+        return self.classes
+
+    @property
+    def n_features_in_(self) -> int:
+        return self.n_features
+
+    def get_n_leaves(self) -> int:
+        return len(self.tree.leaves)
+
+    def predict(self, X: Any) -> Array:
+        """The most frequent class in the leaf of each row, the first on ties."""
+        return np.asarray(self.classes[self._met(X).argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The share of each class in the leaf of each row."""
+        met = self._met(X)
+        return np.asarray(met / met.sum(axis=1, keepdims=True))
+
+    def _met(self, X: Any) -> Floats:
+        X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        if X.shape[1] != self.n_features:
+            raise MismatchedDataError(f"X has {X.shape[1]} features, but the tree was grown on {self.n_features}.")
+        return np.asarray(self.sums[self.tree.apply(X)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,333 @@
+"""Branch and bound over boxes: conjunctions of intervals on binned columns, and what the best of them is worth.
+
+What a box is worth is Σ duals - (its cost - 1): the reduced cost is 1 less that. Worth more than 1 is negative.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rulecover.pool import Price, TrainingData
+from rulecover.rcboost.pricing.bins import Bins
+from rulecover.rules.ruleset import Paths, RuleSet
+from rulecover.targets.impurity import Entropy, Gini
+from rulecover.typing import Bools, Floats, Ints
+
+#: Worth so little more than 1 is rounding, not a negative reduced cost.
+TOLERANCE = 1e-9
+#: Intervals are looked at in chunks of about so many, and the clock after each.
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The samples: their class, what each counts and is priced, and a random number each to tell sets apart by sums."""
+
+    y: Ints
+    n_classes: int
+    count: Floats
+    dual: Floats
+    mark: Floats
+
+    @classmethod
+    def of(cls, data: TrainingData, dual: Floats) -> Sample:
+        # Whole numbers so small that the sum over all samples is exact in float64.
+        largest = 2 ** (52 - len(data.y).bit_length())
+        mark = np.random.default_rng(0).integers(1, largest, size=len(data.y)).astype(np.float64)
+        count = np.ones(len(data.y)) if data.weight is None else data.weight
+        return cls(data.y, len(data.classes), count, np.maximum(dual, 0.0), mark)
+
+
+@dataclass(frozen=True, eq=False)
+class RuleSpace:
+    """All boxes with at most so many clauses that are pure enough, and what a rule costs."""
+
+    bins: Bins
+    price: Price
+    max_clauses: int
+    max_impurity: float
+
+    @property
+    def _limit(self) -> float:
+        return self.max_impurity + TOLERANCE  # a pure rule on weighted samples may be a rounding error away from 0
+
+    def worth(self, counts: Floats, duals: Floats, n_clauses: int) -> Floats:
+        """Of boxes, from their sums by class; -inf for those that are too impure."""
+        impurity = self.price.impurity(counts)
+        cost = self.price.impurity_weight * impurity + self.price.length_weight * n_clauses
+        return np.where(impurity <= self._limit, duals.sum(axis=1) - cost, -np.inf)
+
+    def ceiling(self, counts: Floats, duals: Floats, densest: Floats, n_clauses: int) -> Floats:
+        """What no set of samples within a box can exceed in worth, from the sums of the box by class.
+
+        Say class k is the largest of a set that has others of weight r. Its duals are at most all those of class k,
+        and of the others no more than r times `densest`, the largest dual per weight among the other classes. The share
+        of class k is at most q = n / (n + r) with n all of class k in the box; so the impurity is at least that of
+        shares q and 1 - q, or 1 - q if q is below a half. Duals less impurity is convex in r up to n, and from n on,
+        so that its maximum is at r = 0, at n, or where all other duals are in.
+        """
+        best = np.full(len(counts), -np.inf)
+        weight = self.price.impurity_weight if isinstance(self.price.impurity, (Gini, Entropy)) else 0.0
+        for k in range(counts.shape[1]):
+            mine, rest = duals[:, k], duals.sum(axis=1) - duals[:, k]
+            reach = np.minimum(rest / max(densest[k], 1e-300), self._most_others(counts[:, k]))
+            for others in (0.0, np.minimum(counts[:, k], reach), reach):
+                value = mine + np.minimum(rest, others * densest[k]) - weight * _least_gini(counts[:, k], others)
+                best = np.maximum(best, value)
+        return best - self.price.length_weight * n_clauses
+
+    def _most_others(self, n: Floats) -> Floats:
+        """The most weight of other classes next to n of the largest one, if the impurity is to be low enough."""
+        limit = self._limit
+        if limit >= 1 or not isinstance(self.price.impurity, (Gini, Entropy)):
+            return np.full(len(n), np.inf)
+        share = (1 + np.sqrt(1 - 2 * limit)) / 2 if limit <= 0.5 else 1 - limit
+        return np.asarray(n * (1 - share) / share)
+
+
+def _least_gini(n: Floats, others: Floats | float) -> Floats:
+    """Gini's impurity of a set with at most n of its largest class and so much of others; entropy is no lower."""
+    share = n / np.maximum(n + others, 1e-300)
+    return np.asarray(np.where(share >= 0.5, 2 * share * (1 - share), 1 - share))
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Clauses (column, first bin, last bin) by ascending column, the rows within, and a bound on all that is inside."""
+
+    rows: Ints
+    clauses: tuple[tuple[int, int, int], ...]
+    ceiling: float
+
+
+@dataclass(eq=False)
+class _Frontier:
+    """The boxes within one box that have one clause more, the most promising first, and how far they are explored."""
+
+    parent: Box
+    ceiling: Floats
+    clause: Ints
+    place: int = 0
+
+    @property
+    def next_ceiling(self) -> float:
+        return float(self.ceiling[self.place]) if self.place < len(self.ceiling) else -np.inf
+
+    def pop(self, bins: Bins) -> Box:
+        feature, first, last = self.clause[self.place].tolist()
+        codes = bins.codes[feature, self.parent.rows]
+        ceiling, self.place = self.next_ceiling, self.place + 1
+        return Box(
+            self.parent.rows[(codes >= first) & (codes <= last)],
+            (*self.parent.clauses, (feature, first, last)),
+            ceiling,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A box, what it is worth, and the sum of its samples' marks."""
+
+    worth: float
+    mark: float
+    clauses: tuple[tuple[int, int, int], ...]
+
+
+class Search:
+    """Depth first, clause by clause in the order of the columns; all intervals of all columns are tried at once.
+
+    Parameters
+    ----------
+    space, sample
+        What is searched.
+    n_best
+        How many boxes are kept. Boxes that can not be among them are left out, so they are exact.
+    """
+
+    def __init__(self, space: RuleSpace, sample: Sample, n_best: int) -> None:
+        self._space, self._sample, self._n_best = space, sample, n_best
+        self.found: list[Found] = []
+        self._unexplored = -np.inf
+
+    @property
+    def ceiling(self) -> float:
+        """No box is worth more."""
+        return max(self._unexplored, 1.0 + TOLERANCE, *(found.worth for found in self.found))
+
+    @property
+    def _threshold(self) -> float:
+        return self.found[-1].worth if len(self.found) == self._n_best else 1.0 + TOLERANCE
+
+    def run(self, deadline: float) -> None:
+        """Looks at every box that may be among the best, as far as time allows."""
+        box, stack = self._root(), list[_Frontier]()
+        while box.ceiling > self._threshold:
+            within = self._expand(box, deadline)
+            if within is None:
+                self._unexplored = max([box.ceiling, *(frontier.next_ceiling for frontier in stack)])
+                return
+            stack.append(within)
+            while stack and stack[-1].next_ceiling <= self._threshold:
+                stack.pop()
+            if not stack:
+                return
+            box = stack[-1].pop(self._space.bins)
+
+    def _root(self) -> Box:
+        """The box of all samples, which is a rule as well: the one without clauses."""
+        sample, rows = self._sample, np.arange(len(self._sample.y))
+        counts, duals = np.zeros((1, sample.n_classes)), np.zeros((1, sample.n_classes))
+        np.add.at(counts[0], sample.y, sample.count)
+        np.add.at(duals[0], sample.y, sample.dual)
+        worth = self._space.worth(counts, duals, 0)
+        if worth[0] > self._threshold:
+            self.found.append(Found(float(worth[0]), float(sample.mark.sum()), ()))
+        return Box(rows, (), float(self._space.ceiling(counts, duals, self._densest(rows), 0)[0]))
+
+    def _expand(self, box: Box, deadline: float) -> _Frontier | None:
+        """The boxes with one clause more, the worthy ones kept; ``None`` if time is up before all are looked at."""
+        first = box.clauses[-1][0] + 1 if box.clauses else 0
+        n_clauses, densest = len(box.clauses) + 1, self._densest(box.rows)
+        cumulated = self._cumulated(box.rows, first)
+        k, all_marks = self._sample.n_classes, float(self._sample.mark[box.rows].sum())
+        ceilings, clauses = [np.zeros(0)], [np.zeros((0, 3), dtype=np.intp)]
+        for feature, low, high in _intervals(cumulated[..., -1], cumulated[..., k:-1].sum(axis=2), self._threshold):
+            sums = cumulated[feature, high + 1] - cumulated[feature, low]
+            part = sums[:, -1] < all_marks  # an interval that holds all is no clause
+            clause = np.column_stack([feature + first, low, high])[part]
+            counts, duals, marks = sums[part, :k], np.maximum(sums[part, k:-1], 0.0), sums[part, -1]
+            counts = np.maximum(counts, 0.0)
+            self._offer(box, self._space.worth(counts, duals, n_clauses), marks, clause)
+            if n_clauses < self._space.max_clauses:
+                ceiling = self._space.ceiling(counts, duals, densest, n_clauses + 1)
+                open_ = (ceiling > self._threshold) & (clause[:, 0] < len(self._space.bins.cuts) - 1)
+                ceilings.append(ceiling[open_])
+                clauses.append(clause[open_])
+            if time.perf_counter() > deadline:
+                return None
+        ceiling = np.concatenate(ceilings)
+        order = np.argsort(-ceiling, kind="stable")
+        return _Frontier(box, ceiling[order], np.concatenate(clauses)[order])
+
+    def _offer(self, box: Box, worth: Floats, marks: Floats, clause: Ints) -> None:
+        """Keeps the best of what was found and of these boxes, one for each set of samples."""
+        better = np.flatnonzero(worth > self._threshold)
+        if not better.size:
+            return
+        _, first = np.unique(marks[better], return_index=True)
+        distinct = better[first]
+        best = distinct[np.argsort(-worth[distinct], kind="stable")[: self._n_best + len(self.found)]]
+        known = {found.mark for found in self.found}
+        self.found += [
+            Found(float(worth[j]), float(marks[j]), (*box.clauses, tuple(clause[j].tolist())))
+            for j in best
+            if float(marks[j]) not in known
+        ]
+        self.found = sorted(self.found, key=lambda found: -found.worth)[: self._n_best]
+
+    def _densest(self, rows: Ints) -> Floats:
+        """For each class the largest dual per weight among these rows of the other classes."""
+        sample = self._sample
+        largest = np.zeros(sample.n_classes)
+        np.maximum.at(largest, sample.y[rows], sample.dual[rows] / sample.count[rows])
+        others = np.where(np.eye(sample.n_classes, dtype=bool), 0.0, largest)
+        return np.asarray(others.max(axis=1))
+
+    def _cumulated(self, rows: Ints, first: int) -> Floats:
+        """Columns from `first` on x ends of bins x (counts by class, duals by class, marks), summed up to that end."""
+        bins, sample = self._space.bins, self._sample
+        codes, k, width = bins.codes[first:, rows], sample.n_classes, bins.n_bins + 1
+        cell = codes.astype(np.intp) + width * np.arange(len(codes))[:, None]
+        of_class = (cell * k + sample.y[rows]).ravel()
+        out = np.zeros((len(codes), width, 2 * k + 1))
+
+        def take(values: Floats, where: Ints, n_values: int) -> Floats:
+            sums = np.bincount(where, np.tile(values[rows], len(codes)), minlength=len(codes) * width * n_values)
+            return np.asarray(
+                sums.reshape(len(codes), width, n_values)[:, :-1], dtype=np.float64
+            )  # the last bin holds what is missing
+
+        np.cumsum(take(sample.count, of_class, k), axis=1, out=out[:, 1:, :k])
+        np.cumsum(take(sample.dual, of_class, k), axis=1, out=out[:, 1:, k:-1])
+        np.cumsum(take(sample.mark, cell.ravel(), 1), axis=1, out=out[:, 1:, -1:])
+        return out
+
+
+def _intervals(marks: Floats, duals: Floats, threshold: float) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Intervals of bins in chunks: column, first and last bin, for all whose duals add up to more than the threshold.
+
+    No box is worth more than its duals. The first and the last bin are filled, or it would be a smaller interval.
+    """
+    filled = np.diff(marks, axis=1) > 0
+    n_columns, n_bins = filled.shape
+    columns, lows = max(1, _CHUNK // n_bins**2), min(n_bins, max(1, _CHUNK // n_bins))
+    for column in range(0, n_columns, columns):
+        some = slice(column, column + columns)
+        for low in range(0, n_bins, lows):
+            part = slice(low, low + lows)
+            enough = duals[some, None, 1:] - duals[some, :-1][:, part, None] > threshold - TOLERANCE
+            feature, first, last = np.nonzero(enough & filled[some, part, None] & filled[some, None, :])
+            yield feature + column, first + low, last
+
+
+def as_rules(bins: Bins, found: list[Found]) -> RuleSet:
+    """The boxes as rules, without bounds that keep no row out."""
+    boxes = [_loosened(bins, box.clauses) for box in found]
+    clauses = [clause for box in boxes for clause in box]
+    feature, first, last = np.array(clauses, dtype=np.intp).reshape(-1, 3).T
+    rules = RuleSet(
+        offset=np.cumsum([0, *map(len, boxes)]).astype(np.intp),
+        feature=feature,
+        lower=bins.threshold(feature, first - 1),
+        upper=bins.threshold(feature, last),
+        missing=np.zeros(len(clauses), dtype=bool),
+        category=np.full(len(clauses), -1, dtype=np.intp),
+        feature_names=tuple(f"x{f}" for f in range(len(bins.cuts))),
+    )
+    return replace(rules, paths=_paths(rules))
+
+
+def _loosened(bins: Bins, clauses: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
+    """Bounds and clauses that the others make needless are left out, the last ones first."""
+    covered = _covered(bins, clauses)
+    for place in reversed(range(len(clauses))):
+        feature, first, last = clauses[place]
+        for wider in ((), ((feature, 0, last),), ((feature, first, bins.n_bins - 1),)):
+            tried = (*clauses[:place], *wider, *clauses[place + 1 :])
+            if np.array_equal(_covered(bins, tried), covered):
+                clauses = tried
+                break
+    return clauses
+
+
+def _covered(bins: Bins, clauses: tuple[tuple[int, int, int], ...]) -> Bools:
+    covered = np.ones(bins.codes.shape[1], dtype=bool)
+    for feature, first, last in clauses:
+        covered &= (bins.codes[feature] >= first) & (bins.codes[feature] <= last)
+    return covered
+
+
+def _paths(rules: RuleSet) -> Paths:
+    """Each bound as a comparison of its own, as a tree would make it."""
+    owner = np.repeat(np.arange(len(rules)), rules.lengths)
+    low, high = rules.lower > -np.inf, (rules.upper < np.inf) | (rules.lower == -np.inf)
+    order = np.argsort(np.concatenate([owner[low], owner[high]]), kind="stable")
+    return Paths(
+        offset=np.concatenate(
+            [
+                [0],
+                np.cumsum(
+                    np.bincount(owner[low], minlength=len(rules)) + np.bincount(owner[high], minlength=len(rules))
+                ),
+            ]
+        ).astype(np.intp),
+        feature=np.concatenate([rules.feature[low], rules.feature[high]])[order],
+        bound=np.concatenate([rules.lower[low], rules.upper[high]])[order],
+        above=np.concatenate([np.ones(low.sum(), dtype=bool), np.zeros(high.sum(), dtype=bool)])[order],
+        missing=np.zeros(len(order), dtype=bool),
+        category=np.full(len(order), -1, dtype=np.intp),
+    )

@@ -1,0 +1,79 @@
+"""Pricing oracles: where rules of negative reduced cost may come from. They propose; the loop prices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sklearn.base import clone, is_regressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from rulecover.pool import Price, Samples
+from rulecover.rcboost.pricing.bicriteria import BicriteriaPricing
+from rulecover.rcboost.pricing.binned import BinnedPricing
+from rulecover.rcboost.pricing.exact import ExactPricing
+from rulecover.rcboost.pricing.proposal import Proposed
+from rulecover.readers import read_trees
+from rulecover.targets.impurity import Gini
+from rulecover.trees.tree import TreeEnsemble
+from rulecover.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Duals:
+    """The prices of the samples, λᵗ and λ̄ of Algorithm 2: of the last solve, and summed over all, from 1, in steps."""
+
+    current: Floats
+    accumulated: Floats
+    #: What a rule costs, for oracles that look for reduced costs.
+    price: Price = field(default_factory=lambda: Price(Gini()))
+
+    def weights(self, data: Samples) -> Floats:
+        """What each sample weighs in a tree: its accumulated dual times what it counts at all."""
+        return self.accumulated if data.weight is None else self.accumulated * data.weight
+
+
+class Pricing(Protocol):
+    """From data and duals to rules, or an ensemble whose leaves are rules; `seed` differs from call to call.
+
+    One that has searched a whole rule space hands back a `Proposal`, with what it has proved.
+
+    One that also has ``first(data, tree, seed) -> TreeEnsemble`` grows the first tree, the start of the pool, as well.
+    """
+
+    def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> Proposed: ...
+
+
+@dataclass(frozen=True)
+class TreePricing:
+    """The paper's: one tree, grown on samples weighted by the accumulated duals (Algorithm 2, line 6)."""
+
+    def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
+        return read_trees(clone(tree).fit(data.X, data.labels, sample_weight=duals.weights(data)))
+
+
+@dataclass(frozen=True)
+class ForestPricing:
+    """Several randomised trees a call (S.3), on samples weighted by the accumulated duals.
+
+    Parameters
+    ----------
+    n_estimators
+        Trees a call.
+    max_features
+        Features tried at each split.
+    """
+
+    n_estimators: int = 10
+    max_features: Any = "sqrt"
+
+    def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
+        kind = RandomForestRegressor if is_regressor(tree) else RandomForestClassifier
+        shared = {k: v for k, v in tree.get_params().items() if k in kind().get_params()}
+        shared |= {"n_estimators": self.n_estimators, "max_features": self.max_features, "random_state": seed}
+        forest = kind(**shared)
+        return read_trees(forest.fit(data.X, data.labels, sample_weight=duals.weights(data)))
+
+
+PRICINGS: dict[str, Pricing] = {"tree": TreePricing(), "forest": ForestPricing(), "binned": BinnedPricing()}
+PRICINGS |= {"bicriteria": BicriteriaPricing(), "exact": ExactPricing()}

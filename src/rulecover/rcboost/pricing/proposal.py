@@ -1,0 +1,38 @@
+"""What a pricing oracle hands back when it has more to say than its rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rulecover.rules.ruleset import RuleSet
+from rulecover.trees.tree import TreeEnsemble
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """Rules, and what the search for them has proved.
+
+    Parameters
+    ----------
+    rules
+        The leaves of an ensemble, or rules as they are.
+    least_reduced_cost
+        No rule of the oracle's rule space has a lower reduced cost.
+    """
+
+    rules: TreeEnsemble | RuleSet
+    least_reduced_cost: float
+
+    def bound(self, objective: float) -> float:
+        """A bound from below on the covering LP over the pool and the whole rule space, from the optimum over the pool.
+
+        Say no reduced cost is below -r. Then the duals of no rule add up to more than its cost + r, and as every cost
+        is at least 1, to no more than (1 + r) times its cost: the duals over 1 + r are feasible for the dual of the LP
+        over all rules (Farley's bound). With r = 0 it is the objective: no rule that is left out would help.
+        """
+        return objective / (1.0 + max(0.0, -self.least_reduced_cost))
+
+
+#: What an oracle may hand back.
+Proposed: TypeAlias = TreeEnsemble | RuleSet | Proposal

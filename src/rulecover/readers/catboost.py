@@ -1,0 +1,57 @@
+"""The trees of CatBoost's models."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from rulecover.readers import unreadable
+from rulecover.readers.files.catboost_json import parse
+from rulecover.readers.files.fields import Field
+from rulecover.readers.files.routes import library_routes
+from rulecover.trees.tree import TreeEnsemble
+from rulecover.typing import Array
+
+READS = ("CatBoost's models (numeric and one-hot splits)",)
+
+
+def read(model: Any) -> TreeEnsemble:
+    """The trees of a trained CatBoost model, its own compiled code as their routes.
+
+    CatBoost takes categories as text, and the rows here hold codes: where a tree splits on categories, our own code
+    finds the leaves.
+    """
+    import catboost
+
+    if not isinstance(model, catboost.CatBoost):
+        raise unreadable(model)
+    if not model.is_fitted():
+        raise NotFittedError(f"this {type(model).__name__} is not trained yet; call fit first.")
+    parsed = parse(Field.of_json(_json(model), "the CatBoost model"))
+    if parsed.ensemble.categories:
+        return parsed.ensemble
+    return library_routes(parsed, model.calc_leaf_indexes)
+
+
+def probabilities(model: Any, X: Any) -> Array:
+    """What the model says of each class, rows x classes."""
+    return np.asarray(model.predict(X, prediction_type="Probability"))
+
+
+def numbers(model: Any, X: Any) -> Array:
+    """What the model says, one number a row; of counts it adds up logarithms."""
+    loss = str(model.get_all_params().get("loss_function", ""))
+    kind = "Exponent" if loss.startswith(("Poisson", "Tweedie")) else "RawFormulaVal"
+    return np.asarray(model.predict(X, prediction_type=kind))
+
+
+def _json(model: Any) -> str:
+    """CatBoost writes a model to a file only."""
+    with tempfile.TemporaryDirectory(prefix="rulecover-") as folder:
+        path = Path(folder) / "model.json"
+        model.save_model(str(path), format="json")
+        return path.read_text(encoding="utf-8")

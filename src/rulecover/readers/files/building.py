@@ -1,0 +1,137 @@
+"""Node arrays of a model file made into a tree, once they are known to be one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulecover.exceptions import DamagedModelError, UnreadableModelError
+from rulecover.readers.files.fields import Field
+from rulecover.trees.tree import Tree, TreeEnsemble
+from rulecover.typing import Bools, Floats, Ints
+
+#: No library grows deeper trees; a longer chain of nodes is damage.
+MAX_DEPTH = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Parsed:
+    """What a model file holds: its trees, and for each the node behind each number that the library gives a leaf."""
+
+    ensemble: TreeEnsemble
+    node_of: tuple[Ints, ...]
+
+    def __post_init__(self) -> None:
+        if not self.ensemble.trees:
+            raise UnreadableModelError(
+                "the model has no trees, so there are no rules; train it for one round at least."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The nodes of one tree as a file has them, to be checked; entries of leaves are of no account.
+
+    Parameters
+    ----------
+    where
+        The tree's name in messages.
+    left, right
+        The children, -1 at leaves; node 0 is the root.
+    feature, missing_left, category, category_sets, value
+        As in `Tree`.
+    threshold
+        As the library has it, NaN where it must not be what it is; a split on categories has none.
+    rewritten
+        Turns thresholds of the library's comparison into those of ours.
+    """
+
+    where: str
+    left: Ints
+    right: Ints
+    feature: Ints
+    threshold: Floats
+    missing_left: Bools
+    value: Floats
+    category: Ints
+    category_sets: tuple[Floats, ...]
+    rewritten: Callable[[Floats], Floats]
+
+    def tree(self, n_features: int, *, n_deleted: int = 0) -> tuple[Tree, Ints]:
+        """The tree, and the new number of each node: nodes that were cut off (-1) are left out."""
+        reached = self._reached()
+        n_lost = np.count_nonzero(~reached)
+        if n_lost != n_deleted:
+            raise self._damaged(f"{n_lost} of {len(reached)} nodes cannot be reached, where {n_deleted} were cut off")
+        inner = reached & (self.left >= 0)
+        self._check_splits(inner, n_features)
+        kept = np.flatnonzero(reached)
+        number = np.where(reached, np.cumsum(reached) - 1, -1)
+        is_inner = inner[kept]
+        category = np.where(is_inner, self.category[kept], -1)
+        by_number = is_inner & (category < 0)
+        threshold = np.where(by_number, self.threshold[kept], 0.0)
+        tree = Tree(
+            feature=np.where(is_inner, self.feature[kept], 0),
+            threshold=np.where(by_number, self.rewritten(threshold), 0.0),
+            left=np.where(is_inner, number[self.left[kept]], -1),
+            right=np.where(is_inner, number[self.right[kept]], -1),
+            missing_left=is_inner & self.missing_left[kept],
+            category=category if (category >= 0).any() else None,
+            category_sets=self.category_sets,
+            value=self.value[kept],
+        )
+        return tree, number
+
+    def _reached(self) -> Bools:
+        """Which nodes the root leads to; each by one way only."""
+        n = len(self.left)
+        if self.left.min() < -1 or self.right.min() < -1:
+            raise self._damaged("a child has a negative number")
+        inner = np.flatnonzero(self.left >= 0)
+        children = np.concatenate([self.left[inner], self.right[inner]])
+        if children.size and not (children.min() > 0 and children.max() < n):
+            raise self._damaged(f"a child is numbered beyond the {n} nodes, or is the root")
+        if children.size and np.bincount(children).max() > 1:
+            raise self._damaged("a node has two parents")
+        reached = np.zeros(n, dtype=bool)
+        level = np.zeros(1, dtype=np.intp)
+        for _ in range(MAX_DEPTH):
+            if not level.size:
+                return reached
+            reached[level] = True
+            level = level[self.left[level] >= 0]
+            level = np.concatenate([self.left[level], self.right[level]])
+        raise self._damaged(f"it is more than {MAX_DEPTH} levels deep")
+
+    def _check_splits(self, inner: Bools, n_features: int) -> None:
+        feature = self.feature[inner]
+        if feature.size and not (feature.min() >= 0 and feature.max() < n_features):
+            raise self._damaged(f"a split is on a feature beyond the {n_features} of the model")
+        category = self.category[inner]
+        if category.size and not (category.min() >= -1 and category.max() < len(self.category_sets)):
+            raise self._damaged("a split is on a set of categories that is not there")
+        if np.isnan(self.threshold[inner][category < 0]).any():
+            raise self._damaged("a threshold is no number")
+
+    def _damaged(self, reason: str) -> DamagedModelError:
+        return DamagedModelError(f"{self.where} is no tree: {reason}; the model file is damaged: save it again.")
+
+
+def check_values(where: str, value: Floats) -> Floats:
+    """The values of leaves, if all are finite."""
+    if not np.isfinite(value).all():
+        raise DamagedModelError(
+            f"{where}: the value of a leaf is not finite; the model file is damaged: save it again."
+        )
+    return value
+
+
+def check_names(names: Field, n_features: int) -> tuple[str, ...]:
+    """The names of the features, if there is one for each and no two are alike."""
+    found = names.texts(n_features)
+    if len(set(found)) < len(found):
+        raise names.wrong("names of which no two are alike")
+    return found

@@ -1,0 +1,99 @@
+"""How rows are sent through the trees of a model file, or through the library's own code where it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from rulecover.coverage import smallest_uint
+from rulecover.exceptions import MismatchedDataError
+from rulecover.readers.files.building import Parsed
+from rulecover.rules.matching import blank_zeros
+from rulecover.trees.tree import Tree, TreeEnsemble
+from rulecover.typing import Array, Ints
+
+#: The library sends so many rows at a time through all trees.
+_ROWS = 65536
+
+
+def own_routes(trees: Sequence[Tree]) -> tuple[Callable[[Any], Ints], ...]:
+    """Our own code as the way to the leaves."""
+    return tuple(tree.apply for tree in trees)
+
+
+def library_routes(parsed: Parsed, leaves: Callable[[Any], Array]) -> TreeEnsemble:
+    """The trees, with the library's own code as the way to the leaves.
+
+    Parameters
+    ----------
+    parsed
+        The trees, and the node behind each number that the library gives a leaf.
+    leaves
+        From rows to the library's numbers of their leaves, rows x trees. It is asked once for all trees.
+    """
+    ensemble = parsed.ensemble
+    routes = tuple(partial(_node_of, k, number) for k, number in enumerate(parsed.node_of))
+    prepare = partial(_all_leaves, ensemble.prepare, leaves, parsed.node_of)
+    return replace(ensemble, routes=routes, prepare=prepare, keeps_columns=False)
+
+
+def _node_of(k: int, number: Ints, leaves: Array) -> Ints:
+    return number[leaves[:, k]]
+
+
+def _all_leaves(
+    prepare: Callable[[Any], Any], leaves: Callable[[Any], Array], node_of: tuple[Ints, ...], X: Any
+) -> Array:
+    largest = max((len(number) for number in node_of), default=0)
+    out = np.empty((X.shape[0], len(node_of)), dtype=smallest_uint(largest), order="F")
+    for start in range(0, X.shape[0], _ROWS):
+        rows = prepare(X[start : start + _ROWS])
+        out[start : start + _ROWS] = np.asarray(leaves(rows)).reshape(rows.shape[0], len(node_of))
+    return out
+
+
+def as_numbers(zero_missing: tuple[int, ...]) -> Callable[[Any], Any]:
+    """What makes a dense array of rows, NaN where 0 counts as missing."""
+    return partial(_as_numbers, zero_missing)
+
+
+def _as_numbers(zero_missing: tuple[int, ...], X: Any) -> Any:
+    dense = X.toarray() if scipy.sparse.issparse(X) else X
+    if not zero_missing:
+        return dense
+    dense = np.array(dense, dtype=np.float64)
+    for f in zero_missing:
+        blank_zeros(dense[:, f])
+    return dense
+
+
+def no_sparse(X: Any, reason: str) -> Any:
+    """X, unless it is sparse."""
+    if scipy.sparse.issparse(X):
+        raise MismatchedDataError(f"{reason}; give a dense array.")
+    return X
+
+
+def checked_codes(trees: Sequence[Tree], prepare: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`prepare`, preceded by a look at the columns of category codes: codes are whole numbers."""
+    split = [tree.feature[tree.category >= 0] for tree in trees if tree.category is not None]
+    columns = np.unique(np.concatenate(split)) if split else np.zeros(0, dtype=np.intp)
+    return partial(_checked_codes, columns, prepare) if columns.size else prepare
+
+
+def _checked_codes(columns: Ints, prepare: Callable[[Any], Any], X: Any) -> Any:
+    X = prepare(X)
+    for f in columns:
+        values = np.asarray(X[:, f], dtype=np.float64)
+        wrong = np.flatnonzero(~np.isnan(values) & (values != np.round(values)))
+        if wrong.size:
+            raise MismatchedDataError(
+                f"column {f} holds categories, as whole numbers, but a row has {values[wrong[0]]}; "
+                "give the codes that the model was trained with."
+            )
+    return X

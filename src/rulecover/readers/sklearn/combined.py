@@ -1,0 +1,165 @@
+"""Several readable models side by side, read as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rulecover.data.columns import Columns
+from rulecover.exceptions import UnreadableModelError
+from rulecover.trees.tree import Tree, TreeEnsemble
+from rulecover.typing import Floats, Ints
+
+Route = Callable[[Any], Ints]
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The same rows as each of several models takes them."""
+
+    of: tuple[Any, ...]
+
+    def __getitem__(self, rows: Any) -> Views:
+        return Views(tuple(view[rows] for view in self.of))
+
+
+def combined(
+    parts: Sequence[TreeEnsemble],
+    n_features: int,
+    feature_names: tuple[str, ...] | None,
+    *,
+    columns: Sequence[Ints] | None = None,
+    weights: Floats | None = None,
+) -> TreeEnsemble:
+    """The trees of all parts, one part after the other.
+
+    Parameters
+    ----------
+    parts
+        The models' trees.
+    n_features, feature_names
+        Of the columns that the whole speaks of.
+    columns
+        For each part the columns it was trained on, in its order; all of them by default.
+    weights
+        What each part counts in the whole: shared by its trees, whose own leaf values then say nothing, as they are
+        numbers of another kind in every part. ``None`` if parts count the same: then values are kept.
+    """
+    used = _used(parts, [np.arange(n_features)] * len(parts) if columns is None else list(columns), n_features)
+    whole = np.arange(max(n_features, *(1 + int(places.max(initial=-1)) for places in used)))
+    prepares: dict[Callable[[Any], Any], int] = {}
+    trees: list[Tree] = []
+    routes: list[Route] = []
+    for part, mine in zip(parts, used, strict=True):
+        cut = None if np.array_equal(mine, whole) else mine
+        prepare = part.prepare
+        trees += part.trees if cut is None else [tree.on_columns(mine) for tree in part.trees]
+        if cut is not None and not part.keeps_columns:
+            prepare, cut = partial(_prepared_on, part.prepare, cut), None
+        view = prepares.setdefault(prepare, len(prepares))
+        routes += [partial(_routed, route, view, cut) for route in part.routes]
+    if weights is not None:
+        trees = [replace(tree, value=None) for tree in trees]
+    met = _columns(parts, used, Columns(n_features, feature_names))
+    return TreeEnsemble(
+        tuple(trees),
+        tuple(routes),
+        partial(_views, tuple(prepares)),
+        n_features,
+        feature_names,
+        categories=met.categories,
+        zero_missing=_zero_missing(parts, used),
+        columns=None if met.free else met,
+        keeps_columns=False,
+        weight=_tree_weights(parts, weights),
+    )
+
+
+def _tree_weights(parts: Sequence[TreeEnsemble], weights: Floats | None) -> Floats | None:
+    """What each tree counts: its share in its part, times what the part counts."""
+    if weights is None and all(part.weight is None for part in parts):
+        return None
+    inside = [np.ones(len(part.trees)) if part.weight is None else part.weight for part in parts]
+    if weights is None:
+        return np.concatenate(inside)
+    return np.concatenate([w * each / each.sum() for w, each in zip(weights, inside, strict=True)])
+
+
+def _zero_missing(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> tuple[int, ...]:
+    """The columns in which 0 counts as missing; all parts that ask for one must agree."""
+    zero = {int(places[f]) for part, places in zip(parts, used, strict=True) for f in part.zero_missing}
+    for part, places in zip(parts, used, strict=True):
+        numbers = {int(places[f]) for f in part.asked if f not in part.zero_missing}
+        if zero & numbers:
+            raise UnreadableModelError(
+                f"a member of the ensemble takes 0 for missing in column {min(zero & numbers)}, and another for a "
+                "number; train them with zero_as_missing on or off throughout."
+            )
+    return tuple(sorted(zero))
+
+
+def _used(parts: Sequence[TreeEnsemble], columns: list[Ints], n_features: int) -> list[Ints]:
+    """Where each part's columns stand; those that its pipeline makes stand behind the given ones, part by part."""
+    out, first = [], n_features
+    for part, mine in zip(parts, columns, strict=True):
+        n_made = 0 if part.columns is None else len(part.columns.made)
+        out.append(np.concatenate([mine, np.arange(first, first + n_made)]).astype(np.intp))
+        first += n_made
+    return out
+
+
+def _columns(parts: Sequence[TreeEnsemble], used: Sequence[Ints], start: Columns) -> Columns:
+    """What all parts ask of the data, on the columns of the whole."""
+    met = start
+    for part, places in zip(parts, used, strict=True):
+        place = dict(enumerate(places.tolist()))
+        categories = {place[f]: labels for f, labels in part.categories.items()}
+        if any(met.categories.get(f, labels) != labels for f, labels in categories.items()):
+            raise UnreadableModelError(
+                "the members of the ensemble know different categories of a column, so that codes differ; "
+                "give their encoders the categories (categories=…)."
+            )
+        met = replace(met, categories={**met.categories, **categories})
+        if part.columns is None:
+            continue
+        closed = {place[f]: known for f, known in part.columns.closed.items()}
+        shared = {f: np.intersect1d(known, met.closed.get(f, known)) for f, known in closed.items()}
+        makes = (*getattr(met.make, "makes", ()), (part.columns.make, places[: part.columns.n_given]))
+        met = replace(
+            met,
+            closed={**met.closed, **shared},
+            required=met.required | {place[f] for f in part.columns.required},
+            made=met.made + part.columns.made,
+            make=_Makes(makes),
+        )
+    return met
+
+
+@dataclass(frozen=True, eq=False)
+class _Makes:
+    """What the pipelines of several parts make of the given rows, side by side."""
+
+    makes: tuple[tuple[Callable[[Any], Floats] | None, Ints], ...]
+
+    def __call__(self, X: Any) -> Floats:
+        def cut(columns: Ints) -> Any:
+            return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+
+        return np.hstack([make(cut(columns)) for make, columns in self.makes if make is not None])
+
+
+def _views(prepares: tuple[Callable[[Any], Any], ...], X: Any) -> Views:
+    return Views(tuple(prepare(X) for prepare in prepares))
+
+
+def _prepared_on(prepare: Callable[[Any], Any], columns: Ints, X: Any) -> Any:
+    return prepare(X[:, columns])
+
+
+def _routed(route: Route, view: int, columns: Ints | None, X: Views) -> Ints:
+    rows = X.of[view]
+    return route(rows if columns is None else rows[:, columns])

@@ -1,0 +1,182 @@
+"""The trees of scikit-learn's decision trees, forests, gradient boosting, and ensembles of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomTreesEmbedding,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.tree import BaseDecisionTree
+from sklearn.utils.validation import check_is_fitted
+
+from rulecover.exceptions import MismatchedDataError, UnreadableModelError
+from rulecover.readers import read_trees, unreadable
+from rulecover.readers.sklearn.combined import combined
+from rulecover.readers.thresholds import from_float32
+from rulecover.trees.tree import Tree, TreeEnsemble
+from rulecover.typing import Floats
+
+READS = (
+    "DecisionTree",
+    "ExtraTree",
+    "RandomForest",
+    "ExtraTrees",
+    "GradientBoosting",
+    "HistGradientBoosting",
+    "AdaBoost, Bagging and Voting of any of these",
+    "a Pipeline in front of these",
+    "FrozenEstimator of these",
+)
+
+#: Models that have trees, but whose leaves are no rules for y.
+_REFUSED = {
+    IsolationForest: "its trees part rare rows from others and say nothing of y; explain the labels it gives instead, "
+    "by a forest trained on them",
+    RandomTreesEmbedding: "its trees were grown at random, without y",
+    StackingClassifier: "its trees do not vote: another model is trained on their answers; explain one of its "
+    "estimators_",
+    StackingRegressor: "its trees do not vote: another model is trained on their answers; explain one of its "
+    "estimators_",
+}
+
+
+def read(model: Any) -> TreeEnsemble:
+    """The trees of a fitted scikit-learn model, its own compiled code as their routes."""
+    if isinstance(model, FrozenEstimator):
+        return read_trees(model.estimator)
+    for kind, reason in _REFUSED.items():
+        if isinstance(model, kind):
+            raise unreadable(model, f" ({reason})")
+    for kinds, reader in _READERS.items():
+        if isinstance(model, kinds):
+            check_is_fitted(model)
+            return reader(model)
+    raise unreadable(model)
+
+
+def _forest(model: Any) -> TreeEnsemble:
+    if model.n_outputs_ > 1:
+        raise UnreadableModelError(
+            f"{type(model).__name__} was trained on {model.n_outputs_} outputs, but a rule has one; "
+            "train one model for each output."
+        )
+    return _of_trees(model, [model] if isinstance(model, BaseDecisionTree) else model.estimators_)
+
+
+def _gradient_boosting(model: Any) -> TreeEnsemble:
+    members = model.estimators_.ravel()  # stage by stage, in each the trees of all classes
+    whole = _of_trees(model, members)
+    values = (model.learning_rate * member.tree_.value[:, :, 0] for member in members)
+    trees = tuple(replace(tree, value=value) for tree, value in zip(whole.trees, values, strict=True))
+    return replace(whole, trees=trees, output=np.arange(len(trees)) % model.estimators_.shape[1])
+
+
+def _of_trees(model: Any, members: Sequence[Any]) -> TreeEnsemble:
+    return TreeEnsemble(
+        trees=tuple(_tree(member.tree_) for member in members),
+        routes=tuple(member.tree_.apply for member in members),
+        prepare=_as_float32,
+        n_features=model.n_features_in_,
+        feature_names=_names(model),
+    )
+
+
+def _of_members(model: Any) -> TreeEnsemble:
+    """The trees of all members, whatever library they come from."""
+    parts = []
+    for member in model.estimators_:
+        try:
+            parts.append(read_trees(member))
+        except UnreadableModelError as error:
+            raise unreadable(model, f" of {type(member).__name__}") from error
+    return combined(
+        parts,
+        model.n_features_in_,
+        _names(model),
+        columns=getattr(model, "estimators_features_", None),
+        weights=_member_weights(model, len(parts)),
+    )
+
+
+def _member_weights(model: Any, n_members: int) -> Floats | None:
+    """What each member counts in the model; ``None`` if all count the same."""
+    if isinstance(model, (AdaBoostClassifier, AdaBoostRegressor)):
+        return np.asarray(model.estimator_weights_[:n_members], dtype=np.float64)
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        given = [1.0] * len(model.estimators) if model.weights is None else model.weights
+        kept = [weight for (_, member), weight in zip(model.estimators, given, strict=True) if member != "drop"]
+        return np.array(kept, dtype=np.float64)
+    return None
+
+
+def _hist_boosting(model: Any) -> TreeEnsemble:
+    from rulecover.readers.sklearn.hist_boosting import read_hist_boosting
+
+    return read_hist_boosting(model)
+
+
+def _pipeline(model: Pipeline) -> TreeEnsemble:
+    from rulecover.readers.sklearn.pipelines import read_pipeline
+
+    return read_pipeline(model)
+
+
+def _names(model: Any) -> tuple[str, ...] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def _tree(tree: Any) -> Tree:
+    inner = tree.children_left >= 0
+    return Tree(
+        feature=np.where(inner, tree.feature, 0).astype(np.intp),
+        threshold=np.where(inner, from_float32(tree.threshold), 0.0),
+        left=tree.children_left.astype(np.intp),
+        right=tree.children_right.astype(np.intp),
+        missing_left=tree.missing_go_to_left.astype(bool),
+    )
+
+
+def _as_float32(X: Any) -> Any:
+    """X as scikit-learn's trees take it; what float32 cannot hold is refused, as they do."""
+    with np.errstate(over="ignore"):
+        if scipy.sparse.issparse(X):
+            X = scipy.sparse.csr_matrix(X, dtype=np.float32)
+            X.indices, X.indptr = X.indices.astype(np.intc), X.indptr.astype(np.intc)
+            values = X.data
+        else:
+            X = values = np.ascontiguousarray(X, dtype=np.float32)
+    if np.isinf(values.sum(dtype=np.float64)) and np.isinf(values).any():
+        raise MismatchedDataError("X contains infinity or a value too large for float32; scale or clip that column.")
+    return X
+
+
+_READERS: dict[tuple[type, ...], Callable[[Any], TreeEnsemble]] = {
+    (BaseDecisionTree, ForestClassifier, ForestRegressor): _forest,
+    (GradientBoostingClassifier, GradientBoostingRegressor): _gradient_boosting,
+    (HistGradientBoostingClassifier, HistGradientBoostingRegressor): _hist_boosting,
+    (AdaBoostClassifier, AdaBoostRegressor, VotingClassifier, VotingRegressor): _of_members,
+    (BaggingClassifier, BaggingRegressor): _of_members,
+    (Pipeline,): _pipeline,
+}

@@ -1,0 +1,290 @@
+"""Trees behind a scikit-learn Pipeline or ColumnTransformer, in terms of the columns in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from rulecover.data.columns import Columns
+from rulecover.exceptions import MismatchedDataError, UnreadableModelError
+from rulecover.readers import read_trees, unreadable
+from rulecover.readers.sklearn.encoders import encoded, is_missing, quietly
+from rulecover.readers.sklearn.origins import (
+    Category,
+    Filled,
+    Number,
+    Origin,
+    Scaling,
+    as_float32,
+    missing_or_not,
+)
+from rulecover.readers.sklearn.rewriting import conditions, on_original_columns
+from rulecover.trees.tree import TreeEnsemble
+from rulecover.typing import Floats
+
+#: Origins of all columns, or ``None`` once a step has made something else of them.
+Origins = list[Origin] | None
+
+
+def read_pipeline(model: Pipeline) -> TreeEnsemble:
+    """The trees of a pipeline's last step, on the columns that the pipeline is given.
+
+    Splits of columns that come from one original column by scaling, filling or encoding are rewritten exactly. Others
+    stay splits of the transformed column, which stands behind the original ones under its name.
+    """
+    check_is_fitted(model)
+    final = model.steps[-1][1]
+    try:
+        inner = read_trees(final)
+    except UnreadableModelError as error:
+        raise unreadable(model, f" of {type(final).__name__}") from error
+    if inner.categories or inner.zero_missing or not (inner.columns is None or inner.columns.free):
+        raise unreadable(model, f" of {type(final).__name__} (which has labels, or missing values, of its own)")
+    if gives_sparse([step for _, step in model.steps[:-1]]):
+        _check_takes_sparse(model, inner)
+    n_given = _n_given(model)
+    origins = _through_steps([step for _, step in model.steps[:-1]], [Number(f) for f in range(n_given)])
+    origins = [None] * inner.n_features if origins is None else origins
+    origins = _with_all_labels(origins)
+    trees, made = on_original_columns(inner.trees, origins, n_given)
+    used = {column for tree in inner.trees for column in tree.feature[tree.left >= 0].tolist()}
+    columns = Columns(
+        n_given,
+        _names(model),
+        **conditions([origins[k] for k in sorted(used - set(made))], get_tags(final).input_tags.allow_nan),
+        made=_made_names(model, made),
+        make=partial(_transformed, model[:-1], made) if made else None,
+    )
+    return TreeEnsemble(
+        trees=tuple(trees),
+        routes=tuple(tree.apply for tree in trees),
+        prepare=as_it_is,
+        n_features=n_given,
+        feature_names=columns.names,
+        categories=columns.categories,
+        output=inner.output,
+        columns=columns,
+        weight=inner.weight,
+    )
+
+
+def _check_takes_sparse(model: Pipeline, inner: TreeEnsemble) -> None:
+    try:
+        inner.prepare(scipy.sparse.csr_array((1, inner.n_features)))
+    except MismatchedDataError as error:
+        raise UnreadableModelError(
+            f"the pipeline in front of {type(model.steps[-1][1]).__name__} gives sparse rows: {error} Train with "
+            "OneHotEncoder(sparse_output=False) and ColumnTransformer(sparse_threshold=0)."
+        ) from None
+
+
+def gives_sparse(steps: Iterable[Any], sparse: bool = False) -> bool:
+    """Whether fitted transformers, one after the other, make sparse rows of dense ones."""
+    for step in steps:
+        if isinstance(step, Pipeline):
+            sparse = gives_sparse([each for _, each in step.steps], sparse)
+        elif isinstance(step, ColumnTransformer):
+            sparse = bool(step.sparse_output_)
+        elif isinstance(step, OneHotEncoder):
+            sparse = bool(step.sparse_output)
+    return sparse
+
+
+def as_it_is(X: Any) -> Any:
+    return X
+
+
+# Where columns come from ----------------------------------------------------------------------------------------------
+
+
+def _through_steps(steps: Iterable[Any], origins: Origins) -> Origins:
+    for step in steps:
+        if origins is None:
+            return None
+        origins = _through(step, origins)
+    return origins
+
+
+def _through(step: Any, origins: list[Origin]) -> Origins:
+    """The origins of what a fitted transformer makes of columns whose origins are known."""
+    if step is None or step == "passthrough" or (isinstance(step, FunctionTransformer) and step.func is None):
+        return origins
+    if isinstance(step, Pipeline):
+        return _through_steps([each for _, each in step.steps], origins)
+    if isinstance(step, SelectorMixin):
+        return [origin for origin, kept in zip(origins, step.get_support(), strict=True) if kept]
+    for kind, through in _KNOWN.items():
+        if type(step) is kind:  # a subclass may do anything
+            return through(step, origins)
+    return None
+
+
+def _through_columns(step: ColumnTransformer, origins: list[Origin]) -> Origins:
+    size = max(where.stop for where in step.output_indices_.values())
+    out: list[Origin] = [None] * size
+    for name, transformer, chosen in step.transformers_:
+        where = step.output_indices_[name]
+        flat = np.ndim(chosen) == 0 and not isinstance(chosen, slice)  # one column of text, for instance
+        if flat or where.stop == where.start:
+            continue
+        mine = _through(transformer, [origins[f] for f in _places(chosen, step)])
+        if mine is not None and len(mine) == where.stop - where.start:
+            out[where] = mine
+    return [None if each is None else replace(each, sparse=step.sparse_output_) for each in out]
+
+
+def _places(chosen: Any, step: ColumnTransformer) -> list[int]:
+    """The numbers of the columns that a part of a ColumnTransformer is given."""
+    names = list(getattr(step, "feature_names_in_", []))
+    if isinstance(chosen, slice):
+        start, stop = (names.index(end) if isinstance(end, str) else end for end in (chosen.start, chosen.stop))
+        if isinstance(chosen.stop, str):  # a slice of names holds its last one
+            stop += 1
+        return list(range(step.n_features_in_)[start : stop : chosen.step])
+    listed = np.asarray(chosen)
+    if listed.dtype == bool:
+        return np.flatnonzero(listed).tolist()
+    return [names.index(f) if isinstance(f, str) else int(f) % step.n_features_in_ for f in listed.tolist()]
+
+
+def _scaled(step: Any, origins: list[Origin]) -> list[Origin]:
+    out: list[Origin] = []
+    for origin, scaling in zip(origins, _scalings(step), strict=True):
+        known = origin is not None and not origin.single and scaling.grows
+        out.append(origin.then(scaling.of_sparse() if origin.sparse else scaling) if origin and known else None)
+    return out
+
+
+def _scalings(step: Any) -> list[Scaling]:
+    def each(name: str, neutral: float, on: bool) -> Floats:
+        return np.broadcast_to(getattr(step, name) if on else neutral, step.n_features_in_).astype(np.float64)
+
+    if isinstance(step, MinMaxScaler):
+        low, high = step.feature_range if step.clip else (-np.inf, np.inf)
+        pairs = zip(each("scale_", 1, True), each("min_", 0, True), strict=True)
+        return [Scaling(times=times, plus=plus, low=low, high=high) for times, plus in pairs]
+    if isinstance(step, MaxAbsScaler):
+        limit = 1.0 if getattr(step, "clip", False) else np.inf
+        return [Scaling(over=over, low=-limit, high=limit) for over in each("scale_", 1, True)]
+    if isinstance(step, StandardScaler):
+        minus, over = each("mean_", 0, step.with_mean), each("scale_", 1, step.with_std)
+    else:
+        minus, over = each("center_", 0, step.with_centering), each("scale_", 1, step.with_scaling)
+    return [Scaling(minus=m, over=s) for m, s in zip(minus, over, strict=True)]
+
+
+def _filled(step: SimpleImputer, origins: list[Origin]) -> Origins:
+    """Columns with missing values filled, then, if asked for, columns that say where one was."""
+    if not is_missing(step.missing_values):
+        return None
+    given = list(getattr(step, "feature_names_in_", [f"x{f}" for f in range(step.n_features_in_)]))
+    fills = np.asarray(quietly(step.transform, _named(np.full((1, len(given)), np.nan), step)))
+    as_text = fills.dtype == object
+    out: list[Origin] = []
+    for name, fill in zip(step.get_feature_names_out(), fills[0], strict=True):
+        if name in given:
+            origin = origins[given.index(name)]
+            out.append(_filled_one(origin, fill, as_text=as_text, single=fills.dtype == np.float32))
+        else:
+            origin = origins[given.index(name.removeprefix("missingindicator_"))]
+            out.append(origin.then(missing_or_not) if isinstance(origin, Number) and not as_text else None)
+    return out
+
+
+def _filled_one(origin: Origin, fill: Any, *, as_text: bool, single: bool) -> Origin:
+    if origin is None or (as_text and (isinstance(origin, Category) or origin.steps)):
+        return None
+    if isinstance(origin, Category) or origin.steps:
+        filled: Number | Category = origin.then(Filled(float(fill)))
+    else:
+        filled = origin if origin.fill is not None or is_missing(fill) else replace(origin, fill=fill)
+    # An imputer that was trained on float32 rounds whatever it is given.
+    return replace(filled.then(as_float32), single=True) if single else filled
+
+
+def _named(rows: Any, step: Any) -> Any:
+    """Rows under the names that a step was trained with, if it was."""
+    import pandas as pd
+
+    names = getattr(step, "feature_names_in_", None)
+    return rows if names is None else pd.DataFrame(rows, columns=names)
+
+
+_KNOWN: dict[type, Callable[[Any, list[Origin]], Origins]] = {
+    ColumnTransformer: _through_columns,
+    SimpleImputer: _filled,
+    OneHotEncoder: encoded,
+    OrdinalEncoder: encoded,
+    **dict.fromkeys((StandardScaler, MinMaxScaler, RobustScaler, MaxAbsScaler), _scaled),
+}
+
+
+# What the columns must be ---------------------------------------------------------------------------------------------
+
+
+def _with_all_labels(origins: list[Origin]) -> list[Origin]:
+    """The same, every column of categories with all labels that any encoder knows of it."""
+    labels: dict[int, dict[Any, None]] = {}
+    for origin in origins:
+        if isinstance(origin, Category):
+            labels.setdefault(origin.feature, {}).update(dict.fromkeys(origin.labels))
+    return [_relabelled(o, tuple(labels[o.feature])) if isinstance(o, Category) else o for o in origins]
+
+
+def _relabelled(origin: Category, labels: tuple[Any, ...]) -> Category:
+    known = dict(zip(origin.labels, origin.values.tolist(), strict=True))
+    other = np.nan if origin.unseen is None else origin.unseen
+    return replace(origin, labels=labels, values=np.array([known.get(label, other) for label in labels]))
+
+
+# Columns that stay transformed ----------------------------------------------------------------------------------------
+
+
+def _transformed(front: Pipeline, made: list[int], X: Any) -> Floats:
+    columns = front.transform(X)
+    columns = columns.iloc if hasattr(columns, "iloc") else columns
+    columns = columns[:, made]
+    return np.asarray(columns.toarray() if scipy.sparse.issparse(columns) else columns, dtype=np.float64)
+
+
+def _made_names(model: Pipeline, made: list[int]) -> tuple[str, ...]:
+    """The names of transformed columns; one that is also an original column's is told apart by its step."""
+    if not made:
+        return ()
+    step = model.steps[-2][0]
+    try:
+        names = [str(name) for name in model[:-1].get_feature_names_out()]
+    except (AttributeError, ValueError):  # a transformer that names nothing
+        names = [f"{step}{k}" for k in range(max(made) + 1)]
+    known = set(_names(model) or ())
+    return tuple(f"{step}__{names[k]}" if names[k] in known else names[k] for k in made)
+
+
+def _names(model: Pipeline) -> tuple[str, ...] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def _n_given(model: Pipeline) -> int:
+    """The number of columns in front; a step that passes all through knows none."""
+    return int(next(step.n_features_in_ for _, step in model.steps if hasattr(step, "n_features_in_")))

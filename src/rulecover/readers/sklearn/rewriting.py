@@ -1,0 +1,225 @@
+"""Trees on transformed columns, rewritten as trees on the original ones that send every row to the same leaf."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rulecover.readers.sklearn.origins import Category, Number, Origin
+from rulecover.trees.tree import Tree, joined_categories
+from rulecover.typing import Array, Bools, Floats, Ints
+
+_LARGEST = np.finfo(np.float64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Splits of one transformed column on an original one.
+
+    A row goes left when ``x <= threshold``, or, where `category` is not -1, when x is in that set of `sets`; where
+    `swapped`, what was left is now right.
+    """
+
+    threshold: Floats
+    category: Ints
+    sets: tuple[Floats, ...]
+    missing_left: Bools
+    swapped: Bools
+
+
+def largest_below(origin: Number, bound: Floats) -> Floats:
+    """For each bound the largest double whose transformed value is at most the bound; -inf if there is none.
+
+    Found by halving the ordered list of all doubles, so that no comparison comes out differently.
+
+    >>> float(largest_below(Number(0, steps=(lambda x: (x - 0.1) / 3,)), np.array([0.1]))[0])
+    0.39999999999999997
+    """
+    low = np.full(bound.shape, _key(-_LARGEST))
+    high = np.full(bound.shape, _key(_LARGEST) + 1)
+    while (high - 1 > low).any():
+        middle = (low & high) + ((low ^ high) >> 1)  # the mean, which low + high could not hold
+        fits = origin(_double(middle)) <= bound
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    found = _double(low)
+    return np.where(origin(found) <= bound, found, -np.inf)
+
+
+def _key(value: float) -> Any:
+    """The place of a double among all doubles in order."""
+    bits = np.float64(value).view(np.int64)
+    return bits if bits >= 0 else -(bits & np.iinfo(np.int64).max)
+
+
+def _double(key: Array) -> Floats:
+    magnitude = np.abs(key).astype(np.int64)
+    return np.copysign(magnitude.view(np.float64), key)
+
+
+def splits_of_number(origin: Number, bound: Floats, missing_left: Bools) -> Split:
+    """What ``origin(x) <= bound`` says of x."""
+    distinct, place = np.unique(bound, return_inverse=True)
+    threshold = largest_below(origin, distinct)[place]
+    of_missing = origin(np.array([np.nan]))[0]
+    left = missing_left if np.isnan(of_missing) else of_missing <= bound
+    # Nothing but a missing value goes left: told the other way round, it is "x is missing".
+    swapped = threshold == -np.inf
+    threshold = np.where(swapped | (threshold == _LARGEST), np.inf, threshold)
+    none = np.full(len(bound), -1, dtype=np.intp)
+    return Split(threshold, none, (), np.asarray(left != swapped), swapped)
+
+
+def splits_of_category(origin: Category, left: Bools, unseen_left: Bools, missing_left: Bools) -> Split:
+    """Splits that send label j left in split i if ``left[i, j]``.
+
+    Where all known labels go one way and the encoder refuses others, so may all values.
+    """
+    swapped = unseen_left if origin.unseen is not None else left.mean(axis=1) > 0.5
+    inside = left != swapped[:, None]
+    patterns, category = np.unique(inside, axis=0, return_inverse=True)
+    codes = codes_of(origin.labels)
+    sets = tuple(np.sort(codes[row]) for row in patterns)
+    # An empty set is no condition: all that is not missing goes one way.
+    trivial = ~inside.any(axis=1)
+    return Split(
+        threshold=np.full(len(left), np.inf),
+        category=np.where(trivial, -1, category.ravel()),
+        sets=sets,
+        missing_left=np.where(trivial, missing_left == swapped, missing_left != swapped),
+        swapped=np.where(trivial, ~swapped, swapped),
+    )
+
+
+def codes_of(labels: Sequence[Any]) -> Floats:
+    """The number that stands for each label: itself, if all labels are numbers, else its place."""
+    return np.array(labels, dtype=np.float64) if are_numbers(labels) else np.arange(len(labels), dtype=np.float64)
+
+
+def are_numbers(labels: Sequence[Any]) -> bool:
+    return all(isinstance(label, (numbers.Real, np.bool_)) for label in labels)
+
+
+def on_original_columns(trees: Sequence[Tree], origins: Sequence[Origin], n_given: int) -> tuple[list[Tree], list[int]]:
+    """The same trees on original columns, and the transformed columns that they still use.
+
+    Those stand behind the original ones: feature ``n_given + k`` is the k-th of them.
+    """
+    nodes = _Nodes.of(trees)
+    made: list[int] = []
+    asked = np.where(np.concatenate([tree.left >= 0 for tree in trees]), nodes.feature, -1)
+    for column in np.unique(asked[asked >= 0]).tolist():
+        mine = np.flatnonzero(asked == column)
+        origin = origins[column]
+        split = None if origin is None else nodes.split(mine, origin)
+        if origin is None or split is None:
+            nodes.feature[mine] = n_given + len(made)
+            made.append(column)
+        else:
+            nodes.put(mine, origin.feature, split)
+    return nodes.trees(trees), made
+
+
+@dataclass(eq=False)
+class _Nodes:
+    """The nodes of all trees end to end, to be rewritten column by column."""
+
+    feature: Ints
+    threshold: Floats
+    missing_left: Bools
+    category: Ints
+    sets: list[Floats]
+    swapped: Bools
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree]) -> _Nodes:
+        category, sets = joined_categories(trees)
+        return cls(
+            np.concatenate([tree.feature for tree in trees]),
+            np.concatenate([tree.threshold for tree in trees]),
+            np.concatenate([tree.missing_left for tree in trees]),
+            category,
+            list(sets),
+            np.zeros(len(category), dtype=bool),
+        )
+
+    def split(self, nodes: Ints, origin: Number | Category) -> Split | None:
+        """What the nodes ask of the original column; ``None`` if that cannot be said."""
+        if isinstance(origin, Category):
+            left = [self.goes_left(nodes, value) for value in origin.values.tolist()]
+            unseen, missing = (
+                self.goes_left(nodes, np.nan if v is None else v) for v in (origin.unseen, origin.missing)
+            )
+            return splits_of_category(origin, np.column_stack(left), unseen, missing)
+        by_set = self.category[nodes] >= 0
+        if not by_set.any():
+            return splits_of_number(origin, self.threshold[nodes], self.missing_left[nodes])
+        if origin.steps or not by_set.all():
+            return None
+        missing = self.missing_left[nodes] if origin.fill is None else self.goes_left(nodes, float(origin.fill))
+        used, place = np.unique(self.category[nodes], return_inverse=True)
+        sets = tuple(self.sets[k] for k in used)
+        return Split(self.threshold[nodes], place, sets, missing, np.zeros(len(nodes), dtype=bool))
+
+    def goes_left(self, nodes: Ints, value: float) -> Bools:
+        """Which of the nodes send a transformed value left."""
+        if np.isnan(value):
+            return self.missing_left[nodes]
+        which = self.category[nodes]
+        holds = {k: k >= 0 and value in self.sets[k] for k in np.unique(which).tolist()}
+        return np.where(which >= 0, np.vectorize(holds.get)(which), value <= self.threshold[nodes])
+
+    def put(self, nodes: Ints, feature: int, split: Split) -> None:
+        self.feature[nodes] = feature
+        self.threshold[nodes] = split.threshold
+        self.missing_left[nodes] = split.missing_left
+        self.category[nodes] = np.where(split.category < 0, -1, split.category + len(self.sets))
+        self.sets += split.sets
+        self.swapped[nodes] = split.swapped
+
+    def trees(self, originals: Sequence[Tree]) -> list[Tree]:
+        out, first = [], 0
+        for tree in originals:
+            mine = slice(first, first + len(tree.left))
+            used, place = np.unique(self.category[mine], return_inverse=True)
+            n_without = np.count_nonzero(used < 0)
+            swapped = self.swapped[mine]
+            out.append(
+                replace(
+                    tree,
+                    feature=self.feature[mine],
+                    threshold=self.threshold[mine],
+                    left=np.where(swapped, tree.right, tree.left),
+                    right=np.where(swapped, tree.left, tree.right),
+                    missing_left=self.missing_left[mine],
+                    category=place - n_without if len(used) > n_without else None,
+                    category_sets=tuple(self.sets[k] for k in used[n_without:]),
+                )
+            )
+            first = mine.stop
+        return out
+
+
+def conditions(origins: Sequence[Origin], takes_missing: bool) -> dict[str, Any]:
+    """What the columns in use must hold, for `Columns`: categories, and where the model has no route."""
+    categories: dict[int, tuple[Any, ...]] = {}
+    closed: dict[int, Floats] = {}
+    required: set[int] = set()
+
+    def refused(value: float | None, sparse: bool) -> bool:
+        return value is None or (np.isnan(value) and (sparse or not takes_missing))
+
+    for origin in (each for each in origins if each is not None):
+        missing = origin.missing if isinstance(origin, Category) else origin(np.array([np.nan]))[0]
+        required |= {origin.feature} if refused(missing, origin.sparse) else set()
+        if isinstance(origin, Number):
+            continue
+        if not are_numbers(origin.labels):
+            categories[origin.feature] = origin.labels
+        if refused(origin.unseen, origin.sparse):
+            known = codes_of(origin.labels)[~np.isnan(origin.values)]
+            closed[origin.feature] = np.intersect1d(closed.get(origin.feature, known), known)
+    return {"categories": categories, "closed": closed, "required": frozenset(required)}

@@ -1,0 +1,271 @@
+"""What a page needs to answer for rows by itself: rules, votes, columns to fill in, and some rows to begin with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, is_classifier
+
+from rulecover.exceptions import RulecoverError
+from rulecover.export.adapters import scored_rules
+from rulecover.export.conditions import Condition, Script, conditions_of
+from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
+from rulecover.export.model import Classes, ScoredRules
+from rulecover.rules.ruleset import RuleSet
+from rulecover.show.numbers import short_number
+from rulecover.show.text import printable
+from rulecover.typing import Array, Floats, Ints
+
+#: As many values of held-out rows go into a page at most, and as many rows.
+_MOST_VALUES = 6000
+_MOST_ROWS = 200
+
+#: In place of a text that no rule names.
+_OTHER = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A model as plain data, for a page that answers as `predict` does.
+
+    Parameters
+    ----------
+    data
+        What the page reads, as JSON can hold it.
+    """
+
+    data: dict[str, Any] = field(repr=False)
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """What can be filled in."""
+        columns: list[dict[str, Any]] = self.data["columns"]
+        return columns
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows to begin with."""
+        rows: list[dict[str, Any]] = self.data["rows"]
+        return rows
+
+    def json(self) -> str:
+        """The data as JSON that is safe inside a ``<script>`` element, whatever names and texts hold."""
+        text = json.dumps(self.data, allow_nan=False, separators=(",", ":"))
+        return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredRows:
+    """Held-out rows as the rules see them, and what is known of each.
+
+    Parameters
+    ----------
+    X
+        Rows x features, as the model gives them to its rules.
+    truth, said
+        What is true of each row, and what the model answers.
+    missed
+        Which of them no rule covers.
+    """
+
+    X: Any
+    truth: Array
+    said: Array
+    missed: Array
+
+
+def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -> Trial | None:
+    """The model as a page can run it; ``None`` where it needs more than a page has.
+
+    Parameters
+    ----------
+    model
+        A fitted model of rules, or `ScoredRules`.
+    shown
+        The rules with the names that people know.
+    rows
+        Rows to offer.
+    missing
+        Whether the model takes missing values.
+    """
+    found = _played(model) if len(shown) else None
+    if found is None:
+        return None
+    scored, fallback = found
+    scored = replace(scored, rules=replace(scored.rules, levels=shown.levels))
+    script, answer = Script(scored), scored.answer
+    columns = [_column(name, mine, scored.rules, rows.X, missing) for name, mine in _columns(scored).items()]
+    centre, unit = script.scale or (0.0, 1.0)
+    data = {
+        "columns": columns,
+        "rules": _rules(scored.rules),
+        "votes": script.votes,
+        "base": script.base,
+        "totals": script.totals,
+        "fallback": fallback,
+        "labels": [printable(name) for name in answer.votes] if isinstance(answer, Classes) else None,
+        "centre": centre,
+        "unit": unit,
+        "nearest": script.nearest,
+        "adds": scored.adds_up,
+        "afar": None if scored.afar is None else script.afar,
+        "paths": [[_clause(c) for c in rule] for rule in script.conditions] if fallback == "all" else None,
+        "votes_each": script.votes_each if fallback == "all" else None,
+        "rows": _rows(columns, rows),
+    }
+    return Trial(data)
+
+
+def _played(model: Any) -> tuple[ScoredRules, str] | None:
+    """The neutral form of a model, and who answers for missed rows."""
+    with suppress(RulecoverError, ValueError):
+        scored = scored_rules(model)
+        return scored, scored.fallback
+    if not isinstance(model, BaseEstimator):
+        return None
+    # A fallback that asks for more than the rules, which answer the rest.
+    plain = "majority" if is_classifier(model) else "mean"
+    with suppress(RulecoverError, ValueError):
+        return scored_rules(copy(model).set_params(fallback=plain)), "model"
+    return None
+
+
+# Rules ---------------------------------------------------------------------------------------------------------------
+
+
+def _rules(rules: RuleSet) -> list[dict[str, Any]]:
+    asked = conditions_of(rules.matcher)
+    return [
+        {
+            "clauses": [
+                _clause(each) | {"text": printable(str(clause))}
+                for each, clause in zip(asked[j], rule.clauses, strict=True)
+            ]
+        }
+        for j, rule in enumerate(rules)
+    ]
+
+
+def _clause(condition: Condition) -> dict[str, Any]:
+    """What a clause asks; what it does not ask is left out, as there may be thousands of clauses."""
+    return {name: value for name, value in asdict(condition).items() if value is not None and value is not False}
+
+
+# Columns -------------------------------------------------------------------------------------------------------------
+
+
+def _columns(scored: ScoredRules) -> dict[str, list[tuple[int, Input]]]:
+    """For each column that people know: the features that it gives, and how."""
+    columns: dict[str, list[tuple[int, Input]]] = {}
+    for f, each in scored.inputs.items():
+        columns.setdefault(each.name, []).append((f, each))
+    return columns
+
+
+def _column(name: str, inputs: Sequence[tuple[int, Input]], rules: RuleSet, X: Any, missing: bool) -> dict[str, Any]:
+    features, (_, first) = [f for f, _ in inputs], inputs[0]
+    common = {"name": printable(name), "features": features}
+    if isinstance(first, Level):
+        levels = [each.level for _, each in inputs if isinstance(each, Level)]
+        values = [*levels, _OTHER]
+        names = ["missing" if level is None else printable(level) for level in levels]
+        return common | {
+            "kind": "levels",
+            "levels": levels,
+            "values": values,
+            "names": [*names, "another"],
+            "usual": values[0],
+        }
+    if isinstance(first, Coded):
+        labels = [printable(_label(label)) for label, _ in first.codes]
+        codes = [code for _, code in first.codes]
+        choice = {
+            "values": [*codes, UNSEEN, *[None] * missing],
+            "names": [*labels, "another", *["missing"] * missing],
+            "usual": codes[0] if codes else UNSEEN,
+        }
+        return common | choice | {"kind": "codes"}
+    known = _feature(X, features[0])
+    known = known[np.isfinite(known)]
+    return common | {
+        "kind": "number",
+        "zero": ZERO if first.zero_missing else 0,
+        "missing": missing,
+        "near": _bounds(rules, features[0]),
+        "scale": _scale(known),
+        "usual": float(np.sort(known)[len(known) // 2]) if len(known) else 0.0,
+    }
+
+
+def _bounds(rules: RuleSet, f: int) -> list[float]:
+    """Where answers may change: the bounds of the rules, and the numbers that they name."""
+    mine = np.flatnonzero(rules.feature == f)
+    named = [code for c in mine if rules.category[c] >= 0 for code in rules.category_sets[rules.category[c]].codes]
+    bounds = np.concatenate([rules.lower[mine], rules.upper[mine], named])
+    found: list[float] = np.unique(bounds[np.isfinite(bounds)]).tolist()
+    return found
+
+
+def _label(label: Any) -> str:
+    return short_number(label) if isinstance(label, float) else str(label)
+
+
+def _scale(values: Floats) -> float:
+    """What a change of a column is measured in: the distance between its quarters, or else its spread."""
+    if not len(values):
+        return 1.0
+    low, high = np.quantile(values, [0.25, 0.75])
+    return float(high - low) or float(np.std(values)) or 1.0
+
+
+def _feature(X: Any, f: int) -> Floats:
+    column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]
+    return np.asarray(column, dtype=np.float64)
+
+
+# Rows ----------------------------------------------------------------------------------------------------------------
+
+
+def _rows(columns: list[dict[str, Any]], rows: AnsweredRows) -> list[dict[str, Any]]:
+    places = _chosen(rows, len(columns))
+    values = [_values(column, rows.X, places) for column in columns]
+    return [
+        {
+            "number": int(place),
+            "values": [mine[k] for mine in values],
+            "truth": _answer(rows.truth[place]),
+            "said": _answer(rows.said[place]),
+            "missed": bool(rows.missed[place]),
+        }
+        for k, place in enumerate(places)
+    ]
+
+
+def _answer(answer: Any) -> str:
+    return f"{answer:.6g}" if isinstance(answer, (float, np.floating)) else printable(str(answer))
+
+
+def _chosen(rows: AnsweredRows, n_columns: int) -> Ints:
+    """The rows to offer: as many as there is room for; wrong and missed ones first, in the order of the data."""
+    room = int(np.clip(_MOST_VALUES // max(n_columns, 1), 10, _MOST_ROWS))
+    odd = np.asarray(rows.missed, dtype=bool) | (rows.truth != rows.said)
+    return np.sort(np.argsort(~odd, kind="stable")[:room])
+
+
+def _values(column: dict[str, Any], X: Any, places: Ints) -> list[Any]:
+    features = [_feature(X, f)[places] for f in column["features"]]
+    if column["kind"] == "levels":
+        stacked = np.column_stack(features) > 0.5
+        which = np.where(stacked.any(axis=1), stacked.argmax(axis=1), len(column["levels"]))
+        return [column["values"][k] for k in which.tolist()]
+    numbers = features[0].tolist()
+    if column["kind"] == "codes":
+        return [None if value != value else value if value in column["values"] else UNSEEN for value in numbers]  # noqa: PLR0124
+    return [None if value != value else value for value in numbers]  # noqa: PLR0124  # NaN alone differs from itself

@@ -1,0 +1,219 @@
+"""What a set of rules is worth on rows that nobody has seen, as plain values for every view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from rulecover.exceptions import UnreadableModelError
+from rulecover.report.held_out import HeldOut
+from rulecover.report.page_model import AnsweredRows, Trial, trial_of
+from rulecover.rulepath.family import AdditiveVote
+from rulecover.rules.features import Strip, strips
+from rulecover.rules.overlaps import Overlaps
+from rulecover.typing import Array
+from rulecover.voting.vote import MajorityVote
+
+if TYPE_CHECKING:
+    from rulecover.rules.ruleset import RuleSet
+    from rulecover.setcover import Certificate
+
+#: As many combinations of rules are counted at most, and as many rules are told apart.
+_SETS, _RULES = 24, 16
+
+
+@dataclass(frozen=True)
+class Score:
+    """A model beside others: its name, its accuracy (of numbers R²) on held-out rows, and its size, in words."""
+
+    name: str
+    accuracy: float
+    size: str
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """A set of rules and its figures.
+
+    Parameters
+    ----------
+    title
+        What the data are called.
+    rules, certificate
+        The rules, and what is proved of them, if they are a cover.
+    scores
+        The accuracy of the rules (of numbers R²), then of other models, on the held-out rows.
+    missed
+        The share of held-out rows that no rule covers.
+    fidelity
+        The share of held-out rows on which rules and source model agree; of numbers R² with the model's answers;
+        ``None`` for rules without a model.
+    fallback
+        Who answered for the missed rows: "closest", "all", "majority", "model", "default" or a name of your own.
+    n_candidates
+        How many rules there were to choose from, if that is known.
+    n_held_out
+        How many rows the figures come from.
+    notes
+        What was done to the data, in sentences.
+    votes
+        Where votes are added to a default vote: that one, then what each rule adds, each for every class.
+    path
+        Where there are rule sets of other sizes: for each the number of rules and the cross-validated accuracy.
+    held_out
+        What is true of the held-out rows, and what was answered.
+    overlaps
+        Which rules cover the same held-out rows.
+    strips
+        For features of numbers, by name: the values of held-out rows, and the bounds of the rules.
+    trial
+        The model as a page can run it, with some held-out rows to begin with; ``None`` where it cannot.
+    """
+
+    title: str
+    rules: RuleSet
+    certificate: Certificate | None
+    scores: tuple[Score, ...]
+    missed: float
+    fidelity: float | None
+    fallback: str
+    n_candidates: int | None
+    n_held_out: int
+    notes: tuple[str, ...] = ()
+    votes: tuple[tuple[float, ...], ...] = ()
+    path: tuple[tuple[int, float], ...] = ()
+    held_out: HeldOut | None = None
+    overlaps: Overlaps | None = None
+    strips: Mapping[str, Strip] = field(default_factory=dict)
+    trial: Trial | None = None
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        title: str,
+        beside: Mapping[str, Any] | None = None,
+        notes: Sequence[str] = (),
+        shown: RuleSet | None = None,
+    ) -> Summary:
+        """The figures of a fitted `MIRCOClassifier`, `RulePathClassifier`, or one of numbers, on held-out rows.
+
+        Parameters
+        ----------
+        model
+            The fitted rules.
+        X, y
+            Held-out rows and their labels, or numbers.
+        title
+            What the data are called.
+        beside
+            Trained models to compare with, by name.
+        notes
+            What was done to the data, in sentences.
+        shown
+            The model's rules in other words, if its own are not for print.
+        """
+        rules = _rules_of(model) if shown is None else shown
+        if rules.evidence is None:
+            raise ValueError("the rules have met no data; give a fitted model, or rules that have.")
+        view = rules.evidence.view
+        rows, truth, said = _rows_of(model, X), np.asarray(y).ravel(), np.asarray(model.predict(X)).ravel()
+        held_out = HeldOut(truth, said, np.asarray(model.missed(X)), _by_model(model, X, rows))
+        answered = AnsweredRows(rows, truth, said, held_out.missed)
+        covered = _rules_of(model).apply(rows)
+        scores = [Score("these rules", view.score(said, truth), _size(rules))]
+        others = (beside or {}).items()
+        scores += [Score(name, view.score(other.predict(X), truth), _size_of(other)) for name, other in others]
+        name, answer = view.naive
+        scores.append(Score(name, view.score(np.full(len(truth), answer), truth), "no rules"))
+        return cls(
+            title=title,
+            rules=rules,
+            certificate=getattr(model, "certificate_", None),
+            scores=tuple(scores),
+            missed=float(held_out.missed.mean()),
+            fidelity=None if held_out.by_model is None else view.score(said, held_out.by_model),
+            fallback=_who_answers(model),
+            n_candidates=getattr(model, "n_candidate_rules_", None),
+            n_held_out=len(truth),
+            notes=tuple(notes),
+            votes=_votes(model),
+            path=_path(model),
+            held_out=held_out,
+            overlaps=Overlaps.of(covered, max_sets=_SETS, max_rules=_RULES) if len(rules) else None,
+            strips=strips(rules, rows),
+            trial=trial_of(model, rules, answered, missing=_takes_missing(model)),
+        )
+
+
+def _rules_of(model: Any) -> RuleSet:
+    rules: RuleSet = model.rules_ if hasattr(model, "rules_") else model.rules
+    return rules
+
+
+def _rows_of(model: Any, X: Any) -> Any:
+    """The rows as the rules see them."""
+    return model._check_rows(X) if hasattr(model, "_check_rows") else model._rows(X)
+
+
+def _by_model(model: Any, X: Any, rows: Any) -> Array | None:
+    """What the source model answers; ``None`` where there is none."""
+    if not hasattr(model, "_model"):
+        return None
+    try:
+        source = model._model(X, np.arange(rows.shape[0]))
+    except UnreadableModelError:  # rules made by hand
+        return None
+    return np.asarray(source.predict(model._check_rows(X, whole=True)))
+
+
+def _takes_missing(model: Any) -> bool:
+    return bool(get_tags(model).input_tags.allow_nan) if hasattr(model, "__sklearn_tags__") else True
+
+
+def _who_answers(model: Any) -> str:
+    fallback = getattr(model, "fallback", "default")
+    return str(getattr(fallback, "name", fallback))
+
+
+def _votes(model: Any) -> tuple[tuple[float, ...], ...]:
+    vote = getattr(model, "vote_", None)
+    if getattr(model, "adds_up", False) or getattr(model, "has_own_votes", False):  # rules free of their model
+        vote = model.additive
+    if isinstance(vote, AdditiveVote):
+        return (tuple(vote.default.tolist()), *map(tuple, vote.votes.tolist()))
+    if isinstance(vote, MajorityVote) and not vote.is_plain:
+        return ((0.0,) * len(vote.classes), *map(tuple, vote.votes.tolist()))
+    return ()
+
+
+def _path(model: Any) -> tuple[tuple[int, float], ...]:
+    """A few sizes of the path, the one that was taken among them."""
+    path = getattr(model, "path_", None)
+    if path is None or "cv_score" not in path:
+        return ()
+    sizes = {1, 2, 3, 5, 10, 15, 25, 50, 100, 200, model.n_rules_, path.index[-1]}
+    shown = sorted(sizes.intersection(path.index[1:]))
+    return tuple((int(size), float(path["cv_score"].loc[size])) for size in shown)
+
+
+def _size(rules: RuleSet) -> str:
+    mean = float(rules.lengths.mean()) if len(rules) else 0.0
+    return f"{len(rules)} {'rule' if len(rules) == 1 else 'rules'}, {mean:.1f} conditions each on average"
+
+
+def _size_of(model: Any) -> str:
+    """The size of a tree or a forest of scikit-learn in words; of other models nothing is said."""
+    if hasattr(model, "get_n_leaves"):
+        return f"{model.get_n_leaves():,} rules (leaves)"
+    trees = getattr(model, "estimators_", None) or []
+    if len(trees) and all(hasattr(tree, "get_n_leaves") for tree in trees):
+        return f"{sum(int(tree.get_n_leaves()) for tree in trees):,} rules in {len(trees)} trees"
+    return ""

@@ -1,0 +1,143 @@
+"""Figures and certificates in plain words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rulecover.show.numbers import short_number
+from rulecover.show.text import percent
+
+if TYPE_CHECKING:
+    from rulecover.report.summary import Summary
+    from rulecover.rules.ruleset import RuleSet
+    from rulecover.setcover import Certificate
+    from rulecover.targets.view import TargetView
+
+_WHO_ANSWERED = {
+    "closest": "the rules that it almost meets answer",
+    "all": "every rule answers by how much of it is met",
+    "majority": "the most frequent class is the answer",
+    "mean": "the mean of all rows, or what was fitted in its place, is the answer",
+    "model": "the source model answers",
+    "default": "the default vote is the answer",
+}
+
+
+def summary_in_words(summary: Summary) -> str:
+    """One sentence: how many rules, of how many, cover how many rows."""
+    rules = summary.rules
+    seen = rules.evidence
+    assert seen is not None
+    among = "" if summary.n_candidates is None else f" out of {summary.n_candidates:,}"
+    return (
+        f"{_some(len(rules), 'rule')}{among}, chosen on {seen.total:,.0f} rows "
+        f"({seen.view.kind}) and checked on {summary.n_held_out:,} held-out rows."
+    )
+
+
+def figures_in_words(summary: Summary) -> list[str]:
+    """How often the rules agree with their source, and who answers where none applies."""
+    view = _view(summary)
+    sentences = [] if summary.fidelity is None else [view.fidelity_in_words(summary.fidelity)]
+    if summary.missed:
+        who = _WHO_ANSWERED.get(summary.fallback, f"{summary.fallback} answers")
+        sentences.append(f"No rule covers {percent(summary.missed)} of the held-out rows; for such a row {who}.")
+    else:
+        sentences.append("Every held-out row is covered by a rule.")
+    return sentences
+
+
+def cost_in_words(rules: RuleSet) -> str:
+    """What a rule costs."""
+    seen = rules.evidence
+    if seen is None or bool((abs(seen.cost - 1.0 - seen.impurity) < 1e-12).all()):
+        return "A rule costs 1 plus its impurity, so that a choice is cheap if its rules are few and pure."
+    return (
+        "A rule costs 1 plus the weights that were set on its impurity and its length, over the weight that a booster "
+        "gives to its tree or leaf."
+    )
+
+
+def proved_in_words(summary: Summary) -> list[str]:
+    """What is proved of the rules, and what they cost; nothing where they are no cover."""
+    if summary.certificate is None:
+        return []
+    return [*certificate_in_words(summary.certificate), cost_in_words(summary.rules)]
+
+
+def path_in_words(summary: Summary) -> list[str]:
+    """How good other sizes are; nothing where there are none."""
+    if not summary.path:
+        return []
+    sizes = ", ".join(f"{_some(size, 'rule')} {score:.3f}" for size, score in summary.path)
+    return [f"Cross-validated {_view(summary).measure} on the training rows by the number of rules: {sizes}."]
+
+
+def votes_in_words(summary: Summary) -> list[str]:
+    """What every row begins with; nothing where that is nothing."""
+    return _view(summary).start_in_words(summary.votes)
+
+
+def _view(summary: Summary) -> TargetView:
+    assert summary.rules.evidence is not None
+    return summary.rules.evidence.view
+
+
+def certificate_in_words(certificate: Certificate) -> list[str]:
+    """What is proved of a cover, for somebody who has never heard of a lower bound."""
+    words = {
+        "these": "this one rule" if certificate.n_rules == 1 else f"these {certificate.n_rules:,} rules",
+        "cover": "covers" if certificate.n_rules == 1 else "cover",
+        "cost": short_number(round(certificate.objective, 3)),
+        "short": _some(certificate.n_uncovered, "training row"),
+    }
+    sentences = [_STATUS[certificate.status.value].format(**words)]
+    if certificate.status.value in ("feasible", "time limit"):
+        sentences.append(_room(certificate))
+    if certificate.min_rules > 1 and not certificate.n_uncovered:
+        so = ": these are as few as can be" if certificate.min_rules == certificate.n_rules else ", whatever its cost"
+        sentences.append(f"No choice that covers every training row has fewer than {certificate.min_rules} rules{so}.")
+    if certificate.n_capped:
+        sentences.append(
+            f"{_some(certificate.n_capped, 'row')} could not be covered as often as asked; every rule there is covers "
+            f"{'it' if certificate.n_capped == 1 else 'them'}."
+        )
+    if certificate.n_left_out:
+        rows = _some(certificate.n_left_out, "more training row")
+        sentences.append(f"{rows} could not be covered by any rule there is; what is said here is of the others.")
+    return sentences
+
+
+_STATUS = {
+    "optimal": "Optimal: {these} {cover} every training row at a total cost of {cost}, and it is proved that no other "
+    "choice costs less.",
+    "feasible": "Every training row is covered by {these}, at a total cost of {cost}.",
+    "time limit": "The time was up. The best choice found is {these}: every training row is covered, at a total cost "
+    "of {cost}.",
+    "limited": "The limit on the number of rules leaves {short} covered less often than asked. The total cost of "
+    "{these} is {cost}; nothing is proved of a choice that leaves rows out.",
+}
+
+
+_SOURCE = {"LP": "linear programming", "LP and count": "linear programming and a count of the rules"}
+
+
+def _room(certificate: Certificate) -> str:
+    bound = short_number(math.floor(1000 * certificate.bound) / 1000)  # rounded up it would promise too much
+    if certificate.gap == 0:
+        return f"No choice costs less than {bound}."
+    weak = (
+        " This bound is quick and may be weak: the solvers search and exact prove better ones."
+        if certificate.source == "dual fitting"
+        else ""
+    )
+    source = _SOURCE.get(certificate.source, certificate.source)
+    return (
+        f"No choice costs less than {bound} (by {source}), so a better one could save "
+        f"{percent(certificate.gap)} of the cost at most.{weak}"
+    )
+
+
+def _some(number: int, noun: str, nouns: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

@@ -1,0 +1,226 @@
+"""Rules to choose from, met with samples: the nodes of all trees, or rules that are there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rulecover.coverage import smallest_uint
+from rulecover.parallel import map_tasks
+from rulecover.rules.ruleset import RuleSet
+from rulecover.trees.tree import Leaves, Tree, TreeEnsemble
+from rulecover.typing import Bools, Floats, Ints, UInts
+
+#: (row, tree) pairs that are summed at a time: as whole numbers they stay in the processor's cache.
+_PAIRS = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Rules to choose from: nodes of trees, each a range of the cells that its tree cuts the samples into.
+
+    A rule that comes from no tree is a tree of its own with two cells, the samples that it covers and the others. A
+    cell is a leaf, or a node at the depth limit. Cells are numbered from left to right, tree after tree, so that
+    every node owns the cells ``first[j]:last[j]``, and sums over all nodes are differences of one running sum. Behind
+    the cells of each tree there is an empty one, which takes the sum of its tree off again: the running sum begins
+    every tree at zero, and stays exact.
+
+    Parameters
+    ----------
+    cells
+        The cell of each sample in each tree, rows x trees.
+    tree, first, last
+        The tree and the cells of each candidate.
+    empty
+        The empty cell behind each tree.
+    source
+        Where the candidates are in the trees, or the rules.
+    weight
+        What each sample counts; whole numbers, or rounded by `rulecover.coverage.addable`, so that sums are exact.
+    """
+
+    cells: UInts
+    tree: Ints
+    first: Ints
+    last: Ints
+    empty: Ints
+    source: Leaves | RuleSet
+    weight: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.cells)
+
+    @property
+    def _n_cells(self) -> int:
+        return int(self.empty[-1]) + 1
+
+    def take(self, rules: Ints) -> Candidates:
+        """Some of the candidates, in the order given."""
+        return replace(
+            self,
+            tree=self.tree[rules],
+            first=self.first[rules],
+            last=self.last[rules],
+            source=self.source.take(rules),
+        )
+
+    @cached_property
+    def total(self) -> float:
+        """The (weighted) number of samples."""
+        return float(self.n_samples if self.weight is None else self.weight.sum())
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """The (weighted) number of samples of each candidate."""
+        return self.overlap(np.ones(self.n_samples, dtype=bool))
+
+    def covered(self, rule: int) -> Bools:
+        """Which samples a candidate covers."""
+        mine = self.cells[:, self.tree[rule]]
+        return np.asarray((mine >= self.first[rule]) & (mine < self.last[rule]))
+
+    def overlap(self, covered: Bools) -> Floats:
+        """The (weighted) number of these samples that each candidate covers."""
+        count = np.zeros(self._n_cells)
+        for rows in _pieces(np.flatnonzero(covered), self.cells.shape[1]):
+            count += self._counts(self.cells[rows], None if self.weight is None else self.weight[rows])
+        return self._over_nodes(count)
+
+    def sums(self, values: Floats) -> Floats:
+        """The (weighted) sum of each column of `values` over the samples of each candidate, candidates x columns."""
+        weighted = values if self.weight is None else values * self.weight[:, None]
+        out = np.zeros((values.shape[1], self._n_cells))
+        for rows in _pieces(np.arange(self.n_samples), self.cells.shape[1]):
+            for k, column in enumerate(weighted[rows].T):
+                out[k] += self._counts(self.cells[rows], column)
+        return np.stack([self._over_nodes(per_cell) for per_cell in out], axis=1)
+
+    def _counts(self, cells: UInts, weight: Floats | None) -> Floats:
+        each = None if weight is None else np.repeat(weight, cells.shape[1])
+        return np.bincount(cells.ravel(), weights=each, minlength=self._n_cells).astype(np.float64, copy=False)
+
+    def _over_nodes(self, per_cell: Floats) -> Floats:
+        per_cell[self.empty] = -per_cell[: self.empty[0]].sum()
+        running = np.concatenate([[0.0], np.cumsum(per_cell)])
+        return np.asarray(running[self.last] - running[self.first])
+
+    def rules(self) -> RuleSet:
+        """The candidates, written out."""
+        return self.source if isinstance(self.source, RuleSet) else self.source.rules()
+
+    def distinct(self, order: Ints) -> Ints:
+        """One candidate of those that cover the same samples, the one that stands first in `order`."""
+        bits = 52 - int(self.n_samples).bit_length()
+        marks = np.random.default_rng(0).integers(0, 2**bits, size=(self.n_samples, 2)).astype(np.float64)
+        alike = np.column_stack([self.sizes, replace(self, weight=None).sums(marks)])[order]
+        _, at = np.unique(alike, axis=0, return_index=True)
+        return np.sort(order[at])
+
+
+def _pieces(rows: Ints, n_trees: int) -> Iterator[Ints]:
+    step = max(1, _PAIRS // n_trees)
+    return (rows[start : start + step] for start in range(0, len(rows), step))
+
+
+def node_candidates(
+    ensemble: TreeEnsemble,
+    X: Any,
+    weight: Floats | None,
+    feature_names: tuple[str, ...],
+    *,
+    max_depth: int,
+    min_samples: int,
+    n_jobs: int | None = None,
+) -> Candidates:
+    """Every node but the roots down to a depth that covers enough samples."""
+    grid = _Grid.of(ensemble.trees, max_depth)
+    prepared = ensemble.prepare(X)
+    number = smallest_uint(int(grid.empty[-1]))
+
+    def meet(task: tuple[int, Any]) -> UInts:
+        start, route = task
+        column: UInts = grid.cell[start + route(prepared)].astype(number)
+        return column
+
+    columns = map_tasks(meet, list(zip(grid.root.tolist(), ensemble.routes, strict=True)), n_jobs=n_jobs)
+    cells = np.empty((X.shape[0], len(ensemble.trees)), dtype=number)
+    for t, column in enumerate(columns):
+        cells[:, t] = column
+    kept = np.flatnonzero(grid.inside & (grid.depth > 0))
+    tree = np.searchsorted(grid.root, kept, side="right") - 1
+    nodes = Leaves(
+        ensemble.trees, tree, kept - grid.root[tree], feature_names, ensemble.categories, ensemble.zero_missing
+    )
+    first = grid.cell[kept]
+    all_nodes = Candidates(cells, tree, first, first + grid.width[kept], grid.empty, nodes, weight)
+    return _that_tell_apart(all_nodes, min_samples)
+
+
+def rule_candidates(rules: RuleSet, X: Any, weight: Floats | None, *, min_samples: int) -> Candidates:
+    """Rules that are there already and cover enough samples."""
+    number = smallest_uint(3 * len(rules))
+    outside = np.arange(0, 3 * len(rules), 3)
+    cells = (rules.apply(X).toarray() + outside).astype(number)
+    one_by_one = np.arange(len(rules))
+    candidates = Candidates(cells, one_by_one, outside + 1, outside + 2, outside + 2, rules, weight)
+    return _that_tell_apart(candidates, min_samples)
+
+
+def _that_tell_apart(candidates: Candidates, min_samples: int) -> Candidates:
+    """Those that cover enough samples, and not all of them."""
+    counted = replace(candidates, weight=None).sizes
+    return candidates.take(np.flatnonzero((counted >= min_samples) & (counted < candidates.n_samples)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """The nodes of all trees in one table, each with its depth, its first cell and its number of cells.
+
+    Parameters
+    ----------
+    root
+        The place of each tree's root.
+    inside
+        Whether a node is within the depth limit; one below it has the cell of its last ancestor within.
+    empty
+        The empty cell behind each tree.
+    """
+
+    root: Ints
+    depth: Ints
+    inside: Bools
+    cell: Ints
+    width: Ints
+    empty: Ints
+
+    @classmethod
+    def of(cls, trees: tuple[Tree, ...], max_depth: int) -> _Grid:
+        sizes = [len(tree.left) for tree in trees]
+        root = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
+        left = np.concatenate([np.where(t.left >= 0, t.left + at, -1) for t, at in zip(trees, root, strict=True)])
+        right = np.concatenate([np.where(t.left >= 0, t.right + at, -1) for t, at in zip(trees, root, strict=True)])
+        depth = np.zeros(len(left), dtype=np.intp)
+        parents: list[Ints] = []
+        level = root
+        while (inner := level[left[level] >= 0]).size:
+            parents.append(inner)
+            level = np.concatenate([left[inner], right[inner]])
+            depth[level] = len(parents)
+        width = np.ones(len(left), dtype=np.intp)
+        for inner in reversed(parents[:max_depth]):
+            width[inner] = width[left[inner]] + width[right[inner]]
+        cell = np.zeros(len(left), dtype=np.intp)
+        empty = np.cumsum(width[root] + 1) - 1
+        cell[root] = empty - width[root]
+        for inner in parents:
+            cell[left[inner]] = cell[inner]
+            cell[right[inner]] = cell[inner] + np.where(depth[inner] < max_depth, width[left[inner]], 0)
+        return cls(root, depth, depth <= max_depth, cell, width, empty)

@@ -1,0 +1,149 @@
+"""What rules must keep to: features that they may not use, must use, or may use in one direction only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulecover.exceptions import MismatchedDataError
+from rulecover.rules.ruleset import RuleSet
+from rulecover.typing import Bools, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What a rule set must keep to.
+
+    Parameters
+    ----------
+    feature_names
+        The columns.
+    forbidden
+        Columns that no rule may use.
+    required
+        Columns each of which some rule must use.
+    monotone
+        For each column 1 if the answer must not fall where its value grows, -1 if it must not rise, 0 if it is free.
+    max_clauses
+        The most clauses of a rule.
+    """
+
+    feature_names: tuple[str, ...]
+    forbidden: Ints
+    required: Ints
+    monotone: Ints
+    max_clauses: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        feature_names: tuple[str, ...],
+        *,
+        forbidden: Iterable[Any] | None = None,
+        required: Iterable[Any] | None = None,
+        monotone: Mapping[Any, int] | None = None,
+        max_clauses: int | None = None,
+    ) -> Constraints:
+        """Constraints on columns that are given by number or by name."""
+        directions = np.zeros(len(feature_names), dtype=np.intp)
+        for column, direction in (monotone or {}).items():
+            if direction not in (-1, 0, 1):
+                raise ValueError(f"monotone[{column!r}] is {direction!r}; give 1 (never falls), -1 (never rises) or 0.")
+            directions[_number("monotone", column, feature_names)] = direction
+        made = cls(
+            feature_names,
+            column_numbers("forbidden", forbidden, feature_names),
+            column_numbers("required", required, feature_names),
+            directions,
+            max_clauses,
+        )
+        both = np.intersect1d(made.forbidden, made.required)
+        if both.size:
+            raise ValueError(f"column {feature_names[both[0]]!r} is both forbidden and required; choose one.")
+        return made
+
+    def check_met(self, unmet: Ints, max_rules: int) -> None:
+        """Raises if required columns are left that no rule uses."""
+        if unmet.size:
+            names = _some(tuple(self.feature_names[f] for f in unmet))
+            raise ValueError(
+                f"no rule of up to {max_rules} uses {names}, which is required: there is no allowed node of the model "
+                "with it that explains anything, or no room; raise max_rules or max_depth, or require less."
+            )
+
+    def check_given(self, given: RuleSet, max_rules: int) -> None:
+        """Raises unless the rules that are to be kept fit the data and the other constraints."""
+        if given.feature_names != self.feature_names:
+            raise MismatchedDataError(
+                f"the rules to keep speak of the columns {_some(given.feature_names)}, but the data have "
+                f"{_some(self.feature_names)}; give the same columns in the same order."
+            )
+        if len(given) > max_rules:
+            raise ValueError(f"{len(given)} rules are to be kept, but max_rules is {max_rules}; raise it.")
+        broken = np.flatnonzero(~self.allows(given))
+        if broken.size:
+            raise ValueError(
+                f"rule {broken[0]} of those to be kept, {given[int(broken[0])].text!r}, breaks the constraints on "
+                "forbidden or monotone features or on clauses; change one or the other."
+            )
+
+    def allows(self, rules: RuleSet) -> Bools:
+        """Which rules keep to all constraints."""
+        bad = np.isin(rules.feature, self.forbidden)
+        up, down = self._clause_signs(rules)
+        owner = np.repeat(np.arange(len(rules)), rules.lengths)
+        tally = np.stack([np.bincount(owner[mask], minlength=len(rules)) for mask in (bad, up, down)])
+        allowed = (tally[0] == 0) & ((tally[1] == 0) | (tally[2] == 0))
+        return np.asarray(allowed if self.max_clauses is None else allowed & (rules.lengths <= self.max_clauses))
+
+    def signs(self, rules: RuleSet) -> Ints:
+        """What the votes of allowed rules may be: 1 not negative, -1 not positive, 0 anything."""
+        owner = np.repeat(np.arange(len(rules)), rules.lengths)
+        return np.sign(np.bincount(owner, weights=self.clause_signs(rules), minlength=len(rules))).astype(np.intp)
+
+    def _clause_signs(self, rules: RuleSet) -> tuple[Bools, Bools]:
+        """Which clauses ask for a vote that is not negative, and which for one that is not positive.
+
+        A clause that begins at a bound is met by larger values only. One with two bounds, or with a set of categories,
+        is met in between: it asks for both, which no vote but zero gives.
+        """
+        direction = self.monotone[rules.feature]
+        between = (rules.category >= 0) | (np.isfinite(rules.lower) & np.isfinite(rules.upper))
+        rising = np.isfinite(rules.lower) | between
+        falling = np.isfinite(rules.upper) | between
+        up = ((direction > 0) & rising) | ((direction < 0) & falling)
+        down = ((direction > 0) & falling) | ((direction < 0) & rising)
+        return up, down
+
+    def clause_signs(self, rules: RuleSet) -> Ints:
+        """The sign that each clause of allowed rules asks for."""
+        up, down = self._clause_signs(rules)
+        return up.astype(np.intp) - down
+
+
+def column_numbers(setting: str, columns: Iterable[Any] | None, names: tuple[str, ...]) -> Ints:
+    """The numbers of columns that are given by number or by name."""
+    if isinstance(columns, str):
+        raise TypeError(f"{setting} is {columns!r}; give a list of columns, such as [{columns!r}].")
+    found = [_number(setting, column, names) for column in (() if columns is None else columns)]
+    return np.unique(np.array(found, dtype=np.intp))
+
+
+def _number(setting: str, column: Any, names: tuple[str, ...]) -> int:
+    if isinstance(column, str):
+        if column not in names:
+            raise ValueError(f"{setting} names {column!r}, but there is no such column; there are {_some(names)}.")
+        return names.index(column)
+    if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
+        raise TypeError(f"{setting} has {column!r}; give columns by number or by name.")
+    if not 0 <= column < len(names):
+        raise ValueError(f"{setting} has column {column}, but there are {len(names)}, numbered from 0.")
+    return int(column)
+
+
+def _some(names: tuple[str, ...], most: int = 10) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,304 @@
+"""Forward choice: one rule after another by what it explains of the residual, all votes refitted after each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from rulecover.coverage import addable
+from rulecover.progress import tracked
+from rulecover.rulepath.candidates import Candidates
+from rulecover.rulepath.constraints import Constraints
+from rulecover.rulepath.shorten import Shortened, keep_clauses, shortened
+from rulecover.rules.ruleset import RuleSet
+from rulecover.typing import Bools, Floats, Ints
+from rulecover.voting.ridge import GrowingRidge
+
+#: Gains are compared to so many digits of the largest: rounding in the last ones decides nothing.
+DIGITS = 9
+
+#: A gain below this share of the targets' spread, or its square of their own squares, is rounding.
+_NOTHING = 1e-12
+
+#: Rules for which there is room at first; it is doubled as they come.
+_ROOM = 32
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The constants of the choice.
+
+    Parameters
+    ----------
+    ridge
+        The penalty on the squares of the votes.
+    shrinkage
+        So many samples are added to a candidate's own when its gain is averaged: small rules must be surer.
+    tries
+        So many of the best candidates are shortened before one is taken; 0 takes nodes as they are.
+    """
+
+    ridge: float = 10.0
+    shrinkage: float = 50.0
+    tries: int = 5
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardPath:
+    """A nested family of rule sets: the set of size k has the first k rules and the votes ``votes[k]``.
+
+    Parameters
+    ----------
+    rules
+        The rules that were chosen, in the order in which they entered; given rules entered before them.
+    sizes
+        The (weighted) number of samples of each rule, the given ones first.
+    votes
+        For each size from 0 the default vote and the votes of all rules, sizes x (1 + rules) x targets; zero for
+        rules that are not yet in.
+    loss
+        What the ridge minimises, for each size; it never rises.
+    least
+        The smallest size with all given rules and all required features in it.
+    """
+
+    rules: RuleSet
+    sizes: Floats
+    votes: Floats
+    loss: Floats
+    least: int
+
+
+class RuleSums(Protocol):
+    """What the choice must know of the rules to choose from: sums over their samples."""
+
+    @property
+    def weight(self) -> Floats | None:
+        """What each sample counts."""
+
+    @property
+    def total(self) -> float:
+        """The (weighted) number of samples."""
+
+    @property
+    def sizes(self) -> Floats:
+        """The (weighted) number of samples of each rule."""
+
+    def __len__(self) -> int: ...
+
+    def sums(self, values: Floats) -> Floats:
+        """The (weighted) sum of each column of `values` over the samples of each rule, rules x columns."""
+
+    def overlap(self, covered: Bools) -> Floats:
+        """The (weighted) number of these samples that each rule covers."""
+
+
+class ForwardFit:
+    """The rules that are in, their votes, and what is left to explain."""
+
+    def __init__(self, candidates: RuleSums, target: Floats, terms: Terms) -> None:
+        self._candidates, self._terms = candidates, terms
+        self._weight = np.ones(len(target)) if candidates.weight is None else candidates.weight
+        # Around their means the targets keep their digits, however large the means are.
+        self.centre = np.average(target, axis=0, weights=self._weight)
+        self._target = addable(target - self.centre)
+        self._weighted = self._target * self._weight[:, None]
+        self._own = candidates.sums(self._target)
+        self._overlap = np.zeros((_ROOM, len(candidates)))
+        squares = float((self._weighted * self._target).sum())
+        whole = float(self._weight @ np.square(target).sum(axis=1))
+        self._least = max(_NOTHING * squares, _NOTHING**2 * whole)
+        sums = self._weighted.sum(axis=0)
+        self._ridge = GrowingRidge(total=candidates.total, sums=sums, squares=squares, strength=terms.ridge)
+        self._covered: list[Bools] = []
+        self._seen: set[bytes] = set()
+        self.sizes: list[float] = []
+        self.votes, self.loss = [self._ridge.votes()], [self._ridge.loss()]
+
+    def __len__(self) -> int:
+        return len(self._covered)
+
+    def gains(self, signs: Ints) -> Floats:
+        """What each candidate explains of the residual, -1 if nothing."""
+        votes, sizes = self.votes[-1], self._candidates.sizes
+        sums = self._own - sizes[:, None] * votes[0] - self._overlap[: len(self)].T @ votes[1:]
+        return self._gain(sums, sizes, signs)
+
+    def gains_of(self, covered: Bools, signs: Ints) -> Floats:
+        """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
+        marks = covered.astype(np.float64)
+        gains = self._gain(marks @ self._residual, marks @ self._weight, signs)
+        known = np.array([_key(mask) in self._seen for mask in covered])
+        return np.where(known, -1.0, gains)
+
+    def _gain(self, sums: Floats, sizes: Floats, signs: Ints) -> Floats:
+        """‖Σ residuals‖² over a rule's samples, averaged; a vote that is held to a sign explains nothing against it."""
+        spread = sizes * (1.0 - sizes / self._candidates.total) + self._terms.shrinkage
+        gain = np.square(sums).sum(axis=1) / np.maximum(spread, np.finfo(np.float64).tiny)
+        nothing = (gain <= self._least) | ((signs != 0) & (sums[:, 0] * signs <= 0))
+        return np.asarray(np.where(nothing, -1.0, gain))
+
+    @cached_property
+    def _residual(self) -> Floats:
+        """What is left of the targets, times the weights."""
+        votes = self.votes[-1]
+        left = self._target - votes[0]
+        for covered, vote in zip(self._covered, votes[1:], strict=True):
+            left -= covered[:, None] * vote
+        return np.asarray(left * self._weight[:, None])
+
+    def enter(self, covered: Bools, sign: int) -> None:
+        """A rule enters, and all votes are fitted again."""
+        counts = np.where(covered, self._weight, 0.0)
+        size = float(counts.sum())
+        common = np.array([size, *(counts @ mine for mine in self._covered)])
+        self._ridge.add(common, size=size, sums=self._weighted[covered].sum(axis=0), sign=sign)
+        if len(self) == len(self._overlap):
+            self._overlap = np.concatenate([self._overlap, np.zeros_like(self._overlap)])
+        self._overlap[len(self)] = self._candidates.overlap(covered)
+        self._covered.append(covered)
+        self._seen.add(_key(covered))
+        self.sizes.append(size)
+        self.votes.append(self._ridge.votes())
+        self.loss.append(self._ridge.loss())
+        self.__dict__.pop("_residual", None)
+
+
+def _key(covered: Bools) -> bytes:
+    return np.packbits(covered).tobytes()
+
+
+class _Contest:
+    """The candidates that are still free, and the rules that were taken from among them."""
+
+    def __init__(self, candidates: Candidates, X: Any, constraints: Constraints, tries: int) -> None:
+        self._candidates, self._X, self._constraints, self._tries = candidates, X, constraints, tries
+        self._rules = candidates.rules()
+        self._signs = constraints.signs(self._rules)
+        self._uses = _users(self._rules, constraints.required)
+        self._free = np.ones(len(candidates), dtype=bool)
+        self._unmet = np.ones(len(constraints.required), dtype=bool)
+        self._taken: list[tuple[int, Bools]] = []
+
+    def note(self, given: RuleSet) -> None:
+        """Rules that came from elsewhere may use what is required."""
+        self._unmet &= ~_users(given, self._constraints.required).any(axis=0)
+
+    @property
+    def unmet(self) -> Ints:
+        """Required features that no rule uses yet."""
+        return self._constraints.required[self._unmet]
+
+    def next_rule(self, fit: ForwardFit) -> tuple[Bools, int] | None:
+        """The samples and the sign of the best rule there is; ``None`` if none explains anything."""
+        while True:
+            open_to = self._free & self._uses[:, self._unmet].any(axis=1) if self._unmet.any() else self._free
+            gains = np.where(open_to, fit.gains(self._signs), -1.0)
+            if not gains.size or gains.max() <= 0:
+                return None
+            tried = [(int(j), self._tried(int(j), fit)) for j in self._leading(gains)]
+            self._free[[j for j, found in tried if found.gain <= 0]] = False
+            best = max(found.gain for _, found in tried)
+            if best > 0:
+                return self._take(*min(tried, key=lambda one: (-round(one[1].gain / best, DIGITS), one[1].kept.sum())))
+
+    def _leading(self, gains: Floats) -> Ints:
+        """The few candidates of the largest gains, those with fewer clauses first where gains are equal."""
+        few = max(1, self._tries)
+        least = -np.partition(-gains, few)[few] if len(gains) > few else -1.0
+        near = np.flatnonzero((gains > 0) & (gains >= (1.0 - 10.0**-DIGITS) * least))
+        rounded = np.round(gains[near] / gains.max(), DIGITS)
+        return near[np.lexsort((self._rules.lengths[near], -rounded))][:few]
+
+    def _tried(self, j: int, fit: ForwardFit) -> Shortened:
+        rule = self._rules.take(np.array([j]))
+        clause_signs = self._constraints.clause_signs(rule)
+
+        def gains(covered: Bools, kept: Bools) -> Floats:
+            return fit.gains_of(covered, np.sign((kept * clause_signs).sum(axis=1)))
+
+        if not self._tries:
+            covered, kept = self._candidates.covered(j), np.ones(len(rule.feature), dtype=bool)
+            return Shortened(kept, covered, float(gains(covered[None], kept[None])[0]))
+        needed = np.isin(rule.feature, self.unmet)
+        return shortened(rule, self._X, gains, needed)
+
+    def _take(self, j: int, found: Shortened) -> tuple[Bools, int]:
+        self._free[j] = False
+        self._taken.append((j, found.kept))
+        rule = keep_clauses(self._rules.take(np.array([j])), found.kept)
+        self._unmet &= ~_users(rule, self._constraints.required)[0]
+        return found.covered, int(self._constraints.signs(rule)[0])
+
+    def taken(self) -> RuleSet:
+        """The rules that were taken, in their order."""
+        rules = self._rules.take(np.array([j for j, _ in self._taken], dtype=np.intp))
+        kept = [mine for _, mine in self._taken]
+        return rules if all(mine.all() for mine in kept) else keep_clauses(rules, np.concatenate(kept))
+
+
+def _users(rules: RuleSet, features: Ints) -> Bools:
+    """Which rule uses which of some features, rules x features."""
+    owner = np.repeat(np.arange(len(rules)), rules.lengths)
+    uses = np.zeros((len(rules), len(features)), dtype=bool)
+    clause, which = np.nonzero(rules.feature[:, None] == features[None, :])
+    uses[owner[clause], which] = True
+    return uses
+
+
+def forward_path(
+    candidates: Candidates,
+    target: Floats,
+    X: Any,
+    *,
+    max_rules: int,
+    terms: Terms | None = None,
+    constraints: Constraints | None = None,
+    given: RuleSet | None = None,
+    verbose: int = 0,
+) -> ForwardPath:
+    """The rule sets of every size up to `max_rules`, each the beginning of the next.
+
+    Parameters
+    ----------
+    candidates
+        The rules to choose from; of those with equal gains the one with fewest clauses is taken, the first of those.
+    target
+        What is to be explained, samples x targets.
+    X
+        The samples, by which rules are shortened and the given ones met.
+    max_rules
+        The size of the largest set; the path ends before if nothing is left to explain.
+    terms, constraints
+        The constants, and what the rules must keep to; the candidates keep to it already.
+    given
+        Rules that enter first, whatever they gain.
+    verbose
+        Above 0 shows a bar that moves with each rule.
+    """
+    terms = terms or Terms()
+    constraints = constraints or Constraints.of(candidates.source.feature_names)
+    fit = ForwardFit(candidates, target, terms)
+    contest = _Contest(candidates, X, constraints, terms.tries)
+    if given is not None:
+        contest.note(given)
+        for mask, sign in zip(given.apply(X).toarray().T, constraints.signs(given).tolist(), strict=True):
+            fit.enter(mask, sign)
+    least = len(fit)
+    for _ in tracked(range(least, max_rules), "Choosing rules", total=max_rules - least, verbose=verbose):
+        wanting = contest.unmet.size > 0
+        found = contest.next_rule(fit)
+        if found is None:
+            break
+        fit.enter(*found)
+        least = len(fit) if wanting else least
+    constraints.check_met(contest.unmet, max_rules)
+    n = len(fit.votes)
+    votes = np.zeros((n, n, target.shape[1]))
+    for k, mine in enumerate(fit.votes):
+        votes[k, : len(mine)] = mine
+    votes[:, 0] += fit.centre
+    return ForwardPath(contest.taken(), np.array(fit.sizes), votes, np.array(fit.loss), least)

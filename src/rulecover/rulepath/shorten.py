@@ -1,0 +1,85 @@
+"""Clauses that a rule is better off without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rulecover.rules.ruleset import RuleSet
+from rulecover.typing import Bools, Floats
+
+#: Gains that differ by less than this share are equal.
+_ROUNDING = 1e-9
+
+
+def keep_clauses(rules: RuleSet, kept: Bools) -> RuleSet:
+    """The same rules with some of their clauses only.
+
+    >>> rules = RuleSet.of_intervals([{0: (1, 2), 1: (3, 4)}, {0: (5, 6)}], ["a", "b"])
+    >>> [str(rule) for rule in keep_clauses(rules, np.array([False, True, True]))]
+    ['if 3 < b <= 4', 'if 5 < a <= 6']
+    """
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return replace(
+        rules,
+        offset=before[rules.offset].astype(np.intp),
+        feature=rules.feature[kept],
+        lower=rules.lower[kept],
+        upper=rules.upper[kept],
+        missing=rules.missing[kept],
+        category=rules.category[kept],
+        paths=None,
+        evidence=None,
+        shown_lower=None,
+        shown_upper=None,
+        shown_missing=None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Shortened:
+    """A rule without needless clauses: which clauses it keeps, which samples it covers now, and what it gains."""
+
+    kept: Bools
+    covered: Bools
+    gain: float
+
+
+def shortened(rule: RuleSet, X: Any, gains: Callable[[Bools, Bools], Floats], needed: Bools | None = None) -> Shortened:
+    """Drops one clause after another, each time the one without which the gain is largest, while it does not fall.
+
+    Parameters
+    ----------
+    rule
+        A single rule.
+    X
+        The samples.
+    gains
+        From masks over the samples (rules x samples) and the clauses that each keeps (rules x clauses) to their gains.
+    needed
+        Clauses that must stay.
+    """
+    kept = np.ones(len(rule.feature), dtype=bool)
+    one_by_one = replace(keep_clauses(rule, kept), offset=np.arange(len(kept) + 1))
+    passed = np.concatenate([met for _, met in one_by_one.matcher.met(X)], axis=1)
+    failed = (~passed).sum(axis=0)  # clauses that are kept and not met
+    gain = float(gains((failed == 0)[None], kept[None])[0])
+    while kept.sum() > 1:
+        open_to = np.flatnonzero(kept if needed is None else kept & ~needed)
+        if not open_to.size:
+            break
+        without = failed[None] == ~passed[open_to]
+        fewer = np.repeat(kept[None], len(open_to), axis=0)
+        fewer[np.arange(len(open_to)), open_to] = False
+        found = gains(without, fewer)
+        # A clause that tells no sample apart changes the gain by rounding alone, and which way is chance.
+        best = int(np.flatnonzero(found >= found.max() - _ROUNDING * abs(found.max()))[0])
+        if found[best] < gain - _ROUNDING * abs(gain):
+            break
+        gain = float(found[best])
+        failed = failed - ~passed[open_to[best]]
+        kept[open_to[best]] = False
+    return Shortened(kept, failed == 0, gain)

@@ -1,0 +1,72 @@
+"""What the rules look at: how often each feature is used, where its bounds are, and what values rows have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+from rulecover.show.numbers import short_number
+from rulecover.typing import Floats
+
+if TYPE_CHECKING:
+    from rulecover.rules.ruleset import RuleSet
+
+_BINS = 40
+
+
+def feature_use(rules: RuleSet) -> list[tuple[str, int]]:
+    """Each feature that occurs and how many rules use it, most used first; levels of one column count as one."""
+    used = Counter(name for rule in rules for name in sorted({clause.name for clause in rule.clauses}))
+    return sorted(used.items(), key=lambda item: (-item[1], item[0]))
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A feature's values as a histogram, with the bounds that rules have on it.
+
+    Parameters
+    ----------
+    bars
+        Of the histogram, those that are not empty: where they start and how wide they are, in per cent of the range,
+        and how high they are, from 0 to 1.
+    bounds
+        Where the bounds are, in per cent of the range.
+    ends
+        The range, in text.
+    """
+
+    bars: tuple[tuple[float, float, float], ...]
+    bounds: tuple[float, ...]
+    ends: tuple[str, str]
+
+
+def strips(rules: RuleSet, X: Any) -> dict[str, Strip]:
+    """A strip for each feature of numbers that rules use, by name; X is as the rules see it."""
+    made = {}
+    for f in rules.matcher.columns.tolist():
+        mine = (rules.feature == f) & (rules.category < 0)
+        bounds = np.concatenate([rules.lower[mine], rules.upper[mine]])
+        bounds = np.unique(bounds[np.isfinite(bounds)])
+        if f in rules.levels or f in rules.categories or not bounds.size:
+            continue
+        column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else np.asarray(X[:, f])
+        values = column.astype(np.float64)[np.isfinite(column.astype(np.float64))]
+        made[rules.feature_names[f]] = _strip(values, bounds)
+    return made
+
+
+def _strip(values: Floats, bounds: Floats) -> Strip:
+    low, high = float(values.min(initial=bounds[0])), float(values.max(initial=bounds[-1]))
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    counts = np.histogram(values, bins=_BINS, range=(low, high))[0]
+    heights, width = counts / max(counts.max(), 1), 100 / _BINS
+    return Strip(
+        bars=tuple((k * width, width, float(heights[k])) for k in np.flatnonzero(counts).tolist()),
+        bounds=tuple((100 * (bounds - low) / (high - low)).tolist()),
+        ends=(short_number(float(f"{low:.4g}")), short_number(float(f"{high:.4g}"))),
+    )

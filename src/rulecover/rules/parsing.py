@@ -1,0 +1,179 @@
+"""From the texts of rules to their clauses: names become columns, labels become category codes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rulecover.data.categories import Categories, CategorySet, plain_name
+from rulecover.exceptions import RuleTextError
+from rulecover.rules.grammar import Condition, Label, error, parse
+from rulecover.rules.rule import Clause
+
+#: A bound between 0 and 1 for a 0/1 column.
+_HALF = 0.5
+
+
+def parse_rules(
+    texts: Iterable[str],
+    feature_names: Sequence[str],
+    categories: Mapping[str, Sequence[Any]] | None = None,
+    levels: Mapping[int, tuple[str, str]] | None = None,
+) -> tuple[list[list[Clause]], Categories]:
+    """The clauses of each rule, columns in order and one interval and one set a column at most, and all categories.
+
+    See `RuleSet.from_text` for the parameters.
+    """
+    given = list(texts)
+    if isinstance(texts, str):
+        raise RuleTextError(f"the rules are one text, {texts[:40]!r}; give a list of texts, one a rule.")
+    columns = _Columns.of(feature_names, categories or {}, levels or {})
+    parsed = [parse(text, columns.names, rule, columns.levels) for rule, text in enumerate(given)]
+    columns = columns.with_labels_of(parsed)
+    rules = [
+        _merged([columns.clause(each, text, rule) for each in conditions], text, rule)
+        for rule, (text, conditions) in enumerate(zip(given, parsed, strict=True))
+    ]
+    return rules, columns.categories
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What names and labels stand for.
+
+    Parameters
+    ----------
+    place
+        The number of each column.
+    categories
+        The category behind each code, for columns of categories.
+    levels
+        The 0/1 column that stands for a name and a level.
+    """
+
+    place: dict[str, int]
+    categories: Categories
+    levels: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        feature_names: Sequence[str],
+        categories: Mapping[str, Sequence[Any]],
+        levels: Mapping[int, tuple[str, str]],
+    ) -> _Columns:
+        place = {str(name): f for f, name in enumerate(feature_names)}
+        if len(place) < len(feature_names):
+            raise RuleTextError("column names must differ, or text cannot tell which column is meant; rename one.")
+        unknown = sorted(set(categories) - set(place))
+        if unknown:
+            raise RuleTextError(f"categories are given for {unknown[0]!r}, but no column has that name.")
+        by_level: dict[str, dict[str, int]] = {}
+        for column, (name, level) in levels.items():
+            by_level.setdefault(name, {})[level] = column
+        return cls(place, {place[name]: tuple(known) for name, known in categories.items()}, by_level)
+
+    @property
+    def names(self) -> list[str]:
+        return list({**self.place, **self.levels})
+
+    def with_labels_of(self, rules: Iterable[Iterable[Condition]]) -> _Columns:
+        """Columns whose labels are words and not known yet are columns of these categories."""
+        found: dict[int, set[str]] = {}
+        words: set[int] = set()
+        for condition in (each for rule in rules for each in rule if each.labels and each.name not in self.levels):
+            column = self.place[condition.name]
+            found.setdefault(column, set()).update(label.text for label in condition.labels or ())
+            if any(label.number is None for label in condition.labels or ()):
+                words.add(column)
+        new = {column: tuple(sorted(found[column])) for column in words if column not in self.categories}
+        return replace(self, categories={**self.categories, **new})
+
+    def clause(self, said: Condition, text: str, rule: int) -> tuple[Clause, int]:
+        """The clause behind a condition, and where in the text it stands."""
+        if said.name in self.levels and said.labels is not None:
+            return self._level(said, text, rule), said.position
+        if said.name not in self.place:
+            raise error(text, rule, said.position, f"{said.name!r} has levels, so say = or ≠ and one of them")
+        column = self.place[said.name]
+        plain = Clause(column, said.name, said.lower, said.upper, said.missing)
+        if said.labels is None:
+            if column in self.categories and (math.isfinite(said.lower) or math.isfinite(said.upper)):
+                raise error(text, rule, said.position, f"{said.name!r} has categories, not numbers: say in {{…}}")
+            return plain, said.position
+        number = said.labels[0].number
+        if said.equal and column not in self.categories and number is not None:
+            return replace(plain, lower=math.nextafter(number, -math.inf), upper=number), said.position
+        codes = {self._code(column, said.name, label, text, rule) for label in said.labels}
+        chosen = CategorySet(tuple(sorted(codes)), said.others)
+        return replace(plain, categories=chosen, known=self.categories.get(column, ())), said.position
+
+    def _code(self, column: int, name: str, label: Label, text: str, rule: int) -> float:
+        if column not in self.categories:
+            assert label.number is not None
+            return label.number
+        known = {plain_name(category): float(code) for code, category in enumerate(self.categories[column])}
+        if label.text not in known and (label.number or 0) >= len(known):  # a code that has no name
+            return float(label.text)
+        if label.text not in known:
+            some = ", ".join(list(known)[:5]) + ("…" if len(known) > 5 else "")
+            raise error(text, rule, label.position, f"{name!r} has no category {label.text!r}, it has {some}")
+        return known[label.text]
+
+    def _level(self, said: Condition, text: str, rule: int) -> Clause:
+        levels = self.levels[said.name]
+        label = (said.labels or ())[0]
+        if len(said.labels or ()) > 1 or label.text not in levels:
+            raise error(text, rule, label.position, f"{said.name!r} {_asked_for(levels)}")
+        lower, upper = (-math.inf, _HALF) if said.others else (_HALF, math.inf)
+        return Clause(levels[label.text], said.name, lower, upper, said.missing, level=label.text)
+
+
+def _asked_for(levels: Iterable[str]) -> str:
+    known = list(levels)
+    if len(known) == 1:
+        return f"is {known[0]} or not: say = {known[0]} or ≠ {known[0]}"
+    return f"has levels {', '.join(known)}; name one of them"
+
+
+def _merged(clauses: Sequence[tuple[Clause, int]], text: str, rule: int) -> list[Clause]:
+    """One interval and one set a column at most: what holds of all that was said of it."""
+    kept: dict[tuple[int, bool], Clause] = {}
+    for clause, position in clauses:
+        key = clause.feature, clause.categories is not None
+        both = _both(kept[key], clause) if key in kept else clause
+        if both.is_empty():
+            raise error(text, rule, position, f"no value of {clause.name!r} satisfies the rule up to here")
+        kept[key] = both
+    return [kept[key] for key in sorted(kept)]
+
+
+def _both(one: Clause, two: Clause) -> Clause:
+    missing = one.missing and two.missing
+    if one.categories is not None and two.categories is not None:
+        return replace(one, categories=one.categories & two.categories, missing=missing)
+    return replace(one, lower=max(one.lower, two.lower), upper=min(one.upper, two.upper), missing=missing)
+
+
+def clauses_of_lines(columns: Mapping[str, Sequence[Any]], feature_names: Sequence[str]) -> list[list[Clause]]:
+    """The clauses of rules given as a table with a line for each clause; see `RuleSet.from_frame`."""
+    place = {str(name): f for f, name in enumerate(feature_names)}
+    rules: dict[Any, list[tuple[Clause, int]]] = {}
+    n_lines = len(columns["rule"])
+    empty = [None] * n_lines
+    fields = (columns.get(name, empty) for name in ("rule", "feature", "lower", "upper", "missing"))
+    for line, (rule, name, lower, upper, missing) in enumerate(zip(*fields, strict=True)):
+        if str(name) not in place:
+            raise RuleTextError(f"line {line} is about {name!r}, but no column has that name.")
+        clause = Clause(place[str(name)], str(name), _or(lower, -math.inf), _or(upper, math.inf), bool(_or(missing, 0)))
+        if clause.is_empty():
+            raise RuleTextError(f"line {line}: no value lies in ({clause.lower}, {clause.upper}]; give lower < upper.")
+        rules.setdefault(rule, []).append((clause, line))
+    return [_merged(clauses, f"the lines of rule {rule!r}", j) for j, (rule, clauses) in enumerate(rules.items())]
+
+
+def _or(value: Any, default: float) -> float:
+    """The number in a cell, or what an empty cell means."""
+    return default if value is None or math.isnan(value) else float(value)

@@ -1,0 +1,142 @@
+"""Rules and clauses one by one, as people read them; loops over many work on the arrays of a `RuleSet`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rulecover.data.categories import CategorySet
+from rulecover.show.numbers import amount, bound_text, short_number, spoken
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One condition on one feature, for people: ``lower < x <= upper``, a set of categories, or missing.
+
+    Parameters
+    ----------
+    feature, name
+        The column's number and name.
+    lower, upper
+        The interval, open below and closed above.
+    missing
+        Whether a missing value satisfies the clause.
+    categories
+        The codes that satisfy the clause, in place of an interval.
+    level
+        For a 0/1 column that stands for ``name = level``.
+    known
+        The category behind each code, from 0, if they have names.
+    zero
+        Whether 0 satisfies the clause, if that is not for the interval to say: where 0 counts as missing.
+    """
+
+    feature: int
+    name: str
+    lower: float = -np.inf
+    upper: float = np.inf
+    missing: bool = False
+    categories: CategorySet | None = None
+    level: str | None = None
+    known: Sequence[Any] = ()
+    zero: bool | None = None
+
+    def __str__(self) -> str:
+        short = None if self.categories is None else self.categories.shortest(self.known)
+        return replace(self, categories=short).exact
+
+    @property
+    def exact(self) -> str:
+        """The clause in words that are true of unknown categories too, where `str` takes the fewest."""
+        text, by_number = self._condition(), self.lower < 0 <= self.upper
+        also = ["0"] * (self.zero is True and not by_number) + ["missing"] * self.missing
+        if text:
+            text += " but not 0" if self.zero is False and by_number else ""
+            return f"({' or '.join([text, *also])})" if also else text
+        if self._takes_all():
+            never = "neither 0 nor missing" if self.zero is False else "not missing"
+            return f"{self.name} is {'anything' if self.missing else never}"
+        return f"{self.name} is {' or '.join(also) or 'missing'}"
+
+    def _takes_all(self) -> bool:
+        if self.categories is not None:
+            return self.categories == CategorySet((), others=True)
+        return self.lower == -np.inf and self.upper == np.inf
+
+    def is_empty(self) -> bool:
+        """Whether nothing satisfies the clause."""
+        if self.missing:
+            return False
+        return self.lower >= self.upper if self.categories is None else self.categories == CategorySet(())
+
+    def _condition(self) -> str:
+        if self.categories is not None:  # without codes only a missing value, or every other one, is meant
+            return f"{self.name} {self.categories.text(self.known)}" if self.categories.codes else ""
+        if self.level is not None and self.lower == -np.inf and 0 <= self.upper < 1:
+            return f"{self.name} ≠ {self.level}"
+        if self.level is not None and 0 <= self.lower < 1 and self.upper == np.inf:
+            return f"{self.name} = {self.level}"
+        return self._interval()
+
+    def _interval(self) -> str:
+        if self.lower == np.inf or (self.lower, self.upper) == (-np.inf, np.inf):  # missing, or anything but that
+            return ""
+        above, lower = bound_text(self.lower, (">", ">="))
+        below, upper = bound_text(self.upper, ("<=", "<"))
+        if self.lower == -np.inf:
+            return f"{self.name} {below} {upper}"
+        if self.upper == np.inf:
+            return f"{self.name} {above} {lower}"
+        if math.nextafter(self.lower, math.inf) == self.upper:
+            return f"{self.name} = {short_number(self.upper)}"
+        return f"{lower} {above.replace('>', '<')} {self.name} {below} {upper}"
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """One rule, for people: its clauses and, if it has met data, what it found there.
+
+    Parameters
+    ----------
+    clauses
+        All of them must hold.
+    prediction, support, impurity, cost
+        The class it votes for or the mean of its numbers, the (weighted) number of samples it covers, the impurity and
+        the price; ``None`` before the rule has met data.
+    purity, counts
+        Of classes: the share of the predicted class among the samples, and the number of each class.
+    spread, adds
+        Of numbers: their standard deviation, and what the rule adds to the answer where values were fitted.
+    """
+
+    clauses: tuple[Clause, ...]
+    prediction: Any = None
+    support: float | None = None
+    purity: float | None = None
+    counts: dict[Any, float] | None = None
+    impurity: float | None = None
+    cost: float | None = None
+    spread: float | None = None
+    adds: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The condition alone, such as ``age > 30 and 1000 < income <= 2000``."""
+        return " and ".join(str(clause) for clause in self.clauses) or "always"
+
+    @property
+    def exact(self) -> str:
+        """The condition in words that are true of unknown categories too."""
+        return " and ".join(clause.exact for clause in self.clauses) or "always"
+
+    def __str__(self) -> str:
+        if self.support is None:
+            return f"if {self.text}"
+        samples = amount(self.support)
+        if self.purity is None:
+            return f"if {self.text} then {spoken(self.prediction)} ± {spoken(self.spread or 0.0)} ({samples} samples)"
+        return f"if {self.text} then {self.prediction} ({samples} samples, {100 * self.purity:.0f} %)"

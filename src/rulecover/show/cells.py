@@ -1,0 +1,99 @@
+"""The table of rules in the report, cell by cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rulecover.show.text import printable
+
+if TYPE_CHECKING:
+    from rulecover.rules.rule import Rule
+
+#: Classes beyond this many share one colour; their names stand beside the bars.
+_COLOURS = 8
+
+
+def colour(k: int) -> int:
+    """The number of the colour of class k."""
+    return min(k, _COLOURS)
+
+
+@dataclass(frozen=True)
+class Head:
+    """A column: its name, what is in it, whether numbers fall at the first sort, and what it means, if that is said.
+
+    What is in it: "number", "clauses", "label", "mix" (the bar of the classes) or "range" (mean and spread as a bar).
+    """
+
+    name: str
+    kind: str = "number"
+    falling: bool = True
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One class in a bar: its name, colour, rows and share."""
+
+    name: str
+    colour: int
+    rows: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows: its text, what it is sorted by, and what the kinds of its column need beside.
+
+    Parameters
+    ----------
+    text
+        For people, or for those who cannot see a bar.
+    key
+        A number or a text to sort by.
+    clauses
+        The conditions, each by itself.
+    colour
+        Of a label.
+    mix
+        The parts of a bar.
+    span
+        Of a range: where it starts, its middle, and its width, in per cent.
+    """
+
+    text: str
+    key: float | str
+    clauses: tuple[str, ...] = ()
+    colour: int = 0
+    mix: tuple[Part, ...] = ()
+    span: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class RuleCells:
+    """The table: its columns, the cells of each rule, and a sentence on the bars.
+
+    Parameters
+    ----------
+    heads, rows
+        Columns and cells.
+    about
+        What the bars show.
+    classes
+        The names of the classes and their colours; nothing for numbers.
+    thens
+        For each rule the number of the class that it speaks for.
+    """
+
+    heads: tuple[Head, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    about: str
+    classes: tuple[tuple[str, int], ...] = ()
+    thens: tuple[int, ...] = ()
+
+
+def clauses_cell(rule: Rule) -> Cell:
+    """The conditions of a rule, sorted by their number."""
+    clauses = tuple(printable(str(clause)) for clause in rule.clauses)
+    return Cell(" and ".join(clauses) or "always", len(clauses), clauses=clauses or ("always",))

@@ -1,0 +1,65 @@
+"""Cells, figures and names as plain text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rulecover.report.summary import Score
+
+
+def score_table(scores: Sequence[Score], measure: str = "accuracy") -> str:
+    """The score and the size of each model, aligned."""
+    rows = [(each.name, score(each.accuracy), each.size) for each in scores]
+    return aligned([("", measure, "size"), *rows], right=(False, True, False))
+
+
+def score(value: float) -> str:
+    """A score with three digits after the point, and no sign on a zero.
+
+    >>> score(0.5), score(-0.0001)
+    ('0.500', '0.000')
+    """
+    return f"{round(value, 3) + 0.0:.3f}"
+
+
+def percent(share: float) -> str:
+    """A share in per cent that says 0 or 100 only where it is.
+
+    >>> percent(0.5), percent(0.9996), percent(0.0003), percent(1)
+    ('50 %', '>99 %', '<1 %', '100 %')
+    """
+    whole = round(100 * share)
+    if whole == 100 and share < 1:
+        return ">99 %"
+    return "<1 %" if whole == 0 and share > 0 else f"{whole} %"
+
+
+def aligned(rows: Sequence[tuple[str, ...]], *, right: tuple[bool, ...]) -> str:
+    """Rows of cells in columns of equal width."""
+    widths = [max(_width(row[c]) for row in rows) for c in range(len(right))]
+    lines = []
+    for row in rows:
+        spaces = [" " * (w - _width(cell)) for cell, w in zip(row, widths, strict=True)]
+        cells = [s + cell if r else cell + s for cell, s, r in zip(row, spaces, right, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def printable(text: str) -> str:
+    r"""The text with line ends and control characters written out: a name cannot break a table or steer a terminal.
+
+    >>> print(printable("red\x1b[0m"))
+    red\x1b[0m
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal: wide letters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)

@@ -1,0 +1,134 @@
+"""How the views speak of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rulecover.show.cells import Cell, Head, Part, RuleCells, clauses_cell, colour
+from rulecover.show.numbers import amount
+from rulecover.show.text import percent, printable
+from rulecover.targets.view import SAMPLES, Column
+
+if TYPE_CHECKING:
+    from rulecover.rules.rule import Rule
+    from rulecover.rules.ruleset import RuleSet
+    from rulecover.targets.evidence import ClassEvidence
+
+
+@dataclass(frozen=True, eq=False)
+class ClassView:
+    """Rules that predict a class; see `TargetView`."""
+
+    seen: ClassEvidence
+
+    measure: ClassVar[str] = "accuracy"
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("then", lambda rule: printable(str(rule.prediction)), right=False),
+        SAMPLES,
+        Column("purity", lambda rule: percent(rule.purity or 0.0)),
+    )
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        seen, best, support = self.seen, self.seen.best, self.seen.support
+        purity = seen.shares.max(axis=1, initial=0.0)
+        return {
+            "support": whole(support),
+            "share": support / seen.total,
+            "prediction": seen.classes[best],
+            "purity": purity,
+            "lift": purity / (seen.totals[best] / seen.total),
+            **{f"count_{label}": whole(seen.sums[:, k]) for k, label in enumerate(seen.classes)},
+        }
+
+    @property
+    def kind(self) -> str:
+        return f"{len(self.seen.classes):,} {'class' if len(self.seen.classes) == 1 else 'classes'}"
+
+    @property
+    def naive(self) -> tuple[str, Any]:
+        return "most frequent class", self.seen.classes[self.seen.totals.argmax()]
+
+    def score(self, answers: Any, y: Any) -> float:
+        """The share of right answers."""
+        return float(np.mean(np.asarray(answers) == np.asarray(y)))
+
+    def fidelity_in_words(self, fidelity: float) -> str:
+        return f"The rules agree with the model they come from on {percent(fidelity)} of the held-out rows."
+
+    def conclusion(self, rule: Rule) -> str:
+        assert rule.counts is not None and rule.support is not None and rule.purity is not None
+        right, all_of = amount(rule.counts[rule.prediction]), amount(rule.support)
+        samples = "sample" if all_of == "1" else "samples"
+        return f"{printable(str(rule.prediction))}: {right} of {all_of} {samples}, {percent(rule.purity)}"
+
+    def speaks_for(self, vote: Sequence[float]) -> str:
+        """The class to which the vote adds most, and how much."""
+        most = max(vote)
+        return f"{self.seen.classes.tolist()[list(vote).index(most)]} {most:+.2g}"
+
+    def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
+        if not votes:
+            return []
+        if not any(votes[0]):
+            return ["The votes of the rules that a row meets are added, and the class with most of them is the answer."]
+        classes = [printable(str(label)) for label in self.seen.classes.tolist()]
+        default = ", ".join(f"{value:+.3g} for {label}" for label, value in zip(classes, votes[0], strict=True))
+        return [f"Every row begins with the default vote, {default}; the votes of the rules that it meets are added."]
+
+    def fidelity_in_figures(self, fidelity: float) -> tuple[str, str]:
+        return "Agreement with the model", percent(fidelity)
+
+    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> RuleCells:
+        names = tuple(printable(str(label)) for label in self.seen.classes.tolist())
+        best = [vote.index(max(vote)) for vote in votes] if votes else self.seen.best.tolist()
+        said = [f" {max(vote):+.2g}" for vote in votes] if votes else [""] * len(rules)
+        return RuleCells(
+            heads=_HEADS,
+            rows=tuple(self._cells(j, rule, names, best[j], said[j]) for j, rule in enumerate(rules)),
+            about="Every rule that a row meets votes. The bar shows the classes among the training rows that the rule "
+            "covers.",
+            classes=tuple((name, colour(k)) for k, name in enumerate(names)),
+            thens=tuple(best),
+        )
+
+    def _cells(self, j: int, rule: Rule, names: tuple[str, ...], best: int, said: str) -> tuple[Cell, ...]:
+        assert rule.counts is not None and rule.support is not None and rule.purity is not None
+        mix = tuple(
+            Part(names[k], colour(k), amount(count), count / rule.support)
+            for k, count in enumerate(rule.counts.values())
+            if count
+        )
+        share = rule.support / self.seen.total
+        lift = rule.purity / float(self.seen.totals[self.seen.best[j]] / self.seen.total)
+        return (
+            Cell(str(j), j),
+            clauses_cell(rule),
+            Cell(names[best] + said, names[best], colour=colour(best)),
+            Cell(", ".join(f"{part.name} {part.rows}" for part in mix), rule.purity, mix=mix),
+            Cell(amount(rule.support), rule.support),
+            Cell(percent(share), share),
+            Cell(percent(rule.purity), rule.purity),
+            Cell(f"{lift:.2f}", lift),
+        )
+
+
+_HEADS = (
+    Head("Rule", falling=False),
+    Head("If", "clauses", falling=False),
+    Head("Then", "label", falling=False),
+    Head("Classes", "mix"),
+    Head("Samples", meaning="Training rows that the rule covers; a row may meet several rules."),
+    Head("Share", meaning="Samples over all training rows."),
+    Head("Purity", meaning="Share of the most frequent class among the samples."),
+    Head("Lift", meaning="Purity over the share of that class in all training rows."),
+)
+
+
+def whole(sums: Any) -> Any:
+    """Counts as integers where nothing was weighted."""
+    return sums.astype(np.int64) if (sums == np.round(sums)).all() else sums

@@ -1,0 +1,131 @@
+"""How the views speak of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rulecover.show.cells import Cell, Head, RuleCells, clauses_cell
+from rulecover.show.numbers import amount, signed, spoken
+from rulecover.show.text import percent
+from rulecover.targets.classes.view import whole
+from rulecover.targets.view import SAMPLES, Column
+
+if TYPE_CHECKING:
+    from rulecover.rules.rule import Rule
+    from rulecover.rules.ruleset import RuleSet
+    from rulecover.targets.evidence import NumericEvidence
+
+
+_MET = (
+    Column("mean", lambda rule: spoken(float(rule.prediction))),
+    Column("spread", lambda rule: spoken(rule.spread or 0.0)),
+    SAMPLES,
+)
+_FITTED = (Column("adds", lambda rule: signed(rule.adds or 0.0)), *_MET)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberView:
+    """Rules that predict a number; see `TargetView`."""
+
+    seen: NumericEvidence
+
+    measure: ClassVar[str] = "R²"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return _MET if self.seen.adds is None else _FITTED
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        seen = self.seen
+        figures = {
+            "support": whole(seen.support),
+            "share": seen.support / seen.total,
+            "mean": seen.mean,
+            "spread": seen.spread,
+        }
+        return figures if seen.adds is None else figures | {"adds": seen.adds}
+
+    @property
+    def kind(self) -> str:
+        mean, spread = self.seen.of_all
+        return f"numbers, {spoken(mean)} ± {spoken(spread)}"
+
+    @property
+    def naive(self) -> tuple[str, Any]:
+        return "mean of all rows", self.seen.of_all[0]
+
+    def score(self, answers: Any, y: Any) -> float:
+        """R², 1 for equal numbers and 0 for their mean."""
+        from sklearn.metrics import r2_score
+
+        return float(r2_score(y, answers))
+
+    def fidelity_in_words(self, fidelity: float) -> str:
+        share = percent(min(1.0, max(0.0, fidelity)))
+        return f"The rules explain {share} of the variance of the model they come from on the held-out rows."
+
+    def conclusion(self, rule: Rule) -> str:
+        assert rule.support is not None and rule.spread is not None
+        all_of = amount(rule.support)
+        samples = "sample" if all_of == "1" else "samples"
+        found = f"{spoken(float(rule.prediction))} ± {spoken(rule.spread)} over {all_of} {samples}"
+        if rule.adds is None:
+            return found
+        return f"{signed(rule.adds)} (the mean is {found})"
+
+    def speaks_for(self, vote: Sequence[float]) -> str:
+        return signed(vote[0])
+
+    def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
+        if self.seen.default is None:
+            return []
+        return [f"Every row begins with {spoken(self.seen.default)}, and the rules that it meets add to that."]
+
+    def fidelity_in_figures(self, fidelity: float) -> tuple[str, str]:
+        return "R² with the model", f"{fidelity:.3f}"
+
+    def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> RuleCells:
+        mean, spread = self.seen.mean, self.seen.spread
+        ends = np.concatenate([mean - spread, mean + spread]) if len(rules) else np.array(self.seen.of_all[:1])
+        low, high = float(ends.min()), float(ends.max())
+        answered = "" if self.seen.adds is not None else "The answer for a row is the mean of the rules that it meets. "
+        return RuleCells(
+            heads=tuple(head for head in _HEADS if head.name != "Adds" or self.seen.adds is not None),
+            rows=tuple(self._cells(j, rule, low, (high - low) or 1.0) for j, rule in enumerate(rules)),
+            about=f"{answered}The bar shows the mean of the training rows that a rule covers, and their spread, from "
+            f"{spoken(low)} to {spoken(high)}.",
+        )
+
+    def _cells(self, j: int, rule: Rule, low: float, reach: float) -> tuple[Cell, ...]:
+        assert rule.support is not None and rule.spread is not None
+        mean, spread, share = float(rule.prediction), rule.spread, rule.support / self.seen.total
+        span = 100 * (mean - spread - low) / reach, 100 * (mean - low) / reach, 200 * spread / reach
+        adds = () if rule.adds is None else (Cell(signed(rule.adds), rule.adds),)
+        return (
+            Cell(str(j), j),
+            clauses_cell(rule),
+            *adds,
+            Cell(spoken(mean), mean),
+            Cell(spoken(spread), spread),
+            Cell(f"{spoken(mean)} ± {spoken(spread)}", mean, span=span),
+            Cell(amount(rule.support), rule.support),
+            Cell(percent(share), share),
+        )
+
+
+_HEADS = (
+    Head("Rule", falling=False),
+    Head("If", "clauses", falling=False),
+    Head("Adds", meaning="What is added to the answer for a row that meets the rule."),
+    Head("Mean", meaning="Of the numbers of the training rows that the rule covers."),
+    Head("Spread", meaning="Their standard deviation."),
+    Head("Range", "range"),
+    Head("Samples", meaning="Training rows that the rule covers; a row may meet several rules."),
+    Head("Share", meaning="Samples over all training rows."),
+)

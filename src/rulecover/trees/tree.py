@@ -1,0 +1,331 @@
+"""The one neutral form of every foreign tree, and the rules of its leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rulecover.data.categories import Categories, CategorySet, Lookup, intersections
+from rulecover.data.columns import Columns
+from rulecover.rules.ruleset import Paths, RuleSet
+from rulecover.typing import Array, Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Node arrays: a sample goes left when ``x[feature] <= threshold``, or NaN and `missing_left`.
+
+    Leaves have ``left == -1``. Thresholds are float64 and compared with float64, whatever the library compares.
+
+    Parameters
+    ----------
+    feature, threshold, left, right, missing_left
+        One entry a node.
+    category, category_sets
+        Where a node's `category` is not -1, a sample goes left when ``x[feature] in category_sets[category]``, sorted
+        codes; any other value but NaN goes right. ``None`` where no node splits on categories.
+    value
+        What each leaf says, nodes x outputs, if the reader knows.
+    """
+
+    feature: Ints
+    threshold: Floats
+    left: Ints
+    right: Ints
+    missing_left: Bools
+    _: KW_ONLY
+    category: Ints | None = None
+    category_sets: tuple[Floats, ...] = ()
+    value: Floats | None = None
+
+    def apply(self, X: Any) -> Ints:
+        """The leaf of each row, by node number: all rows one level down at a time."""
+        node = np.zeros(X.shape[0], dtype=np.intp)
+        moving = np.arange(X.shape[0]) if self.left[0] >= 0 else np.zeros(0, dtype=np.intp)
+        while moving.size:
+            at = node[moving]
+            node[moving] = np.where(self.goes_left(X, moving, at), self.left[at], self.right[at])
+            moving = moving[self.left[node[moving]] >= 0]
+        return node
+
+    def goes_left(self, X: Any, rows: Ints, at: Ints) -> Bools:
+        """Whether each of the rows goes left at the inner node that it has come to."""
+        value = np.asarray(X[rows, self.feature[at]], dtype=np.float64).ravel()
+        return np.where(np.isnan(value), self.missing_left[at], self._passes(at, value))
+
+    def _passes(self, at: Ints, value: Floats) -> Bools:
+        """What the nodes say of values that are not missing."""
+        passes = np.asarray(value <= self.threshold[at])
+        if self.category is None:
+            return passes
+        wanted = self.category[at]
+        return np.where(wanted >= 0, self._lookup(value, wanted), passes)
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup.of(self.category_sets)
+
+    @property
+    def leaves(self) -> Ints:
+        return np.flatnonzero(self.left < 0)
+
+    def on_columns(self, columns: Ints) -> Tree:
+        """The same tree where its feature f is column ``columns[f]`` of wider data."""
+        return replace(self, feature=np.where(self.left >= 0, columns[self.feature], self.feature))
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsemble:
+    """The trees of a model, and the fast way to send rows through them.
+
+    Parameters
+    ----------
+    trees
+        In the model's order.
+    routes
+        For each tree a function from prepared data to the leaf of each row, by node number: the library's own
+        compiled code where there is one.
+    prepare
+        Turns data as users give it into what the routes take, once for all trees.
+    feature_names
+        The names that the model was trained with, if it knows them.
+    n_features
+        The number of columns that the model was trained with.
+    categories
+        For a column of category codes: its number and the category behind each code, from 0.
+    frame_categories
+        The categories of each category column of a data frame, in the order of these columns, where the model knows no
+        more of them.
+    zero_missing
+        The columns in which 0 counts as missing.
+    output
+        For each tree the output (the class) whose score it adds to, -1 for all of them; ``None`` for all trees.
+    keeps_columns
+        Whether prepared data are still rows x columns.
+    columns
+        How data become the columns of the trees, where they are not numbers as they are given.
+    weight
+        What each tree counts in the model, where trees count differently.
+    classifies
+        Whether a booster was trained to tell classes, or numbers; ``None`` if it does not say.
+    """
+
+    trees: tuple[Tree, ...]
+    routes: tuple[Callable[[Any], Ints], ...]
+    prepare: Callable[[Any], Any]
+    n_features: int
+    feature_names: tuple[str, ...] | None = None
+    categories: Categories = field(default_factory=dict)
+    frame_categories: tuple[tuple[Any, ...], ...] = ()
+    zero_missing: tuple[int, ...] = ()
+    output: Ints | None = None
+    columns: Columns | None = None
+    keeps_columns: bool = True
+    weight: Floats | None = None
+    classifies: bool | None = None
+
+    @cached_property
+    def asked(self) -> Ints:
+        """The columns that a tree asks."""
+        asked = [tree.feature[tree.left >= 0] for tree in self.trees]
+        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *asked]))
+
+    def rules(self) -> RuleSet:
+        """Every leaf as a rule, tree by tree, each in the order of its nodes.
+
+        A leaf that contradicts itself, as the symmetric trees of CatBoost have them, is a rule that no row meets.
+
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from rulecover import read_trees
+        >>> X, y = load_iris(return_X_y=True)
+        >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+        >>> print(read_trees(tree).rules().shown_for(X))  # bounds as short as these rows allow
+        rule  if
+           0  x3 <= 0.8
+           1  0.8 < x3 <= 1.7
+           2  x3 > 1.7
+        """
+        leaves = [tree.leaves for tree in self.trees]
+        return Leaves(
+            self.trees,
+            tree=np.repeat(np.arange(len(leaves)), [len(nodes) for nodes in leaves]),
+            node=np.concatenate([np.zeros(0, dtype=np.intp), *leaves]),
+            feature_names=self.feature_names or tuple(f"x{f}" for f in range(self.n_features)),
+            categories=self.categories,
+            zero_missing=self.zero_missing,
+        ).rules()
+
+    def matrix(self, X: Any) -> Any:
+        """Data as users give them as the columns of the trees; only those that a tree asks are looked at."""
+        return X if self.columns is None else self.columns.matrix(X, self.asked)
+
+    def strength(self, tree: Ints, node: Ints) -> Floats | None:
+        """What the model gives to leaves: the weight of the tree times the size of what the leaf says.
+
+        The size is ``|v|`` for a leaf that adds v to one score, ``max v - min v`` for one that adds to several, and 1
+        where leaves say nothing of the kind. ``None`` if all leaves of the model are alike in this.
+        """
+        valued = all(each.value is not None for each in self.trees)
+        if self.weight is None and not valued:
+            return None
+        sizes = [_sizes(each.value) if valued and each.value is not None else np.ones(1) for each in self.trees]
+        first = np.concatenate([[0], np.cumsum([len(size) for size in sizes])])
+        weight = np.ones(len(self.trees)) if self.weight is None else self.weight
+        return np.asarray(np.concatenate(sizes)[first[tree] + (node if valued else 0)] * weight[tree])
+
+
+def _sizes(value: Floats) -> Floats:
+    return np.asarray(np.abs(value[:, 0]) if value.shape[1] == 1 else np.ptp(value, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """Leaves of several trees, rules that are not yet written out: leaf j is a node of tree ``tree[j]``."""
+
+    trees: tuple[Tree, ...]
+    tree: Ints
+    node: Ints
+    feature_names: tuple[str, ...]
+    categories: Categories = field(default_factory=dict)
+    zero_missing: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def take(self, leaves: Ints) -> Leaves:
+        return replace(self, tree=self.tree[leaves], node=self.node[leaves])
+
+    def join(self, other: Leaves) -> Leaves:
+        """These leaves followed by those of other trees."""
+        return replace(
+            self,
+            trees=self.trees + other.trees,
+            tree=np.concatenate([self.tree, other.tree + len(self.trees)]),
+            node=np.concatenate([self.node, other.node]),
+        )
+
+    def rules(self) -> RuleSet:
+        """The path from the root to each leaf as a rule."""
+        nodes = _Nodes.of(self.trees)
+        paths = nodes.paths_to(nodes.first[self.tree] + self.node)
+        rules = merged(replace(paths, zero_missing=self.zero_missing), self.feature_names)
+        return replace(rules, categories=self.categories, zero_missing=self.zero_missing)
+
+
+@dataclass(frozen=True, eq=False)
+class _Nodes:
+    """The nodes of all trees in one table, so that all paths are climbed at once."""
+
+    first: Ints
+    parent: Ints
+    is_left: Bools
+    feature: Ints
+    threshold: Floats
+    missing_left: Bools
+    category: Ints
+    category_sets: tuple[Floats, ...]
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree]) -> _Nodes:
+        sizes = [len(tree.left) for tree in trees]
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        parent = np.full(first[-1], -1, dtype=np.intp)
+        is_left = np.zeros(first[-1], dtype=bool)
+        for start, tree in zip(first, trees, strict=False):
+            inner = np.flatnonzero(tree.left >= 0)
+            parent[start + tree.left[inner]] = start + inner
+            parent[start + tree.right[inner]] = start + inner
+            is_left[start + tree.left[inner]] = True
+
+        def joined(name: str) -> Array:
+            return np.concatenate([getattr(tree, name) for tree in trees])
+
+        numeric = joined("feature"), joined("threshold"), joined("missing_left")
+        return cls(first, parent, is_left, *numeric, *joined_categories(trees))
+
+    def paths_to(self, nodes: Ints) -> Paths:
+        """The comparisons on the way to each node, root first."""
+        rule, child = np.arange(len(nodes)), nodes
+        levels: list[tuple[Ints, Ints]] = []
+        while rule.size:
+            below = self.parent[child] >= 0
+            rule, child = rule[below], child[below]
+            levels.append((rule, child))
+            child = self.parent[child]
+        owner = np.concatenate([r for r, _ in reversed(levels)]) if levels else np.zeros(0, dtype=np.intp)
+        reached = np.concatenate([c for _, c in reversed(levels)]) if levels else np.zeros(0, dtype=np.intp)
+        order = np.argsort(owner, kind="stable")
+        reached = reached[order]
+        above = ~self.is_left[reached]
+        asked = self.parent[reached]
+        offset = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(nodes)))]).astype(np.intp)
+        used, place = np.unique(self.category[asked], return_inverse=True)
+        first_set = np.count_nonzero(used < 0)
+        return Paths(
+            offset=offset,
+            feature=self.feature[asked],
+            bound=self.threshold[asked],
+            above=above,
+            missing=self.missing_left[asked] != above,
+            category=place - first_set,
+            category_sets=tuple(self.category_sets[k] for k in used[first_set:]),
+        )
+
+
+def joined_categories(trees: Sequence[Tree]) -> tuple[Ints, tuple[Floats, ...]]:
+    """The place of each node's set in the list of all trees' sets, -1 for a threshold; and the list."""
+    places: list[Ints] = []
+    sets: list[Floats] = []
+    for tree in trees:
+        mine = np.full(len(tree.left), -1, dtype=np.intp) if tree.category is None else tree.category
+        places.append(np.where(mine >= 0, mine + len(sets), -1))
+        sets += tree.category_sets
+    return np.concatenate(places), tuple(sets)
+
+
+def merged(paths: Paths, feature_names: tuple[str, ...]) -> RuleSet:
+    """The rules of paths, all comparisons on one feature made one clause; NaN must pass every one of them."""
+    n_rules = len(paths.offset) - 1
+    owner = np.repeat(np.arange(n_rules), np.diff(paths.offset))
+    # An interval and a set on one feature stay two clauses.
+    clause = 2 * (owner * len(feature_names) + paths.feature) + (paths.category >= 0)
+    order = np.argsort(clause, kind="stable")
+    paths_of, feature, bound = owner[order], paths.feature[order], paths.bound[order]
+    above, missing, category = paths.above[order], paths.missing[order], paths.category[order]
+    starts = np.flatnonzero(np.diff(clause[order], prepend=-1))
+    if not starts.size:  # reduceat knows no empty list
+        return replace(RuleSet.of_intervals([{}] * n_rules, feature_names), paths=paths)
+    bounded = category < 0
+    which, sets = _merged_sets(paths.category_sets, category, above, feature, starts)
+    return RuleSet(
+        offset=np.concatenate([[0], np.cumsum(np.bincount(paths_of[starts], minlength=n_rules))]).astype(np.intp),
+        feature=feature[starts],
+        lower=np.maximum.reduceat(np.where(bounded & above, bound, -np.inf), starts),
+        upper=np.minimum.reduceat(np.where(bounded & ~above, bound, np.inf), starts),
+        missing=np.logical_and.reduceat(missing, starts),
+        category=which,
+        feature_names=feature_names,
+        category_sets=sets,
+        paths=paths,
+    )
+
+
+def _merged_sets(
+    known: tuple[Floats, ...], category: Ints, outside: Bools, feature: Ints, starts: Ints
+) -> tuple[Ints, tuple[CategorySet, ...]]:
+    """For each clause the place of the set that passes all its comparisons, -1 for an interval; and the sets."""
+    which = np.full(len(starts), -1, dtype=np.intp)
+    sets: tuple[CategorySet, ...] = ()
+    clause_of = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(category)))
+    for f in np.unique(feature[category >= 0]):
+        mine = np.flatnonzero((category >= 0) & (feature == f))
+        clauses, first = np.unique(clause_of[mine], return_index=True)
+        place, distinct = intersections(known, category[mine], outside[mine], first)
+        which[clauses] = place + len(sets)
+        sets += distinct
+    return which, sets

@@ -1,0 +1,133 @@
+"""What to say of a row that no rule covers (a missed sample)."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from rulecover.coverage import addable
+from rulecover.rules.matching import CHUNK
+from rulecover.rules.ruleset import RuleSet
+from rulecover.typing import Floats, Ints
+from rulecover.voting.vote import MajorityVote, Vote
+
+
+class Fallback(Protocol):
+    """From the missed rows to votes, rows x columns, and to how much each rule weighed in, rows x rules."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats: ...
+
+    def weights(self, vote: Vote, X: Any) -> Floats: ...
+
+
+class _ByRules(ABC):
+    by_rules: ClassVar[bool] = True  # looks at no other columns than the rules do
+
+    @abstractmethod
+    def weights(self, vote: Vote, X: Any) -> Floats: ...
+
+    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
+        chunks = (X[start : start + CHUNK] for start in range(0, X.shape[0], CHUNK))
+        parts = [self._votes(vote, chunk) for chunk in chunks]
+        return np.concatenate(parts) if parts else np.zeros((0, vote.votes.shape[1]))
+
+    def _votes(self, vote: Vote, X: Any) -> Floats:
+        return vote.at_distance(np.asarray(self.weights(vote, X) @ vote.afar.votes))
+
+
+@dataclass(frozen=True)
+class Closest(_ByRules):
+    """The paper's text: the rules with the largest share of accepted clauses vote.
+
+    A clause is one feature's interval here, however many comparisons of the tree went into it.
+    """
+
+    name: str = "closest"
+
+    def weights(self, vote: Vote, X: Any) -> Floats:
+        accepted = vote.rules.accepted(X)
+        return np.asarray(accepted == accepted.max(axis=1, keepdims=True), dtype=np.float64)
+
+
+#: Votes are multiplied by a common multiple of the rules' lengths up to here; beyond, thirds and the like are rounded.
+_LARGEST_MULTIPLE = 2**40
+
+
+def comparisons(rules: RuleSet) -> Ints:
+    """The number of comparisons of each rule as its tree makes them, or of clauses where it came from no tree."""
+    return np.diff(rules.offset if rules.paths is None else rules.paths.offset)
+
+
+def per_comparison(vote: Vote) -> Floats:
+    """What each rule says for one accepted comparison, all times the same number, so that sums are exact.
+
+    In whatever order they are added, then, and on whatever machine: thirds would be rounded, a third of six is two.
+    """
+    lengths = np.maximum(comparisons(vote.rules), 1)
+    multiple = math.lcm(*lengths.tolist())
+    scale = float(multiple if multiple <= _LARGEST_MULTIPLE else 1)
+    votes = vote.votes * (scale / lengths)[:, None]
+    if isinstance(vote, MajorityVote):
+        return addable(votes, times=lengths[:, None])
+    return np.column_stack([addable(column, times=lengths) for column in votes.T])  # each has a unit of its own
+
+
+@dataclass(frozen=True)
+class AllRules(_ByRules):
+    """The authors' program, and the paper's tables: every rule votes, times its share of accepted comparisons.
+
+    The comparisons are the tree's own, from the root to the leaf, repeated ones counted each time.
+    """
+
+    name: str = "all"
+
+    def weights(self, vote: Vote, X: Any) -> Floats:
+        return vote.rules.accepted(X, along_paths=True)
+
+    def _votes(self, vote: Vote, X: Any) -> Floats:
+        accepted = np.rint(self.weights(vote, X) * comparisons(vote.rules))
+        return vote.at_distance(np.asarray(accepted @ per_comparison(vote.afar)))
+
+
+@dataclass(frozen=True)
+class MajorityClass:
+    """What the whole training data say: the shares of the classes, or the mean."""
+
+    by_rules: ClassVar[bool] = True
+    name: str = "majority"
+
+    def weights(self, vote: Vote, X: Any) -> Floats:
+        return np.zeros((X.shape[0], len(vote.rules)))
+
+    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
+        return np.tile(vote.of_all_samples, (X.shape[0], 1))
+
+
+@dataclass(frozen=True)
+class SourceModel:
+    """The model that the rules were read from answers itself."""
+
+    name: str = "model"
+
+    def weights(self, vote: Vote, X: Any) -> Floats:
+        return np.zeros((X.shape[0], len(vote.rules)))
+
+    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
+        return vote.of_model(model, X)
+
+
+FALLBACKS: dict[str, Fallback] = {
+    fallback.name: fallback for fallback in (Closest(), AllRules(), MajorityClass(), SourceModel())
+}
+
+#: The same for numbers, where the whole training data have no most frequent class but a mean.
+NUMERIC_FALLBACKS: dict[str, Fallback] = {
+    fallback.name: fallback for fallback in (MajorityClass(name="mean"), Closest(), AllRules(), SourceModel())
+}

@@ -1,0 +1,58 @@
+"""Every Python example in the documentation runs, and what it says of the command line is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from matplotlib import pyplot
+from typer.testing import CliRunner
+
+from rulecover.cli.main import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+WITH_PYTHON = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=name)
+def test_the_python_examples_of_a_page_run_from_top_to_bottom(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
+    names: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, name(page), "exec"), names)
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=name)
+def test_links_to_files_lead_to_files(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_readme_begins_with_the_demo_and_the_tests() -> None:
+    commands = [line.split("#")[0].strip() for line in blocks(ROOT / "README.md", "sh")[0].splitlines()]
+
+    assert commands == ["make demo", "make test"]
+
+
+def test_options_named_in_the_documentation_exist() -> None:
+    commands = [command.callback.__name__ for command in app.registered_commands if command.callback]
+    helps = [CliRunner().invoke(app, [command, "--help"]).stdout for command in commands]
+    known = set(re.findall(r"--[a-z-]+", "".join([*helps, CliRunner().invoke(app, ["--help"]).stdout])))
+    pages = [(ROOT / "docs" / page).read_text() for page in ("cli.md", "study.md")]
+    shown = "\n".join([*pages, *blocks(ROOT / "README.md", "sh")])
+
+    assert set(re.findall(r"--[a-z][a-z-]+", shown)) <= known

@@ -1,0 +1,265 @@
+"""Exported code, executed, answers as the model does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+import polars as pl
+import pytest
+from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, named_case, text_case
+from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor, RuleSet, explain
+from rulecover.exceptions import ExportError, MissingExtraError, UnreadableModelError
+from rulecover.export import (
+    conditions,
+    from_json,
+    scored_rules,
+    to_javascript,
+    to_json,
+    to_onnx,
+    to_pandas,
+    to_pmml,
+    to_polars,
+    to_python,
+)
+from rulecover.voting.fallback import Closest
+
+
+def executed(source: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(compile(source, "exported", "exec"), names)
+    return names
+
+
+def by_python(case: Case) -> list[tuple[Any, ...]]:
+    predict = executed(to_python(case.model))["predict"]
+    answers = [predict(row) for row in case.rows()]
+    return [
+        (each["prediction"], *each.get("probabilities", ()), ",".join(map(str, each["rules"])), each["decided_by"])
+        for each in answers
+    ]
+
+
+def by_pandas(case: Case) -> list[tuple[Any, ...]]:
+    frame = pd.DataFrame(case.X, columns=list(case.rules.rules.feature_names), index=np.arange(len(case.X)) * 3)
+    answers = executed(to_pandas(case.model))["predict"](frame)
+    assert answers.index.equals(frame.index)
+    return list(answers.itertuples(index=False, name=None))
+
+
+def by_polars(case: Case) -> list[tuple[Any, ...]]:
+    frame = pl.DataFrame(case.X, schema=list(case.rules.rules.feature_names))
+    return frame.select(to_polars(case.model)).unnest("answer").rows()
+
+
+def by_onnx(case: Case) -> list[tuple[Any, ...]]:
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(to_onnx(case.model).SerializeToString(), settings)
+    outputs = dict(
+        zip([output.name for output in session.get_outputs()], session.run(None, {"X": case.X}), strict=True)
+    )
+    shares = outputs.get("probabilities", np.zeros((len(case.X), 0))).tolist()
+    texts = [",".join(map(str, np.flatnonzero(row))) for row in outputs["rules"]]
+    by = np.where(outputs["missed"], case.rules.fallback, "rules").tolist()
+    answers = outputs["prediction"].tolist()
+    return [(answer, *each, text, b) for answer, each, text, b in zip(answers, shares, texts, by, strict=True)]
+
+
+EXPORTS = {"python": by_python, "pandas": by_pandas, "polars": by_polars, "onnx": by_onnx}
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_exported_code_answers_as_the_model_does(export: str) -> None:
+    for case in cases():
+        assert EXPORTS[export](case) == case.table()
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_all_categories_but_some_are_the_others(export: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditions, "conditions_of", all_but)
+    for case in coded_cases():
+        assert EXPORTS[export](case) == case.table()
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("export", EXPORTS)
+def test_hostile_names_of_columns_and_classes_are_only_names(export: str, hostile: str) -> None:
+    case = hostile_case(hostile)
+
+    assert EXPORTS[export](case) == case.table()
+
+
+@pytest.mark.parametrize("name", ["f(); import os", "class", "", "_met", "VOTES", "größe", "a b"])
+@pytest.mark.parametrize("export", [to_python, to_pandas])
+def test_a_function_has_a_plain_name(export: Any, name: str) -> None:
+    with pytest.raises(ExportError, match="plain name"):
+        export(hostile_case("x").model, name=name)
+
+
+@pytest.mark.parametrize("name", ["f(); alert(1)", "", "a-b", "größe"])
+def test_a_javascript_function_has_a_plain_name(name: str) -> None:
+    with pytest.raises(ExportError, match="plain name"):
+        to_javascript(hostile_case("x").model, name=name)
+
+
+def test_exported_python_needs_no_package_at_all(tmp_path: Path) -> None:
+    (tmp_path / "rules.py").write_text(to_python(hostile_case("age").model))
+    ask = "import sys; sys.path.insert(0, sys.argv[1]); import rules; print(rules.predict({'age': 1, 'other': 2.5}))"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", ask, tmp_path], capture_output=True, text=True, check=True)
+
+    assert "'decided_by': 'rules'" in done.stdout
+
+
+def test_none_is_missing_and_text_is_no_number_in_python() -> None:
+    case = hostile_case("age")
+    predict = executed(to_python(case.model))["predict"]
+
+    assert predict({"age": None, "other": 2.5}) == predict({"age": float("nan"), "other": 2.5})
+    with pytest.raises(TypeError, match="column 'age' is '12'"):
+        predict({"age": "12", "other": 2.5})
+    with pytest.raises(KeyError, match="age"):
+        predict({"other": 2.5})
+
+
+def test_null_is_missing_in_data_frames() -> None:
+    case = hostile_case("age")
+    known = {"age": [1.0, None, 0.5], "other": [2.5, 2.5, None]}
+    meant = case.model.predict_proba([[1.0, 2.5], [np.nan, 2.5], [0.5, np.nan]])
+    by_pandas = executed(to_pandas(case.model))["predict"](pd.DataFrame(known, dtype="Float64"))
+    by_polars = pl.DataFrame(known).lazy().select(to_polars(case.model)).unnest("answer").collect()
+
+    assert by_pandas.iloc[:, 1:3].to_numpy().tolist() == meant.tolist()
+    assert by_polars[:, 1:3].to_numpy().tolist() == meant.tolist()
+
+
+@pytest.mark.parametrize("made", [text_case, named_case])
+def test_levels_and_categories_are_read_from_the_text(made: Any) -> None:
+    case, raw = made()
+    predict = executed(to_python(case.model))["predict"]
+    by_pandas = executed(to_pandas(case.model))["predict"](pd.DataFrame(raw))
+    by_polars = pl.DataFrame(raw).select(to_polars(case.model)).unnest("answer")
+
+    assert [tuple(predict(row)["probabilities"]) for row in raw] == [row[1:3] for row in case.table()]
+    assert case.model.predict_proba(pd.DataFrame(raw)).tolist() == case.probabilities
+    assert case.model.predict_proba(pl.DataFrame(raw)).tolist() == case.probabilities
+    assert list(by_pandas.itertuples(index=False, name=None)) == case.table()
+    assert by_polars.rows() == case.table()
+
+
+# What is exported ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mirco() -> MIRCOClassifier:
+    return MIRCOClassifier(random_state=0).fit(*load_iris(return_X_y=True, as_frame=True))
+
+
+def test_zeros_that_are_missing_are_so_in_onnx() -> None:
+    case, _ = named_case()
+
+    assert by_onnx(case) == case.table()
+
+
+def test_a_bare_rule_set_votes_by_counts(mirco: MIRCOClassifier) -> None:
+    X, _ = load_iris(return_X_y=True, as_frame=True)
+
+    assert (scored_rules(mirco.rules_).predict_proba(X) == mirco.predict_proba(X)).all()
+
+
+def test_scored_rules_take_lists_arrays_frames_and_sparse_rows(mirco: MIRCOClassifier) -> None:
+    from scipy.sparse import csr_array
+
+    X, _ = load_iris(return_X_y=True, as_frame=True)
+    model, meant = scored_rules(mirco), mirco.predict(X).tolist()
+
+    for rows in (X, X.to_numpy(), X.to_numpy().tolist(), X.astype("Float64"), pl.DataFrame(X.to_dict("list"))):
+        assert model.predict(rows).tolist() == meant
+    assert model.predict(csr_array(X.to_numpy())).tolist() == meant
+    assert not model.missed(X).any()
+
+
+def test_what_cannot_be_exported_is_refused_with_a_way_out(mirco: MIRCOClassifier) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ExportError, match=r"fallback 'model'.*set_params"):
+        to_python(MIRCOClassifier(fallback="model", random_state=0).fit(X, y))
+    with pytest.raises(ExportError, match="fallback 'closest'"):
+        to_python(MIRCOClassifier(fallback=_Mine(), random_state=0).fit(X, y))
+    with pytest.raises(NotFittedError):
+        to_python(MIRCOClassifier())
+    with pytest.raises(UnreadableModelError, match="LogisticRegression is nothing"):
+        to_python(LogisticRegression())
+    with pytest.raises(ExportError, match="met no data"):
+        to_python(RuleSet.of_intervals([{0: (0, 1)}], ["a"]))
+    with pytest.raises(ExportError, match="several types"):
+        to_onnx(mixed_labels())
+    with pytest.raises(ExportError, match="several types"):
+        to_pmml(mixed_labels())
+    with pytest.raises(ExportError, match="no XML file"):
+        to_pmml(hostile_case("bell \a").model)
+
+
+def test_any_size_of_a_path_is_exported_and_none_as_a_rule_that_always_holds() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    path = RulePathClassifier(max_rules=3, choose="last", random_state=0).fit(X, y)
+    of_numbers = RulePathRegressor(max_rules=3, choose="last", random_state=0).fit(X, X.iloc[:, 3] + 5)
+
+    for size in (2, 0):
+        read = from_json(to_json(path.at(size)))
+        assert read.predict_proba(X).tolist() == path.at(size).predict_proba(X).tolist()
+        assert from_json(to_json(of_numbers.at(size))).predict(X).tolist() == of_numbers.at(size).predict(X).tolist()
+    assert [rule.text for rule in read.rules] == ["always"]
+
+
+class _Mine(Closest):
+    """A fallback of somebody's own, under a name that is known."""
+
+
+def mixed_labels() -> Any:
+    from dataclasses import replace
+
+    from rulecover.export.model import Classes
+
+    return replace(hostile_case("x").model, answer=Classes(np.array(["text", 1], dtype=object)))
+
+
+def test_a_label_that_no_format_holds_is_named() -> None:
+    from dataclasses import replace
+
+    from rulecover.export.model import Classes
+
+    labels = np.array([pd.Timestamp("2020-01-01"), pd.Timestamp("2021-01-01")], dtype=object)
+    with pytest.raises(ExportError, match="type Timestamp"):
+        to_python(replace(hostile_case("x").model, answer=Classes(labels)))
+
+
+def test_a_missing_package_is_named_with_the_extra_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    import rulecover.export
+
+    monkeypatch.delattr(rulecover.export, "to_sql", raising=False)
+    monkeypatch.setattr(rulecover.export, "find_spec", lambda package: None)
+    with pytest.raises(MissingExtraError, match=r"to_sql needs the package sqlglot.*rulecover\[sql\]"):
+        _ = rulecover.export.to_sql
+
+
+def test_a_booster_of_categories_is_exported_by_their_names() -> None:
+    rng = np.random.default_rng(0)
+    colours = pd.Categorical(rng.choice(["red", "it's", "b"], 300))
+    frame = pd.DataFrame({"age": rng.normal(40, 10, 300), "colour": colours})
+    y = np.where((frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no")
+    booster = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=4, categorical_features="from_dtype")
+    few = explain(booster.fit(frame, y), frame, y)
+    assert (few.rules_.category >= 0).any()
+    predict = executed(to_python(few))["predict"]
+    said = [predict(row)["prediction"] for row in frame.to_dict("records")]
+    assert said == few.predict(frame).tolist() == from_json(to_json(few)).predict(frame).tolist()

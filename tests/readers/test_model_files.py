@@ -1,0 +1,277 @@
+"""Model files are read by our own parsers: what is damaged is refused by an error of ours, without crash or hang."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from boosters import CASES
+from damage import JSON_DAMAGE, TEXT_DAMAGE, check_sound
+
+from rulecover import read_trees
+from rulecover.exceptions import DamagedModelError, RulecoverError
+from rulecover.readers.files.model_file import read_text
+
+#: No file here is large: what takes longer hangs.
+_SECONDS = 10.0
+
+
+@functools.cache
+def model_files(library: str, n: int = 20) -> list[str]:
+    texts = []
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(n):
+            path = Path(folder) / f"{seed}.json"
+            CASES[library](seed).save(str(path))
+            texts.append(path.read_text(encoding="utf-8"))
+    return texts
+
+
+@pytest.mark.parametrize("library", CASES)
+def test_damaged_files_are_refused_or_still_hold_trees(library: str, n_files: int) -> None:
+    files = model_files(library)
+    kinds = TEXT_DAMAGE if library == "lightgbm" else JSON_DAMAGE
+    refused = 0
+    for seed in range(n_files):
+        rng = np.random.default_rng(seed)
+        damaged = kinds[int(rng.integers(len(kinds)))](rng, files[seed % len(files)])
+        started = time.perf_counter()
+        try:
+            check_sound(read_text(damaged))
+        except RulecoverError:
+            refused += 1
+        assert time.perf_counter() - started < _SECONDS, f"seed {seed}"
+    assert refused > n_files // 5
+
+
+@pytest.mark.parametrize("library", CASES)
+def test_a_file_cut_in_half_is_refused(library: str, tmp_path: Path) -> None:
+    for text in model_files(library)[:5]:
+        (tmp_path / "half").write_text(text[: len(text) // 2], encoding="utf-8")
+        with pytest.raises(DamagedModelError, match="half is no whole"):
+            read_trees(tmp_path / "half")
+
+
+# One field at a time --------------------------------------------------------------------------------------------
+
+
+def xgboost_with(change: Callable[[dict[str, Any]], Any], *, categories: bool = False) -> str:
+    """A model file of XGBoost whose first tree, of one with categories if asked for, was changed."""
+    for text in model_files("xgboost"):
+        document = json.loads(text)
+        booster = document["learner"]["gradient_booster"]
+        model = booster["model"] if "model" in booster else booster["gbtree"]["model"]
+        tree = model["trees"][0]
+        plain = tree["tree_param"]["size_leaf_vector"] == "1" and len(tree["left_children"]) > 4
+        if plain and bool(tree["categories_nodes"]) == categories and tree["tree_param"]["num_deleted"] == "0":
+            change(tree)
+            return json.dumps(document)
+    raise AssertionError("no such model")
+
+
+def leaf(tree: dict[str, Any]) -> int:
+    return tree["left_children"].index(-1)
+
+
+def make_cycle(tree: dict[str, Any]) -> None:
+    """A branch of the root and a leaf inside that branch change places: each node has one parent as before."""
+    left, right = tree["left_children"], tree["right_children"]
+    sides = [left, right] if left[left[0]] >= 0 else [right, left]
+    branch = sides[0][0]
+    node = branch
+    while left[left[node]] >= 0:
+        node = left[node]
+    sides[0][0], left[node] = left[node], branch
+
+
+XGBOOST_DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "a child beyond the nodes": (lambda t: t["left_children"].__setitem__(0, 999), "beyond the"),
+    "a negative child": (lambda t: t["right_children"].__setitem__(0, -7), "negative number"),
+    "the root as a child": (lambda t: t["left_children"].__setitem__(0, 0), "is the root"),
+    "a cycle": (make_cycle, "cannot be reached"),
+    "a node with two parents": (lambda t: t["right_children"].__setitem__(0, t["left_children"][0]), "two parents"),
+    "a leaf on one side only": (lambda t: t["left_children"].__setitem__(0, -1), "-1 where left_children are"),
+    "a list too short": (lambda t: t["left_children"].pop(), "a list of"),
+    "a list too long": (lambda t: t["split_indices"].append(0), "a list of"),
+    "other lists too short": (lambda t: t["sum_hessian"].pop(), "numbers for each of"),
+    "fractions for numbers": (lambda t: t["split_indices"].__setitem__(0, 0.5), "whole numbers"),
+    "a feature beyond the model's": (lambda t: t["split_indices"].__setitem__(0, 99), "feature beyond"),
+    "a negative feature": (lambda t: t["split_indices"].__setitem__(0, -1), "feature beyond"),
+    "a threshold that is none": (lambda t: t["split_conditions"].__setitem__(0, float("nan")), "no number"),
+    "an infinite threshold": (lambda t: t["split_conditions"].__setitem__(0, float("inf")), "no number"),
+    "an infinite leaf": (lambda t: t["split_conditions"].__setitem__(leaf(t), float("inf")), "not finite"),
+    "an odd direction": (lambda t: t["default_left"].__setitem__(0, 2), "zeros and ones"),
+    "nodes that were never cut off": (lambda t: t["tree_param"].__setitem__("num_deleted", "2"), "cannot be reached"),
+    "no nodes": (lambda t: t["tree_param"].__setitem__("num_nodes", "0"), "a whole number from 1"),
+    "text for a list": (lambda t: t.__setitem__("left_children", "abc"), "must be a list"),
+    "no thresholds": (lambda t: t.pop("split_conditions"), "has no 'split_conditions'"),
+}
+
+
+@pytest.mark.parametrize("name", XGBOOST_DAMAGE)
+def test_a_tree_of_xgboost_that_is_none_is_refused(name: str) -> None:
+    change, message = XGBOOST_DAMAGE[name]
+    with pytest.raises(DamagedModelError, match=message):
+        read_text(xgboost_with(change))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t["categories_segments"].__setitem__(0, 10**6), "places among"),
+        (lambda t: t["categories_sizes"].__setitem__(0, -1), "places among"),
+        (lambda t: t["categories_nodes"].__setitem__(0, 999), "numbers of the"),
+        (lambda t: t["categories"].__setitem__(0, -1), "codes from 0"),
+        (
+            lambda t: [t[f"categories_{name}"].pop() for name in ("nodes", "segments", "sizes")],
+            "every node that splits",
+        ),
+    ],
+)
+def test_categories_of_xgboost_that_are_not_there_are_refused(change: Any, message: str) -> None:
+    with pytest.raises(DamagedModelError, match=message):
+        read_text(xgboost_with(change, categories=True))
+
+
+def test_a_chain_of_nodes_without_end_is_refused() -> None:
+    def chain(tree: dict[str, Any]) -> None:
+        n = 2 * 20_000 + 1
+        inner = np.arange(n) % 2 == 0
+        inner[-1] = False
+        tree["left_children"] = np.where(inner, np.arange(n) + 1, -1).tolist()
+        tree["right_children"] = np.where(inner, np.arange(n) + 2, -1).tolist()
+        for name in ("split_indices", "split_conditions", "default_left", "split_type"):
+            tree[name] = [0] * n
+        for name in ("parents", "base_weights", "loss_changes", "sum_hessian"):
+            tree[name] = [0] * n
+        tree["tree_param"]["num_nodes"] = str(n)
+
+    with pytest.raises(DamagedModelError, match="levels deep"):
+        read_text(xgboost_with(chain))
+
+
+def lightgbm_with(key: str, words: Callable[[list[str]], list[str]]) -> str:
+    """A model file of LightGBM, the first such line of a tree that splits changed."""
+    for text in model_files("lightgbm"):
+        lines = text.split("\n")
+        for k, line in enumerate(lines):
+            name, _, value = line.partition("=")
+            if name == key and len(value.split()) >= 2:
+                lines[k] = f"{key}={' '.join(words(value.split()))}"
+                return "\n".join(lines)
+    raise AssertionError("no such model")
+
+
+@pytest.mark.parametrize(
+    ("key", "words", "message"),
+    [
+        ("left_child", lambda w: ["999", *w[1:]], "beyond the"),
+        ("left_child", lambda w: ["-999", *w[1:]], "a leaf beyond its"),
+        ("left_child", lambda w: ["0", *w[1:]], "is the root"),
+        ("right_child", lambda w: [w[1], *w[1:]], "two parents"),
+        ("left_child", lambda w: w[1:], "numbers, not"),
+        ("split_feature", lambda w: ["77", *w[1:]], "feature beyond"),
+        ("split_feature", lambda w: ["-1", *w[1:]], "feature beyond"),
+        ("split_feature", lambda w: ["1.5", *w[1:]], "must be"),
+        ("threshold", lambda w: ["nan"] * len(w), "no number|numbers of the"),
+        ("threshold", lambda w: ["1e", *w[1:]], "must be"),
+        ("decision_type", lambda w: ["12", *w[1:]], "from 0 to 11"),
+        ("decision_type", lambda w: ["-1", *w[1:]], "from 0 to 11"),
+        ("leaf_value", lambda w: ["inf", *w[1:]], "not finite"),
+        ("leaf_value", lambda w: [*w, "1"], "numbers, not"),
+        ("leaf_count", lambda w: w[1:], "must be"),
+        ("split_gain", lambda w: w[1:], "must be"),
+        ("cat_boundaries", lambda w: ["0", "-5", *w[2:]], "must be|numbers, not"),
+        ("feature_names", lambda w: w[1:], "a list of"),
+        ("feature_names", lambda w: [w[0], *w[:-1]], "no two are alike"),
+        ("tree_sizes", lambda w: w[1:], "sizes of"),
+    ],
+)
+def test_a_tree_of_lightgbm_that_is_none_is_refused(key: str, words: Any, message: str) -> None:
+    with pytest.raises(DamagedModelError, match=message):
+        read_text(lightgbm_with(key, words))
+
+
+def catboost_with(change: Callable[[dict[str, Any]], Any], kind: str) -> str:
+    """A model file of CatBoost, symmetric or not, that was changed."""
+    for text in model_files("catboost"):
+        document = json.loads(text)
+        trees = document.get(kind, [])
+        if trees and ("split" in trees[0] or len(trees[0].get("splits", [])) > 1):
+            change(document)
+            return json.dumps(document)
+    raise AssertionError("no such model")
+
+
+def first_split(document: dict[str, Any]) -> dict[str, Any]:
+    if "trees" in document:
+        return document["trees"][0]["split"]
+    return document["oblivious_trees"][0]["splits"][0]
+
+
+@pytest.mark.parametrize("kind", ["trees", "oblivious_trees"])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: first_split(d).update(split_type="FloatFeature", border=1.0, float_feature_index=99), "one of the"),
+        (lambda d: first_split(d).update(split_type="FloatFeature", border=1e39, float_feature_index=0), "float32"),
+        (lambda d: first_split(d).update(split_type="FloatFeature", border=None, float_feature_index=0), "finite"),
+        (lambda d: first_split(d).update(split_type="OneHotFeature", cat_feature_index=9, value=1), "one of the"),
+        (lambda d: first_split(d).pop("split_type"), "has no 'split_type'"),
+        (lambda d: d["features_info"]["float_features"].pop(1), "numbered from 0"),
+        (lambda d: d["features_info"]["float_features"][0].update(nan_value_treatment="?"), "AsTrue"),
+        (lambda d: d["features_info"]["float_features"][0].update(flat_feature_index=1), "numbered from 0"),
+        (lambda d: d["scale_and_bias"].pop(), "a scale and a bias"),
+        (lambda d: [d.pop("trees", None), d.pop("oblivious_trees", None)], "neither oblivious_trees nor trees"),
+    ],
+)
+def test_a_model_of_catboost_that_is_none_is_refused(change: Any, message: str, kind: str) -> None:
+    with pytest.raises(DamagedModelError, match=message):
+        read_text(catboost_with(change, kind))
+
+
+def test_leaves_of_catboost_that_are_not_there_are_refused() -> None:
+    def leaves(document: dict[str, Any], name: str) -> list[float]:
+        return document["oblivious_trees"][0][name]
+
+    for change in (
+        lambda d: leaves(d, "leaf_values").pop(),
+        lambda d: leaves(d, "leaf_weights").pop(),
+        lambda d: leaves(d, "leaf_values").__setitem__(0, float("nan")),
+        lambda d: d["oblivious_trees"][0].update(splits=d["oblivious_trees"][0]["splits"] * 40),
+    ):
+        with pytest.raises(DamagedModelError):
+            read_text(catboost_with(change, "oblivious_trees"))
+    with pytest.raises(DamagedModelError, match="has no 'value'"):
+        read_text(catboost_with(lambda d: d["trees"][0].update(left={}), "trees"))
+
+
+# Other files ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x80\x04\x95", b"CBM1\x00\xff", b"{L\x00\x00\x00\x00\x00\x00\x00\x07learner{\xff", b"hello", b"[1, 2]"],
+    ids=["empty", "pickle", "CatBoost's binary", "UBJSON", "text", "a list"],
+)
+def test_files_of_other_formats_are_refused_with_the_way_out(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "model").write_bytes(content)
+    with pytest.raises(DamagedModelError, match=r"save_model\('model\.json'\).*save_model\('model\.txt'\)"):
+        read_trees(tmp_path / "model")
+
+
+def test_json_that_is_no_model_is_refused() -> None:
+    with pytest.raises(DamagedModelError, match="no model that can be read"):
+        read_text('{"a": 1}')
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_trees(tmp_path / "nowhere.json")

@@ -1,0 +1,305 @@
+"""The forward choice: its sums, its ridge and its gains, against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import lsq_linear
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from rulecover import RuleSet, read_trees
+from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
+from rulecover.rulepath.forward import Terms, forward_path
+from rulecover.rulepath.shorten import keep_clauses, shortened
+from rulecover.rulepath.sizes import best, one_standard_error, within
+from rulecover.voting.probabilities import nearest_probabilities
+from rulecover.voting.ridge import GrowingRidge
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def random_columns(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n, k, outputs = int(rng.integers(3, 30)), int(rng.integers(1, 12)), int(rng.integers(1, 4))
+    return (
+        rng.random((n, k)) < rng.uniform(0.1, 0.9),
+        rng.normal(size=(n, outputs)),
+        rng.integers(1, 4, n).astype(float),
+    )
+
+
+def grown(
+    columns: np.ndarray, target: np.ndarray, weight: np.ndarray, strength: float, signs: list[int]
+) -> GrowingRidge:
+    weighted = target * weight[:, None]
+    ridge = GrowingRidge(
+        total=weight.sum(),
+        sums=weighted.sum(axis=0),
+        squares=float((weighted * target).sum()),
+        strength=strength,
+    )
+    for j, sign in enumerate(signs):
+        mine = columns[:, j]
+        common = np.array([weight[mine].sum(), *((weight[mine & columns[:, p]]).sum() for p in range(j))])
+        ridge.add(common, size=weight[mine].sum(), sums=weighted[mine].sum(axis=0), sign=sign)
+    return ridge
+
+
+def with_ones(columns: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.ones(len(columns)), columns]).astype(float)
+
+
+@given(SEEDS)
+@settings(deadline=None)
+def test_the_growing_ridge_is_the_direct_solution(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    columns, target, weight = random_columns(rng)
+    strength = float(rng.uniform(0.1, 20))
+
+    ridge = grown(columns, target, weight, strength, [0] * columns.shape[1])
+
+    H, free = with_ones(columns), np.diag([0.0] + [strength] * columns.shape[1])
+    direct = np.linalg.solve(H.T @ (H * weight[:, None]) + free, H.T @ (target * weight[:, None]))
+    loss = (weight[:, None] * (target - H @ direct) ** 2).sum() + strength * (direct[1:] ** 2).sum()
+    assert ridge.votes() == pytest.approx(direct, rel=1e-7, abs=1e-9)
+    assert ridge.loss() == pytest.approx(loss, rel=1e-7, abs=1e-9)
+
+
+@given(SEEDS)
+@settings(deadline=None)
+def test_votes_that_are_held_to_a_sign_are_the_best_of_those(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    columns, target, weight = random_columns(rng)
+    target, strength = target[:, :1], float(rng.uniform(0.1, 20))
+    signs = rng.integers(-1, 2, columns.shape[1]).tolist()
+
+    ridge = grown(columns, target, weight, strength, signs)
+
+    H, root = with_ones(columns), np.sqrt(weight)[:, None]
+    penalty = np.sqrt(strength) * np.eye(columns.shape[1] + 1)[1:]
+    low = np.array([-np.inf, *(0.0 if s > 0 else -np.inf for s in signs)])
+    high = np.array([np.inf, *(0.0 if s < 0 else np.inf for s in signs)])
+    whole, wanted = np.vstack([H * root, penalty]), np.concatenate([(target * root)[:, 0], np.zeros(len(penalty))])
+    direct = lsq_linear(whole, wanted, (low, high), method="bvls", tol=1e-13).x
+    assert ridge.votes()[:, 0] == pytest.approx(direct, rel=1e-5, abs=1e-7)
+    assert ridge.loss() == pytest.approx(np.square(whole @ direct - wanted).sum(), rel=1e-7, abs=1e-9)
+    assert (ridge.votes()[1:, 0] * np.array(signs) >= 0).all()
+
+
+def random_candidates(seed: int, *, weighted: bool = False, missing: bool = False) -> tuple[Candidates, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 80))
+    X = np.round(rng.normal(size=(n, 4)), 1)
+    y = (X[:, 0] + X[:, 1] > rng.normal(size=n)).astype(int)
+    if missing:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    models = [
+        RandomForestClassifier(5, random_state=seed % 1000),
+        RandomForestClassifier(3, max_leaf_nodes=7, random_state=seed % 1000),
+        DecisionTreeClassifier(max_depth=1, random_state=0),
+    ]
+    model = models[seed % 3].fit(X, y)
+    weight = rng.integers(1, 5, n).astype(float) if weighted else None
+    depth = int(rng.integers(1, 6))
+    return node_candidates(read_trees(model), X, weight, tuple("abcd"), max_depth=depth, min_samples=2), X
+
+
+@given(SEEDS, st.booleans(), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_candidates_cover_what_their_rules_cover_and_add_up_over_it(seed: int, weighted: bool, missing: bool) -> None:
+    candidates, X = random_candidates(seed, weighted=weighted, missing=missing)
+    met = candidates.rules().apply(X).toarray()
+    weight = np.ones(len(X)) if candidates.weight is None else candidates.weight
+    rng = np.random.default_rng(seed)
+    values, some = rng.integers(-9, 9, (len(X), 2)).astype(float), rng.random(len(X)) < 0.5
+
+    assert [candidates.covered(j).tolist() for j in range(len(candidates))] == met.T.tolist()
+    assert candidates.sizes.tolist() == (weight @ met).tolist()
+    assert candidates.overlap(some).tolist() == ((weight * some) @ met).tolist()
+    assert candidates.sums(values).tolist() == (met.T.astype(float) @ (values * weight[:, None])).tolist()
+
+
+@given(SEEDS)
+@settings(deadline=None, max_examples=20)
+def test_rules_that_are_there_already_are_candidates_like_nodes(seed: int) -> None:
+    nodes, X = random_candidates(seed, weighted=True)
+    target = np.random.default_rng(seed).normal(size=(len(X), 1))
+
+    rules = rule_candidates(nodes.rules(), X, nodes.weight, min_samples=2)
+
+    assert rules.sizes.tolist() == nodes.sizes.tolist()
+    one, two = (forward_path(each, target, X, max_rules=5) for each in (nodes, rules))
+    assert one.rules == two.rules
+    assert one.votes == pytest.approx(two.votes)
+
+
+@given(SEEDS)
+@settings(deadline=None, max_examples=40)
+def test_every_node_within_the_depth_is_a_candidate_and_no_root(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 3))
+    forest = ExtraTreesRegressor(4, random_state=seed % 1000).fit(X, X[:, 0] * X[:, 1])
+    depth = int(rng.integers(1, 8))
+
+    found = node_candidates(read_trees(forest), X, None, tuple("abc"), max_depth=depth, min_samples=1)
+
+    wanted = 0
+    for tree in forest.estimators_:
+        path = tree.decision_path(X.astype(np.float32))
+        deep = {0: 0}
+        for node in range(tree.tree_.node_count):
+            for child in (tree.tree_.children_left[node], tree.tree_.children_right[node]):
+                if child >= 0:
+                    deep[child] = deep[node] + 1
+        reached = np.asarray(path.sum(axis=0)).ravel()
+        wanted += sum(0 < deep[node] <= depth and 0 < reached[node] < len(X) for node in deep)
+    assert len(found) == wanted
+
+
+@given(SEEDS)
+@settings(deadline=None, max_examples=40)
+def test_of_rules_that_cover_the_same_one_is_kept_and_it_is_the_shortest(seed: int) -> None:
+    candidates, X = random_candidates(seed)
+    rules = candidates.rules()
+    met = rules.apply(X).toarray().T
+
+    kept = candidates.distinct(np.argsort(rules.lengths, kind="stable"))
+
+    shortest: dict[bytes, int] = {}
+    for mask, length in zip(met, rules.lengths.tolist(), strict=True):
+        shortest[mask.tobytes()] = min(length, shortest.get(mask.tobytes(), length))
+    assert {met[j].tobytes(): int(rules.lengths[j]) for j in kept} == shortest
+    assert len(kept) == len(shortest)
+
+
+@given(SEEDS, st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_the_path_takes_the_largest_gain_at_every_step(seed: int, weighted: bool) -> None:
+    candidates, X = random_candidates(seed, weighted=weighted)
+    target = np.random.default_rng(seed).normal(size=(len(X), 2))
+    terms = Terms(ridge=2.0, shrinkage=3.0, tries=0)
+
+    path = forward_path(candidates, target, X, max_rules=6, terms=terms)
+
+    met = candidates.rules().apply(X).toarray().T.astype(float)
+    weight = np.ones(len(X)) if candidates.weight is None else candidates.weight
+    sizes = met @ weight
+    taken = path.rules.apply(X).toarray().T.astype(float)
+    for k in range(len(taken)):
+        residual = target - path.votes[k, 0] - taken[:k].T @ path.votes[k, 1 : k + 1]
+        gains = np.square(met @ (residual * weight[:, None])).sum(axis=1) / (sizes * (1 - sizes / weight.sum()) + 3.0)
+        mine = np.square(taken[k] * weight @ residual).sum()
+        size = taken[k] @ weight
+        already = (met[:, None] == taken[None, :k]).all(axis=2).any(axis=1)
+        assert mine / (size * (1 - size / weight.sum()) + 3.0) == pytest.approx(gains[~already].max(), rel=1e-6)
+
+
+@given(SEEDS)
+@settings(deadline=None, max_examples=30)
+def test_sets_are_nested_and_the_loss_never_rises(seed: int) -> None:
+    candidates, X = random_candidates(seed)
+    target = np.random.default_rng(seed).normal(size=(len(X), 1))
+
+    long, short = (forward_path(candidates, target, X, max_rules=k, terms=Terms(2.0, 3.0, 3)) for k in (8, 4))
+
+    assert (np.diff(long.loss) <= 1e-9).all()
+    assert long.rules[: len(short.rules)] == short.rules
+    assert long.votes[: len(short.votes), : len(short.votes)] == pytest.approx(short.votes)
+    covered = long.rules.apply(X).toarray().T
+    assert len({mask.tobytes() for mask in covered}) == len(covered)
+
+
+@given(SEEDS)
+@settings(deadline=None, max_examples=20)
+def test_a_constant_on_top_of_the_targets_goes_into_the_default_vote(seed: int) -> None:
+    candidates, X = random_candidates(seed)
+    target = np.random.default_rng(seed).integers(-1000, 1000, (len(X), 1)) / 256  # exact with the constant, too
+
+    low, high = (forward_path(candidates, target + constant, X, max_rules=5) for constant in (0.0, 2.0**20))
+
+    assert high.rules == low.rules
+    assert high.votes[:, 1:] == pytest.approx(low.votes[:, 1:], abs=1e-6)
+    assert high.votes[:, 0] == pytest.approx(low.votes[:, 0] + 2.0**20)
+
+
+def test_rounding_of_constant_targets_explains_nothing() -> None:
+    candidates, X = random_candidates(0)
+    noise = np.random.default_rng(0).integers(-1, 2, (len(X), 1)) * 1e-16
+
+    assert len(forward_path(candidates, 0.1 + noise, X, max_rules=5).rules) == 0
+
+
+def test_a_shortened_rule_drops_the_clause_that_does_not_help() -> None:
+    X = np.array([[x, z] for x in range(4) for z in range(4)], dtype=float)
+    rule = RuleSet.of_intervals([{0: (1, np.inf), 1: (-np.inf, 1)}], ["x", "z"])
+    wanted = X[:, 0] > 1
+
+    found = shortened(rule, X, lambda covered, kept: -(covered != wanted).sum(axis=1).astype(float))
+
+    assert found.kept.tolist() == [True, False]
+    assert found.covered.tolist() == wanted.tolist()
+    assert str(keep_clauses(rule, found.kept)[0]) == "if x > 1"
+
+
+def test_a_clause_that_tells_no_sample_apart_goes_whichever_way_the_rounding_falls() -> None:
+    X = np.arange(6.0)[:, None].repeat(2, axis=1)
+    rule = RuleSet.of_intervals([{0: (2, np.inf), 1: (1, np.inf)}], ["x", "z"])
+
+    def gains(covered: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        return np.where(covered.sum(axis=1) == 3, 1.0, 0.0) * np.where(kept.all(axis=1), 1.0, 1.0 - 1e-15)
+
+    assert shortened(rule, X, gains).kept.tolist() == [True, False]
+
+
+@given(SEEDS)
+@settings(deadline=None, max_examples=40)
+def test_a_shortened_rule_gains_no_less_and_covers_what_its_clauses_say(seed: int) -> None:
+    candidates, X = random_candidates(seed, missing=seed % 2 == 0)
+    rng = np.random.default_rng(seed)
+    worth = rng.normal(size=len(X))
+    rules = candidates.rules()
+    for j in range(min(5, len(rules))):
+        rule = rules[j : j + 1]
+
+        found = shortened(rule, X, lambda covered, kept: covered @ worth)
+
+        short = keep_clauses(rule, found.kept)
+        assert len(short.feature) >= 1
+        assert short.apply(X).toarray()[:, 0].tolist() == found.covered.tolist()
+        assert found.gain == pytest.approx(found.covered @ worth)
+        assert found.gain >= candidates.covered(j) @ worth - 1e-9
+
+
+def test_one_standard_error_takes_the_smallest_size_that_is_as_good_within_noise() -> None:
+    steady = np.array([[0.6, 0.8, 0.9, 0.9], [0.6, 0.8, 0.9, 0.9]])
+    noisy = np.array([[0.6, 0.80, 0.80, 0.75], [0.6, 0.84, 1.0, 0.75]])
+
+    assert one_standard_error(steady) == 2
+    assert best(noisy) == 2
+    assert one_standard_error(noisy) == 1
+
+
+def test_within_compares_with_the_model_and_knows_when_no_size_will_do() -> None:
+    scores = np.array([[0.5, 0.88, 0.895, 0.93]] * 2)
+
+    assert within(scores, np.array([0.9, 0.9]), 0.01) == 2
+    assert within(scores, np.array([0.9, 0.9]), 0.0) == 3
+    assert within(scores, np.array([0.99, 0.99]), 0.05) is None
+
+
+@given(SEEDS)
+@settings(deadline=None)
+def test_nearest_probabilities_are_probabilities_and_nearer_than_any_others(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    votes = rng.normal(size=(5, int(rng.integers(2, 6))))
+
+    shares = nearest_probabilities(votes)
+
+    others = rng.dirichlet(np.ones(votes.shape[1]), size=200)
+    assert (shares >= 0).all()
+    assert shares.sum(axis=1) == pytest.approx(1.0)
+    assert (shares.argmax(axis=1) == votes.argmax(axis=1)).all()
+    for vote, mine in zip(votes, shares, strict=True):
+        assert np.square(others - vote).sum(axis=1).min() >= np.square(mine - vote).sum() - 1e-12

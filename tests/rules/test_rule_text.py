@@ -1,0 +1,284 @@
+"""Rules from text and from data frames: what is written is what is meant, and what makes no sense is shown."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from rulecover import RuleSet
+from rulecover.data.categories import CategorySet
+from rulecover.exceptions import RuleTextError
+from rulecover.rules.rule import Clause
+
+#: Names that could be taken for something else.
+NAMES = ("a", "a and b", "b", "x <= 3", "1", "if", "in", "(z)", "always", "petal length (cm)", "or missing", "é", " s")
+LABELS = ("red", "dark, red", "blue and green", "{", '"', "3", "", "not in", "\n", "or missing", " x ")
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-5, 5).map(float) | st.just(5e-324)
+
+
+@st.composite
+def clauses(draw: Any, column: int) -> Clause:
+    """An interval or a set of labels; some columns hold categories, as their number says."""
+    missing = draw(st.booleans())
+    if column % 3 == 2:
+        known = LABELS
+        codes = sorted(draw(st.sets(st.integers(0, len(known) - 1), min_size=1)))
+        chosen = CategorySet(tuple(map(float, codes)), draw(st.booleans()))
+        return Clause(column, NAMES[column], missing=missing, categories=chosen, known=known)
+    kind = draw(st.sampled_from(["between", "above", "up to", "is missing", "is not missing", "equal", "numbers"]))
+    if kind == "is missing":
+        return Clause(column, NAMES[column], np.inf, np.inf, missing=True)
+    if kind == "is not missing":
+        return Clause(column, NAMES[column])
+    if kind == "numbers":
+        numbers = tuple(sorted(draw(st.sets(st.integers(0, 9).map(float), min_size=1))))
+        return Clause(column, NAMES[column], missing=missing, categories=CategorySet(numbers, draw(st.booleans())))
+    low, high = sorted(draw(st.tuples(NUMBERS, NUMBERS)))
+    if low == high or kind == "equal":
+        low = math.nextafter(high, -math.inf)
+    lower, upper = (-math.inf if kind == "up to" else low), (math.inf if kind == "above" else high)
+    return Clause(column, NAMES[column], lower, upper, missing)
+
+
+@st.composite
+def rule_sets(draw: Any) -> RuleSet:
+    columns = st.sets(st.integers(0, len(NAMES) - 1), max_size=5).map(sorted)
+    rules = [[draw(clauses(f)) for f in draw(columns)] for _ in range(draw(st.integers(1, 4)))]
+    return RuleSet.of_clauses(rules, NAMES, categories={f: LABELS for f in range(len(NAMES)) if f % 3 == 2})
+
+
+@settings(deadline=None)
+@given(rule_sets())
+def test_the_text_of_a_rule_reads_back_as_the_same_rule(rules: RuleSet) -> None:
+    categories = {NAMES[f]: known for f, known in rules.categories.items()}
+    again = RuleSet.from_text(rules.to_text(), NAMES, categories=categories)
+    assert again == rules
+    assert again.categories == rules.categories
+    assert again.to_text() == rules.to_text()
+
+
+@settings(deadline=None)
+@given(NUMBERS)
+@example(0.0)
+def test_bounds_are_exact_to_the_last_bit(bound: float) -> None:
+    around = [bound, math.nextafter(bound, -math.inf), math.nextafter(bound, math.inf)]
+    X = np.array([x for x in around if math.isfinite(x)])[:, None]
+    meanings = {"<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "=": np.equal}
+    for sign, meaning in meanings.items():
+        for text in (f"x {sign} {bound!r}", f"({bound!r} {sign.translate(str.maketrans('<>', '><'))} x)"):
+            if sign == "=" and text.startswith("("):
+                continue
+            try:
+                rules = RuleSet.from_text([text], ["x"])
+            except RuleTextError:  # no double is that small or large
+                assert not meaning(X[:, 0], bound).any() or abs(bound) == np.finfo(float).max
+                continue
+            np.testing.assert_array_equal(rules.apply(X).toarray()[:, 0], meaning(X[:, 0], bound), err_msg=text)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("age > 30 and income <= 2000", "age > 30 and income <= 2000"),
+        ("if age > 30", "age > 30"),
+        ("  age>30   and income<=2e3 ", "age > 30 and income <= 2000"),
+        ("30 < age", "age > 30"),
+        ("50 >= age > 30", "30 < age <= 50"),
+        ("30 <= age < 50", "30 <= age < 50"),
+        ("age > 30 and age <= 50 and age > 40", "40 < age <= 50"),
+        ("income <= 2000 or missing", "(income <= 2000 or missing)"),
+        ("(income > 5 or missing) and (income <= 2000 or missing)", "(5 < income <= 2000 or missing)"),
+        ("(income > 5 or missing) and income <= 2000", "5 < income <= 2000"),
+        ("((age > 3)) or missing", "(age > 3 or missing)"),
+        ("age = 3", "age = 3"),
+        ("age == 3 and colour == red", "age = 3 and colour in {red}"),
+        ("colour = dark red and age > 3", "age > 3 and colour in {dark red}"),
+        ('colour in {red, "dark, red"}', 'colour in {"dark, red", red}'),
+        ("colour not in {red} and colour != blue", "colour not in {blue, red}"),
+        ("age in {1, 3} or missing", "(age in {1, 3} or missing)"),
+        ("age ≠ 3", "age not in {3}"),
+        ("age is missing", "age is missing"),
+        ("age is not missing", "age is not missing"),
+        ('"age" > 30', "age > 30"),
+        ("always", "always"),
+    ],
+)
+def test_a_rule_can_be_written_in_several_ways(text: str, same: str) -> None:
+    assert RuleSet.from_text([text], ["age", "income", "colour"]).to_text() == [same]
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "what"),
+    [
+        ("", 0, "the name of a column"),
+        ("agee > 3", 0, r"the name of a column \(age, colour, income\)"),
+        ("age > ", 6, "expected a number"),
+        ("age > high", 6, "expected a number"),
+        ("age > 3,000", 7, '"and" or the end'),
+        ("age > 3 and", 11, "the name of a column"),
+        ("age > 3 or income > 2", 11, "write two rules"),
+        ("(age > 3", 8, r'"\)"'),
+        ("age > 3)", 7, '"and" or the end'),
+        ("age is old", 7, '"missing" or "not missing"'),
+        ("colour in red", 10, '"{"'),
+        ("colour in {red", 14, '"," or "}"'),
+        ("colour in {}", 11, "a category"),
+        ("3 < age > 2", 8, '"<" or "<="'),
+        ("age > 3 and income", 18, "a comparison"),
+        ("age > 3 and age < 2", 12, "no value of 'age'"),
+        ("age is missing and age > 2", 19, "no value of 'age'"),
+        ("colour = red and colour = blue", 17, "no value of 'colour'"),
+        ("age > inf", 0, "no value of 'age'"),
+        ("size = medium", 7, "'size' has no category 'medium', it has small, large"),
+        ("size > 1 and size <= 3", 0, "'size' has categories, not numbers"),
+        ("(" * 5000 + "age > 3", None, "too many conditions or brackets"),
+    ],
+    ids=lambda value: value[:25] if isinstance(value, str) else None,
+)
+def test_text_that_makes_no_sense_is_shown_with_the_place(text: str, position: int | None, what: str) -> None:
+    names = ["age", "income", "colour"] + (["size"] if "size" in text else [])
+    known = {"size": ["small", "large"]} if "size" in text else {}
+    with pytest.raises(RuleTextError, match=what) as raised:
+        RuleSet.from_text(["always", text], names, categories=known)
+    message = str(raised.value)
+    assert message.startswith("rule 1, position ")
+    if position is not None:
+        assert f"position {position}: " in message
+        assert message.splitlines()[-1] == "    " + " " * position + "^"
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_damaged_text_is_refused_or_means_something(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    text = list('30 < age <= 50 and (income <= 2000 or missing) and colour in {red, "dark, red"}')
+    for _ in range(rng.integers(1, 6)):
+        place = int(rng.integers(len(text)))
+        text[place : place + int(rng.integers(0, 4))] = str(
+            rng.choice(["", "(", ")", "{", '"', " and ", "<", "7", "\0"])
+        )
+    try:
+        rules = RuleSet.from_text(["".join(text)], ["age", "income", "colour"])
+    except RuleTextError:
+        return
+    assert len(rules) == 1
+
+
+def test_words_make_a_column_of_categories_that_takes_their_labels() -> None:
+    rules = RuleSet.from_text(["colour in {red, blue} and age > 3", "colour not in {red}"], ["age", "colour"])
+    assert rules.categories == {1: ("blue", "red")}
+    columns: dict[str, list[Any]] = {"colour": ["red", "green", None, "blue"], "age": [9, 9, 9, 1]}
+    frame = pd.DataFrame(columns)
+    expected = [[True, False], [False, True], [False, False], [False, True]]
+    for X in (frame, pl.DataFrame(columns), pa.table(columns)):
+        np.testing.assert_array_equal(rules.apply(X).toarray(), expected)
+    as_category = frame.astype({"colour": "category"})
+    np.testing.assert_array_equal(rules.apply(as_category).toarray(), expected)
+
+
+def test_levels_of_0_1_columns_are_read_by_their_names() -> None:
+    levels = {1: ("colour", "red"), 2: ("colour", "dark blue")}
+    names = ["age", "colour=red", "colour=dark blue"]
+    texts = ["colour = red and age > 3", "colour ≠ dark blue"]
+    rules = RuleSet.from_text(texts, names, levels=levels)
+    assert rules.to_text() == ["age > 3 and colour = red", texts[1]]
+    assert rules.apply(np.array([[5.0, 1.0, 0.0], [5.0, 0.0, 1.0]])).toarray().tolist() == [
+        [True, True],
+        [False, False],
+    ]
+    with pytest.raises(RuleTextError, match="'colour' has levels red, dark blue; name one of them"):
+        RuleSet.from_text(["colour = green"], names, levels=levels)
+    with pytest.raises(RuleTextError, match="say = or ≠"):
+        RuleSet.from_text(["colour > 3"], names, levels=levels)
+    with pytest.raises(RuleTextError, match="'sex' is male or not: say = male or ≠ male"):
+        RuleSet.from_text(["sex = female"], ["sex = male"], levels={0: ("sex", "male")})
+
+
+@pytest.mark.parametrize("sign", ["=", "≠"])
+@pytest.mark.parametrize("level", [*filter(None, LABELS), "(missing)", "a and b", "a) or missing", "red and age > 3"])
+def test_levels_are_read_back_whatever_is_in_them(level: str, sign: str) -> None:
+    levels = {1: ("colour", level), 2: ("colour", "a"), 3: ("colour", "blue")}
+    texts = [f"colour {sign} {level}", f"age > 3 and colour {sign} {level}", f"(colour {sign} {level} or missing)"]
+    rules = RuleSet.from_text(texts, ["age", "c1", "c2", "c3"], levels=levels)
+    assert rules.to_text() == texts
+    assert set(rules.feature.tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("sign", ["=", "≠"])
+def test_spaces_around_a_level_are_its_own_if_there_is_one_more(sign: str) -> None:
+    levels = {0: ("colour", "red"), 1: ("colour", "red "), 2: ("colour", " red"), 3: ("colour", " red ")}
+    names = ["c0", "c1", "c2", "c3", "z"]
+    for column, (_, level) in levels.items():
+        texts = [f"colour {sign} {level}", f"(colour {sign} {level} or missing)", f"colour {sign} {level} and z > 1"]
+        rules = RuleSet.from_text(texts, names, levels=levels)
+        assert [rule.clauses[0].feature for rule in rules] == [column] * 3
+        assert rules.to_text() == texts
+    assert RuleSet.from_text([f"colour{sign}red"], names, levels=levels)[0].clauses[0].feature == 0
+
+
+def test_spaces_around_a_name_are_its_own_if_there_is_one_more() -> None:
+    names = ["s", " s", "s ", " s "]
+    for f, name in enumerate(names):
+        texts = [f"{name} <= 3", f"1 < {name} <= 3", f"({name} > 3 or missing)", f"{name} in {{1, 2}}"]
+        rules = RuleSet.from_text([*texts, *(f"{names[f - 1]} > 0 and {text}" for text in texts)], names)
+        assert all(f in [clause.feature for clause in rule.clauses] for rule in rules)
+        assert rules.to_text()[:4] == texts
+
+
+def test_a_level_is_no_longer_than_the_rule_makes_sense() -> None:
+    levels = {0: ("colour", "a"), 1: ("colour", "a and b")}
+    rules = RuleSet.from_text(["colour = a and b > 3", "colour = a and b"], ["c0", "c1", "b"], levels=levels)
+    assert [[clause.feature for clause in rule.clauses] for rule in rules] == [[0, 2], [1]]
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
+def test_rules_come_from_frames_of_any_library(library: Any) -> None:
+    texts = ["age > 30 and (size <= 9 or missing)", "always", "5 < age <= 7"]
+    expected = RuleSet.from_text(texts, ["age", "size"])
+    assert RuleSet.from_frame(library({"rule": texts, "support": [1, 2, 3]}), ["age", "size"]) == expected
+    lines = {
+        "rule": [7, 7, 3, 3],
+        "feature": ["size", "age", "age", "age"],
+        "lower": [None, 30.0, 5.0, None],
+        "upper": [9.0, None, None, 7.0],
+        "missing": [True, False, False, False],
+    }
+    assert RuleSet.from_frame(library(lines), ["age", "size"]) == expected[[0, 2]]
+
+
+def test_a_frame_that_holds_no_rules_is_refused() -> None:
+    with pytest.raises(RuleTextError, match="has a column 'rule', but this one has text"):
+        RuleSet.from_frame(pd.DataFrame({"text": ["age > 3"]}), ["age"])
+    with pytest.raises(RuleTextError, match="line 0 is about 'size', but no column has that name"):
+        RuleSet.from_frame(pd.DataFrame({"rule": [0], "feature": ["size"]}), ["age"])
+    with pytest.raises(RuleTextError, match=r"line 0: no value lies in \(3.0, 2.0\]"):
+        RuleSet.from_frame(pd.DataFrame({"rule": [0], "feature": ["age"], "lower": [3], "upper": [2]}), ["age"])
+
+
+def test_texts_and_names_that_cannot_be_told_apart_are_refused() -> None:
+    with pytest.raises(RuleTextError, match="one text, 'age > 3'; give a list"):
+        RuleSet.from_text("age > 3", ["age"])
+    with pytest.raises(RuleTextError, match="names must differ"):
+        RuleSet.from_text(["age > 3"], ["age", "age"])
+    with pytest.raises(RuleTextError, match="categories are given for 'size', but no column"):
+        RuleSet.from_text(["age > 3"], ["age"], categories={"size": ["s"]})
+
+
+def test_the_printed_text_of_fitted_rules_reads_back_as_rules_that_meet_the_same_training_rows() -> None:
+    from sklearn.datasets import load_wine
+
+    from rulecover import MIRCOClassifier
+
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    rules = MIRCOClassifier(random_state=0).fit(X, y).rules_
+    printed = RuleSet.from_frame(rules.to_frame(), list(X.columns))
+    np.testing.assert_array_equal(printed.apply(X).toarray(), rules.apply(X).toarray())
+    assert RuleSet.from_text(rules.to_text(), list(X.columns)) == rules

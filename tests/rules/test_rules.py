@@ -1,0 +1,210 @@
+"""Rules as values: clauses, indexing, text, and which rows they cover."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulecover import RuleSet, explain
+from rulecover.data.categories import CategorySet
+from rulecover.exceptions import MismatchedDataError
+from rulecover.rules.matching import CHUNK
+from rulecover.rules.rule import Clause
+from rulecover.show.numbers import short_number, shortest_in
+
+NAMES = ("age", "size", "colour")
+
+
+def random_rules(rng: np.random.Generator, n_rules: int = 12) -> RuleSet:
+    """Intervals with open ends, missing values and sets of categories, on three features."""
+    rules = []
+    for _ in range(n_rules):
+        features = np.flatnonzero(rng.random(3) < 0.6)
+        rules.append({int(f): tuple(np.sort(rng.choice(7, 2, replace=False)).astype(float)) for f in features})
+    made = RuleSet.of_intervals(rules, NAMES)
+    n = len(made.feature)
+    codes = [np.flatnonzero(rng.random(6) < 0.5).astype(float) for _ in range(3)]
+    return replace(
+        made,
+        lower=np.where(rng.random(n) < 0.3, -np.inf, made.lower),
+        upper=np.where(rng.random(n) < 0.3, np.inf, made.upper),
+        missing=rng.random(n) < 0.4,
+        category=np.where(made.feature == 2, rng.integers(-1, 3, n), -1),
+        category_sets=tuple(CategorySet(tuple(c.tolist()), bool(rng.random() < 0.5)) for c in codes),
+    )
+
+
+def covers(rules: RuleSet, c: int, value: float) -> bool:
+    """The meaning of one clause, spelled out."""
+    if np.isnan(value):
+        return bool(rules.missing[c])
+    if rules.category[c] >= 0:
+        wanted = rules.category_sets[rules.category[c]]
+        return (value in wanted.codes) != wanted.others
+    return bool(rules.lower[c] < value <= rules.upper[c])
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_rules_cover_the_rows_that_satisfy_every_clause(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rules = random_rules(rng)
+    X = rng.integers(0, 7, size=(20, 3)).astype(float)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    satisfied = [
+        [[covers(rules, c, row[rules.feature[c]]) for c in range(a, b)] for a, b in pairwise(rules.offset)] for row in X
+    ]
+    whole = np.array([[all(clauses) for clauses in row] for row in satisfied])
+    share = np.array([[np.mean(clauses) if clauses else 1.0 for clauses in row] for row in satisfied])
+    np.testing.assert_array_equal(rules.apply(X).toarray(), whole)
+    np.testing.assert_allclose(rules.accepted(X), share)
+
+
+def test_rows_beyond_one_chunk_are_met_alike() -> None:
+    rng = np.random.default_rng(0)
+    rules = random_rules(rng)
+    X = rng.integers(0, 7, size=(CHUNK + 13, 3)).astype(float)
+    whole = rules.apply(X).toarray()
+    np.testing.assert_array_equal(whole[:50], rules.apply(X[:50]).toarray())
+    np.testing.assert_array_equal(whole[-20:], rules.apply(X[-20:]).toarray())
+
+
+def test_sparse_rows_are_met_as_dense_ones() -> None:
+    rng = np.random.default_rng(1)
+    rules = random_rules(rng)
+    X = rng.integers(0, 3, size=(40, 3)).astype(float)
+    np.testing.assert_array_equal(rules.apply(scipy.sparse.csc_array(X)).toarray(), rules.apply(X).toarray())
+
+
+def test_a_float32_row_is_compared_in_float64() -> None:
+    bound = 0.1  # above float32(0.1) rounded down, below it rounded up
+    rules = RuleSet.of_intervals([{0: (-np.inf, bound)}], ["x"])
+    assert not rules.apply(np.array([[np.float32(0.1)]])).toarray()[0, 0]
+
+
+def test_indexing_slicing_and_iteration() -> None:
+    rules = random_rules(np.random.default_rng(2))
+    assert len(rules) == 12 and len(list(rules)) == 12
+    assert str(rules[-1]) == str(rules[11])
+    assert [str(rule) for rule in rules[2:5]] == [str(rules[j]) for j in (2, 3, 4)]
+    assert [str(rule) for rule in rules[[7, 1]]] == [str(rules[7]), str(rules[1])]
+    assert len(rules[np.arange(12) > 8]) == 3
+    assert rules[:] == rules and rules[1:] != rules
+    with pytest.raises(IndexError, match="no rule 12: the set has 12 rules"):
+        rules[12]
+
+
+def test_a_pickled_rule_set_is_equal() -> None:
+    rules = random_rules(np.random.default_rng(3))
+    assert pickle.loads(pickle.dumps(rules)) == rules
+
+
+def test_clauses_read_as_people_write_them() -> None:
+    inf = np.inf
+    assert str(Clause(0, "age", 30.0, inf)) == "age > 30"
+    assert str(Clause(0, "age", -inf, 2.5)) == "age <= 2.5"
+    assert str(Clause(0, "age", 1.0, 2.0, missing=True)) == "(1 < age <= 2 or missing)"
+    assert str(Clause(0, "age", inf, inf, missing=True)) == "age is missing"
+    assert str(Clause(0, "age", -inf, inf)) == "age is not missing"
+    assert str(Clause(0, "c", categories=CategorySet((1.0, 3.0)))) == "c in {1, 3}"
+    assert str(Clause(0, "colour", 0.5, inf, level="red")) == "colour = red"
+    assert str(Clause(0, "colour", -inf, 0.5, level="red")) == "colour ≠ red"
+
+
+def test_columns_that_do_not_fit_are_refused() -> None:
+    rules = random_rules(np.random.default_rng(4))
+    with pytest.raises(MismatchedDataError, match="3 columns"):
+        rules.apply(np.zeros((2, 4)))
+    with pytest.raises(MismatchedDataError, match="the rules speak of column 'age', but X has only old, size, colour"):
+        rules.apply(pd.DataFrame(np.zeros((2, 3)), columns=["old", "size", "colour"]))
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-9, 1e3), st.floats(0, 1))
+def test_a_shown_number_lies_in_its_gap_and_no_shorter_one_does(low: float, width: float, where: float) -> None:
+    high = low + width
+    near = low + where * width
+    if not low <= near < high:
+        return
+    shown = shortest_in(low, high, near)
+    assert low <= shown < high
+    digits = len(short_number(shown).partition(".")[2])
+    if "e" not in short_number(shown) and 0 < digits < 12:
+        shorter = np.floor(high * 10 ** (digits - 1)) / 10 ** (digits - 1)
+        assert not (low <= shorter < high) or np.isclose(shorter, low, rtol=1e-12) or np.isclose(shorter, high)
+
+
+def test_shown_bounds_change_no_training_row() -> None:
+    from sklearn.datasets import load_wine
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    rules = explain(forest, X, y).rules_
+    assert rules.shown_lower is not None and rules.shown_upper is not None
+    shown = replace(rules, lower=rules.shown_lower, upper=rules.shown_upper)
+    np.testing.assert_array_equal(shown.apply(X).toarray(), rules.apply(X).toarray())
+    exact = sum(len(short_number(b)) for b in rules.lower)
+    assert sum(len(short_number(b)) for b in shown.lower) < exact / 2
+
+
+def test_gaps_of_many_rows_are_those_of_a_full_sort() -> None:
+    from rulecover.show.short_bounds import _gaps
+
+    rng = np.random.default_rng(0)
+    for values in (
+        rng.normal(size=60_000),
+        np.exp(5 * rng.normal(size=60_000)),
+        rng.integers(0, 5, 60_000).astype(float),
+        np.full(60_000, 3.0),
+        np.concatenate([[1e300], rng.random(59_999)]),
+    ):
+        bounds = np.unique(np.concatenate([rng.choice(values, 20), rng.normal(size=20), [values.max() + 1]]))
+        below, above = _gaps(values, bounds)
+        for t, b, a in zip(bounds, below, above, strict=True):
+            assert b == values[values <= t].max(initial=-np.inf)
+            assert a == values[values > t].min(initial=np.inf)
+
+
+def test_the_frame_tells_what_each_rule_found() -> None:
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [0.0, 0.0, 1.0, 1.0]})
+    y = np.array(["no", "no", "yes", "no"])
+    from sklearn.tree import DecisionTreeClassifier
+
+    frame = explain(DecisionTreeClassifier(max_depth=1).fit(X, y), X, y).rules_.to_frame()
+    found = (
+        frame.set_index("rule").loc["a > 2"] if "a > 2" in set(frame["rule"]) else frame.set_index("rule").loc["b > 0"]
+    )
+    assert (found["clauses"], found["support"], found["share"]) == (1, 2, 0.5)
+    assert (found["count_no"], found["count_yes"], found["purity"], found["impurity"], found["cost"]) == (
+        1,
+        1,
+        0.5,
+        0.5,
+        1.5,
+    )
+    assert found["prediction"] == "no" and found["lift"] == pytest.approx(0.5 / 0.75)
+
+
+def test_html_escapes_the_names_of_columns_and_classes() -> None:
+    from sklearn.tree import DecisionTreeClassifier
+
+    X = pd.DataFrame({"<b>x</b>": [0.0, 1.0]})
+    y = np.array(["<script>", "&"])
+    html = explain(DecisionTreeClassifier().fit(X, y), X, y).rules_._repr_html_()
+    assert "<b>x" not in html and "<script>" not in html
+    assert "&lt;b&gt;x&lt;/b&gt;" in html and "&lt;script&gt;" in html and "&amp;" in html
+
+
+def test_intervals_that_hold_nothing_or_name_no_column_are_refused() -> None:
+    with pytest.raises(ValueError, match="no column 3"):
+        RuleSet.of_intervals([{3: (1, 2)}], ["a"])
+    for interval in ((2, 1), (np.nan, 1)):
+        with pytest.raises(ValueError, match="holds no value"):
+            RuleSet.of_intervals([{0: interval}], ["a"])
