@@ -145,7 +145,17 @@ def test_the_sentences_of_section_4_are_counted(frame: pd.DataFrame) -> None:
     assert counted.loc["RCB is better than ADA and GB (as printed)", "exceptions"].startswith("only transfusion, liver")
     on_means = counted[(counted["paper_tables"] != "–") & ~counted.index.str.contains("deviation")]
     assert (on_means["ours"] == on_means["paper_tables"]).all()
-    assert len(on_means) == 4
+    assert len(on_means) == 6
+
+
+def test_a_lead_below_the_printed_digits_counts_before_rounding_only(frame: pd.DataFrame) -> None:
+    first = frame[(frame["model"] == "iniDT") & (frame["dataset"] == "banknote")]["accuracy"].mean()
+    raised = frame.copy()
+    raised.loc[(frame["model"] == "RCB") & (frame["dataset"] == "banknote"), "accuracy"] = first + 0.001
+    counted = sentences(raised).numbers.set_index("sentence")["exceptions"]
+
+    assert counted["RCB is better than its first tree, iniDT (as printed)"] == "not banknote, transfusion"
+    assert counted["RCB is better than its first tree, iniDT (before rounding)"] == "not transfusion"
 
 
 def test_ranks_are_given_with_and_without_liver(frame: pd.DataFrame) -> None:
