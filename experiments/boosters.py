@@ -17,7 +17,6 @@ import argparse
 import warnings
 from pathlib import Path
 
-import datasets
 import pandas as pd
 from rich.console import Console
 from rich.progress import track
@@ -27,10 +26,11 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import explain
+from rulecover.study import Fold, load
+from rulecover.study.datasets import DATASETS
 
 HERE = Path(__file__).parent
 MODELS = {
@@ -43,26 +43,25 @@ MODELS = {
 SETTINGS = [(weights, impurity) for impurity in (1, 5) for weights in (None, "cost", "vote", "both")]
 
 
-def one_fold(X: pd.DataFrame, y, train, test) -> list[dict]:
+def one_fold(fold: Fold) -> list[dict]:
     rows = []
     for name, model in MODELS.items():
-        model.fit(X.iloc[train], y[train])
-        accuracy = model.score(X.iloc[test], y[test])
+        model.fit(fold.X_train, fold.y_train)
+        accuracy = model.score(fold.X_test, fold.y_test)
         for weights, impurity in SETTINGS:
             if name == "forest" and weights is not None:  # its trees are alike
                 continue
-            few = explain(
-                model, X.iloc[train], y[train], estimator_weights=weights, impurity_weight=impurity, fallback="all"
-            )
+            settings = {"estimator_weights": weights, "impurity_weight": impurity, "fallback": "all"}
+            few = explain(model, fold.X_train, fold.y_train, **settings)
             rows.append(
                 {
                     "model": name,
                     "weights": weights or "none",
                     "impurity_weight": impurity,
-                    "accuracy": few.score(X.iloc[test], y[test]),
+                    "accuracy": few.score(fold.X_test, fold.y_test),
                     "rules": len(few.rules_),
-                    "missed": few.missed(X.iloc[test]).mean(),
-                    "fidelity": few.fidelity(X.iloc[test]),
+                    "missed": few.missed(fold.X_test).mean(),
+                    "fidelity": few.fidelity(fold.X_test),
                     "model_accuracy": accuracy,
                 }
             )
@@ -102,18 +101,17 @@ def table(results: pd.DataFrame) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with one CSV file a data set")
-    parser.add_argument("--datasets", default=",".join(datasets.NAMES), help="names, separated by commas")
+    parser.add_argument("--datasets", default=",".join(DATASETS), help="names, separated by commas")
     parser.add_argument("--out", type=Path, default=HERE / "boosters.csv")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # ecoli has classes with fewer samples than folds
-    known = datasets.known(arguments.datasets)
+    known = arguments.datasets.split(",")
     done = (
         pd.read_csv(arguments.out, keep_default_na=False) if arguments.out.exists() else pd.DataFrame({"dataset": []})
     )
     for name in track([n for n in known if n not in set(done["dataset"])], "data sets", console=Console(stderr=True)):
-        X, y = datasets.load(arguments.data, name)
-        folds = StratifiedKFold(10, shuffle=True, random_state=25).split(X, y)
-        rows = [{"dataset": name, "fold": k, **row} for k, fold in enumerate(folds) for row in one_fold(X, y, *fold)]
+        data = load(name, arguments.data)
+        rows = [{"dataset": name, "fold": k, **row} for k in range(10) for row in one_fold(Fold.of(data, k))]
         done = pd.concat([done, pd.DataFrame(rows)])
         done.round(6).to_csv(arguments.out, index=False)
     arguments.out.with_suffix(".md").write_text(text := table(pd.read_csv(arguments.out, keep_default_na=False)))
