@@ -294,6 +294,12 @@ def beside(results: pd.DataFrame, theirs: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def difference(folds: pd.DataFrame, first: str, second: str) -> tuple[float, float]:
+    """Mean and standard error, over the data sets, of the difference of two models; columns of accuracies by fold."""
+    by_set = (folds[first] - folds[second]).dropna().groupby("dataset").mean()
+    return by_set.mean(), by_set.std() / np.sqrt(len(by_set))
+
+
 def changes(results: pd.DataFrame) -> str:
     """What each changed setting does to the mean accuracy, on the folds that both have been run on."""
     folds = results.pivot_table(index=["seed", "dataset", "fold"], columns="model", values="accuracy")
@@ -305,9 +311,8 @@ def changes(results: pd.DataFrame) -> str:
         both = folds[[f"path {size}{each}" for size in (10, 25, 50) for each in {"", name}]].dropna()
         cells = []
         for size in (10, 25, 50):
-            by_set = (both[f"path {size}{name}"] - both[f"path {size}"]).groupby(["seed", "dataset"])
-            mean, error = by_set.mean().mean(), np.sqrt((by_set.var() / by_set.count()).sum()) / len(by_set)
             whole = both[f"path {size}"].groupby(["seed", "dataset"]).mean().mean()
+            mean, error = difference(both, f"path {size}{name}", f"path {size}")
             cells.append(f"{mean:+.4f} ± {error:.4f}" if name else f"{whole:.4f}")
         cells += [str(len(both)), f"{clauses[f'path 25{name}']:.1f}"]
         lines.append(f"| {name[2:] or 'the defaults'} | {' | '.join(cells)} |")
@@ -336,9 +341,15 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # ecoli has classes with fewer samples than folds
     run(arguments)
-    results = finished(arguments.out)
+    text = page(finished(arguments.out), peers(arguments.study))
+    arguments.out.with_suffix(".md").write_text(text)
+    print(text)
+
+
+def page(results: pd.DataFrame, theirs: pd.DataFrame) -> str:
+    """All tables, from the results and those of other rule learners."""
     seeds = ", ".join(map(str, sorted(results["seed"].unique())))
-    text = f"""# How accurate are few rules?
+    return f"""# How accurate are few rules?
 
 Made by `python experiments/frontier.py --data FOLDER`: 10 folds for each of the seeds {seeds}, one setting for all data
 sets (the defaults of `RulePathClassifier`), forests of 100 trees. Mean accuracy over the 15 data sets; a seed counts
@@ -353,10 +364,10 @@ calibration error, ten bins a fold).
 Other rule learners at the sizes of their makers, as `rulecover study peers` ran them, and paths on the same folds of
 the same data sets (RuleFit and RIPPER tell two classes apart and no more; MIRCO and RUX are of tuned forests):
 
-{beside(results, peers(arguments.study))}
+{beside(results, theirs)}
 
 What each ingredient brings: the change of the mean accuracy over the data sets where one setting is changed, with its
-standard error, on the folds that have been run with it (150 are all of a seed).
+standard error over the data sets, on the folds that have been run with it (150 are all of a seed).
 
 {changes(results)}
 
@@ -364,8 +375,6 @@ Mean accuracy by data set, over the seeds that have been run:
 
 {per_set(results)}
 """
-    arguments.out.with_suffix(".md").write_text(text)
-    print(text)
 
 
 if __name__ == "__main__":
