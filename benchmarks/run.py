@@ -135,8 +135,6 @@ def page(lines: list[str], runs: int) -> str:
             "|---|---|---|---|",
             *lines,
             "",
-            "The authors' program took 21.9 s for piece (c), eight times the training of its forest.",
-            "",
             "Memory: two bytes a (row, tree) pair stay while the rules are chosen (one for trees of up to 255 leaves),",
             "plus the rows in float32 while the trees are read.",
             "",

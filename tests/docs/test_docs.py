@@ -24,14 +24,31 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
+def examples(page: Path) -> list[tuple[str, str]]:
+    """The Python of a page, and what is shown right below as its output."""
+    python, output = r"^```python\n(.*?)^```\n", r"(?:\n```text\n(.*?)^```)?"
+    return re.findall(python + output, page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def check_comments(block: str, names: dict[str, object]) -> None:
+    """Texts and numbers that comments give as the value of a line are its value; "…" stands for any text."""
+    for expression, text in re.findall(r'^(\S.*?)  # "(.+)"$', block, flags=re.MULTILINE):
+        assert re.fullmatch(".+".join(map(re.escape, text.split("…"))), value := eval(expression, names)), value
+    for expression, number, decimals in re.findall(r"^(\S.*?)  # (-?\d+\.(\d+))\b", block, flags=re.MULTILINE):
+        assert f"{eval(expression, names):.{len(decimals)}f}" == number
+
+
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=name)
 def test_the_python_examples_of_a_page_run_from_top_to_bottom(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some write files
     names: dict[str, object] = {}
-    for block in blocks(page, "python"):
+    for block, output in examples(page):
         exec(compile(block, name(page), "exec"), names)
+        printed = capsys.readouterr().out
+        assert not output or printed == output
+        check_comments(block, names)
     pyplot.close("all")
 
 
@@ -46,6 +63,12 @@ def test_the_readme_begins_with_the_demo_and_the_tests() -> None:
     commands = [line.split("#")[0].strip() for line in blocks(ROOT / "README.md", "sh")[0].splitlines()]
 
     assert commands == ["make demo", "make test"]
+
+
+def test_the_readme_shows_what_the_demo_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # it writes a report
+
+    assert blocks(ROOT / "README.md", "text")[0] in CliRunner().invoke(app, ["demo"]).stdout
 
 
 def test_options_named_in_the_documentation_exist() -> None:
