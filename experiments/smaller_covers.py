@@ -51,9 +51,14 @@ def main() -> None:
     for name in track(names, "data sets", console=Console(stderr=True)):
         data = load(name, arguments.data)
         rows += [{"dataset": name, "fold": number, **one_fold(Fold.of(data, number))} for number in range(10)]
-    table = pd.DataFrame(rows)
-    table.to_csv(arguments.out, index=False)
-    mean = table.groupby("dataset", sort=False).mean().drop(columns="fold")
+    results = pd.DataFrame(rows)
+    results.to_csv(arguments.out, index=False)
+    arguments.out.with_suffix(".md").write_text(text := table(results))
+    print(text)
+
+
+def table(results: pd.DataFrame) -> str:
+    mean = results.groupby("dataset", sort=False).mean().drop(columns="fold")
     mean.loc["**mean**"] = mean.mean()
     lines = [
         "# Is a smaller cover as accurate?",
@@ -69,9 +74,9 @@ def main() -> None:
         cells += [f"{100 * row['greedy_missed']:.1f} / {100 * row['search_missed']:.1f} %", f"{row['forest']:.3f}"]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     last = mean.loc["**mean**"]
-    lines += ["", f"Search has {last['search_rules'] / last['greedy_rules']:.3f} times the rules of greedy.", ""]
-    arguments.out.with_suffix(".md").write_text(text := "\n".join(lines))
-    print(text)
+    return "\n".join(
+        [*lines, "", f"Search has {last['search_rules'] / last['greedy_rules']:.3f} times the rules of greedy.", ""]
+    )
 
 
 if __name__ == "__main__":

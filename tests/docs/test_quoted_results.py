@@ -1,0 +1,353 @@
+"""Results that the documentation quotes are those of the result files: tables as written, sentences recomputed."""
+
+from __future__ import annotations
+
+import csv
+import runpy
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from rulecover.study.comparison import side_by_side
+from rulecover.study.paper import means, of_one_seed
+from rulecover.study.ranks import mean_ranks
+from rulecover.study.results import ResultsFile, as_frame
+from rulecover.study.sentences import sentences
+from rulecover.study.sheets import Sheet
+from rulecover.study.tables import seeds_table, table_s2, table_s3
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = ROOT / "experiments"
+STUDY = EXPERIMENTS / "study"
+WORDS = {3: "three", 4: "four"}
+
+
+def text(page: str) -> str:
+    """A page on one line."""
+    return " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+@cache
+def experiment(name: str) -> dict[str, Any]:
+    """What the script of an experiment defines."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")  # the scripts set it where it is not set
+        patch.syspath_prepend(EXPERIMENTS)
+        return runpy.run_path(str(EXPERIMENTS / f"{name}.py"))
+
+
+@cache
+def results(name: str) -> pd.DataFrame:
+    """The result file of an experiment."""
+    return pd.read_csv(EXPERIMENTS / f"{name}.csv", keep_default_na=name != "boosters")
+
+
+@cache
+def study_results(name: str = "study") -> pd.DataFrame:
+    return as_frame(ResultsFile(EXPERIMENTS / name / "results.jsonl").done().values())
+
+
+def frontier_page() -> str:
+    script = experiment("frontier")
+    return script["page"](results("frontier"), script["peers"](STUDY))
+
+
+def covers_table() -> str:
+    with (EXPERIMENTS / "covers.csv").open(newline="") as file:
+        made = experiment("covers")["as_markdown"](list(csv.DictReader(file)))
+    return made[made.index("| data set") :]  # above it stands the day of the run
+
+
+#: What the script of each experiment writes on its page, from the result file.
+WRITTEN: dict[str, Callable[[], str]] = {
+    "boosters": lambda: experiment("boosters")["table"](results("boosters")),
+    "covers": covers_table,
+    "frontier": frontier_page,
+    "larger": lambda: experiment("larger")["table"](results("larger")),
+    "rcboost_defaults": lambda: experiment("rcboost_defaults")["table"](results("rcboost_defaults")),
+    "regression": lambda: experiment("regression")["report"](results("regression")),
+    "smaller_covers": lambda: experiment("smaller_covers")["table"](results("smaller_covers")),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_page_of_an_experiment_is_made_from_its_result_file(name: str) -> None:
+    assert WRITTEN[name]() in (EXPERIMENTS / f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("sheet", [table_s2, table_s3, sentences, mean_ranks, side_by_side, seeds_table])
+def test_a_table_of_the_study_is_made_from_its_results(sheet: Callable[[pd.DataFrame], Sheet]) -> None:
+    made = sheet(study_results())
+
+    assert (STUDY / f"{made.name}.md").read_text(encoding="utf-8").startswith(made.markdown())
+
+
+@cache
+def of_few_rules() -> pd.DataFrame:
+    """Each model of the frontier: means over its folds, data sets and seeds."""
+    by_set = results("frontier").groupby(["model", "seed", "dataset"]).mean(numeric_only=True)
+    return by_set.groupby("model").mean()
+
+
+@cache
+def apart(first: str, second: str) -> tuple[float, float]:
+    """How much more accurate the first model is, and the standard error over the data sets."""
+    folds = results("frontier").pivot_table(index=["seed", "dataset", "fold"], columns="model", values="accuracy")
+    return experiment("frontier")["difference"](folds, first, second)
+
+
+def difference(first: str, second: str, digits: int = 3) -> str:
+    mean, error = apart(first, second)
+    return f"{abs(mean):.{digits}f} ± {error:.{digits}f}"
+
+
+def on_rcboost() -> Iterator[str]:
+    few = of_few_rules()
+    name, pool = "RCBoost, few rules, {}".format, few.loc["its pool, votes by shares"]
+    best = few.loc[name(100)]
+    yield f"it has {best['accuracy']:.4f} over seeds 7, 25 and 2026 with at most 100 rules"
+    yield f"100 rules of {best['clauses']:.1f} clauses"
+    yield f"{few.loc[name(50), 'accuracy']:.4f} with 50; its whole pool of {pool['rules']:.0f} rules"
+    yield f"voting by shares, has {pool['accuracy']:.4f}"
+    yield f"GradientBoosting {few.loc['GradientBoosting', 'accuracy']:.4f} on the same folds"
+    more = difference(name(100), "GradientBoosting", 4)
+    yield f"(a difference of {more}, standard error over the 15 data sets)"
+    by_set = results("rcboost_defaults").groupby(["setting", "dataset"])["accuracy"].mean().unstack("setting")
+    off = by_set["forest pricing, 5 calls, shares"] - by_set["defaults"]
+    yield f"({off.mean():+.4f}, standard error {off.std() / len(off) ** 0.5:.4f})"
+
+
+def on_paths() -> Iterator[str]:
+    few = of_few_rules()
+    for size in (10, 25, 50, 100):
+        line = few.loc[f"path {size}"]
+        yield f"| path, {size} rules | {line['accuracy']:.4f} | {size} | {line['clauses']:.1f} |"
+    yield f"| forest of 100 trees | {few.loc['forest', 'accuracy']:.4f} |"
+    boosted = ["AdaBoost, depth 5", "GradientBoosting", "HistGradientBoosting"]
+    ada, gradient, histogram = (f"{few.loc[name, 'accuracy']:.4f}" for name in boosted)
+    yield f"AdaBoost (trees of depth 5) has {ada}, scikit-learn's GradientBoosting {gradient} and"
+    yield f"HistGradientBoosting {histogram}"
+    first, second, third = (difference("path 25", name) for name in boosted)
+    yield f"(differences of {first}, {second} and {third}; here and below ± is the standard error over the 15"
+    yield f"within half a point of the forest (−{difference('path 50', 'forest')})"
+    yield f"RCBoost's preset of at most 100 rules has {few.loc['RCBoost, few rules, 100', 'accuracy']:.4f}"
+
+
+def on_ingredients() -> Iterator[str]:
+    def lost(setting: str) -> str:
+        return " and ".join(difference(f"path {size}: {setting}", f"path {size}") for size in (25, 50))
+
+    yield f"With the forest alone as target 25 and 50 rules lose {lost('the forest alone as target')}."
+    in_bag = lost("the target softened by all trees, not those out of bag")
+    yield f"in place of the out-of-bag answers they lose {in_bag}, with labels alone {lost('labels alone as target')}"
+    yield f"a shrinkage of 5 costs 50 rules {difference('path 50: shrinkage 5', 'path 50')}"
+    changed = [name for name in of_few_rules().index if ": " in name and "forest alone" not in name]
+    assert all(
+        round(abs(mean) / error, 1) <= 2 for mean, error in (apart(name, name.split(":")[0]) for name in changed)
+    )
+
+
+def on_larger_data() -> Iterator[str]:
+    mean = results("larger").groupby(["dataset", "model"])["accuracy"].mean().unstack().map("{:.3f}".format)
+    fifty, forest, boosted = mean["path 50"], mean["forest"], mean["LightGBM"]
+    yield f"adult {fifty['adult']} (forest {forest['adult']}, LightGBM {boosted['adult']})"
+    for name in ("default", "bank_mkt", "compas"):
+        yield f"{name} {fifty[name]} ({forest[name]}, {boosted[name]})"
+    magic = mean.loc["magic"]
+    yield f"magic, {magic['path 50']} ({magic['forest']}, {magic['LightGBM']}; 100 rules {magic['path 100']})"
+    yield f"on compas FIGS is above them ({mean.loc['compas', 'FIGS']} and {mean.loc['compas', 'path 25']})"
+    yield f"it has {mean.loc['compas', 'EBM']} on compas and {mean.loc['skinnonskin', 'EBM']} on skinnonskin"
+
+
+def on_other_rule_learners() -> Iterator[str]:
+    theirs = experiment("frontier")["peers"](STUDY).groupby(["model", "dataset"]).mean(numeric_only=True)
+    mean = theirs.groupby("model").mean()
+    few = results("frontier").query("seed == 25").groupby(["model", "dataset"])["accuracy"].mean()
+
+    def figures(name: str) -> str:
+        return f"{name} {mean.loc[name, 'accuracy']:.4f} with {mean.loc[name, 'rules']:,.0f}"
+
+    def paths(name: str) -> str:
+        ten, more = (few[f"path {size}"][theirs.loc[name].index].mean() for size in (10, 25))
+        return f"(a path {ten:.4f} with 10 rules, {more:.4f} with 25)"
+
+    yield f"{figures('FIGS')} rules, {figures('RUG')} and {figures('RUX')} {paths('RUX')}"
+    yield f"on the eleven data sets of two classes {figures('RuleFit')} {paths('RuleFit')}"
+
+
+def on_votes() -> Iterator[str]:
+    few = of_few_rules()
+    for name in ("cover 3", "pruned cover 3"):
+        shares, counts, fitted = (
+            few.loc[name + votes, "accuracy"] for votes in ("", ", votes by counts", ", own votes fitted")
+        )
+        joined = f"{counts:.4f} of the rows by counts, on {shares:.4f} by shares and on {fitted:.4f} with fitted votes"
+        yield f"right on {joined}" if name == "cover 3" else f"right on {counts:.4f}, {shares:.4f} and {fitted:.4f}"
+    losses = [few.loc[f"cover 3{votes}", "log_loss"] for votes in ("", ", own votes fitted", ", votes fitted")]
+    yield "log loss {:.3f}, fitted votes {:.3f}, those of a path with a default vote {:.3f}".format(*losses)
+    one = results("frontier").query("seed == 25 and model.str.startswith('its pool')")
+    pool, z = (
+        one[one["model"] == f"its pool, votes by {votes}"].groupby("dataset")[["accuracy", "rules"]].mean().mean()
+        for votes in ("shares", "z")
+    )
+    yield f"let {z['rules']:.0f} of {pool['rules']:.0f} boosted rules speak"
+    yield f"at {z['accuracy']:.4f} instead of {pool['accuracy']:.4f}"
+
+
+def on_covers() -> Iterator[str]:
+    few = of_few_rules()
+    votes = [", votes by counts", "", ", own votes fitted", ", votes fitted"]
+    for demand in (1, 3):
+        for shown, name in (
+            (f"demand {demand}", f"cover {demand}"),
+            (f"demand {demand}, pruned", f"pruned cover {demand}"),
+        ):
+            line = few.loc[name]
+            accuracies = " | ".join(f"{few.loc[name + vote, 'accuracy']:.4f}" for vote in votes)
+            sizes = f"{line['rules']:.1f} | {line['clauses']:.1f} | {100 * line['missed']:.1f} %"
+            yield f"| {shown} | {sizes} | {accuracies} |"
+        held = few.loc[f"cover {demand}, pruned by held-out rows"]
+        refitted = few.loc[f"cover {demand}, pruned by held-out rows, votes fitted", "accuracy"]
+        sizes = f"{held['rules']:.1f} | {held['clauses']:.1f} | {100 * held['missed']:.1f} %"
+        yield f'| demand {demand}, `prune="held-out"` | {sizes} | | | {held["accuracy"]:.4f} | {refitted:.4f} |'
+        more = difference(f"cover {demand}, pruned by held-out rows", f"cover {demand}, own votes fitted")
+        yield f"({more.replace(' ±', ' more, ±')}, standard error over the data sets)"
+    same = [(f"pruned cover {demand}{vote}", f"cover {demand}{vote}") for demand in (1, 3) for vote in votes]
+    assert all(abs(mean) < 2 * error for mean, error in (apart(*pair) for pair in same))
+    errors = [apart(*pair)[1] for pair in same]
+    yield f"two standard errors over the 15 data sets ({min(errors):.3f} to {max(errors):.3f})"
+    proved = results("covers").set_index("dataset")
+    optimal, open_ = (proved[(proved["status"] == "optimal") == is_proved] for is_proved in (True, False))
+    small, large = (optimal[(optimal["exact_rules"] <= 15) == is_small] for is_small in (True, False))
+    assert small["exact_seconds"].max() < 20
+    yield f"On [{len(proved)} data sets](../experiments/covers.md) covers of up to {small['exact_rules'].max()} rules"
+    yield f"Two with more rules were, too ({' and '.join(map(str, sorted(large['exact_rules'])))})"
+    gaps = 100 * open_["gap"]
+    yield f"and six were left with gaps of {gaps.min():.0f} to {gaps.max():.0f} % after 60 seconds"
+    assert (len(large), len(open_)) == (2, 6)
+
+
+def on_boosters() -> Iterator[str]:
+    by_set = results("boosters").groupby(["model", "impurity_weight", "weights", "dataset"]).mean(numeric_only=True)
+    mean = by_set.groupby(["model", "impurity_weight", "weights"]).mean()
+
+    def rules(model: str, impurity: int, weights: str, unit: str = "") -> str:
+        line = mean.loc[model, impurity, weights]
+        return f"{line['accuracy']:.3f} with {line['rules']:.0f}{unit}"
+
+    forest = mean.loc["forest", 1, "none"]["model_accuracy"]
+    plain, purer = rules("forest", 1, "none", " rules"), rules("forest", 5, "none")
+    yield f"| random forest, depth 10 | {forest:.3f} | {plain} | the same | {purer} |"
+    shown = {"gradient boosting": ", depth 3", "histogram boosting": "", "AdaBoost": ", depth 5"}
+    for model, more in shown.items():
+        accuracy = mean.loc[model, 1, "none"]["model_accuracy"]
+        cells = [f"{accuracy:.3f}", rules(model, 1, "none"), rules(model, 1, "both"), rules(model, 5, "both")]
+        yield f"| {model.replace('histogram', 'histogram gradient')}{more} | {' | '.join(cells)} |"
+    few, many = mean.loc["gradient boosting", 5, "both"], mean.loc["forest", 5, "none"]
+    points = f"{100 * (round(many['accuracy'], 3) - round(few['accuracy'], 3)):.1f}"
+    yield f"within {points} points of a forest's (both with"
+    yield f"`impurity_weight=5`, {few['rules']:.0f} rules and {many['rules']:.0f})"
+
+
+def on_numbers() -> Iterator[str]:
+    mean = experiment("regression")["means"](results("regression"))
+    shown = {
+        "refitted rules": "`MIRCORegressor`, refitted values",
+        "plain rules": "the same, plain means of the greedy cover",
+        "rule path": "`RulePathRegressor`, nothing tuned",
+        "pruned tree": "tree, pruned by cost and complexity",
+        "tuned tree": "tree, grown best first, leaf size tuned",
+    }
+    for method, name in shown.items():
+        yield f"| {name} | {' | '.join(f'{mean[method, limit]:.3f}' for limit in (3, 5, 10, 15, 25, 50))} |"
+    forest = mean["forest", 0]
+    yield f"has {forest:.3f}, and RCBoost with all its rules {mean['RCBoost, all rules', 0]:.3f}"
+    yield f"and {forest - mean['refitted rules', 50]:.3f} below the forest at 50"
+    yield f"at 50 rules {mean['rule path', 50] - forest:.3f} above the forest"
+    usual = results("regression").query("method == 'defaults'").groupby("dataset")[["r2", "inside"]].mean()
+    forests = results("regression").query("method == 'forest'").groupby("dataset")["r2"].mean()
+    off = (forests - usual["r2"]).sort_values()
+    yield f"between {off.iloc[0]:.3f} ({off.index[0]}) and {off.iloc[-1]:.3f} ({off.index[-1]}) below the forest's"
+    inside = 100 * usual["inside"]
+    yield f"90 % intervals hold {inside.min():.0f} to {inside.max():.0f} % of the held-out numbers"
+    yield f"90 % intervals of 20 rules held {inside.min():.0f} to {inside.max():.0f} % of the held-out numbers"
+
+
+def on_the_study() -> Iterator[str]:
+    counted = sentences(study_results()).numbers.set_index("sentence")
+
+    def count(sentence: str) -> int:
+        return int(counted.loc[sentence, "ours"].split()[0])
+
+    def named(sentence: str) -> str:
+        return counted.loc[sentence, "exceptions"].split(" ", 1)[1]
+
+    both, tree = "RCB is better than ADA and GB ({})", "RCB is better than its first tree, iniDT ({})"
+    exact, rounded = "before rounding", "as printed"
+    yield (
+        f"RCBoost is better than both ADA and GB on {WORDS[count(both.format(exact))]} data sets "
+        f"({named(both.format(exact))})"
+    )
+    yield f"better than its first tree on {count(tree.format(exact))} of 15, all but {named(tree.format(exact))}"
+    yield f"it is {WORDS[count(both.format(rounded))]} (not mammography)"
+    yield f"and {count(tree.format(rounded))} (not banknote)"
+    spread = "MIRCO varies no more than DT (standard deviation over the folds, {})"
+    yield f"than the tree on {count(spread.format(rounded))} (standard deviations to two decimals"
+    yield f"before rounding on {count(spread.format(exact))})"
+    misses, fewer = "MIRCO misses less than 6 %", "MIRCO has fewer rules than DT"
+    yield f"missed rows below 6 % on {count(misses)} of 15 data sets (not {named(misses)})"
+    yield f"and than the tree on {count(fewer)} (not {named(fewer)})"
+    mean, spread_of, _ = means(of_one_seed(study_results()), "accuracy")
+    below = (mean["RF"] - mean["MIRCO"] > spread_of["RF"]).sum()
+    yield f"below the forest's on {below} of 15 data sets"
+    every = mean.dropna(axis="columns").mean().map("{:.3f}".format)
+    yield f"(mean {every['RCB']} and {every['GB']})"
+    yield f"below AdaBoost ({every['ADA']}) and the forest ({every['RF']})"
+    yield f"RUX, on MIRCO's very forest, has {every['RUX']} on all data sets"
+    yield f"a point more than MIRCO ({every['MIRCO']})"
+    ranks = pd.read_csv(STUDY / "ranks.csv").set_index("model")["on all data sets"].map("{:.1f}".format)
+    yield f"({ranks['MIRCO']} and {ranks['DT']}, with FIGS between them; the forest {ranks['RF']})"
+
+
+def on_seeds() -> Iterator[str]:
+    by_seed = study_results().groupby(["model", "dataset", "seed"])["accuracy"].mean().unstack()
+    moves = (by_seed.max(axis=1) - by_seed.min(axis=1))[["iniDT", "RCB"]].unstack("model")
+    yield f"the means of iniDT differ by up to {moves['iniDT'].max():.3f} (on {moves['iniDT'].idxmax()}"
+    yield f"those of RCB by up to {moves['RCB'].max():.3f} (on {moves['RCB'].idxmax()})"
+
+
+def on_duals() -> Iterator[str]:
+    vertex, equal = (
+        frame[frame["model"] == model].groupby("dataset")["accuracy"].mean().mean()
+        for frame, model in ((study_results(), "RCB"), (study_results("rcboost_equal"), "RCB-equal"))
+    )
+    assert f"{vertex:.3f}" == f"{equal:.3f}"
+    yield f"the mean of the 15 data sets is {vertex:.3f} with a vertex"
+
+
+#: Pages, and sentences as the result files have them.
+QUOTED: list[tuple[str, Callable[[], Iterator[str]]]] = [
+    ("docs/rcboost.md", on_rcboost),
+    ("docs/paths.md", on_paths),
+    ("docs/paths.md", on_ingredients),
+    ("docs/paths.md", on_larger_data),
+    ("docs/paths.md", on_other_rule_learners),
+    ("docs/paths.md", on_votes),
+    ("docs/covers.md", on_covers),
+    ("docs/mirco.md", on_boosters),
+    ("docs/regression.md", on_numbers),
+    ("docs/study.md", on_the_study),
+    ("docs/study.md", on_seeds),
+    ("experiments/README.md", on_duals),
+]
+
+
+@pytest.mark.parametrize(("page", "quoted"), QUOTED, ids=lambda value: getattr(value, "__name__", value))
+def test_quoted_results_are_those_of_the_result_files(page: str, quoted: Callable[[], Iterator[str]]) -> None:
+    said = text(page)
+
+    assert [sentence for sentence in quoted() if sentence not in said] == []
