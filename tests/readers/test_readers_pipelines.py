@@ -41,9 +41,8 @@ from test_readers_ensembles import leaves_by_the_model as leaves_of_ensembles
 from test_readers_ensembles import random_rows, target
 from test_readers_hist import leaves_by_the_model as leaves_of_hist
 
-from rulecover import read_trees
+from rulecover import RuleSet, explain, read_trees
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
-from rulecover.trees.tree import Leaves
 
 COLOURS = np.array(["red", "green", "blue", "dark, red", "rare"], dtype=object)
 
@@ -191,10 +190,9 @@ def probes(ensemble: Any, X: pd.DataFrame, rng: np.random.Generator) -> pd.DataF
 def assert_rules_are_leaves(model: Pipeline, ensemble: Any, X: Any) -> None:
     leaves = leaves_by_the_model(model, X)
     matrix = ensemble.matrix(X)
-    names = (*(ensemble.columns.name(f) for f in range(ensemble.n_features)), *ensemble.columns.made)
     of = np.concatenate([np.full(len(t.leaves), k) for k, t in enumerate(ensemble.trees)])
     node = np.concatenate([t.leaves for t in ensemble.trees])
-    rules = Leaves(ensemble.trees, of, node, names, ensemble.categories).rules()
+    rules = ensemble.rules()
     np.testing.assert_array_equal(rules.apply(matrix).toarray(), leaves[:, of] == node)
     if not ensemble.columns.made and isinstance(X, pd.DataFrame):
         np.testing.assert_array_equal(rules.apply(X).toarray(), leaves[:, of] == node)
@@ -285,6 +283,43 @@ def test_columns_of_other_transformers_keep_their_names(front: Any, names: set[s
     assert ensemble.columns.made and set(ensemble.columns.made) <= names | {"a", "b", "c"}
     assert not set(ensemble.columns.made) & {"a", "b", "c"} or isinstance(front, PolynomialFeatures)
     assert_rules_are_leaves(model, ensemble, X)
+
+
+def test_rules_on_made_columns_are_told_apart_and_printed() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    front = ColumnTransformer([("as it is", "passthrough", [0]), ("size", FunctionTransformer(np.abs), [1, 2])])
+    model = make_pipeline(front, DecisionTreeClassifier(max_depth=5, random_state=0))
+    model.fit(X, X[:, 0] * np.abs(X[:, 1]) > 0.2 * np.abs(X[:, 2]))
+    ensemble = read_trees(model)
+    assert_rules_are_leaves(model, ensemble, X)
+    rules = ensemble.rules()
+    assert rules.feature_names == ("x0", "x1", "x2", "columntransformer1", "columntransformer2")
+    assert "columntransformer2" in str(rules)
+    assert explain(model, X, model.predict(X)).rules_.feature_names == rules.feature_names
+
+
+@pytest.mark.parametrize("as_frame", [True, False], ids=["frame", "array"])
+def test_a_made_column_never_has_the_name_of_another(as_frame: bool) -> None:
+    rng = np.random.default_rng(0)
+    X: Any = rng.normal(size=(80, 2))
+    y = X[:, 0] * X[:, 1] > 0
+    X = pd.DataFrame(X, columns=["pca0", "pca1"]) if as_frame else X
+
+    def turned(front: Any) -> Any:
+        return make_pipeline(front, DecisionTreeClassifier(max_depth=3, random_state=0))
+
+    root = FunctionTransformer(np.cbrt, feature_names_out="one-to-one")
+    fronts = {"one": root, "two": root, "three": PCA(2), "four": PCA(2)}
+    vote = VotingClassifier([(name, turned(front)) for name, front in fronts.items()]).fit(X, y)
+    for model in (vote, *vote.estimators_):
+        ensemble = read_trees(model)
+        names = ensemble.rules().feature_names
+        assert len(set(names)) == len(names) == 2 + len(ensemble.columns.made)
+        assert explain(model, X, y).rules_.feature_names == names
+        each = RuleSet.from_text([rule.text for rule in ensemble.rules()], names)
+        matrix = ensemble.matrix(X)
+        np.testing.assert_array_equal(each.apply(matrix).toarray(), ensemble.rules().apply(matrix).toarray())
 
 
 def test_members_with_pipelines_of_their_own_are_read_on_the_same_columns() -> None:

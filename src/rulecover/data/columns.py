@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,19 @@ from rulecover.data.categories import Categories, HashedCategories
 from rulecover.data.frames import UNSEEN, is_frame, names_of, numbers
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats
+
+
+def all_names(given: Iterable[str], made: Iterable[str]) -> tuple[str, ...]:
+    """The names of given columns, then of made ones; a made one whose name is taken gets a number behind it.
+
+    >>> all_names(["a", "b"], ["a", "pca0", "pca0"])
+    ('a', 'b', 'a_2', 'pca0', 'pca0_2')
+    """
+    names = dict.fromkeys(given)
+    for name in made:
+        numbered = (f"{name}_{k}" for k in count(2))
+        names[next(each for each in chain([name], numbered) if each not in names)] = None
+    return tuple(names)
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,18 +132,16 @@ def check_width(ensemble: TreeEnsemble, n_features: int) -> None:
 
 def check_model_fits(ensemble: TreeEnsemble, X: Any, names: tuple[str, ...] | None) -> tuple[str, ...]:
     """The feature names for the rules, once model and data are known to speak of the same columns."""
-    made = () if ensemble.columns is None else ensemble.columns.made
-    n_features = X.shape[1] - len(made)
-    check_width(ensemble, n_features)
+    check_width(ensemble, X.shape[1] - (0 if ensemble.columns is None else len(ensemble.columns.made)))
     if names is None or ensemble.feature_names is None:
-        return (names or ensemble.feature_names or tuple(f"x{f}" for f in range(n_features))) + made
+        return ensemble.names(names or ensemble.feature_names)
     if names != ensemble.feature_names:
         f = next(f for f, (mine, model) in enumerate(zip(names, ensemble.feature_names, strict=True)) if mine != model)
         raise MismatchedDataError(
             f"column {f} of X is {names[f]!r}, but the model was trained with {ensemble.feature_names[f]!r} there; "
             "give the columns that the model was trained on."
         )
-    return names + made
+    return ensemble.names(names)
 
 
 def demands(demand: Any, labels: Array, classes: Array) -> Ints:

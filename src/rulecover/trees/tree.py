@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rulecover.data.categories import Categories, CategorySet, Lookup, intersections
-from rulecover.data.columns import Columns
+from rulecover.data.columns import Columns, all_names
 from rulecover.rules.ruleset import Paths, RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
 
@@ -155,10 +155,15 @@ class TreeEnsemble:
             self.trees,
             tree=np.repeat(np.arange(len(leaves)), [len(nodes) for nodes in leaves]),
             node=np.concatenate([np.zeros(0, dtype=np.intp), *leaves]),
-            feature_names=self.feature_names or tuple(f"x{f}" for f in range(self.n_features)),
+            feature_names=self.names(self.feature_names),
             categories=self.categories,
             zero_missing=self.zero_missing,
         ).rules()
+
+    def names(self, given: tuple[str, ...] | None) -> tuple[str, ...]:
+        """A name for each column that a tree can ask: the given ones, by default x0, x1, …, and those that are made."""
+        made = () if self.columns is None else self.columns.made
+        return all_names(given or (f"x{f}" for f in range(self.n_features)), made)
 
     def matrix(self, X: Any) -> Any:
         """Data as users give them as the columns of the trees; only those that a tree asks are looked at."""
