@@ -11,9 +11,13 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.data.categories import Categories, HashedCategories
-from rulecover.data.frames import UNSEEN, is_frame, names_of, numbers
+from rulecover.data.frames import UNSEEN, is_frame, kinds_of, missing_values, names_of, numbers
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats
+
+#: For each of `missing_values` how it is written in a column: NaN for missing, a number of its own for a label that was
+#: never seen, ``None`` where the model has no route for it.
+Gaps = tuple[float | None, ...]
 
 
 def all_names(given: Iterable[str], made: Iterable[str]) -> tuple[str, ...]:
@@ -43,6 +47,8 @@ class Columns:
         For columns in which the model refuses values that it never saw: the codes or numbers that it knows.
     required
         Columns in which the model has no route for a missing value.
+    gaps
+        For columns in which kinds of missing values differ: how each is written. All are NaN elsewhere.
     made, make
         The names of the columns that are made, and how, from the given rows.
     """
@@ -52,6 +58,7 @@ class Columns:
     categories: Categories = field(default_factory=dict)
     closed: Mapping[int, Floats] = field(default_factory=dict)
     required: frozenset[int] = frozenset()
+    gaps: Mapping[int, Gaps] = field(default_factory=dict)
     made: tuple[str, ...] = ()
     make: Callable[[Any], Floats] | None = None
 
@@ -78,6 +85,8 @@ class Columns:
             raise MismatchedDataError("the pipeline is read for dense rows, but X is sparse; give X.toarray().")
         X = X if is_frame(X) else np.asarray(X)
         given = self._given(X, sorted(f for f in wanted if f < self.n_given))
+        for f in sorted(wanted & self.gaps.keys()):
+            given = self._with_gaps(f, given, X)
         for f in sorted(wanted & (self.closed.keys() | self.required)):
             self._check(f, given[:, f], X)
         if self.make is None or not any(f >= self.n_given for f in wanted):
@@ -103,6 +112,27 @@ class Columns:
             some = ", ".join(map(str, names[:5])) + ("…" if len(names) > 5 else "")
             raise MismatchedDataError(f"the model asks for column {self.names[f]!r}, but X has only {some}.")
         return np.asarray(X[names[f] if self.names is None else self.names[f]])
+
+    def _with_gaps(self, f: int, given: Array, X: Any) -> Array:
+        """The rows, each kind of missing value of a column written as the model takes it."""
+        rows = np.flatnonzero(np.isnan(given[:, f]))
+        values = self._values(X, f)[rows]
+        kinds = kinds_of(values) if values.dtype == object else np.zeros(len(rows), dtype=np.intp)
+        codes = np.array([np.inf if code is None else code for code in self.gaps[f]])[kinds]
+        if np.isinf(codes).any():
+            first = np.flatnonzero(np.isinf(codes))[0]
+            raise MismatchedDataError(
+                f"column {self.name(f)!r} holds {values[first]!r} in row {rows[first]}, and the model has no route for "
+                f"this kind of missing value; write {self._gap_to_write(f)!r} there, or leave the row out."
+            )
+        if np.isnan(codes).all():
+            return given
+        given = given.astype(np.float64)
+        given[rows, f] = codes
+        return given
+
+    def _gap_to_write(self, f: int) -> Any:
+        return next(value for value, code in zip(missing_values(), self.gaps[f], strict=True) if code is not None)
 
     def _check(self, f: int, values: Floats, X: Any) -> None:
         missing = np.isnan(values)

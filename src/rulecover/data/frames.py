@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+import narwhals.stable.v1 as stable
 import numpy as np
 
 from rulecover.exceptions import MismatchedDataError
@@ -48,7 +49,8 @@ def _pandas_values(series: nw.Series[Any]) -> Any:
     import pandas as pd
 
     if series.dtype in (nw.Categorical, nw.Enum):
-        return pd.Categorical(series.to_list(), categories=series.cat.get_categories().to_list())
+        known = stable.from_native(series.to_native(), series_only=True).cat.get_categories()
+        return pd.Categorical(series.to_list(), categories=known.to_list())
     if series.dtype == nw.Boolean and series.null_count():
         series = series.cast(nw.Float64)
     values = series.to_numpy()
@@ -112,6 +114,23 @@ def _numbers_of_objects(values: Array, name: str) -> Floats:
             "rules compare numbers there."
         )
     return np.asarray(out)
+
+
+def missing_values() -> tuple[Any, ...]:
+    """The values that say that there is none: one to a rule, but not to every transformer of scikit-learn."""
+    import pandas as pd
+
+    return (np.nan, None, pd.NA, pd.NaT)
+
+
+def kinds_of(values: Iterable[Any]) -> Ints:
+    """For missing values the place of each among `missing_values`.
+
+    >>> kinds_of([None, float("nan")])
+    array([1, 0])
+    """
+    place = {type(value): kind for kind, value in enumerate(missing_values())}
+    return np.array([place.get(type(value), 0) for value in values], dtype=np.intp)
 
 
 def codes(values: Array, labels: Sequence[Any]) -> Floats:

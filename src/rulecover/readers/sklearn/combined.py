@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.data.columns import Columns
+from rulecover.data.columns import Columns, Gaps
+from rulecover.data.frames import missing_values
 from rulecover.exceptions import UnreadableModelError
 from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Floats, Ints
@@ -64,7 +65,7 @@ def combined(
         routes += [partial(_routed, route, view, cut) for route in part.routes]
     if weights is not None:
         trees = [replace(tree, value=None) for tree in trees]
-    met = _columns(parts, used, Columns(n_features, feature_names))
+    met = _columns(parts, used, Columns(n_features, feature_names, gaps=_gaps(parts, used)))
     return TreeEnsemble(
         tuple(trees),
         tuple(routes),
@@ -137,6 +138,18 @@ def _columns(parts: Sequence[TreeEnsemble], used: Sequence[Ints], start: Columns
             make=_Makes(makes),
         )
     return met
+
+
+def _gaps(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> dict[int, Gaps]:
+    """How kinds of missing values are written; one that the parts write differently has no route."""
+    out: dict[int, Gaps] = {}
+    for part, places in zip(parts, used, strict=True):
+        told = {} if part.columns is None else part.columns.gaps
+        for f in (f for f in part.asked.tolist() if f < part.n_features):
+            mine = told.get(f, (np.nan,) * len(missing_values()))
+            pairs = zip(mine, out.get(int(places[f]), mine), strict=True)
+            out[int(places[f])] = tuple(one if str(one) == str(two) else None for one, two in pairs)
+    return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import OneHotEncoder
 
-from rulecover.readers.sklearn.origins import Category, Number, Origin
+from rulecover.readers.sklearn.origins import REFUSED, Category, Number, Origin
 from rulecover.readers.sklearn.rewriting import are_numbers
 from rulecover.typing import Floats
 
@@ -51,30 +51,49 @@ class _Answers:
         """Of the categories in the original column."""
         labels = tuple(self._known)
         known = self._ask(list(labels)) if labels else None
-        kinds = [label for label in self._step.categories_[self._i].tolist() if is_missing(label)]
-        gap = origin.fill if origin.fill is not None else (kinds[0] if len(kinds) == 1 else np.nan)
-        if known is None or len(kinds) > 1:  # None and NaN are two categories here, but one to us
+        if known is None:
             return [None] * (self._where.stop - self._where.start)
-        return self._columns(origin.feature, labels, known, self._ask([gap]), self._ask([_stranger(labels)]))
+        *gaps, unseen = self._each([*origin.gaps, stranger(labels)])
+        return self._columns(origin.feature, labels, known, gaps, unseen)
 
     def of_codes(self, origin: Category) -> list[Origin]:
         """Of the numbers that an encoder in front made of categories."""
         known = self._ask(origin.values.tolist())
         if known is None:
             return [None] * (self._where.stop - self._where.start)
-        missing, unseen = (None if v is None else self._ask([v]) for v in (origin.missing, origin.unseen))
-        return self._columns(origin.feature, origin.labels, known, missing, unseen)
+        *gaps, unseen = self._each([REFUSED if v is None else v for v in (*origin.gaps, origin.unseen)])
+        return self._columns(origin.feature, origin.labels, known, gaps, unseen)
 
     def _columns(
-        self, feature: int, labels: tuple[Any, ...], known: Floats, missing: Floats | None, unseen: Floats | None
+        self,
+        feature: int,
+        labels: tuple[Any, ...],
+        known: Floats,
+        gaps: Sequence[Floats | None],
+        unseen: Floats | None,
     ) -> list[Origin]:
         def value(row: Floats | None, k: int) -> float | None:
             return None if row is None else float(row[0, k])
 
         return [
-            Category(feature, labels, known[:, k], value(missing, k), value(unseen, k), self._sparse, self._single)
+            Category(
+                feature,
+                labels,
+                known[:, k],
+                tuple(value(gap, k) for gap in gaps),
+                value(unseen, k),
+                self._sparse,
+                self._single,
+            )
             for k in range(known.shape[1])
         ]
+
+    def _each(self, values: Sequence[Any]) -> list[Floats | None]:
+        """What the encoder says of each value; asked of all at once, and one by one where it refuses one."""
+        together = None if any(value is REFUSED for value in values) else self._ask(list(values))
+        if together is not None:
+            return list(together[:, None])
+        return [None if value is REFUSED else self._ask([value]) for value in values]
 
     def _ask(self, values: list[Any]) -> Floats | None:
         """What the encoder says of values in its column, rows x columns; ``None`` if it refuses them."""
@@ -83,13 +102,13 @@ class _Answers:
         columns[self._i] = values
         try:
             answer = quietly(self._step.transform, _table(columns, self._step))
-        except ValueError:
+        except (TypeError, ValueError):
             return None
         answer = answer.toarray() if scipy.sparse.issparse(answer) else np.asarray(answer)
         return np.asarray(answer[:, self._where], dtype=np.float64)
 
 
-def _stranger(labels: tuple[Any, ...]) -> Any:
+def stranger(labels: tuple[Any, ...]) -> Any:
     """A value that is none of the labels."""
     if not are_numbers(labels):
         return "\0"
@@ -101,7 +120,10 @@ def _table(columns: list[list[Any]], step: Any) -> Any:
     """Columns as the encoder was given its data: a data frame, if it knows names."""
     import pandas as pd
 
-    kinds = [object if known.dtype.kind in "OUS" else np.float64 for known in step.categories_]
+    kinds = [
+        object if known.dtype.kind in "OUS" or not are_numbers(values) else np.float64
+        for known, values in zip(step.categories_, columns, strict=True)
+    ]
     names = getattr(step, "feature_names_in_", None)
     if names is not None:
         series = (pd.Series(values, dtype=kind) for values, kind in zip(columns, kinds, strict=True))
@@ -111,8 +133,10 @@ def _table(columns: list[list[Any]], step: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None or NaN, of whatever type."""
-    return value is None or (isinstance(value, float) and np.isnan(value))
+    """Whether a value is one that says that there is none, such as None or NaN."""
+    import pandas as pd
+
+    return bool(np.ndim(value) == 0 and pd.isna(value))
 
 
 def quietly(function: Callable[..., Any], *args: Any) -> Any:

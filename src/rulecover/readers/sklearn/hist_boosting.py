@@ -11,6 +11,7 @@ import numpy as np
 from rulecover.data.columns import Columns
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers.sklearn.encoders import encoded
+from rulecover.readers.sklearn.gaps import told_apart
 from rulecover.readers.sklearn.origins import Number, Origin
 from rulecover.readers.sklearn.rewriting import conditions, on_original_columns
 from rulecover.trees.tree import Tree, TreeEnsemble
@@ -39,13 +40,14 @@ def _with_categories(whole: TreeEnsemble, model: Any) -> TreeEnsemble:
     encoder = model._preprocessor.named_transformers_["encoder"]
     origins: list[Origin] = [*(encoded(encoder, [Number(f) for f in by_category.tolist()]) or [])]
     origins += [Number(f) for f in by_number.tolist()]
+    origins, gaps = told_apart(origins, whole.asked.tolist(), takes_missing=True)
     trees, unknown = on_original_columns(whole.trees, origins, whole.n_features)
     if unknown:
         raise UnreadableModelError(
             f"{type(model).__name__} was trained with None and NaN as two categories of one column, which are one "
             "missing value to a rule; replace one by the other and train again."
         )
-    columns = Columns(whole.n_features, whole.feature_names, **conditions(origins, takes_missing=True))
+    columns = Columns(whole.n_features, whole.feature_names, **conditions(origins, takes_missing=True), gaps=gaps)
     return replace(
         whole,
         trees=tuple(trees),

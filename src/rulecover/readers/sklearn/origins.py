@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from rulecover.data.frames import missing_values
 from rulecover.typing import Floats
 
 #: From numbers to numbers, one by one, never decreasing; NaN may become a number.
 Step = Callable[[Floats], Floats]
+
+#: In place of what a step makes of a missing value that it refuses.
+REFUSED = object()
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +26,9 @@ class Number:
     ----------
     feature
         The original column.
-    fill
-        What a missing value of the original column is replaced with; ``None`` if it is not.
+    gaps
+        What a missing value of the original column is by now, one for each of `missing_values`; `REFUSED` where a step
+        raises an error for it.
     steps
         What is done to it then.
     sparse, single
@@ -31,15 +36,13 @@ class Number:
     """
 
     feature: int
-    fill: Any = None
+    gaps: tuple[Any, ...] = field(default_factory=missing_values)
     steps: tuple[Step, ...] = ()
     sparse: bool = False
     single: bool = False
 
     def __call__(self, values: Floats) -> Floats:
-        """The transformed values of the original ones."""
-        if self.fill is not None:
-            values = np.where(np.isnan(values), self.fill, values)
+        """The transformed values of the original ones that are not missing."""
         with np.errstate(over="ignore"):
             for step in self.steps:
                 values = step(values)
@@ -47,6 +50,18 @@ class Number:
 
     def then(self, step: Step) -> Number:
         return replace(self, steps=(*self.steps, step))
+
+    def led_by(self, kind: int) -> Number:
+        """The same, that kind of missing value first."""
+        return replace(self, gaps=(self.gaps[kind],))
+
+    def of_missing(self, kind: int = 0) -> float | None:
+        """The number for a missing value of that kind; ``None`` where it is refused."""
+        try:
+            gap = np.array([self.gaps[kind]], dtype=object).astype(np.float64)
+        except (TypeError, ValueError):
+            return None
+        return float(self(gap)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +72,9 @@ class Category:
     ----------
     feature, labels
         The original column and its known categories, without the missing one.
-    values, missing, unseen
-        The number for each label, for a missing value and for any other value; ``None`` where the encoder refuses it.
+    values, gaps, unseen
+        The number for each label, for a missing value of each kind of `missing_values`, and for any other value;
+        ``None`` where the encoder refuses it.
     sparse, single
         As of `Number`.
     """
@@ -66,7 +82,7 @@ class Category:
     feature: int
     labels: tuple[Any, ...]
     values: Floats
-    missing: float | None
+    gaps: tuple[float | None, ...]
     unseen: float | None
     sparse: bool = False
     single: bool = False
@@ -75,7 +91,16 @@ class Category:
         def after(value: float | None) -> float | None:
             return None if value is None else float(step(np.array([value]))[0])
 
-        return replace(self, values=step(self.values), missing=after(self.missing), unseen=after(self.unseen))
+        gaps = tuple(map(after, self.gaps))
+        return replace(self, values=step(self.values), gaps=gaps, unseen=after(self.unseen))
+
+    def led_by(self, kind: int) -> Category:
+        """As in `Number`."""
+        return replace(self, gaps=(self.gaps[kind],))
+
+    def of_missing(self, kind: int = 0) -> float | None:
+        """As in `Number`."""
+        return self.gaps[kind]
 
 
 #: ``None`` for a column of which nothing is known.

@@ -26,10 +26,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.data.columns import Columns
+from rulecover.data.frames import kinds_of, missing_values
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.encoders import encoded, is_missing, quietly
+from rulecover.readers.sklearn.gaps import told_apart
 from rulecover.readers.sklearn.origins import (
+    REFUSED,
     Category,
     Filled,
     Number,
@@ -40,7 +43,7 @@ from rulecover.readers.sklearn.origins import (
 )
 from rulecover.readers.sklearn.rewriting import conditions, on_original_columns
 from rulecover.trees.tree import TreeEnsemble
-from rulecover.typing import Floats
+from rulecover.typing import Array, Floats
 
 #: Origins of all columns, or ``None`` once a step has made something else of them.
 Origins = list[Origin] | None
@@ -65,13 +68,14 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     n_given = _n_given(model)
     origins = _through_steps([step for _, step in model.steps[:-1]], [Number(f) for f in range(n_given)])
     origins = [None] * inner.n_features if origins is None else origins
-    origins = _with_all_labels(origins)
+    takes_missing = get_tags(final).input_tags.allow_nan
+    origins, gaps = told_apart(_with_all_labels(origins), inner.asked.tolist(), takes_missing)
     trees, made = on_original_columns(inner.trees, origins, n_given)
-    used = {column for tree in inner.trees for column in tree.feature[tree.left >= 0].tolist()}
     columns = Columns(
         n_given,
         _names(model),
-        **conditions([origins[k] for k in sorted(used - set(made))], get_tags(final).input_tags.allow_nan),
+        **conditions([origins[k] for k in sorted(set(inner.asked.tolist()) - set(made))], takes_missing),
+        gaps=gaps,
         made=_made_names(model, made),
         make=partial(_transformed, model[:-1], made) if made else None,
     )
@@ -198,26 +202,45 @@ def _filled(step: SimpleImputer, origins: list[Origin]) -> Origins:
     if not is_missing(step.missing_values):
         return None
     given = list(getattr(step, "feature_names_in_", [f"x{f}" for f in range(step.n_features_in_)]))
-    fills = np.asarray(quietly(step.transform, _named(np.full((1, len(given)), np.nan), step)))
-    as_text = fills.dtype == object
+    fills = [_imputed(step, gap) for gap in missing_values()]
+    kind = next((each.dtype for each in fills if each is not None), None)
+    if kind is None:
+        return None
+    as_text = kind.kind == "O"
     out: list[Origin] = []
-    for name, fill in zip(step.get_feature_names_out(), fills[0], strict=True):
+    for k, name in enumerate(step.get_feature_names_out()):
         if name in given:
             origin = origins[given.index(name)]
-            out.append(_filled_one(origin, fill, as_text=as_text, single=fills.dtype == np.float32))
+            mine = [REFUSED if each is None else each[k] for each in fills]
+            out.append(_filled_one(origin, mine, as_text=as_text, single=kind == np.float32))
         else:
             origin = origins[given.index(name.removeprefix("missingindicator_"))]
             out.append(origin.then(missing_or_not) if isinstance(origin, Number) and not as_text else None)
     return out
 
 
-def _filled_one(origin: Origin, fill: Any, *, as_text: bool, single: bool) -> Origin:
+def _imputed(step: SimpleImputer, gap: Any) -> Array | None:
+    """What an imputer makes of a row of such missing values; ``None`` if it refuses them."""
+    row = np.full((1, step.n_features_in_), gap, dtype=np.float64 if isinstance(gap, float) else object)
+    try:
+        return np.asarray(quietly(step.transform, _named(row, step))).ravel()
+    except (TypeError, ValueError):
+        return None
+
+
+def _filled_one(origin: Origin, fills: list[Any], *, as_text: bool, single: bool) -> Origin:
+    """The origin of a filled column, from what the imputer makes of each of `missing_values`."""
     if origin is None or (as_text and (isinstance(origin, Category) or origin.steps)):
         return None
     if isinstance(origin, Category) or origin.steps:
-        filled: Number | Category = origin.then(Filled(float(fill)))
+        if fills[0] is REFUSED:
+            return None
+        filled: Number | Category = origin.then(Filled(float(fills[0])))
     else:
-        filled = origin if origin.fill is not None or is_missing(fill) else replace(origin, fill=fill)
+        if not as_text:  # a column of numbers has no None, and is not to be told in other words for its sake
+            fills = [fill if fill == fills[0] else REFUSED for fill in fills]
+        gaps = (fills[kinds_of([gap])[0]] if is_missing(gap) else gap for gap in origin.gaps)
+        filled = replace(origin, gaps=tuple(gaps))
     # An imputer that was trained on float32 rounds whatever it is given.
     return replace(filled.then(as_float32), single=True) if single else filled
 
@@ -227,7 +250,7 @@ def _named(rows: Any, step: Any) -> Any:
     import pandas as pd
 
     names = getattr(step, "feature_names_in_", None)
-    return rows if names is None else pd.DataFrame(rows, columns=names)
+    return rows if names is None else pd.DataFrame(rows, columns=names, dtype=rows.dtype)
 
 
 _KNOWN: dict[type, Callable[[Any, list[Origin]], Origins]] = {

@@ -64,8 +64,8 @@ def splits_of_number(origin: Number, bound: Floats, missing_left: Bools) -> Spli
     """What ``origin(x) <= bound`` says of x."""
     distinct, place = np.unique(bound, return_inverse=True)
     threshold = largest_below(origin, distinct)[place]
-    of_missing = origin(np.array([np.nan]))[0]
-    left = missing_left if np.isnan(of_missing) else of_missing <= bound
+    of_missing = origin.of_missing()
+    left = missing_left if of_missing is None or np.isnan(of_missing) else of_missing <= bound
     # Nothing but a missing value goes left: told the other way round, it is "x is missing".
     swapped = threshold == -np.inf
     threshold = np.where(swapped | (threshold == _LARGEST), np.inf, threshold)
@@ -151,7 +151,7 @@ class _Nodes:
         if isinstance(origin, Category):
             left = [self.goes_left(nodes, value) for value in origin.values.tolist()]
             unseen, missing = (
-                self.goes_left(nodes, np.nan if v is None else v) for v in (origin.unseen, origin.missing)
+                self.goes_left(nodes, np.nan if v is None else v) for v in (origin.unseen, origin.of_missing())
             )
             return splits_of_category(origin, np.column_stack(left), unseen, missing)
         by_set = self.category[nodes] >= 0
@@ -159,7 +159,8 @@ class _Nodes:
             return splits_of_number(origin, self.threshold[nodes], self.missing_left[nodes])
         if origin.steps or not by_set.all():
             return None
-        missing = self.missing_left[nodes] if origin.fill is None else self.goes_left(nodes, float(origin.fill))
+        of_missing = origin.of_missing()
+        missing = self.goes_left(nodes, np.nan if of_missing is None else of_missing)
         used, place = np.unique(self.category[nodes], return_inverse=True)
         sets = tuple(self.sets[k] for k in used)
         return Split(self.threshold[nodes], place, sets, missing, np.zeros(len(nodes), dtype=bool))
@@ -213,8 +214,7 @@ def conditions(origins: Sequence[Origin], takes_missing: bool) -> dict[str, Any]
         return value is None or (np.isnan(value) and (sparse or not takes_missing))
 
     for origin in (each for each in origins if each is not None):
-        missing = origin.missing if isinstance(origin, Category) else origin(np.array([np.nan]))[0]
-        required |= {origin.feature} if refused(missing, origin.sparse) else set()
+        required |= {origin.feature} if refused(origin.of_missing(), origin.sparse) else set()
         if isinstance(origin, Number):
             continue
         if not are_numbers(origin.labels):
