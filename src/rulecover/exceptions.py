@@ -36,6 +36,10 @@ class SolverError(RulecoverError, RuntimeError):
     """An LP or MIP engine that gave no usable answer."""
 
 
+class UnknownOptionError(RulecoverError, TypeError):
+    """An option that a function does not have."""
+
+
 class StudyError(RulecoverError, ValueError):
     """A study that cannot be run as asked: data, methods or a results file that are not what they should be."""
 

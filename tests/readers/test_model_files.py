@@ -129,6 +129,7 @@ def test_a_tree_of_xgboost_that_is_none_is_refused(name: str) -> None:
         (lambda t: t["categories_sizes"].__setitem__(0, -1), "places among"),
         (lambda t: t["categories_nodes"].__setitem__(0, 999), "numbers of the"),
         (lambda t: t["categories"].__setitem__(0, -1), "codes from 0"),
+        (lambda t: t["categories"].__setitem__(-1, 2**24), "codes from 0 to 16777215"),
         (
             lambda t: [t[f"categories_{name}"].pop() for name in ("nodes", "segments", "sizes")],
             "every node that splits",
@@ -138,6 +139,13 @@ def test_a_tree_of_xgboost_that_is_none_is_refused(name: str) -> None:
 def test_categories_of_xgboost_that_are_not_there_are_refused(change: Any, message: str) -> None:
     with pytest.raises(DamagedModelError, match=message):
         read_text(xgboost_with(change, categories=True))
+
+
+def test_the_largest_code_of_a_category_of_xgboost_is_read() -> None:
+    """Beyond it float32 does not hold every whole number, so that two codes could be one."""
+    largest = 2**24 - 1
+    ensemble = read_text(xgboost_with(lambda t: t["categories"].__setitem__(-1, largest), categories=True))
+    assert max(codes.max() for tree in ensemble.trees for codes in tree.category_sets) == largest
 
 
 def test_a_chain_of_nodes_without_end_is_refused() -> None:

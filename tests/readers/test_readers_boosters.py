@@ -9,6 +9,7 @@ from pathlib import Path
 import catboost
 import lightgbm
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 import xgboost
@@ -131,6 +132,24 @@ def test_a_model_without_trees_is_refused() -> None:
 def test_another_value_for_missing_is_refused() -> None:
     model = xgboost.XGBClassifier(n_estimators=2, missing=-1.0, n_jobs=1).fit(np.nan_to_num(X), Y)
     with pytest.raises(UnreadableModelError, match=r"missing=-1\.0.*NaN"):
+        read_trees(model)
+
+
+def test_no_value_for_missing_is_refused_with_the_way_out() -> None:
+    model = xgboost.XGBClassifier(n_estimators=2, missing=None, n_jobs=1).fit(X, Y)
+    with pytest.raises(UnreadableModelError, match=r"missing=None.*set_params\(missing=numpy\.nan\)"):
+        read_trees(model)
+    assert len(read_trees(model.set_params(missing=np.nan)).trees) == len(model.get_booster().get_dump())
+
+
+def test_text_features_of_catboost_are_refused_with_their_name() -> None:
+    frame = pd.DataFrame({"size": np.arange(40.0), "note": ["good day", "bad day", "so so", "fine"] * 10})
+    model = catboost.CatBoostClassifier(iterations=2, text_features=["note"], **QUIET).fit(frame, [1, 0, 0, 1] * 10)
+    with pytest.raises(UnreadableModelError, match=r"column 'note' in text_features.*leave it out"):
+        read_trees(model)
+    vectors = pd.DataFrame({"size": np.arange(40.0), "where": [[0.0, 1.0], [1.0, 0.0]] * 20})
+    model = catboost.CatBoostClassifier(iterations=2, embedding_features=["where"], **QUIET).fit(vectors, [1, 0] * 20)
+    with pytest.raises(UnreadableModelError, match=r"column 'where' in embedding_features"):
         read_trees(model)
 
 

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, i
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -37,6 +38,7 @@ from rulecover.estimators.door import (
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.pool import TrainingData
 from rulecover.readers import read_trees, unreadable
+from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.fallback import FALLBACKS, Fallback, SourceModel
@@ -135,11 +137,14 @@ class RuleModel(BaseEstimator, ABC):
             return self._default_estimator()
         if isinstance(self.estimator, (str, os.PathLike)):
             raise unreadable(self.estimator, " (a file cannot be trained: give its path to explain)")
-        if not isinstance(getattr(self.estimator, "estimator", None), RuleModel):
+        source = self.estimator
+        if isinstance(source, FrozenEstimator):
+            source = FrozenEstimator(best_of(source.estimator))
+        if not isinstance(getattr(source, "estimator", None), RuleModel):
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
-                read_trees(self.estimator)
-        self._check_kind(self.estimator)
-        return self.estimator
+                read_trees(source)
+        self._check_kind(source)
+        return source
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
         if isinstance(estimator, RuleSet):
@@ -151,11 +156,11 @@ class RuleModel(BaseEstimator, ABC):
         for name in unseeded(model):
             model.set_params(**{name: seeds.randint(2**31 - 1)})
         if weight is None:
-            return model.fit(X, y)
+            return best_of(model.fit(X, y))
         last, name = (model.steps[-1][1], f"{model.steps[-1][0]}__") if isinstance(model, Pipeline) else (model, "")
         if not has_fit_parameter(last, "sample_weight"):
             raise ValueError(f"{_name(last)} takes no sample weights; leave weights out or choose another estimator.")
-        return model.fit(X, y, **{f"{name}sample_weight": weight})
+        return best_of(model.fit(X, y, **{f"{name}sample_weight": weight}))
 
     def _names(self) -> tuple[str, ...] | None:
         names = getattr(self, "feature_names_in_", None)
@@ -379,6 +384,11 @@ class _Seen:
         return np.asarray(self._model.predict(self.as_seen(X))).ravel()  # CatBoost answers in a column
 
     def predict_proba(self, X: Any) -> Floats:
+        if not hasattr(self._model, "predict_proba"):
+            raise UnreadableModelError(
+                f"{type(self._model).__name__} gives no probabilities (predict_proba), but is asked for them; train it "
+                "with them (voting='soft'), or do not ask it (model_share=0 in a path, another fallback in a cover)."
+            )
         return np.asarray(self._model.predict_proba(self.as_seen(X)))
 
 
@@ -390,7 +400,7 @@ def _finite(estimator: Any, X: Any) -> bool | str:
 def _takes_missing(estimator: Any) -> bool:
     if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns say where not
         return True
-    if isinstance(estimator, FrozenEstimator):
+    if isinstance(estimator, (FrozenEstimator, BaseSearchCV)):
         return _takes_missing(estimator.estimator)
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")

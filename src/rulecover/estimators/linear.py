@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rulecover.estimators.base import RuleModel
 from rulecover.estimators.checks import real_number
 from rulecover.estimators.mirco import MIRCOClassifier
+from rulecover.exceptions import UnreadableModelError
 from rulecover.typing import Array
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class RuleTransformer(TransformerMixin, BaseEstimator):
         trained = clone(model).fit(X, y, **weights)
         self.estimator_ = trained.estimator if isinstance(trained, FrozenEstimator) else trained
         if not isinstance(self.estimator_, RuleModel):
-            raise TypeError(
+            raise UnreadableModelError(
                 f"{type(self.estimator_).__name__} has no rules to turn into columns; "
                 "give a MIRCOClassifier, a MIRCORegressor or one of RCBoost."
             )

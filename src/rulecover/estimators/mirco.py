@@ -18,8 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from rulecover.estimators.base import RuleClassifier, RuleModel, VotingModel
 from rulecover.estimators.booster import as_estimator, is_booster
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
+from rulecover.exceptions import UnknownOptionError
 from rulecover.mirco.prune import pruned
 from rulecover.pool import Price, RulePool, Samples, TrainingData
+from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
 from rulecover.targets.impurity import CRITERIA, Impurity
@@ -399,8 +401,21 @@ def explain(
     >>> len(few.rules_) < 20 < few.n_candidate_rules_
     True
     """
-    source = _frozen(as_estimator(model, y) if is_booster(model) else model)
-    return _kind_for(source, y)(source, **options).fit(X, y, sample_weight=sample_weight)
+    source = _frozen(as_estimator(model, y) if is_booster(model) else best_of(model))
+    kind = _kind_for(source, y)
+    _check_options(kind, options)
+    return kind(source, **options).fit(X, y, sample_weight=sample_weight)
+
+
+def _check_options(kind: type[MIRCOClassifier] | type[MIRCORegressor], options: Mapping[str, Any]) -> None:
+    """Raises for an option of `explain` that covers do not have."""
+    known = [name for name in kind._get_param_names() if name != "estimator"]
+    for name in sorted(options.keys() - set(known)):
+        path = kind.__name__.replace("MIRCO", "RulePath")
+        raise UnknownOptionError(
+            f"explain has no option {name!r}; it has those of {kind.__name__}: {', '.join(known)}. For a rule path and "
+            f"its options, give {path}(FrozenEstimator(model), …).fit(X, y)."
+        )
 
 
 def _frozen(source: Any) -> Any:

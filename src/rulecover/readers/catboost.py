@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from rulecover.exceptions import UnreadableModelError
 from rulecover.readers import unreadable
 from rulecover.readers.files.catboost_json import parse
 from rulecover.readers.files.fields import Field
@@ -31,10 +32,25 @@ def read(model: Any) -> TreeEnsemble:
         raise unreadable(model)
     if not model.is_fitted():
         raise NotFittedError(f"this {type(model).__name__} is not trained yet; call fit first.")
+    _check_columns(model)
     parsed = parse(Field.of_json(_json(model), "the CatBoost model"))
     if parsed.ensemble.categories:
         return parsed.ensemble
     return library_routes(parsed, model.calc_leaf_indexes)
+
+
+def _check_columns(model: Any) -> None:
+    """Raises for columns that CatBoost makes numbers of in ways of its own, and writes to no file of JSON."""
+    for kind, columns in (
+        ("text", model.get_text_feature_indices()),
+        ("embedding", model.get_embedding_feature_indices()),
+    ):
+        if columns:
+            name = model.feature_names_[columns[0]]
+            raise UnreadableModelError(
+                f"{type(model).__name__} was trained with column {name!r} in {kind}_features, of which no rule "
+                "can speak; leave it out, or turn it into columns of numbers, and train again."
+            )
 
 
 def probabilities(model: Any, X: Any) -> Array:

@@ -33,6 +33,11 @@ def read(model: Any) -> TreeEnsemble:
 def _trained(model: Any) -> Any:
     """The rounds that a model in scikit-learn's manner predicts with: if it stopped early, those up to the best."""
     booster = model.get_booster()
+    if model.missing is None:
+        raise UnreadableModelError(
+            f"{type(model).__name__} was trained with missing=None, with which XGBoost itself does not predict; call "
+            "set_params(missing=numpy.nan) on it."
+        )
     if not np.isnan(model.missing):
         raise UnreadableModelError(
             f"{type(model).__name__} was trained with missing={model.missing!r}, but to a rule only NaN is missing; "

@@ -10,10 +10,13 @@ from dataclasses import dataclass, replace
 
 from rulecover.exceptions import RuleTextError
 
-_NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)(?!\w)")
+# Possessive quantifiers: what is no number is found out in one pass, however long it is.
+_NUMBER = re.compile(r"[+-]?(?:(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?|inf(?:inity)?)(?!\w)")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BARE_IN_SET = re.compile(r"[^,{}\"]+")
-_BARE_ALONE = re.compile(r"[^,{}\"()]+?(?=\s+and\s|\s+or\s+missing\b|\s*\)|\s*$)")
+_BARE_ALONE = re.compile(
+    r"[^\s,{}\"()]++(?:\s++(?!and\s|or\s+missing\b)[^\s,{}\"()]++)*+(?=\s+and\s|\s+or\s+missing\b|\s*\)|\s*$)"
+)
 _COMPARISON = re.compile(r"<=|>=|==|!=|<|>|=|≠")
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -84,7 +87,7 @@ class _Parser:
                 if conditions is not None:
                     return conditions
         except RecursionError:
-            raise error(self._text, self._rule, self._farthest, "too many conditions or brackets") from None
+            raise error(self._text, self._rule, self._farthest, "too many brackets") from None
         raise error(self._text, self._rule, self._farthest, f"expected {self._expected} here")
 
     def _starts(self) -> Iterator[int]:
@@ -95,19 +98,22 @@ class _Parser:
 
     def _conditions(self, at: int) -> list[Condition] | None:
         """The rest of the text as conditions with "and" between them, if it can be read so."""
-        if at in self._senseless:
-            return None
-        for condition, after in self._clause(at):
-            if self._end(after):
-                return [condition]
-            following = self._word("and", after)
-            if following is None:
+        said: list[Condition] = []
+        tried = [(at, self._clause(at))]
+        while tried:
+            start, readings = tried[-1]
+            condition, after = next(readings, (None, start))
+            if condition is None:  # nothing that can be read here makes sense of the rest
+                self._senseless.add(start)
+                tried.pop()
+                del said[-1:]
+            elif self._end(after):
+                return [*said, condition]
+            elif (following := self._word("and", after)) is None:
                 self._missed(after, '"and" or the end of the rule')
-                continue
-            rest = self._conditions(following)
-            if rest is not None:
-                return [condition, *rest]
-        self._senseless.add(at)
+            elif following not in self._senseless:
+                said.append(condition)
+                tried.append((following, self._clause(following)))
         return None
 
     def _clause(self, at: int) -> Iterator[tuple[Condition, int]]:
@@ -156,8 +162,9 @@ class _Parser:
     def _fitting(self, texts: Iterable[str], at: int) -> Iterator[tuple[str, int]]:
         """Those of the texts that stand here, and where they end; one may begin or end with a space itself."""
         separated = at > 0 and self._text[at - 1] != "(" and self._text[at : at + 1].isspace()
+        word = self._skip(at)
         for text in texts:
-            for start in range(self._skip(at), at + separated - 1, -1):
+            for start in range(word, at + separated - 1 if text[:1].isspace() else word - 1, -1):
                 if text and self._text.startswith(text, start):
                     if self._ends(text, start + len(text)):
                         yield text, start + len(text)

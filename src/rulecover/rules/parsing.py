@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from rulecover.data.categories import Categories, CategorySet, plain_name
@@ -114,13 +115,21 @@ class _Columns:
         if column not in self.categories:
             assert label.number is not None
             return label.number
-        known = {plain_name(category): float(code) for code, category in enumerate(self.categories[column])}
+        known = self._codes[column]
         if label.text not in known and (label.number or 0) >= len(known):  # a code that has no name
             return float(label.text)
         if label.text not in known:
             some = ", ".join(list(known)[:5]) + ("…" if len(known) > 5 else "")
             raise error(text, rule, label.position, f"{name!r} has no category {label.text!r}, it has {some}")
         return known[label.text]
+
+    @cached_property
+    def _codes(self) -> dict[int, dict[str, float]]:
+        """The code of each category by its name, for columns of categories."""
+        return {
+            column: {plain_name(category): float(code) for code, category in enumerate(known)}
+            for column, known in self.categories.items()
+        }
 
     def _level(self, said: Condition, text: str, rule: int) -> Clause:
         levels = self.levels[said.name]

@@ -17,15 +17,12 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
-    IsolationForest,
-    RandomTreesEmbedding,
-    StackingClassifier,
-    StackingRegressor,
     VotingClassifier,
     VotingRegressor,
 )
 from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.validation import check_is_fitted
@@ -46,18 +43,41 @@ READS = (
     "HistGradientBoosting",
     "AdaBoost, Bagging and Voting of any of these",
     "a Pipeline in front of these",
-    "FrozenEstimator of these",
+    "FrozenEstimator, GridSearchCV and other searches of these",
 )
 
-#: Models that have trees, but whose leaves are no rules for y.
+_STACKED = "its trees do not vote: another model is trained on their answers; explain one of its estimators_"
+_BY_CLASS = (
+    "it has a model for each class or pair of classes; explain one of its estimators_, on y of what that one tells"
+)
+_BY_OUTPUT = "it has a model for each output; explain one of its estimators_, on that column of y"
+_CHAINED = "its models are given each other's answers as columns; train a model for each output"
+_THRESHOLD = "it moves the threshold between two classes, which no rule knows of; explain its estimator_"
+_SELECTED = "it selects columns; explain its estimator_, on the columns in get_support(), or put both into a Pipeline"
+
+#: Models of scikit-learn that may hold trees, but whose leaves are not rules for y: why, and what to explain instead.
 _REFUSED = {
-    IsolationForest: "its trees part rare rows from others and say nothing of y; explain the labels it gives instead, "
-    "by a forest trained on them",
-    RandomTreesEmbedding: "its trees were grown at random, without y",
-    StackingClassifier: "its trees do not vote: another model is trained on their answers; explain one of its "
-    "estimators_",
-    StackingRegressor: "its trees do not vote: another model is trained on their answers; explain one of its "
-    "estimators_",
+    "IsolationForest": "its trees part rare rows from others and say nothing of y; explain the labels it gives instead,"
+    " by a forest trained on them",
+    "RandomTreesEmbedding": "its trees were grown at random, without y",
+    "StackingClassifier": _STACKED,
+    "StackingRegressor": _STACKED,
+    "CalibratedClassifierCV": "what its trees say is calibrated, fold by fold; explain one of its models, "
+    "calibrated_classifiers_[0].estimator for instance",
+    "TransformedTargetRegressor": "its trees predict a transformed y; explain its regressor_, on transformer_.transform"
+    " of y",
+    "SelfTrainingClassifier": "it labels rows by itself; explain its estimator_",
+    "TunedThresholdClassifierCV": _THRESHOLD,
+    "FixedThresholdClassifier": _THRESHOLD,
+    "RFE": _SELECTED,
+    "SelectFromModel": _SELECTED,
+    "OneVsRestClassifier": _BY_CLASS,
+    "OneVsOneClassifier": _BY_CLASS,
+    "OutputCodeClassifier": _BY_CLASS,
+    "MultiOutputClassifier": _BY_OUTPUT,
+    "MultiOutputRegressor": _BY_OUTPUT,
+    "ClassifierChain": _CHAINED,
+    "RegressorChain": _CHAINED,
 }
 
 
@@ -65,14 +85,29 @@ def read(model: Any) -> TreeEnsemble:
     """The trees of a fitted scikit-learn model, its own compiled code as their routes."""
     if isinstance(model, FrozenEstimator):
         return read_trees(model.estimator)
-    for kind, reason in _REFUSED.items():
-        if isinstance(model, kind):
-            raise unreadable(model, f" ({reason})")
+    if isinstance(model, BaseSearchCV):
+        return read_trees(best_of(model))
+    for base in type(model).__mro__:
+        if base.__module__.startswith("sklearn.") and base.__name__ in _REFUSED:
+            raise unreadable(model, f" ({_REFUSED[base.__name__]})")
     for kinds, reader in _READERS.items():
         if isinstance(model, kinds):
             check_is_fitted(model)
             return reader(model)
     raise unreadable(model)
+
+
+def best_of(model: Any) -> Any:
+    """The model itself, or the best one that a search has found and trained."""
+    if not isinstance(model, BaseSearchCV):
+        return model
+    if not model.refit:
+        raise UnreadableModelError(
+            f"{type(model).__name__} was made with refit={model.refit!r}, so that it holds no trained model; set "
+            "refit=True, or train a model with its best_params_ and give that."
+        )
+    check_is_fitted(model, "best_estimator_")
+    return model.best_estimator_
 
 
 def _forest(model: Any) -> TreeEnsemble:

@@ -31,6 +31,7 @@ from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.encoders import encoded, is_missing, quietly
 from rulecover.readers.sklearn.gaps import told_apart
+from rulecover.readers.sklearn.models import best_of
 from rulecover.readers.sklearn.origins import (
     REFUSED,
     Category,
@@ -56,7 +57,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     stay splits of the transformed column, which stands behind the original ones under its name.
     """
     check_is_fitted(model)
-    final = model.steps[-1][1]
+    final = best_of(model.steps[-1][1])
     try:
         inner = read_trees(final)
     except UnreadableModelError as error:
