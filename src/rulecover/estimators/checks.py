@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections import Counter
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -99,27 +101,102 @@ def check_one_kind(y: Array) -> None:
 
 
 def sample_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Floats | None:
-    """Sample weights times class weights, none negative, some positive; ``None`` if neither is given."""
+    """Sample weights times class weights as numbers of rows; ``None`` if all count the same. See `in_rows`."""
     if sample_weight is None and class_weight is None:
         return None
     weight = np.ones(len(y)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
     if weight.min() < 0:
         first = int(np.flatnonzero(weight < 0)[0])
         raise ValueError(f"sample weights must not be negative, but sample {first} has weight {weight[first]}.")
+    rows = in_rows(_some_positive(weight))
+    if class_weight is not None:
+        each = _class_weights(class_weight, y, rows)
+        _some_positive(rows * (each > 0))
+        rows = addable(rows * in_rows(each, rows))
+    return None if (rows == 1).all() else rows
+
+
+def _some_positive(weight: Floats) -> Floats:
+    if not weight.max() > 0:
+        raise ValueError("all sample weights are zero; at least one sample must count.")
+    return weight
+
+
+def _class_weights(class_weight: Any, y: Array, weight: Floats) -> Floats:
+    """What the class of each sample counts."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         # scikit-learn's own counts rows, weighted or not; here a row of weight 2 is as good as two rows.
         _, code = np.unique(y, return_inverse=True)
         totals = np.bincount(code, weights=weight)
         share = totals.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
-        weight = weight * share[code]
-    elif class_weight is not None:
-        weight = weight * compute_sample_weight(class_weight, y)
-        if weight.min() < 0:
-            label = np.asarray(y)[np.flatnonzero(weight < 0)[0]]
-            raise ValueError(f"class weights must not be negative, but that of class {label!r} is.")
-    if not weight.max() > 0:
-        raise ValueError("all sample weights are zero; at least one sample must count.")
-    return addable(np.asarray(weight, dtype=np.float64))
+        return np.asarray(share[code])
+    each = np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
+    if each.min() < 0:
+        label = np.asarray(y)[np.flatnonzero(each < 0)[0]]
+        raise ValueError(f"class weights must not be negative, but that of class {label!r} is.")
+    if not np.isfinite(each).all():
+        label = np.asarray(y)[np.flatnonzero(~np.isfinite(each))[0]]
+        raise ValueError(f"class weights must be finite, but that of class {label!r} is not.")
+    return np.asarray(each / (each.max() or 1.0))
+
+
+#: Up to so many times the smallest weight, weights may be numbers of repeated rows.
+_MOST_ROWS = 2**16
+#: How far, as a share, a weight may be from a whole multiple: as far as single precision rounds.
+_WHOLE = 2.0**-22
+#: The same for a fraction, which double precision must have been meant to be.
+_FRACTION = 1e-13
+#: What is less than this share of the largest weight counts as much as this.
+_LIGHTEST = 2.0**-40
+#: Weights that are no multiples of one another are rounded to so many binary digits after the point, if the mean is 1.
+_BITS = 30
+
+
+def in_rows(weight: Floats, times: Floats | None = None) -> Floats:
+    """Weights as numbers of rows: a factor that is common to all of them changes nothing.
+
+    Whole multiples of the smallest weight above zero are repeated rows, and the smallest is one row. Other weights are
+    1 on average, zeros left out. Sums of them are exact, so that ties are ties in whatever order they are added. Each
+    weight may stand for several rows, or for none, as `times` has it.
+
+    >>> in_rows(np.array([0.1, 0.3, 0.2, 0.0])).tolist(), in_rows(np.full(2, 1e300)).tolist()
+    ([1.0, 3.0, 2.0, 0.0], [1.0, 1.0])
+    >>> in_rows(np.array([2.0, 3.0, 3.0])).tolist()
+    [0.75, 1.125, 1.125]
+    """
+    times = np.ones(len(weight)) if times is None else times
+    counted = (weight > 0) & (times > 0)
+    # Beside the largest weight neither 1e300 nor a denormal number is out of reach.
+    share = np.maximum(weight[counted] / weight[counted].max(), _LIGHTEST)
+    values, place = np.unique(share, return_inverse=True)
+    rows = np.zeros(len(weight))
+    rows[counted] = _rows_of(values / values[0], np.bincount(place, times[counted]).astype(np.float64))[place]
+    return addable(rows)
+
+
+def _rows_of(ratio: Floats, times: Floats) -> Floats:
+    """The rows of each ratio to the smallest weight, each of which occurs so many times."""
+    whole = np.rint(ratio)
+    if whole[-1] <= _MOST_ROWS and (np.abs(ratio - whole) <= _WHOLE * ratio).all():
+        return whole
+    parts = _common_parts(ratio, times)
+    if parts is not None:  # as balanced classes have them: with a unit that is short enough, their sums are exact
+        mantissa, exponent = np.frexp(times.sum() / (parts @ times))
+        short = 2.0 ** (50 - np.ceil(np.log2(parts @ times)))
+        return np.asarray(parts * np.ldexp(np.rint(mantissa * short) / short, exponent))
+    grain = 2.0**-_BITS
+    return np.asarray(np.maximum(np.rint(ratio * (times.sum() / (ratio @ times)) / grain), 1.0) * grain)
+
+
+def _common_parts(ratio: Floats, times: Floats) -> Floats | None:
+    """Ratios as whole numbers of one part, if they are fractions of numbers of rows; ``None`` if they are not."""
+    if len(ratio) > 100:
+        return None
+    fractions = [Fraction(each).limit_denominator(math.ceil(times.sum())) for each in ratio.tolist()]
+    common = math.lcm(*(each.denominator for each in fractions))
+    parts = np.array([float(each * common) for each in fractions])
+    exact = np.abs(parts / common - ratio) <= _FRACTION * ratio
+    return parts if exact.all() and parts @ times < 2.0**36 else None
 
 
 def check_width(ensemble: TreeEnsemble, n_features: int) -> None:

@@ -13,10 +13,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulecover.estimators.base import RuleModel
-from rulecover.estimators.checks import real_number
+from rulecover.estimators.checks import real_number, sample_weights
 from rulecover.estimators.mirco import MIRCOClassifier
 from rulecover.exceptions import UnreadableModelError
-from rulecover.typing import Array
+from rulecover.typing import Array, Floats
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -116,8 +116,9 @@ def linear_rules(model: RuleModel, X: Any, y: Any, *, C: float = 0.1, sample_wei
     real_number("C", C, above=True)
     check_is_fitted(model)
     rules = RuleTransformer(FrozenEstimator(model), sparse_output=True)
-    regression = _lasso(C, y, sample_weight) if is_regressor(model) else _logistic(C)
-    weights = {} if sample_weight is None else {f"{type(regression).__name__.lower()}__sample_weight": sample_weight}
+    weight = sample_weights(X, np.asarray(y), sample_weight, None)
+    regression = _lasso(C, y, weight) if is_regressor(model) else _logistic(C)
+    weights = {} if weight is None else {f"{type(regression).__name__.lower()}__sample_weight": weight}
     return make_pipeline(rules, regression).fit(X, y, **weights)
 
 
@@ -128,7 +129,7 @@ def _logistic(C: float) -> LogisticRegression:
     return LogisticRegression(C=C, solver="saga", max_iter=5000, tol=1e-3, random_state=0, **penalty)
 
 
-def _lasso(C: float, y: Any, weight: Any) -> Lasso:
+def _lasso(C: float, y: Any, weight: Floats | None) -> Lasso:
     """C times half the squared errors, in units of the standard deviation of y, plus the absolute weights."""
     numbers = np.asarray(y, dtype=np.float64)
     spread = float(np.sqrt(np.average((numbers - np.average(numbers, weights=weight)) ** 2, weights=weight)))

@@ -199,7 +199,7 @@ class RulePath(RuleModel):
             return rule_candidates(self.estimator_.rules_, data.X, data.weight, min_samples=least)
         ensemble = self.__dict__.pop("_ensemble")  # read once, and needed no more
         names = check_model_fits(ensemble, data.X, self._names())
-        depth = self.max_depth or usual_depth(data.X.shape[0])
+        depth = self.max_depth or usual_depth(data.X.shape[0] if data.weight is None else data.weight.sum())
         return node_candidates(
             ensemble, data.X, data.weight, names, max_depth=depth, min_samples=least, n_jobs=self.n_jobs
         )
@@ -379,13 +379,13 @@ class RulePath(RuleModel):
         return path(self, ax=ax)
 
 
-def usual_depth(n_samples: int) -> int:
+def usual_depth(n_samples: float) -> int:
     """How deep candidates lie: deep rules pay where there are rows enough to tell good ones from lucky ones.
 
     >>> usual_depth(500), usual_depth(5000)
     (4, 8)
     """
-    return 4 if n_samples < _MANY_ROWS else 8
+    return 4 if round(n_samples) < _MANY_ROWS else 8
 
 
 def usual_shrinkage(total: float) -> float:

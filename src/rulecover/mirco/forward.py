@@ -151,7 +151,8 @@ class _Needed:
             return np.zeros(0, dtype=np.intp)
         others = np.setdiff1d(np.arange(self._problem.n_rules), chosen)
         coverage = self._problem.coverage.take(others).among(still_open)
-        picks, _ = greedy_picks(CoveringProblem(coverage, np.ones(len(others)), self._need[still_open]))
+        weight = None if self._problem.weight is None else self._problem.weight[still_open]
+        picks, _ = greedy_picks(CoveringProblem(coverage, np.ones(len(others)), self._need[still_open], weight))
         return np.asarray(others[picks])
 
 

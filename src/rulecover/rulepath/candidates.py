@@ -175,9 +175,9 @@ def rule_candidates(rules: RuleSet, X: Any, weight: Floats | None, *, min_sample
 
 
 def _that_tell_apart(candidates: Candidates, min_samples: int) -> Candidates:
-    """Those that cover enough samples, and not all of them."""
-    counted = replace(candidates, weight=None).sizes
-    return candidates.take(np.flatnonzero((counted >= min_samples) & (counted < candidates.n_samples)))
+    """Those that cover enough samples, by weight, and not all of them."""
+    sizes = candidates.sizes
+    return candidates.take(np.flatnonzero((sizes >= min_samples) & (sizes < candidates.total)))
 
 
 @dataclass(frozen=True, eq=False)

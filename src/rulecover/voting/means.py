@@ -202,5 +202,4 @@ def _optimism(n_rules: int, data: NumericData) -> float:
     Friedman's generalised cross-validation, in which a rule counts as three parameters: one for its value, two for
     having been looked for.
     """
-    n_samples = max(float(data.count.sum()), len(data.y))
-    return 1.0 / (1.0 - min(0.5, (1 + 3 * n_rules) / n_samples)) ** 2
+    return 1.0 / (1.0 - min(0.5, (1 + 3 * n_rules) / float(data.count.sum()))) ** 2
