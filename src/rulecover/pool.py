@@ -212,8 +212,8 @@ class TrainingData(Samples):
         return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
 
     def score(self, answers: Array) -> float:
-        """The share of right answers."""
-        return float(np.mean(answers == self.labels))
+        """The (weighted) share of right answers."""
+        return float(np.average(answers == self.labels, weights=self.weight))
 
     def _summands(self) -> tuple[Array | None, ...]:
         return self.y, self.weight

@@ -23,7 +23,7 @@ from sklearn.ensemble import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tictactoe import LINES, tic_tac_toe
@@ -38,6 +38,7 @@ from rulecover import (
     Summary,
     write_report,
 )
+from rulecover.estimators.held_out import folds_of
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.export import from_json, to_json
 
@@ -155,7 +156,7 @@ def corners(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("settings", [{}, {"within": 0.0}, {"choose": "best"}], ids=str)
 def test_no_more_rules_are_taken_than_help(settings: dict[str, Any]) -> None:
-    path = RulePathClassifier(FOREST, max_rules=20, cv=3, **settings).fit(*corners())
+    path = RulePathClassifier(FOREST, max_rules=20, cv=StratifiedKFold(3), **settings).fit(*corners())
 
     assert 2 <= path.n_rules_ <= 4
     assert path.path_.loc[path.n_rules_, "cv_score"] >= path.path_["cv_score"].max() - path.path_["cv_se"].max()
@@ -603,3 +604,29 @@ def test_verbose_shows_progress_on_standard_error_and_changes_no_rule(
     assert captured.out == ""
     assert [captured.err.count(bar) for bar in ("Choosing rules", "Cross-validating")] == [1, 1]
     assert shown.rules_ == quiet.rules_
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_order_of_the_rows_does_not_mislead_the_cross_validation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(300, 3))
+    y = 10 * X[:, 0] + X[:, 1]
+    by_target = np.argsort(y)
+    path = RulePathRegressor(TREES, max_rules=12, choose="best", cv=5, random_state=seed)
+    path.fit(X[by_target], y[by_target])
+    assert path.model_score_ > 0.9 and path.path_["cv_score"].iloc[-1] > 0.8
+    by_design = np.lexsort((X[:, 0], X[:, 1] > 0.5))
+    labels = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
+    classes = RulePathClassifier(FOREST, max_rules=6, choose="best", cv=5, random_state=seed)
+    assert classes.fit(X[by_design], labels[by_design]).model_score_ > 0.9
+
+
+def test_folds_are_drawn_by_the_seed_and_those_that_are_given_stay_as_they_are() -> None:
+    X, y = np.zeros((30, 1)), np.repeat([0, 1, 2], 10)
+    drawn = [folds_of(5, X, y, classes=True, random_state=seed) for seed in (None, None, 3, 3, 4)]
+    tests = [[test.tolist() for _, test in folds] for folds in drawn]
+    assert tests[0] == tests[1] and tests[2] == tests[3] != tests[4]
+    assert all(np.bincount(y[test]).tolist() == [2, 2, 2] for _, test in drawn[4])
+    given = KFold(3)
+    ours = folds_of(given, X, y, classes=True, random_state=3)
+    assert [test.tolist() for _, test in ours] == [test.tolist() for _, test in given.split(X)]

@@ -144,10 +144,10 @@ def test_a_rule_that_always_holds_and_more_classes_than_colours_are_shown() -> N
 def test_weighted_counts_are_shown_as_they_are() -> None:
     X, y = load_iris(return_X_y=True)
     model = MIRCOClassifier(DecisionTreeClassifier(max_depth=2, random_state=0))
-    model.fit(X, y, sample_weight=np.full(len(y), 0.5))
-    Page(report_html(Summary.of(model, X, y, title="Halves")))
+    model.fit(X, y, sample_weight=np.where(y == 0, 0.5, 0.25))
+    Page(report_html(Summary.of(model, X, y, title="Twice the first class")))
 
-    assert str(model.rules_).splitlines()[1].split()[2] == "25"
+    assert str(model.rules_).splitlines()[1].split()[2] == "100"
 
 
 def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

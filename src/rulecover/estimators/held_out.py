@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing, check_random_state
 
 from rulecover.typing import Array, Floats, Ints
 
@@ -33,8 +33,11 @@ def _to_size(folds: Iterable[Floats], n_sizes: int) -> Floats:
     return np.array([fold[np.minimum(np.arange(n_sizes), len(fold) - 1)] for fold in folds])
 
 
-def folds_of(cv: Any, X: Any, y: Array, *, classes: bool) -> list[tuple[Ints, Ints]]:
-    """Rows to learn from and rows to check on, fold by fold; none where there are too few rows for two folds."""
+def folds_of(cv: Any, X: Any, y: Array, *, classes: bool, random_state: Any) -> list[tuple[Ints, Ints]]:
+    """Rows to learn from and rows to check on, fold by fold; none where there are too few rows for two folds.
+
+    A number of folds is drawn at random, by the same seed where there is none: the order of the rows may mean anything.
+    """
     if not isinstance(cv, (int, np.integer)):
         return list(check_cv(cv, y, classifier=classes).split(X, y))
     n_folds = min(int(cv), len(y))
@@ -43,7 +46,9 @@ def folds_of(cv: Any, X: Any, y: Array, *, classes: bool) -> list[tuple[Ints, In
     in_all = not classes or np.unique(y, return_counts=True)[1].max() >= n_folds
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        return list(check_cv(n_folds, y, classifier=classes and in_all).split(X, y))
+        folds = StratifiedKFold if classes and in_all else KFold
+        seed = 0 if random_state is None else check_random_state(random_state).randint(2**31 - 1)
+        return list(folds(n_folds, shuffle=True, random_state=seed).split(X, y))
 
 
 def held_out(

@@ -278,7 +278,7 @@ class RulePath(RuleModel):
         if isinstance(self.estimator, FrozenEstimator):
             model.set_params(estimator=clone(self.estimator.estimator))
         (X,) = indexable(X)
-        folds = folds_of(self.cv, X, y, classes=is_classifier(self))
+        folds = folds_of(self.cv, X, y, classes=is_classifier(self), random_state=self.random_state)
         shown = tracked(folds, "Cross-validating", total=len(folds), verbose=self.verbose)
         return held_out(clone(model).fit, shown, X, y, weight, n_sizes=self._family.largest + 1)
 

@@ -23,18 +23,19 @@ def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any) -
 
     In each of three folds the estimator is trained anew; a trained one is left as it is, and a copy is trained.
     """
+    weight = model._weights(X, y, sample_weight)
     (X,) = indexable(X)
-    weight = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(y))
     gains = []
-    for train, test in folds_of(_FOLDS, X, y, classes=True):
-        part = {} if weight is None else {"sample_weight": weight[train]}
-        if weight is not None and not weight[train].any():
+    for train, test in folds_of(_FOLDS, X, y, classes=True, random_state=model.random_state):
+        ours, theirs = (None if weight is None else weight[rows] for rows in (train, test))
+        if ours is not None and theirs is not None and not (ours.any() and theirs.any()):
             continue
+        part = {} if ours is None else {"sample_weight": ours}
         plain = _among(model, train).fit(_safe_indexing(X, train), y[train], **part)
         frozen = clone(plain).set_params(estimator=FrozenEstimator(plain.estimator_), prune=True)
         short = frozen.fit(_safe_indexing(X, train), y[train], **part)
-        rows, labels = _safe_indexing(X, test), y[test]
-        gains.append(short.score(rows, labels) - plain.score(rows, labels))
+        before, after = (each.score(_safe_indexing(X, test), y[test], theirs) for each in (plain, short))
+        gains.append(after - before)
     if not gains:
         return False
     error = np.std(gains, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
@@ -43,7 +44,7 @@ def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any) -
 
 def _among(model: MIRCOClassifier, rows: Array) -> MIRCOClassifier:
     """The same plain cover, for some of the rows."""
-    plain: MIRCOClassifier = clone(model).set_params(prune=False)
+    plain: MIRCOClassifier = clone(model).set_params(prune=False, class_weight=None)  # it is in the weights already
     if isinstance(model.estimator, FrozenEstimator):
         plain.set_params(estimator=clone(model.estimator.estimator))
     if not isinstance(model.demand, dict) and np.ndim(model.demand) == 1:

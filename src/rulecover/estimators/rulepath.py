@@ -43,7 +43,8 @@ class RulePathClassifier(RulePath, RuleClassifier):
         In place of `choose`: take the smallest set whose cross-validated score is at most this far below the model's,
         such as 0.01. Where no set is, the best is taken, with a warning.
     cv
-        Folds of the cross-validation: a number, or as scikit-learn takes it. The estimator is trained in each.
+        Folds of the cross-validation: a number, whose rows are drawn by `random_state` with equal shares of the
+        classes, or as scikit-learn takes it. The estimator is trained in each.
     max_depth
         How deep the nodes may lie: the most comparisons in a rule. By default 4, and 8 from 2,000 rows on.
     min_samples
@@ -73,7 +74,8 @@ class RulePathClassifier(RulePath, RuleClassifier):
     class_weight
         As in scikit-learn: ``None``, "balanced" or a dictionary; multiplies the sample weights.
     random_state
-        Seed of the default forest, and of an estimator without a seed of its own.
+        Seed of the default forest, of an estimator without a seed of its own, and of the folds, which are the same
+        from fit to fit without one.
     n_jobs
         Threads that read the trees, and train the default forest. The rules do not depend on it.
     verbose

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rulecover import (
@@ -26,6 +27,7 @@ from rulecover import (
     linear_rules,
 )
 from rulecover.estimators.checks import in_rows, sample_weights
+from rulecover.pool import TrainingData
 
 FACTORS = (1e-6, 1e-3, 1 / 442, 1e6)
 EXTREMES = (1e300, 1e-300, 1e-310)
@@ -243,3 +245,27 @@ def test_weights_that_are_no_numbers_are_refused() -> None:
             MIRCOClassifier(forest(0)).fit(X, y, sample_weight=weight)
     with pytest.raises(ValueError, match=r"class weights must be finite, but that of class .*1"):
         MIRCOClassifier(forest(0), class_weight={1: np.inf}).fit(X, y)
+
+
+def test_answers_are_scored_by_weight_for_early_stopping() -> None:
+    X, y = classes(0)
+    weight, said = np.random.default_rng(0).uniform(size=len(y)), np.roll(y, 5)
+    expected = accuracy_score(y, said, sample_weight=weight)
+    assert TrainingData(X, y, np.unique(y), weight).score(said) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("class_weight", [None, {0: 3.0}])
+def test_held_out_pruning_is_scored_by_weight(class_weight: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = classes(0)
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    given: list[float] = []
+    scored = MIRCOClassifier.score
+
+    def spy(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        given.append(float(np.sum(sample_weight)))
+        return scored(self, X, y, sample_weight)
+
+    monkeypatch.setattr(MIRCOClassifier, "score", spy)
+    MIRCOClassifier(forest(0), prune="held-out", class_weight=class_weight).fit(X, y, sample_weight=weight / 7)
+    # Each of three folds is scored twice, with the weights of its rows, those of their classes included.
+    assert sum(given) == 2 * (weight @ np.where(y == 0, 3 if class_weight else 1, 1))
