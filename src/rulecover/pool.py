@@ -181,12 +181,15 @@ class TrainingData(Samples):
         The labels.
     weight
         Positive, one a row; ``None`` counts each row once.
+    class_weight
+        How much of that is due to its class, one for each class; ``None`` if nothing.
     """
 
     X: Any
     y: Ints
     classes: Array
     weight: Floats | None = None
+    class_weight: Floats | None = None
 
     @property
     def labels(self) -> Array:
@@ -223,7 +226,7 @@ class TrainingData(Samples):
         return _class_sums(group, y, weight, len(self.classes))
 
     def _evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> Evidence:
-        return ClassEvidence(sums, impurity, cost, self.totals, self.classes)
+        return ClassEvidence(sums, impurity, cost, self.totals, self.classes, self.class_weight)
 
 
 def with_classes(data: Samples, searcher: str) -> TrainingData:

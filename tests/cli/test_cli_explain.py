@@ -202,6 +202,24 @@ def test_pruning_class_weights_and_demand_by_class_are_those_of_fit(tmp_path: Pa
     ]
 
 
+@pytest.mark.parametrize("options", [(), ("--max-rules", 3)], ids=str)
+def test_class_weights_are_not_rows_to_be_counted(tmp_path: Path, options: tuple[Any, ...]) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 4)).round(2), columns=list("abcd"))
+    y = np.where(np.arange(400) < 64, "yes", "no")
+    X["a"] += 1.5 * (y == "yes")
+    X.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+
+    said = explain(tmp_path / "rows.csv", "--class-weight", "balanced", *options, target="y").stdout
+
+    frequent = next(line for line in said.splitlines() if "most frequent class" in line)
+    assert "0.84" in frequent
+    rules = explain(tmp_path / "rows.csv", "--class-weight", "balanced", "--quiet", *options, target="y").stdout
+    head, *lines = rules.splitlines()
+    end = head.index("samples") + len("samples")
+    assert lines and all(line[:end].split()[-1].isdigit() for line in lines)
+
+
 @pytest.mark.parametrize("solver", [Solver(name) for name in SOLVERS])
 def test_every_solver_can_be_named(fruit: Path, solver: Solver) -> None:
     result = explain(fruit, "--solver", solver.value, "--time-limit", 5)

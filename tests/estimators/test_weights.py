@@ -27,6 +27,7 @@ from rulecover import (
     linear_rules,
 )
 from rulecover.estimators.checks import in_rows, sample_weights
+from rulecover.export import from_json, to_json
 from rulecover.pool import TrainingData
 
 FACTORS = (1e-6, 1e-3, 1 / 442, 1e6)
@@ -269,3 +270,23 @@ def test_held_out_pruning_is_scored_by_weight(class_weight: Any, monkeypatch: py
     MIRCOClassifier(forest(0), prune="held-out", class_weight=class_weight).fit(X, y, sample_weight=weight / 7)
     # Each of three folds is scored twice, with the weights of its rows, those of their classes included.
     assert sum(given) == 2 * (weight @ np.where(y == 0, 3 if class_weight else 1, 1))
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 0.3, 2: 5.0}])
+def test_people_are_shown_rows_where_classes_are_weighted(class_weight: Any) -> None:
+    X, y = classes(1)
+    times = np.random.default_rng(1).integers(1, 4, len(y))
+    for source in (
+        explain(forest(1).estimator, X, y, class_weight=class_weight, sample_weight=0.1 * times),
+        RulePathClassifier(forest(1), max_rules=5, choose="last", class_weight=class_weight).fit(X, y, times),
+        RCBoostClassifier(tree(1), max_rmp_calls=2, class_weight=class_weight).fit(X, y, sample_weight=times),
+    ):
+        for model in (source, from_json(to_json(source))):
+            covered = source.rules_.apply(X).toarray()
+            rules = source.rules_ if model is source else model.rules
+            frame = rules.to_frame()
+            np.testing.assert_array_equal(frame["support"], times @ covered)
+            for k in range(3):
+                np.testing.assert_array_equal(frame[f"count_{k}"], (times * (y == k)) @ covered)
+            assert rules.evidence is not None
+            assert rules.evidence.view.naive[1] == np.bincount(y, weights=times).argmax()

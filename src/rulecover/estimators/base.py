@@ -22,7 +22,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
 from rulecover.data.columns import Columns
-from rulecover.estimators.checks import check_no_gaps, check_one_kind, check_width, chosen, sample_weights, whole_number
+from rulecover.estimators.checks import (
+    check_no_gaps,
+    check_one_kind,
+    check_width,
+    chosen,
+    class_factors,
+    sample_weights,
+    whole_number,
+)
 from rulecover.estimators.door import (
     as_numbers,
     checked_apart,
@@ -77,8 +85,8 @@ class RuleModel(BaseEstimator, ABC):
         """What each sample counts; ``None`` if each counts once."""
 
     @abstractmethod
-    def _samples(self, X: Any, y: Array, weight: Floats | None) -> Any:
-        """The checked data, once the estimator is trained."""
+    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> Any:
+        """The checked data, once the estimator is trained; `rows` are the weights without those of classes."""
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
@@ -93,7 +101,8 @@ class RuleModel(BaseEstimator, ABC):
         weight = self._weights(given, y, sample_weight)
         with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(given):
             self.estimator_ = self._trained(estimator, given, y, weight)
-        data = self._samples(self._as_rules_see(given, checked), y, weight)
+        rows = sample_weights(given, y, sample_weight, None)
+        data = self._samples(self._as_rules_see(given, checked), y, weight, rows)
         if weight is None or weight.min() > 0:
             return data, np.arange(len(y))
         counted = np.flatnonzero(weight > 0)
@@ -355,7 +364,7 @@ class RuleClassifier(ClassifierMixin, VotingModel):
     def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
         return sample_weights(X, y, sample_weight, self.class_weight)
 
-    def _samples(self, X: Any, y: Array, weight: Floats | None) -> TrainingData:
+    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> TrainingData:
         # An estimator that only holds the settings of trees to come has seen no classes yet.
         known = hasattr(self.estimator_, "classes_")
         self.classes_ = np.asarray(self.estimator_.classes_ if known else np.unique(y))
@@ -364,7 +373,9 @@ class RuleClassifier(ClassifierMixin, VotingModel):
             raise MismatchedDataError(
                 f"y has labels that the model never saw: {unseen[:5].tolist()}; it knows {self.classes_[:10].tolist()}."
             )
-        return TrainingData(X, np.searchsorted(self.classes_, y), self.classes_, weight)
+        code = np.searchsorted(self.classes_, y)
+        each = None if self.class_weight is None else class_factors(code, weight, rows, len(self.classes_))
+        return TrainingData(X, code, self.classes_, weight, each)
 
     def _vote_of(self, rules: RuleSet) -> MajorityVote:
         return MajorityVote.of(rules, self.vote)

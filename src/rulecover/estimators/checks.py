@@ -140,6 +140,15 @@ def _class_weights(class_weight: Any, y: Array, weight: Floats) -> Floats:
     return np.asarray(each / (each.max() or 1.0))
 
 
+def class_factors(code: Ints, weight: Floats | None, rows: Floats | None, n_classes: int) -> Floats | None:
+    """By how much the weights of each class exceed the rows, which class weights do not count in; 1 for no rows."""
+    if weight is None:
+        return None
+    ours = np.bincount(code, weights=weight, minlength=n_classes)
+    theirs = np.bincount(code, weights=rows, minlength=n_classes)
+    return np.divide(ours, theirs, out=np.ones(n_classes), where=ours > 0)
+
+
 #: Up to so many times the smallest weight, weights may be numbers of repeated rows.
 _MOST_ROWS = 2**16
 #: How far, as a share, a weight may be from a whole multiple: as far as single precision rounds.

@@ -212,7 +212,8 @@ class RulePath(RuleModel):
         rules = self._with_evidence(rules, data).shown_for(data.X)
         # Sums of votes are exact: they are the same in whatever order, and on whatever machine, they are added.
         votes = np.stack([addable(mine) for mine in task.votes(path.votes)])
-        return RuleFamily(rules, votes, path.loss, task.answers, path.sizes, path.least)
+        samples = path.sizes if rules.evidence is None else rules.evidence.samples
+        return RuleFamily(rules, votes, path.loss, task.answers, samples, path.least)
 
     def _with_evidence(self, rules: RuleSet, data: Samples) -> RuleSet:
         """The rules, knowing what they met in the data; if one of those to be kept met nothing, none does."""

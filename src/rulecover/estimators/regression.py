@@ -63,7 +63,7 @@ class NumberModel(RegressorMixin, RuleModel):
     def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
         return sample_weights(X, y, sample_weight, None)
 
-    def _samples(self, X: Any, y: Array, weight: Floats | None) -> NumericData:
+    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> NumericData:
         return NumericData.of(X, y, weight)
 
 
@@ -103,7 +103,7 @@ class RuleRegressor(NumberModel, VotingModel):
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
-    def _samples(self, X: Any, y: Array, weight: Floats | None) -> NumericData:
+    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> NumericData:
         return NumericData.of(X, y, weight, scale=self._checked_scale())
 
     def _checked_scale(self) -> float | None:

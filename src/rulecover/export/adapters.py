@@ -101,7 +101,7 @@ def _always(vote: AdditiveVote, impurity: Impurity) -> AdditiveVote:
     if isinstance(met, NumericEvidence):
         met = replace(met, adds=vote.default, default=0.0)
     rules = replace(vote.rules, offset=np.zeros(2, dtype=np.intp), evidence=met, paths=None)
-    return AdditiveVote(rules, vote.default[None], np.zeros_like(vote.default), vote.answers, met.support)
+    return AdditiveVote(rules, vote.default[None], np.zeros_like(vote.default), vote.answers, met.samples)
 
 
 def _check_columns(rules: RuleSet, n_features: int) -> None:

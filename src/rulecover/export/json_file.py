@@ -98,7 +98,11 @@ def _written_answer(model: ScoredRules) -> Json:
     labels = model.answer.labels
     name = {"U": "str", "O": "object"}.get(labels.dtype.kind, labels.dtype.name)
     kind = "added classes" if isinstance(model.answer, AddedClasses) else "classes"
-    return {"kind": kind, "labels": plain_labels(labels), "type": name}
+    answer = {"kind": kind, "labels": plain_labels(labels), "type": name}
+    seen = model.rules.evidence
+    if isinstance(seen, ClassEvidence) and seen.class_weight is not None:
+        answer["class_weights"] = seen.class_weight.tolist()
+    return answer
 
 
 def _written_rules(model: ScoredRules) -> list[Json]:
@@ -378,6 +382,10 @@ def _for_each(rules: list[Json], key: str, read: Callable[[Any], Any]) -> list[A
     return [read(rule[key]) for rule in rules]
 
 
+def _class_weights(answer: Json, n_classes: int) -> Floats | None:
+    return _numbers(answer["class_weights"], n_classes) if "class_weights" in answer else None
+
+
 def _evidence(written: Json, answer: Classes | Mean, totals: Floats) -> ClassEvidence | NumericEvidence | None:
     rules = written["rules"]
     if not isinstance(answer, Classes):
@@ -390,6 +398,7 @@ def _evidence(written: Json, answer: Classes | Mean, totals: Floats) -> ClassEvi
         raise ValueError("a rule must have seen some samples, and none less than zero times.")
     return ClassEvidence(
         classes=answer.labels,
+        class_weight=_class_weights(written["answer"], len(answer.labels)),
         sums=sums,
         impurity=np.array([met["impurity"] for met in seen], dtype=np.float64),
         cost=np.array([met["cost"] for met in seen], dtype=np.float64),

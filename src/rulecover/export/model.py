@@ -251,7 +251,7 @@ class ScoredRules:
         """The rules and what they add; with the base all there is to an answer, unless there is a fallback."""
         answers = self.answer.labels.tolist() if isinstance(self.answer, Classes) else ["value"]
         seen = self.rules.evidence
-        samples = np.full(len(self.rules), np.nan) if seen is None else seen.support
+        samples = np.full(len(self.rules), np.nan) if seen is None else seen.samples
         n = len(answers)
         return AdditiveVote(self.rules, self.votes[:, :n], self.base[:n], tuple(answers), samples)
 

@@ -20,6 +20,7 @@ from rulecover.plot.canvas import (
 from rulecover.rules.features import feature_use
 from rulecover.show.numbers import amount
 from rulecover.show.text import percent
+from rulecover.targets.evidence import ClassEvidence
 
 if TYPE_CHECKING:
     from rulecover.rules.ruleset import RuleSet
@@ -57,10 +58,10 @@ def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
     shown = rules[:max_rules]
     ax = axes_or_new(ax, 8.0, 1.3 + 0.42 * len(shown))
     at = np.arange(len(shown))
-    support = seen.support[: len(shown)]
+    support = seen.samples[: len(shown)]
     classes = classes_of(rules)
-    if classes is not None:
-        _stacked(ax, at, seen.sums[: len(shown)])
+    if isinstance(seen, ClassEvidence) and classes is not None:
+        _stacked(ax, at, seen.counts[: len(shown)])
         legend_above(ax, *class_names(classes))
         notes = [percent(rule.purity or 0.0) for rule in shown]
     else:

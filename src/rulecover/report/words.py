@@ -31,7 +31,7 @@ def summary_in_words(summary: Summary) -> str:
     assert seen is not None
     among = "" if summary.n_candidates is None else f" out of {summary.n_candidates:,}"
     return (
-        f"{_some(len(rules), 'rule')}{among}, chosen on {seen.total:,.0f} rows "
+        f"{_some(len(rules), 'rule')}{among}, chosen on {seen.n_samples:,.0f} rows "
         f"({seen.view.kind}) and checked on {summary.n_held_out:,} held-out rows."
     )
 

@@ -13,6 +13,9 @@ from rulecover.targets.numbers.view import NumberView
 from rulecover.targets.view import TargetView
 from rulecover.typing import Array, Floats, Ints
 
+#: Digits after the point of numbers of rows, once the weights of their classes are taken off again.
+_DIGITS = 6
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence(ABC):
@@ -56,6 +59,16 @@ class Evidence(ABC):
         """The (weighted) number of all samples."""
 
     @property
+    def samples(self) -> Floats:
+        """The same for people: class weights, which are not rows, are left out."""
+        return self.support
+
+    @property
+    def n_samples(self) -> float:
+        """The number of all samples, for people too."""
+        return self.total
+
+    @property
     def shares(self) -> Floats:
         """The sums of each rule over its support."""
         return np.asarray(self.sums / self.support[:, None])
@@ -78,13 +91,42 @@ class ClassEvidence(Evidence):
     ----------
     classes
         The labels.
+    class_weight
+        What a row of each class counts in the sums; ``None`` if 1.
     """
 
     classes: Array
+    class_weight: Floats | None = None
 
     @property
     def support(self) -> Floats:
         return np.asarray(self.sums.sum(axis=1))
+
+    @property
+    def counts(self) -> Floats:
+        """How many rows of each class each rule covers, whatever their classes weigh, rules x classes."""
+        return self._in_rows(self.sums)
+
+    @property
+    def all_counts(self) -> Floats:
+        """How many rows of each class there are."""
+        return self._in_rows(self.totals)
+
+    def _in_rows(self, sums: Floats) -> Floats:
+        return sums if self.class_weight is None else np.round(sums / self.class_weight, _DIGITS)
+
+    @property
+    def samples(self) -> Floats:
+        return np.asarray(self.counts.sum(axis=1))
+
+    @property
+    def n_samples(self) -> float:
+        return float(self.all_counts.sum())
+
+    @property
+    def purity(self) -> Floats:
+        """The share of the rows of each rule that are of the class that it votes for."""
+        return np.asarray(np.take_along_axis(self.counts, self.best[:, None], axis=1)[:, 0] / self.samples)
 
     @property
     def total(self) -> float:
@@ -100,9 +142,9 @@ class ClassEvidence(Evidence):
         labels = self.classes.tolist()
         return {
             "prediction": labels[mine.best[0]],
-            "support": float(mine.support[0]),
-            "purity": float(mine.shares.max()),
-            "counts": dict(zip(labels, mine.sums[0].tolist(), strict=True)),
+            "support": float(mine.samples[0]),
+            "purity": float(mine.purity[0]),
+            "counts": dict(zip(labels, mine.counts[0].tolist(), strict=True)),
             "impurity": float(mine.impurity[0]),
             "cost": float(mine.cost[0]),
         }

@@ -34,15 +34,14 @@ class ClassView:
 
     @property
     def figures(self) -> dict[str, Any]:
-        seen, best, support = self.seen, self.seen.best, self.seen.support
-        purity = seen.shares.max(axis=1, initial=0.0)
+        seen, best, samples = self.seen, self.seen.best, self.seen.samples
         return {
-            "support": whole(support),
-            "share": support / seen.total,
+            "support": whole(samples),
+            "share": samples / seen.n_samples,
             "prediction": seen.classes[best],
-            "purity": purity,
-            "lift": purity / (seen.totals[best] / seen.total),
-            **{f"count_{label}": whole(seen.sums[:, k]) for k, label in enumerate(seen.classes)},
+            "purity": seen.purity,
+            "lift": seen.purity / (seen.all_counts[best] / seen.n_samples),
+            **{f"count_{label}": whole(seen.counts[:, k]) for k, label in enumerate(seen.classes)},
         }
 
     @property
@@ -51,7 +50,7 @@ class ClassView:
 
     @property
     def naive(self) -> tuple[str, Any]:
-        return "most frequent class", self.seen.classes[self.seen.totals.argmax()]
+        return "most frequent class", self.seen.classes[self.seen.all_counts.argmax()]
 
     def score(self, answers: Any, y: Any) -> float:
         """The share of right answers."""
@@ -103,8 +102,8 @@ class ClassView:
             for k, count in enumerate(rule.counts.values())
             if count
         )
-        share = rule.support / self.seen.total
-        lift = rule.purity / float(self.seen.totals[self.seen.best[j]] / self.seen.total)
+        share = rule.support / self.seen.n_samples
+        lift = rule.purity / float(self.seen.all_counts[self.seen.best[j]] / self.seen.n_samples)
         return (
             Cell(str(j), j),
             clauses_cell(rule),
