@@ -13,6 +13,28 @@ from rulecover.pool import Samples
 from rulecover.targets.evidence import NumericEvidence
 from rulecover.typing import Array, Floats, Ints
 
+#: Numbers are far from zero if their mean is so many standard deviations away: their squares lose half their digits.
+_FAR = 1e4
+
+
+def _centre_and_spread(y: Floats, weight: Floats | None) -> tuple[float, float]:
+    """The mean and the standard deviation."""
+    # The mean of huge numbers may overflow where none of them does.
+    size = float(np.abs(y).max()) or 1.0
+    centre = float(np.average(y / size, weights=weight)) * size
+    reach = float(np.abs(y - centre).max()) or 1.0
+    return centre, reach * float(np.sqrt(np.average(((y - centre) / reach) ** 2, weights=weight)))
+
+
+def far_centre(y: Floats, weight: Floats | None) -> float:
+    """The mean, if numbers that differ are all far from zero; 0 if they are not.
+
+    >>> far_centre(np.array([1.0, 3.0]), None), far_centre(np.array([1e8, 1e8 + 2]), None)
+    (0.0, 100000001.0)
+    """
+    centre, spread = _centre_and_spread(y, weight)
+    return centre if np.ptp(y) > 0 and abs(centre) > _FAR * spread else 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class NumericData(Samples):
@@ -43,16 +65,17 @@ class NumericData(Samples):
         So the squared error of a rule is comparable with 1: it is that of the rule that always holds.
         """
         y = np.asarray(y, dtype=np.float64)
-        # The mean of huge numbers may overflow where none of them does.
-        size = float(np.abs(y).max()) or 1.0
-        centre = float(np.average(y / size, weights=weight)) * size
-        reach = float(np.abs(y - centre).max()) or 1.0
-        spread = reach * float(np.sqrt(np.average(((y - centre) / reach) ** 2, weights=weight)))
+        centre, spread = _centre_and_spread(y, weight)
         return cls(X, y, weight, centre, (spread or 1.0) if scale is None else float(np.sqrt(scale)))
 
     @property
     def labels(self) -> Array:
         return self.y
+
+    @cached_property
+    def targets(self) -> Array:
+        centre = far_centre(self.y, self.weight)
+        return self.y - centre if centre else self.y
 
     @cached_property
     def totals(self) -> Floats:

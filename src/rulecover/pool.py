@@ -51,6 +51,11 @@ class Samples(ABC):
         """What a model is trained to say, one a row."""
 
     @property
+    def targets(self) -> Array:
+        """The same for a tree of which nothing but its splits is asked."""
+        return self.labels
+
+    @property
     @abstractmethod
     def totals(self) -> Floats:
         """The sums over all samples."""

@@ -124,3 +124,15 @@ def test_a_trained_booster_of_numbers_is_covered(folder: Path) -> None:
     assert done.exit_code == 0, done.output
     few = explain(str(folder / "booster.json"), X, frame["price"], random_state=0)
     assert from_json((folder / "few.json").read_text()).predict(X).tolist() == few.predict(X).tolist()
+
+
+def test_numbers_far_from_zero_give_the_same_rules(tmp_path: Path) -> None:
+    near = houses(200, 3).assign(price=lambda frame: (frame["price"] / 1e5).round(3))
+    said = []
+    for far in (0, 10**9):
+        near.assign(price=near["price"] + far).to_csv(tmp_path / "far.csv", index=False, float_format="%.3f")
+        said.append(run("explain", tmp_path / "far.csv", "-t", "price", "--trees", 10, "--max-rules", 5).output)
+    rules = [
+        [line.rpartition("  ")[2] for line in text.splitlines() if " <= " in line or " > " in line] for text in said
+    ]
+    assert rules[0] == rules[1] != []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,17 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeRegressor
 
-from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostRegressor, RuleTransformer, explain, linear_rules
+from rulecover import (
+    MIRCOClassifier,
+    MIRCORegressor,
+    RCBoostRegressor,
+    RulePathRegressor,
+    RuleTransformer,
+    explain,
+    linear_rules,
+)
 from rulecover.coverage import Coverage
+from rulecover.export import from_json, to_json
 from rulecover.mirco.forward import Forward
 from rulecover.numeric import NumericData
 from rulecover.setcover import CoveringProblem, Greedy, Status, verify
@@ -628,3 +638,42 @@ def test_dates_are_no_numbers(kind: type) -> None:
     X = np.arange(40.0)[:, None]
     with pytest.raises(ValueError, match="y holds dates or durations; give numbers"):
         kind().fit(X, np.arange("2020-01-01", "2020-02-10", dtype="datetime64[D]"))
+
+
+FAR = (1e8, -1e8, 1e11)
+
+
+@pytest.mark.parametrize("far", FAR)
+@pytest.mark.parametrize(
+    "model",
+    [
+        MIRCORegressor(random_state=0),
+        MIRCORegressor(DecisionTreeRegressor(max_depth=4, random_state=0), ridge=None, fallback="closest"),
+        RulePathRegressor(RandomForestRegressor(10, random_state=0), max_rules=8, cv=2, random_state=0),
+        RCBoostRegressor(max_rmp_calls=4, random_state=0),
+        RCBoostRegressor(max_rmp_calls=4, early_stopping=True, random_state=0),
+        RCBoostRegressor(max_rmp_calls=3, pricing="forest", random_state=0),
+    ],
+    ids=str,
+)
+def test_numbers_far_from_zero_lose_nothing(model: Any, far: float) -> None:
+    X, y = make_regression(200, 4, noise=5.0, random_state=1)
+    y = np.round(y / y.std() * 2**10) / 2**10  # which all are exact where they are far
+    near, away = clone(model).fit(X, y), clone(model).fit(X, y + far)
+    assert near.score(X, y) > 0.6
+    assert away.score(X, y + far) == pytest.approx(near.score(X, y), abs=0.02)
+    assert away.fidelity(X) == pytest.approx(near.fidelity(X), abs=0.05)
+    np.testing.assert_allclose(from_json(to_json(away)).predict(X), away.predict(X), rtol=0, atol=1e-3)
+    frame, told = away.rules_.to_frame(), away.why(X[:3])
+    assert frame["mean"].between(y.min() + far, y.max() + far).all()
+    assert np.abs(told["prediction"] - far).max() < 10
+    assert pickle.loads(pickle.dumps(away)).score(X, y + far) == away.score(X, y + far)
+
+
+def test_numbers_near_zero_are_trained_on_as_they_are() -> None:
+    X, y = make_regression(100, 4, noise=5.0, random_state=1)
+    model = MIRCORegressor(RandomForestRegressor(5, random_state=0)).fit(X, y)
+    assert isinstance(model.estimator_, RandomForestRegressor)
+    np.testing.assert_array_equal(
+        model.estimator_.predict(X), RandomForestRegressor(5, random_state=0).fit(X, y).predict(X)
+    )

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulecover import RuleSet
+from rulecover import MIRCOClassifier, RuleSet
+from rulecover.pool import Price, TrainingData
+from rulecover.rules.matching import CHUNK
+from rulecover.targets.impurity import Gini
 from rulecover.voting.fallback import FALLBACKS, per_comparison
 from rulecover.voting.vote import MajorityVote
 
@@ -45,3 +49,32 @@ def test_votes_for_a_comparison_add_up_to_the_votes_of_the_rule() -> None:
     each = per_comparison(MajorityVote(rules, votes))
 
     assert (each * rules.lengths[:, None] == votes * 21).all()
+
+
+@pytest.mark.parametrize("fallback", ["closest", "all", "majority"])
+def test_more_uncovered_rows_than_are_looked_at_together_get_the_same_answers(fallback: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 2))
+    y = (X[:, 0] > X[:, 1]).astype(int)
+    rules = RuleSet.of_intervals(
+        [{0: (0.9, np.inf), 1: (-np.inf, 0.3)}, {0: (-np.inf, 0.2), 1: (0.8, np.inf)}], ["a", "b"]
+    )
+    few = MIRCOClassifier(rules, fallback=fallback).fit(X, y)
+    rows = X[few.missed(X)][:37]
+    many = np.tile(rows, (2 + 2 * CHUNK // len(rows), 1))
+    assert few.missed(many).all() and len(many) > 2 * CHUNK
+    expected = np.tile(few.predict_proba(rows), (len(many) // len(rows), 1))
+    np.testing.assert_array_equal(few.predict_proba(many), expected)
+
+
+def test_a_fitted_vote_that_is_only_rounding_is_no_vote() -> None:
+    X, y = np.repeat([[0.0], [1.0]], 10, axis=0), np.repeat([0, 1], 10)
+    y[0], y[10] = 1, 0
+    weight = np.ones(20)
+    weight[0], weight[10] = 1e-13, 1e-6
+    rules = RuleSet.of_intervals([{0: (-np.inf, 0.5)}, {0: (0.5, np.inf)}], ["a"])
+    data = TrainingData(X, y, np.array([0, 1]), weight)
+    plain = MajorityVote.of(data.pool_of(rules, Price(Gini())).rules, "shares")
+    votes = plain.fitted(rules.apply(X), y, weight).votes
+    assert (plain.votes > 0).all()
+    assert votes[0, 1] == 0.0 and 0.0 < votes[1, 0] < 1e-6

@@ -21,7 +21,9 @@ from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer
 from rulecover.cli.settings import settings_of
+from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.checks import sample_weights
+from rulecover.numeric import far_centre
 from rulecover.report.summary import Summary
 from rulecover.rules.levels import readable
 
@@ -111,6 +113,12 @@ def trained_forest(settings: Forest, X: Any, y: Any, bars: Any, task: Task = Tas
     else:
         forest = RandomForestRegressor(settings.trees, max_features=1 / 3, **shared)
     weight = sample_weights(X, y, None, settings.class_weight)
+    centre = 0.0 if task == Task.CLASSES else far_centre(np.asarray(y, dtype=np.float64), weight)
+    grown = _grown(forest, settings, X, y - centre if centre else y, weight=weight, bars=bars)
+    return CentredRegressor(grown, centre) if centre else grown
+
+
+def _grown(forest: Any, settings: Forest, X: Any, y: Any, *, weight: Any, bars: Any) -> Any:
     if not bars.shown:
         return forest.fit(X, y, sample_weight=weight)
     forest.set_params(warm_start=True)

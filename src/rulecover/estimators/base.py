@@ -22,6 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
 from rulecover.data.columns import Columns
+from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.checks import (
     check_no_gaps,
     check_one_kind,
@@ -411,7 +412,7 @@ def _finite(estimator: Any, X: Any) -> bool | str:
 def _takes_missing(estimator: Any) -> bool:
     if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns say where not
         return True
-    if isinstance(estimator, (FrozenEstimator, BaseSearchCV)):
+    if isinstance(estimator, (FrozenEstimator, BaseSearchCV, CentredRegressor)):
         return _takes_missing(estimator.estimator)
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")

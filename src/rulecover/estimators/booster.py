@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import type_of_target
 
+from rulecover.estimators.centred import CentredRegressor
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, reader_of, register, unreadable
 from rulecover.trees.tree import TreeEnsemble
@@ -138,7 +139,9 @@ def _n_outputs(ensemble: TreeEnsemble) -> int:
 
 
 def read(model: Any) -> TreeEnsemble:
-    """The trees of a `BoosterClassifier` or `BoosterRegressor`."""
+    """The trees of a `BoosterClassifier`, a `BoosterRegressor` or a `CentredRegressor`."""
+    if isinstance(model, CentredRegressor):
+        return read_trees(model.estimator)
     if not isinstance(model, _Booster):
         raise unreadable(model)
     return model.ensemble

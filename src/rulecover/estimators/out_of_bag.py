@@ -10,6 +10,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomFo
 from sklearn.pipeline import Pipeline
 
 from rulecover.estimators.base import RuleModel
+from rulecover.estimators.centred import CentredRegressor
 from rulecover.typing import Array, Floats, Ints
 
 _CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
@@ -40,6 +41,9 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
     """
     if isinstance(model, RuleModel):
         return out_of_bag(model.estimator_, X, places)
+    if isinstance(model, CentredRegressor):
+        said = out_of_bag(model.estimator, X, places)
+        return None if said is None else said + model.centre
     if isinstance(model, Pipeline):
         return out_of_bag(model[-1], model[:-1].transform(X) if len(model) > 1 else X, places)
     if not isinstance(model, _FORESTS) or not model.bootstrap:

@@ -11,9 +11,10 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.estimators.base import RuleModel, VotingModel
+from rulecover.estimators.centred import CentredRegressor, without_centre
 from rulecover.estimators.checks import chosen, real_number, sample_weights
 from rulecover.exceptions import UnreadableModelError
-from rulecover.numeric import NumericData
+from rulecover.numeric import NumericData, far_centre
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.fallback import NUMERIC_FALLBACKS, Fallback
@@ -59,6 +60,14 @@ class NumberModel(RegressorMixin, RuleModel):
                 f"{type(inner).__name__} is no regressor, but {type(self).__name__} works on regressors; "
                 f"give a model of numbers, or use {self._classifier}."
             )
+
+    def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
+        """The estimator, trained around the mean of numbers that are far from zero."""
+        estimator = without_centre(estimator)
+        centre = 0.0 if isinstance(estimator, (RuleModel, RuleSet, FrozenEstimator)) else far_centre(y, weight)
+        if not centre:
+            return super()._trained(estimator, X, y, weight)
+        return CentredRegressor(super()._trained(estimator, X, y - centre, weight), centre)
 
     def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
         return sample_weights(X, y, sample_weight, None)

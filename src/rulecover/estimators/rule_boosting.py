@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from rulecover.estimators.base import VotingModel
+from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.pool import Price, RulePool, Samples
@@ -189,7 +190,7 @@ class RuleBoosting(VotingModel):
             self.estimator_ = self._trained(self._source(), data.X, data.labels, data.weight)
         pricing, grows_first = chosen("pricing", self.pricing, PRICINGS), self._grows_first()
         seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        tree = self.estimator_
+        tree = without_centre(self.estimator_)
         first = pricing.first(data, tree, int(seeds.integers(2**31 - 1))) if grows_first else read_trees(tree)
         names = check_model_fits(first, data.X, self._names())
 

@@ -20,8 +20,10 @@ from rulecover.voting.ridge import GrowingRidge
 #: Gains are compared to so many digits of the largest: rounding in the last ones decides nothing.
 DIGITS = 9
 
-#: A gain below this share of the targets' spread, or its square of their own squares, is rounding.
+#: A gain below this share of the targets' spread is rounding.
 _NOTHING = 1e-12
+#: So is one below the square of this share of the targets' own squares.
+_ROUNDED = 1e-14
 
 #: Rules for which there is room at first; it is doubled as they come.
 _ROOM = 32
@@ -110,7 +112,7 @@ class ForwardFit:
         self._overlap = np.zeros((_ROOM, len(candidates)))
         squares = float((self._weighted * self._target).sum())
         whole = float(self._weight @ np.square(target).sum(axis=1))
-        self._least = max(_NOTHING * squares, _NOTHING**2 * whole)
+        self._least = max(_NOTHING * squares, _ROUNDED**2 * whole)
         sums = self._weighted.sum(axis=0)
         self._ridge = GrowingRidge(total=candidates.total, sums=sums, squares=squares, strength=terms.ridge)
         self._covered: list[Bools] = []

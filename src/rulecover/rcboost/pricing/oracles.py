@@ -49,7 +49,7 @@ class TreePricing:
     """The paper's: one tree, grown on samples weighted by the accumulated duals (Algorithm 2, line 6)."""
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
-        return read_trees(clone(tree).fit(data.X, data.labels, sample_weight=duals.weights(data)))
+        return read_trees(clone(tree).fit(data.X, data.targets, sample_weight=duals.weights(data)))
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class ForestPricing:
         shared = {k: v for k, v in tree.get_params().items() if k in kind().get_params()}
         shared |= {"n_estimators": self.n_estimators, "max_features": self.max_features, "random_state": seed}
         forest = kind(**shared)
-        return read_trees(forest.fit(data.X, data.labels, sample_weight=duals.weights(data)))
+        return read_trees(forest.fit(data.X, data.targets, sample_weight=duals.weights(data)))
 
 
 PRICINGS: dict[str, Pricing] = {"tree": TreePricing(), "forest": ForestPricing(), "binned": BinnedPricing()}
