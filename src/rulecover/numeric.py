@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import r2_score
 
-from rulecover.pool import Samples
+from rulecover.pool import Samples, repeats
 from rulecover.targets.evidence import NumericEvidence
 from rulecover.typing import Array, Floats, Ints
 
@@ -65,7 +65,8 @@ class NumericData(Samples):
         So the squared error of a rule is comparable with 1: it is that of the rule that always holds.
         """
         y = np.asarray(y, dtype=np.float64)
-        centre, spread = _centre_and_spread(y, weight)
+        rows = repeats(weight)
+        centre, spread = _centre_and_spread(y, weight) if rows is None else _centre_and_spread(y[rows], None)
         return cls(X, y, weight, centre, (spread or 1.0) if scale is None else float(np.sqrt(scale)))
 
     @property

@@ -24,6 +24,19 @@ from rulecover.typing import Array, Floats, Ints, UInts
 
 #: From so many trees on it pays to sort the rows before they are sent through.
 _MANY_TREES = 8
+#: Rows of whole weights are repeated where that makes them at most this many times as many.
+_TIMES_AS_MANY = 5
+
+
+def repeats(weight: Floats | None) -> Ints | None:
+    """The place of each row, as often as it counts; ``None`` if weights are not whole numbers, or rather large ones.
+
+    >>> repeats(np.array([1.0, 3.0, 0.0, 2.0])), repeats(np.array([0.5, 1.5]))
+    (array([0, 1, 1, 1, 3, 3]), None)
+    """
+    if weight is None or (weight % 1).any() or weight.sum() > _TIMES_AS_MANY * np.count_nonzero(weight):
+        return None
+    return np.repeat(np.arange(len(weight)), weight.astype(np.intp))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +86,15 @@ class Samples(ABC):
     @abstractmethod
     def among(self, rows: Ints) -> Self:
         """Some of the samples."""
+
+    def repeated(self) -> Samples:
+        """The samples with each row as often as it counts, where `repeats` allows it; else as they are."""
+        rows = repeats(self.weight)
+        if rows is None:
+            return self
+        samples: Any = self.among(rows)  # each kind of samples is a dataclass
+        repeated: Samples = replace(samples, weight=None)
+        return repeated
 
     @abstractmethod
     def score(self, answers: Array) -> float:

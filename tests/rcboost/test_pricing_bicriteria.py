@@ -78,7 +78,8 @@ def test_entropy_trees_and_the_least_weight_of_a_leaf_are_scikit_learns_too() ->
             criterion="entropy", max_depth=4, min_weight_fraction_leaf=0.1, min_samples_split=0.2, random_state=0
         ).fit(X, y, sample_weight=weight)
         choose = NonDominated(0.0, Price(Entropy()))
-        mine = grow(Bins.of(X, 255), Samples(y, 3, weight, None, dual), choose, Limits.like(theirs, weight))
+        samples = Samples(y, 3, weight, None, dual)
+        mine = grow(Bins.of(X, 255), samples, choose, Limits.like(theirs, samples))
         assert partition(mine.leaf) == partition(leaves_of(theirs, X, y))
 
 

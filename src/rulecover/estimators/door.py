@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
@@ -126,6 +127,8 @@ def _spelled(names: tuple[str, ...] | None, X: Any) -> tuple[str, ...] | None:
 
 def rows_of(X: Any, rows: Any) -> Any:
     """Some rows of a frame or an array."""
+    if issparse(X):
+        return X.tocsr()[rows]
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
 
 

@@ -17,8 +17,9 @@ from sklearn.utils.validation import has_fit_parameter
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
+from rulecover.estimators.door import rows_of
 from rulecover.exceptions import SolverError, UnreadableModelError
-from rulecover.pool import Price, RulePool, Samples
+from rulecover.pool import Price, RulePool, Samples, repeats
 from rulecover.progress import tracked
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.generate import Round, RuleGeneration
@@ -83,7 +84,8 @@ class RuleBoosting(VotingModel):
         y
             What is to be predicted, one a row: labels of any kind, or numbers.
         sample_weight
-            Counts in the trees, impurities and votes; rows of weight zero need no cover.
+            Counts in the trees, impurities, duals and votes: a row of weight 3 is three rows. Rows of weight zero need no
+            cover.
         """
         self._check_settings()
         again = self.warm_start and hasattr(self, "_run")
@@ -153,6 +155,9 @@ class RuleBoosting(VotingModel):
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
         if not self._grows_first():
+            rows = None if weight is None or weight.min() == 0 else repeats(weight)
+            if rows is not None:  # least numbers of samples hold for them, and sums are those of plain rows
+                X, y, weight = rows_of(X, rows), y[rows], None
             return super()._trained(estimator, X, y, weight)
         return clone(estimator)  # not trained: what the pricing is to grow, once the data are in order
 
@@ -189,6 +194,8 @@ class RuleBoosting(VotingModel):
         if watched is not None:  # the first tree must not have seen what is watched
             self.estimator_ = self._trained(self._source(), data.X, data.labels, data.weight)
         pricing, grows_first = chosen("pricing", self.pricing, PRICINGS), self._grows_first()
+        if getattr(pricing, "repeats_rows", True):
+            data = data.repeated()
         seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         tree = without_centre(self.estimator_)
         first = pricing.first(data, tree, int(seeds.integers(2**31 - 1))) if grows_first else read_trees(tree)

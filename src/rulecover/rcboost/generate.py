@@ -103,7 +103,8 @@ class RuleGeneration:
         self._price, self._names, self._duals, self._step = price, names, duals, step
         self.generated = data.pool(first, price, names)
         self.pool: Ints = np.arange(len(self.generated))
-        self.accumulated: Floats = np.ones(len(data.y))
+        self._first_weight = np.ones(len(data.y)) if data.weight is None else data.weight
+        self.accumulated: Floats = self._first_weight
         self._dear_for: Ints = np.zeros(len(self.pool), dtype=np.intp)
         self.master: Master | None = None
 
@@ -113,7 +114,7 @@ class RuleGeneration:
             relaxation = self.solve()
             clock.append(time.perf_counter())
             # Many duals are zero, and a tree weighted by them alone would not see those samples: they accumulate.
-            step = even_step(relaxation) if self._step is None else self._step
+            step = even_step(relaxation.objective, self._first_weight) if self._step is None else self._step
             accumulated = self.accumulated + step * relaxation.duals
             proposed = self._propose(Duals(relaxation.duals, accumulated, self._price))
             clock.append(time.perf_counter())
@@ -144,7 +145,7 @@ class RuleGeneration:
         master, self.master = self.master, None  # one that is cut short is not used again
         if master is None:
             pool = self.generated.take(self.pool)
-            master = Master(pool.coverage, pool.evidence.cost, duals=self._duals)
+            master = Master(pool.coverage, pool.evidence.cost, duals=self._duals, weight=self._data.weight)
         relaxation = master.solve()
         self.master = master
         return relaxation
@@ -185,13 +186,13 @@ class RuleGeneration:
         return self._data.pool(rules, self._price, self._names)
 
 
-def even_step(relaxation: Relaxation) -> float:
+def even_step(objective: float, weight: Floats) -> float:
     """The factor by which the duals of one call add a tenth of what all samples weigh at first.
 
     Duals add up to the objective, however many samples there are: beside a weight of 1 for each of a million they are
     nothing, and the next tree would be the last one again.
     """
-    return 0.1 * len(relaxation.duals) / relaxation.objective
+    return 0.1 * float(weight.sum()) / objective
 
 
 def reduced_costs(pool: RulePool, duals: Floats) -> Floats:

@@ -161,14 +161,23 @@ class Master:
     duals
         "equal" shares the price of a group equally among its samples; "vertex" leaves it with the first of them, as a
         simplex code does that is given every sample.
+    weight
+        What each sample counts, if not 1: one that counts 2 has the share of two samples.
     """
 
-    def __init__(self, coverage: Coverage, cost: Floats, *, duals: Literal["equal", "vertex"] = "equal") -> None:
+    def __init__(
+        self,
+        coverage: Coverage,
+        cost: Floats,
+        *,
+        duals: Literal["equal", "vertex"] = "equal",
+        weight: Floats | None = None,
+    ) -> None:
         if (missed := coverage.missed()).size:
             raise UncoveredSamplesError(
                 f"{missed.size} samples are covered by no rule of the first pool, the first is sample {missed[0]}."
             )
-        self._duals = duals
+        self._duals, self._weight = duals, weight
         self._coverage = Coverage((), coverage.n_samples, 0)
         self._signatures = Signatures(coverage.n_samples)
         self._packs = Packs(coverage.n_samples)
@@ -293,8 +302,10 @@ class Master:
             return duals
         holders = self._inside[priced]
         samples, place = self._verified(*self._signatures.members(holders), holders)
-        size = np.bincount(place, minlength=len(holders))
-        duals[samples] = prices[priced][place] / size[place]
+        weight = None if self._weight is None else self._weight[samples]
+        size = np.bincount(place, weights=weight, minlength=len(holders))
+        share = prices[priced][place] / size[place]
+        duals[samples] = share if weight is None else share * weight
         return duals
 
     def _verified(self, samples: Ints, place: Ints, holders: Ints) -> tuple[Ints, Ints]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -58,6 +58,8 @@ class BicriteriaPricing:
     balance: float = 0.25
     max_bins: int = 255
 
+    repeats_rows: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         balance: Any = self.balance
         if isinstance(balance, bool) or not isinstance(balance, numbers.Real) or not 0 <= float(balance) <= 1:
@@ -66,10 +68,9 @@ class BicriteriaPricing:
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
         data = with_classes(data, "bicriteria pricing")
-        weight = duals.weights(data)
-        samples = GrowingSamples(data.y, len(data.classes), weight, data.weight, duals.current)
+        samples = GrowingSamples(data.y, len(data.classes), duals.accumulated, data.weight, duals.current)
         choose = NonDominated(self.balance, duals.price)
-        grown = grow(bins_of(data, self.max_bins), samples, choose, Limits.like(tree, weight))
+        grown = grow(bins_of(data, self.max_bins), samples, choose, Limits.like(tree, samples))
         return TreeEnsemble(
             trees=(grown.tree,),
             routes=(partial(_route, grown, data.X),),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -60,8 +60,10 @@ class BinnedPricing:
     max_bin: int = 256
     n_jobs: int | None = None
 
+    repeats_rows: ClassVar[bool] = False
+
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
-        return self._bins(data).grow(duals.weights(data), tree, seed)
+        return self._bins(data).grow(duals.accumulated, tree, seed)
 
     def first(self, data: Samples, tree: Any, seed: int) -> TreeEnsemble:
         """The tree whose leaves are the first pool: every sample weighs what it counts."""
@@ -83,7 +85,8 @@ class _Bins:
         self._rows = _dense(data.X)
         outputs = data.outputs.astype(np.float32)
         self._one_target = outputs.shape[1] == 1
-        self._scale = 1.0 if data.weight is None else 1.0 / float(data.weight.mean())
+        self._count = np.ones(len(data.y)) if data.weight is None else data.weight
+        self._scale = 1.0 / min(1.0, float(self._count.mean()))
         self._settings = {
             "tree_method": "hist",
             "objective": "reg:squarederror",
@@ -95,16 +98,16 @@ class _Bins:
             "nthread": n_threads,
             "verbosity": 0,
         }
-        self._matrix = self._binned(outputs.ravel() if self._one_target else outputs)
+        self._matrix = self._binned(outputs.ravel() if self._one_target else outputs, data.weight)
 
-    def _binned(self, label: Array) -> Any:
+    def _binned(self, label: Array, weight: Floats | None) -> Any:
         shared = {"max_bin": self._settings["max_bin"], "nthread": self._settings["nthread"]}
         rows, reference = self._rows, None
-        if len(rows) > _SKETCHED:
+        if weight is not None or len(rows) > _SKETCHED:
+            some, every = _sketched(len(rows), weight)
             # The largest value of each column goes in: what lies above the last border would be put below it.
-            some = rows[np.linspace(0, len(rows) - 1, _SKETCHED).astype(np.intp)]
-            some = np.vstack([some, np.fmax.reduce(rows, axis=0)])
-            reference = self._xgboost.QuantileDMatrix(some, **shared)
+            largest = [] if every else [np.fmax.reduce(rows, axis=0)]
+            reference = self._xgboost.QuantileDMatrix(np.vstack([rows[some], *largest]), **shared)
         # Without weights: borders would follow them, and the weights of the first call are not those of the next.
         return self._xgboost.QuantileDMatrix(rows, label=label, ref=reference, **shared)
 
@@ -112,7 +115,7 @@ class _Bins:
         """The Gini tree of these weights, and the leaf of each sample."""
         weight = weight * self._scale  # XGBoost takes a gain below 1e-6 for none, whatever the weights add up to
         self._matrix.set_weight(weight)
-        settings = self._settings | _limits(tree, weight) | _sampling(tree, self._rows.shape[1], seed)
+        settings = self._settings | _limits(tree, weight, self._count) | _sampling(tree, self._rows.shape[1], seed)
         booster = self._xgboost.Booster(settings, [self._matrix])
         booster.update(self._matrix, 0)
         grown, value = _parsed(booster)
@@ -172,8 +175,17 @@ def _dense(X: Any) -> Floats:
     return np.asarray(X)
 
 
-def _limits(tree: Any, weight: Floats) -> dict[str, Any]:
-    """How far a tree may grow, from the settings of scikit-learn's."""
+def _sketched(n_rows: int, weight: Floats | None) -> tuple[Ints, bool]:
+    """The rows that bins are made from, as often as they count, evenly over all; and whether all are among them."""
+    counts = np.ones(n_rows) if weight is None else weight
+    whole = not (counts % 1).any()
+    ends = np.cumsum(counts if whole else counts / counts.mean())
+    places = np.linspace(0, ends[-1] - 1, min(_SKETCHED, round(ends[-1])))
+    return np.minimum(np.searchsorted(ends, places, side="right"), n_rows - 1), whole and len(places) == ends[-1]
+
+
+def _limits(tree: Any, weight: Floats, count: Floats) -> dict[str, Any]:
+    """How far a tree may grow, from the settings of scikit-learn's; `count` is how many rows a sample stands for."""
     depth = getattr(tree, "max_depth", None)
     if depth is not None and depth < 1:
         raise ValueError(f"max_depth of the tree is {depth}; it must be at least 1, or None.")
@@ -181,10 +193,10 @@ def _limits(tree: Any, weight: Floats) -> dict[str, Any]:
     if getattr(tree, "max_leaf_nodes", None) is not None:
         limits |= {"max_leaves": int(tree.max_leaf_nodes), "grow_policy": "lossguide"}
     least = getattr(tree, "min_samples_leaf", 1)
-    least = least if isinstance(least, int | np.integer) else np.ceil(least * len(weight))
+    least = least if isinstance(least, int | np.integer) else np.ceil(least * count.sum())
     share = float(getattr(tree, "min_weight_fraction_leaf", 0.0))
     # Half a sample less, so that rounding never forbids a leaf of just enough.
-    limits["min_child_weight"] = max((float(least) - 0.5) * float(weight.min()), share * float(weight.sum()))
+    limits["min_child_weight"] = max((float(least) - 0.5) * float((weight / count).min()), share * float(weight.sum()))
     return limits
 
 

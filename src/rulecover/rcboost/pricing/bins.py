@@ -46,10 +46,13 @@ class Bins:
     n_bins: int
 
     @classmethod
-    def of(cls, X: Any, max_bins: int | None) -> Bins:
-        """Bins of about as many rows each, or of one value each if these are no more than `max_bins` (or if None)."""
+    def of(cls, X: Any, max_bins: int | None, weight: Floats | None = None) -> Bins:
+        """Bins of about as many rows each, or of one value each if these are no more than `max_bins` (or if None).
+
+        A row counts as many rows as its weight says.
+        """
         columns = X.tocsc() if scipy.sparse.issparse(X) else X
-        cuts = tuple(_cuts(_column(columns, f), max_bins) for f in range(X.shape[1]))
+        cuts = tuple(_cuts(_column(columns, f), max_bins, weight) for f in range(X.shape[1]))
         n_bins = 1 + max((len(cut) for cut in cuts), default=0)
         codes: UInts = np.empty((X.shape[1], X.shape[0]), dtype=smallest_uint(n_bins))
         for f, cut in enumerate(cuts):
@@ -82,7 +85,7 @@ def bins_of(data: TrainingData, max_bins: int | None) -> Bins:
     """The bins of these data, made on the first call; they are forgotten with the data."""
     known = _KNOWN.setdefault(data, {})
     if max_bins not in known:
-        known[max_bins] = Bins.of(data.X, max_bins)
+        known[max_bins] = Bins.of(data.X, max_bins, data.weight)
     return known[max_bins]
 
 
@@ -100,8 +103,10 @@ def _column(X: Any, f: int) -> Floats:
     return np.ascontiguousarray(column, dtype=np.float64)
 
 
-def _cuts(values: Floats, max_bins: int | None) -> Floats:
-    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+def _cuts(values: Floats, max_bins: int | None, weight: Floats | None) -> Floats:
+    known = ~np.isnan(values)
+    distinct, place = np.unique(values[known], return_inverse=True)
+    counts = np.bincount(place, weights=None if weight is None else weight[known], minlength=len(distinct))
     last = np.arange(len(distinct) - 1)
     if max_bins is not None and len(distinct) > max_bins:
         wanted = np.arange(1, max_bins) * (counts.sum() / max_bins)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rulecover.coverage import addable
 from rulecover.pool import Price, TrainingData
 from rulecover.rcboost.pricing.bins import Bins
 from rulecover.rules.ruleset import Paths, RuleSet
@@ -39,7 +40,9 @@ class Sample:
         largest = 2 ** (52 - len(data.y).bit_length())
         mark = np.random.default_rng(0).integers(1, largest, size=len(data.y)).astype(np.float64)
         count = np.ones(len(data.y)) if data.weight is None else data.weight
-        return cls(data.y, len(data.classes), count, np.maximum(dual, 0.0), mark)
+        # Sums of prices are exact, so that boxes of equal worth tie, however often a row counts.
+        each = addable(np.maximum(dual, 0.0) / count, times=count)
+        return cls(data.y, len(data.classes), count, each * count, mark)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +222,7 @@ class Search:
         if not better.size:
             return
         _, first = np.unique(marks[better], return_index=True)
-        distinct = better[first]
+        distinct = better[np.sort(first)]  # ties go to the first column and bin
         best = distinct[np.argsort(-worth[distinct], kind="stable")[: self._n_best + len(self.found)]]
         known = {found.mark for found in self.found}
         self.found += [

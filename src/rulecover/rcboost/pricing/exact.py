@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -65,6 +65,8 @@ class ExactPricing:
     max_rules: int = 20
     max_impurity: float | None = None
     time_limit: float | None = 10.0
+
+    repeats_rows: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name in ("max_clauses", "max_rules"):

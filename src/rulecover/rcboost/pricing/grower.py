@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,10 +40,15 @@ class Samples:
     count: Floats | None
     dual: Floats
 
+    @cached_property
+    def rows(self) -> Floats | None:
+        """How many rows each sample stands for, where counts are whole numbers; ``None`` is 1."""
+        return None if self.count is None or (self.count % 1).any() else self.count
+
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Of sets of samples, in arrays of any shape: how many, weights and counts by class (last axis), and duals."""
+    """Of sets of samples, in arrays of any shape: rows, weights and counts by class (last axis), and duals."""
 
     size: Floats
     weight: Floats
@@ -89,13 +95,15 @@ class Limits:
     min_weight_leaf: float = 0.0
 
     @classmethod
-    def like(cls, tree: Any, weight: Floats) -> Limits:
-        """Those of a scikit-learn tree or forest, where it has them, for samples of these weights."""
+    def like(cls, tree: Any, samples: Samples) -> Limits:
+        """Those of a scikit-learn tree or forest, where it has them, for these samples."""
         settings = tree.get_params() if hasattr(tree, "get_params") else {}
+        weight, rows = samples.weight, samples.rows
+        n_rows = len(weight) if rows is None else float(rows.sum())
 
         def number(name: str, default: int) -> int:
             value = settings.get(name, default)
-            return max(default, math.ceil(value * len(weight)) if isinstance(value, float) else int(value))
+            return max(default, math.ceil(value * n_rows) if isinstance(value, float) else int(value))
 
         share = float(settings.get("min_weight_fraction_leaf", 0.0))
         depth = settings.get("max_depth")
@@ -114,7 +122,7 @@ def grow(bins: Bins, samples: Samples, choose: Chooser, limits: Limits) -> Grown
     """A tree grown level by level; nodes are numbered from the root down, left to right.
 
     A node of one class is a leaf. A missing value goes where the chosen split sends it, if the node has missing values
-    in that column, and to the side of more samples if it has none.
+    in that column, and to the side that counts more if it has none.
     """
     n_samples = len(samples.y)
     levels: list[tuple[Array, ...]] = []
@@ -152,7 +160,8 @@ class _Members:
 def _splittable(samples: Samples, level: _Members, limits: Limits) -> Ints:
     k = samples.n_classes
     counts = np.bincount(level.at * k + samples.y[level.rows], minlength=level.n_nodes * k).reshape(-1, k)
-    size = counts.sum(axis=1)
+    rows = samples.rows
+    size = counts.sum(axis=1) if rows is None else np.bincount(level.at, rows[level.rows], minlength=level.n_nodes)
     enough = (size >= limits.min_samples_split) & (size >= 2 * limits.min_samples_leaf)
     return np.flatnonzero(enough & (np.count_nonzero(counts, axis=1) > 1))
 
@@ -182,7 +191,8 @@ def _best_splits(bins: Bins, samples: Samples, nodes: _Members, choose: Chooser,
         # Where both ways leave as many samples on the left, the node has no missing values there.
         first = chosen - side
         seen = left.size[can, first] != left.size[can, first + sides - 1]
-        to_left = np.where(seen, side == 1, left.size[can, chosen] > right.size[can, chosen])
+        more_left = left.count[can, chosen].sum(axis=1) > right.count[can, chosen].sum(axis=1)
+        to_left = np.where(seen, side == 1, more_left)
         splits[can] = np.column_stack([feature, code, to_left])
     return splits
 
@@ -206,12 +216,12 @@ def _left_sums(bins: Bins, samples: Samples, nodes: _Members) -> tuple[Sums, Sum
             np.add(out[:, :, 0], cells[:, -1:], out=out[:, :, 1])
         return np.asarray(cells.sum(axis=1))
 
-    given = [None if v is None else v[rows] for v in (samples.weight, samples.count, samples.dual)]
+    given = [None if v is None else v[rows] for v in (samples.weight, samples.count, samples.dual, samples.rows)]
     for f, codes in enumerate(bins.codes):
         code = of_class + codes[rows].astype(np.intp) * k
-        plain = histogram(code, None)
+        plain = histogram(code, given[3])
         of_size = cumulate(size[:, f], plain.sum(axis=2))
-        of_count = cumulate(count[:, f], plain if given[1] is None else histogram(code, given[1]))
+        of_count = cumulate(count[:, f], plain if given[1] is given[3] else histogram(code, given[1]))
         of_weight = cumulate(weight[:, f], histogram(code, given[0]))
         of_dual = cumulate(dual[:, f], histogram(code, given[2]).sum(axis=2))
     return Sums(size, weight, count, dual), Sums(of_size, of_weight, of_count, of_dual)

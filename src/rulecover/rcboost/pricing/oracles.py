@@ -21,16 +21,20 @@ from rulecover.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class Duals:
-    """The prices of the samples, λᵗ and λ̄ of Algorithm 2: of the last solve, and summed over all, from 1, in steps."""
+    """The prices of the samples, λᵗ and λ̄ of Algorithm 2.
+
+    Parameters
+    ----------
+    current
+        Of the last solve. The price of a sample that counts 2 is that of two samples.
+    accumulated
+        What each sample weighs in a tree: what it counts, 1 in the paper, and its prices of all solves, in steps.
+    """
 
     current: Floats
     accumulated: Floats
     #: What a rule costs, for oracles that look for reduced costs.
     price: Price = field(default_factory=lambda: Price(Gini()))
-
-    def weights(self, data: Samples) -> Floats:
-        """What each sample weighs in a tree: its accumulated dual times what it counts at all."""
-        return self.accumulated if data.weight is None else self.accumulated * data.weight
 
 
 class Pricing(Protocol):
@@ -39,6 +43,9 @@ class Pricing(Protocol):
     One that has searched a whole rule space hands back a `Proposal`, with what it has proved.
 
     One that also has ``first(data, tree, seed) -> TreeEnsemble`` grows the first tree, the start of the pool, as well.
+
+    Rows of small whole weights are given as repeated rows: scikit-learn's trees round sums of weights, and rounding
+    decides ties. One that has ``repeats_rows = False`` gets the weights; its sums must be exact, or its ties lenient.
     """
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> Proposed: ...
@@ -49,7 +56,7 @@ class TreePricing:
     """The paper's: one tree, grown on samples weighted by the accumulated duals (Algorithm 2, line 6)."""
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
-        return read_trees(clone(tree).fit(data.X, data.targets, sample_weight=duals.weights(data)))
+        return read_trees(clone(tree).fit(data.X, data.targets, sample_weight=duals.accumulated))
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class ForestPricing:
         shared = {k: v for k, v in tree.get_params().items() if k in kind().get_params()}
         shared |= {"n_estimators": self.n_estimators, "max_features": self.max_features, "random_state": seed}
         forest = kind(**shared)
-        return read_trees(forest.fit(data.X, data.targets, sample_weight=duals.weights(data)))
+        return read_trees(forest.fit(data.X, data.targets, sample_weight=duals.accumulated))
 
 
 PRICINGS: dict[str, Pricing] = {"tree": TreePricing(), "forest": ForestPricing(), "binned": BinnedPricing()}

@@ -1,0 +1,173 @@
+"""A row of weight 3 is three rows: whatever prices rules, the same rules come, with the same votes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from rulecover import RCBoostClassifier, RCBoostRegressor, pool
+from rulecover.pool import Price, TrainingData
+from rulecover.rcboost.pricing.binned import BinnedPricing
+from rulecover.rcboost.pricing.bins import Bins
+from rulecover.rcboost.pricing.exact import ExactPricing
+from rulecover.rcboost.pricing.grower import Limits, Samples, grow
+from rulecover.rcboost.pricing.oracles import Duals, ForestPricing
+from rulecover.rcboost.removal import Stale
+from rulecover.setcover.master import Master
+from rulecover.targets.impurity import Gini
+
+CLASSIFIERS: dict[str, dict[str, Any]] = {
+    "tree": {},
+    "paper": {"duals": "vertex", "step": 1.0},
+    "shares": {"vote": "shares", "rule_weights": "z"},
+    "removal": {"remove": Stale(above=0.1, calls=2)},
+    "forest": {"pricing": ForestPricing(3), "max_rmp_calls": 3},
+    "binned": {"pricing": "binned"},
+    "binned, few bins": {"pricing": BinnedPricing(max_bin=8)},
+    "bicriteria": {"pricing": "bicriteria"},
+    "exact": {"pricing": ExactPricing(max_bins=16), "max_rmp_calls": 3},
+}
+REGRESSORS = {name: CLASSIFIERS[name] for name in ("tree", "paper", "removal", "forest", "binned")}
+
+
+def table(seed: int, n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    X, y = make_classification(n, 8, n_informative=5, n_classes=3, flip_y=0.1, random_state=seed)
+    X = np.round(X) if seed % 3 == 0 else X  # with many ties, and without
+    return X, y, np.random.default_rng(seed).integers(1, 4, n)
+
+
+def numbers(seed: int, n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    X, y = make_regression(n, 6, noise=20.0, random_state=seed)
+    return X, y, np.random.default_rng(seed).integers(1, 4, n)
+
+
+def both(model: type, tree: Any, data: tuple[np.ndarray, ...], **settings: Any) -> tuple[Any, Any]:
+    """The model of weighted rows and that of repeated rows."""
+    X, y, weight = data
+    settings = {"max_rmp_calls": 8, "random_state": 0, **settings}
+    weighted = model(tree, **settings).fit(X, y, sample_weight=weight)
+    return weighted, model(tree, **settings).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+
+
+def same_rules(one: Any, other: Any) -> int:
+    """Compares the pools; how many rules were added to the first one."""
+    assert [rule.text for rule in one.pool_] == [rule.text for rule in other.pool_]
+    np.testing.assert_allclose(one.pool_.evidence.sums, other.pool_.evidence.sums, atol=1e-9)
+    assert one.history_["added"].tolist() == other.history_["added"].tolist()
+    return int(one.history_["added"].sum())
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_weights_of_a_classifier_are_repeated_rows(name: str) -> None:
+    added = 0
+    for seed in range(12):
+        X, y, weight = table(seed)
+        tree = DecisionTreeClassifier(max_depth=3 + seed % 4, random_state=0)
+        weighted, repeated = both(RCBoostClassifier, tree, (X, y, weight), **CLASSIFIERS[name])
+        added += same_rules(weighted, repeated)
+        np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
+    assert added > 100
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_weights_of_a_regressor_are_repeated_rows(name: str) -> None:
+    added = 0
+    for seed in range(8):
+        X, y, weight = numbers(seed)
+        tree = DecisionTreeRegressor(max_depth=3 + seed % 3, random_state=0)
+        weighted, repeated = both(RCBoostRegressor, tree, (X, y, weight), **REGRESSORS[name])
+        added += same_rules(weighted, repeated)
+        np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-9)
+    assert added > 50
+
+
+def test_least_numbers_of_samples_count_repeated_rows() -> None:
+    for pricing in ("tree", "forest", "bicriteria"):
+        X, y, weight = table(1)
+        tree = DecisionTreeClassifier(max_depth=6, min_samples_leaf=9, min_samples_split=0.1, random_state=0)
+        weighted, repeated = both(RCBoostClassifier, tree, (X, y, weight), pricing=pricing, max_rmp_calls=4)
+        assert same_rules(weighted, repeated)
+        assert weighted.pool_.evidence.support.min() >= 9
+
+
+def test_rows_of_weight_zero_are_not_there() -> None:
+    X, y, weight = table(2)
+    weight[::7] = 0
+    weighted, repeated = both(RCBoostClassifier, DecisionTreeClassifier(max_depth=4, random_state=0), (X, y, weight))
+    assert same_rules(weighted, repeated) > 10
+
+
+@pytest.mark.parametrize("name", ["binned", "binned, few bins", "bicriteria", "exact"])
+def test_large_weights_are_repeated_rows_where_sums_are_exact(name: str) -> None:
+    added = 0
+    for seed in range(4):
+        X, y, weight = table(seed, 120)
+        weight = 1 + 17 * (weight - 1)
+        assert pool.repeats(weight.astype(float)) is None
+        tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+        weighted, repeated = both(RCBoostClassifier, tree, (X, y, weight), **CLASSIFIERS[name])
+        added += same_rules(weighted, repeated)
+    assert added > 10
+
+
+def test_class_weights_are_weights_of_rows() -> None:
+    X, y, _ = table(5)
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    settings = {"max_rmp_calls": 8, "random_state": 0}
+    by_class = RCBoostClassifier(tree, class_weight={0: 1, 1: 3, 2: 2}, **settings).fit(X, y)
+    times = np.array([1, 3, 2])[y]
+    repeated = RCBoostClassifier(tree, **settings).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert same_rules(by_class, repeated) > 10
+
+
+# The parts ------------------------------------------------------------------------------------------------------
+
+
+def test_prices_of_a_group_are_shared_by_weight() -> None:
+    for seed in range(20):
+        X, y, weight = table(seed, 60)
+        data = TrainingData(X, y, np.arange(3), weight.astype(float))
+        rules = data.pool_of(RCBoostClassifier(random_state=0, max_rmp_calls=3).fit(X, y).pool_, Price(Gini()))
+        for duals in ("equal", "vertex"):
+            shared = Master(rules.coverage, rules.evidence.cost, duals=duals, weight=data.weight).solve()
+            rows = np.repeat(np.arange(len(y)), weight)
+            plain = Master(rules.coverage.among(rows), rules.evidence.cost, duals=duals).solve()
+            np.testing.assert_allclose(shared.duals, np.bincount(rows, plain.duals), atol=1e-12)
+            assert shared.objective == pytest.approx(plain.objective)
+
+
+def test_bins_are_those_of_repeated_rows() -> None:
+    rng = np.random.default_rng(0)
+    for max_bins in (3, 8, 40):
+        X, weight = rng.normal(size=(150, 3)), rng.integers(1, 9, 150)
+        X[rng.random(X.shape) < 0.1] = np.nan
+        weighted, repeated = Bins.of(X, max_bins, weight), Bins.of(np.repeat(X, weight, axis=0), max_bins)
+        for mine, theirs in zip(weighted.cuts, repeated.cuts, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        np.testing.assert_array_equal(np.repeat(weighted.codes, weight, axis=1), repeated.codes)
+
+
+def test_missing_values_that_were_not_seen_go_where_more_weight_went() -> None:
+    X = np.array([[0.0, np.nan], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0]])
+    y, count = np.array([0, 1, 1, 1]), np.array([9.0, 1.0, 1.0, 1.0])
+    samples = Samples(y, 2, count, count, np.zeros(4))
+    first = grow(Bins.of(X[:, :1], 10), samples, lambda left, right, allowed: np.argmax(allowed, axis=1), Limits(1))
+    assert bool(first.tree.missing_left[0])  # one row, but nine of twelve
+
+
+def test_equal_boxes_are_found_in_the_order_of_columns_whatever_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        X, y, weight = rng.integers(0, 3, size=(40, 3)).astype(float), rng.integers(0, 2, 40), rng.integers(1, 30, 40)
+        dual = np.full(40, 0.125)
+        order = rng.permutation(np.repeat(np.arange(40), weight))
+        weighted = TrainingData(X, y, np.arange(2), weight.astype(float))
+        repeated = TrainingData(X[order], y[order], np.arange(2))
+        pricing = ExactPricing(2, max_rules=1 + seed)
+        one = pricing(weighted, Duals(dual * weight, weight + dual), None, 0)
+        two = pricing(repeated, Duals(dual[order], 1 + dual[order]), None, 0)
+        assert [rule.text for rule in one.rules] == [rule.text for rule in two.rules]
