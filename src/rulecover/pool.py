@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -429,8 +430,14 @@ def _end_to_end(one: Ints, two: Ints) -> Ints:
 
 def first_of_equal(rules: RuleSet) -> Ints:
     """The first rule of each set of equal ones."""
-    keys: dict[bytes, int] = {}
-    numbers: dict[CategorySet, int] = {}
+    first: dict[bytes, int] = {}
+    for j, key in enumerate(rule_keys(rules, {})):
+        first.setdefault(key, j)
+    return np.fromiter(first.values(), dtype=np.intp, count=len(first))
+
+
+def rule_keys(rules: RuleSet, numbers: dict[CategorySet, int]) -> list[bytes]:
+    """Bytes that are the same for equal rules; `numbers` has those of the sets met so far, and learns of others."""
     number_of = np.array([numbers.setdefault(s, len(numbers)) for s in rules.category_sets] + [-1], dtype=np.intp)
     clauses = (
         np.column_stack(
@@ -438,6 +445,4 @@ def first_of_equal(rules: RuleSet) -> Ints:
         ).astype(np.float64)
         + 0.0
     )  # 0 and -0 are one bound, but not the same bytes
-    for j in range(len(rules)):
-        keys.setdefault(clauses[rules.offset[j] : rules.offset[j + 1]].tobytes(), j)
-    return np.fromiter(keys.values(), dtype=np.intp, count=len(keys))
+    return [clauses[start:end].tobytes() for start, end in itertools.pairwise(rules.offset.tolist())]

@@ -84,8 +84,8 @@ class RuleBoosting(VotingModel):
         y
             What is to be predicted, one a row: labels of any kind, or numbers.
         sample_weight
-            Counts in the trees, impurities, duals and votes: a row of weight 3 is three rows. Rows of weight zero need no
-            cover.
+            Counts in the trees, impurities, duals and votes: a row of weight 3 is three rows. Rows of weight zero need
+            no cover.
         """
         self._check_settings()
         again = self.warm_start and hasattr(self, "_run")

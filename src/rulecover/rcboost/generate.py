@@ -9,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from rulecover.pool import Price, RulePool, Samples
+from rulecover.data.categories import CategorySet
+from rulecover.pool import Price, RulePool, Samples, rule_keys
 from rulecover.rcboost.admission import Admission
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.rcboost.pricing.proposal import Proposal, Proposed
@@ -101,8 +102,11 @@ class RuleGeneration:
     ) -> None:
         self._data, self._propose, self._admit, self._remove = data, propose, admit, remove
         self._price, self._names, self._duals, self._step = price, names, duals, step
-        self.generated = data.pool(first, price, names)
+        self.generated = data.pool(first, price, names).distinct()
         self.pool: Ints = np.arange(len(self.generated))
+        self._category_sets: dict[CategorySet, int] = {}
+        #: The place of each rule among all that were generated.
+        self._places = {key: j for j, key in enumerate(rule_keys(self.generated.rules, self._category_sets))}
         self._first_weight = np.ones(len(data.y)) if data.weight is None else data.weight
         self.accumulated: Floats = self._first_weight
         self._dear_for: Ints = np.zeros(len(self.pool), dtype=np.intp)
@@ -120,16 +124,15 @@ class RuleGeneration:
             clock.append(time.perf_counter())
             priced, bound = self._met(proposed), _bound(proposed, relaxation.objective)
             reduced = reduced_costs(priced, relaxation.duals)
-            columns, stale = priced.take(self._admit(reduced)), self._stale(relaxation)
-            z = self.over_all(relaxation.z)
-            self._exchange(stale, columns)
+            stale, z = self._stale(relaxation), self.over_all(relaxation.z)
+            n_added = self._exchange(stale, priced.take(self._admit(reduced)))
             self.accumulated = accumulated
             clock.append(time.perf_counter())
             yield Round(
                 z,
                 self.pool,
                 rules=len(self.pool),
-                added=len(columns),
+                added=n_added,
                 removed=len(stale),
                 objective=relaxation.objective,
                 bound=bound,
@@ -137,7 +140,7 @@ class RuleGeneration:
                 lp_samples=relaxation.n_samples_in_lp,
                 **_seconds(clock),
             )
-            if not len(columns):
+            if not n_added:
                 return
 
     def solve(self) -> Relaxation:
@@ -164,19 +167,27 @@ class RuleGeneration:
         self._dear_for = np.where(dear, self._dear_for + 1, 0)
         return np.flatnonzero(self._dear_for >= self._remove.calls)
 
-    def _exchange(self, stale: Ints, columns: RulePool) -> None:
-        """Rules leave the pool, and others enter it."""
+    def _exchange(self, stale: Ints, columns: RulePool) -> int:
+        """Rules leave the pool, and others enter it, each once: the pool is a set. How many entered."""
         master, self.master = self.master, None
         assert master is not None
         if len(stale):
             master.remove(stale)
+        places = dict(self._places)
+        keys = rule_keys(columns.rules, self._category_sets)
+        place = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.intp)
+        place, first = np.unique(place, return_index=True)
+        outside = np.setdiff1d(place, self.pool)
+        columns = columns.take(first[np.searchsorted(place, outside)])
         if len(columns):
             master.add(columns.coverage, columns.evidence.cost)
-        entering = len(self.generated) + np.arange(len(columns))
-        generated = self.generated.join(columns) if len(columns) else self.generated
-        pool = np.concatenate([np.delete(self.pool, stale), entering])
+        new = columns.take(np.flatnonzero(outside >= len(self.generated)))  # others have left, and come back
+        generated = self.generated.join(new) if len(new) else self.generated
+        pool = np.concatenate([np.delete(self.pool, stale), outside])
         dear_for = np.concatenate([np.delete(self._dear_for, stale), np.zeros(len(columns), dtype=np.intp)])
         self.generated, self.pool, self._dear_for, self.master = generated, pool, dear_for, master
+        self._places = places
+        return len(columns)
 
     def _met(self, proposed: Proposed) -> RulePool:
         """The proposed rules, met with the data and priced."""
