@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -91,9 +92,7 @@ def test_a_rule_that_comes_back_is_the_rule_it_was(pricing: Any) -> None:
             assert line.added == len(np.setdiff1d(after, before))
             assert line.removed == len(np.setdiff1d(before, after))
             assert model.pool_.take(after).apply(X).toarray().any(axis=1).all()
-        entered = [
-            rule for before, after in zip(pools, pools[1:], strict=False) for rule in np.setdiff1d(after, before)
-        ]
+        entered = [rule for before, after in itertools.pairwise(pools) for rule in np.setdiff1d(after, before)]
         came_back += len(pools[0]) + len(entered) - len(model.pool_)
         check_votes(model, X)
     assert came_back > 0

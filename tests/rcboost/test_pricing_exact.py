@@ -72,7 +72,7 @@ def test_the_best_rules_are_those_of_brute_force(impurity, max_impurity) -> None
         reduced = cost - masks @ dual
         reduced = np.sort(reduced[impurities <= (np.inf if max_impurity is None else max_impurity) + 1e-9])
         expected = reduced[reduced < -1e-9]
-        pricing = ExactPricing(max_clauses, None, max_rules=1 + seed % 5, max_impurity=max_impurity, time_limit=None)
+        pricing = ExactPricing(max_clauses, None, max_rules=1 + seed % 5, max_impurity=max_impurity, effort=None)
         proposal = pricing(data, Duals(dual, 1 + dual, price := Price(impurity)), None, 0)
         found = reduced_costs_of(proposal, data, dual, price)
         np.testing.assert_allclose(found, expected[: 1 + seed % 5], atol=1e-9)
@@ -153,7 +153,7 @@ def test_the_bound_holds_in_every_round_and_is_tight_at_the_end(duals: str) -> N
     for seed in range(40):
         rng = np.random.default_rng(seed)
         X, y = rng.integers(0, 4, size=(12, 2)).astype(float), rng.integers(0, 3, 12)
-        pricing = ExactPricing(2, None, max_rules=3, time_limit=None)
+        pricing = ExactPricing(2, None, max_rules=3, effort=None)
         tree = DecisionTreeClassifier(max_depth=3)
         model = RCBoostClassifier(tree, pricing=pricing, duals=duals, max_rmp_calls=200, random_state=0).fit(X, y)
         masks = every_rule(X, 2)
@@ -204,6 +204,33 @@ def test_time_limits_are_kept() -> None:
         proposal = ExactPricing(4, max_bins, time_limit=0.5)(data, Duals(dual, 1 + dual), None, 0)
         assert time.perf_counter() - start < 10  # a busy machine
         assert proposal.least_reduced_cost < 0 < len(proposal.rules)
+
+
+def test_rules_do_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_classification(1000, 12, n_informative=8, random_state=0)
+    dual = np.random.default_rng(0).exponential(size=1000) * 3 / 1000
+
+    def rules(pricing: ExactPricing) -> list[str]:
+        proposal = pricing(TrainingData(X, y, np.arange(2)), Duals(dual, 1 + dual), None, 0)
+        return [rule.text for rule in proposal.rules]
+
+    pricings = [ExactPricing(4, max_impurity=0.05, effort=effort) for effort in (0.5, 0.02)]
+    long, short = map(rules, pricings)
+    seconds = itertools.count(0, 1000)
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(seconds)))
+    assert [rules(pricing) for pricing in pricings] == [long, short] and long != short
+    assert ExactPricing().time_limit is None  # by name it knows no clock
+
+
+def test_more_effort_proves_more() -> None:
+    X, y = make_classification(1000, 12, n_informative=8, random_state=0)
+    data = TrainingData(X, y, np.arange(2))
+    dual = np.random.default_rng(0).exponential(size=1000) * 3 / 1000
+    least = [
+        ExactPricing(4, effort=effort)(data, Duals(dual, 1 + dual), None, 0).least_reduced_cost
+        for effort in (1e-9, 0.1, 1.0)
+    ]
+    assert least == sorted(least) and least[0] < least[-1]
 
 
 # In the loop --------------------------------------------------------------------------------------------------
@@ -275,6 +302,7 @@ def test_rules_and_leaves_live_in_one_pool_with_their_names_and_comparisons() ->
         ({"max_impurity": -0.5}, "max_impurity is -0.5"),
         ({"max_impurity": "low"}, "max_impurity is 'low'"),
         ({"time_limit": 0}, "time_limit is 0"),
+        ({"effort": 0}, "effort is 0; give a positive number"),
     ],
 )
 def test_settings_out_of_range_are_named_with_their_value(setting, message) -> None:

@@ -67,7 +67,9 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
     warm_start
         ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was.
     time_limit
-        Seconds after which no new call is made.
+        Seconds for the whole fit. No call is begun that would end later, judged by the one before, and solves of the LP
+        and exact searches end in time. The training of a tree cannot be cut short: a fit takes at least as long as the
+        first tree and one solve.
     on_interrupt
         Ctrl-C during the calls: "raise", or "keep" the rules of the last full one.
     random_state

@@ -24,7 +24,7 @@ from rulecover.progress import tracked
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.generate import Round, RuleGeneration
 from rulecover.rcboost.pricing.oracles import PRICINGS, Duals
-from rulecover.rcboost.pricing.proposal import Proposed
+from rulecover.rcboost.pricing.proposal import Proposed, farley_bound
 from rulecover.rcboost.removal import REMOVALS, Removal
 from rulecover.readers import read_trees
 from rulecover.rules.ruleset import RuleSet
@@ -88,18 +88,22 @@ class RuleBoosting(VotingModel):
             no cover.
         """
         self._check_settings()
+        deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         again = self.warm_start and hasattr(self, "_run")
         if not again:
             data, _ = self._training_data(X, y, sample_weight)
             self._run = self._start(*self._held_out(data))
-        run, deadline = self._run, None if self.time_limit is None else time.perf_counter() + self.time_limit
+        run, self._run.generation.deadline = self._run, deadline
         try:
-            left = max(0, self.max_rmp_calls - len(run.rounds))
+            left = max(0, self.max_rmp_calls - len(run.rounds)) if _in_time(deadline) else 0
             calls = zip(range(left), run.generation, strict=False)
             for _, done in tracked(calls, "Generating rules", total=left, verbose=self.verbose):
                 run.record(done)
-                if run.stands_still(self._patience()) or (deadline is not None and time.perf_counter() > deadline):
+                # The next call and the last solve will hardly take less than this one did.
+                if run.stands_still(self._patience()) or not _in_time(deadline, done.seconds + done.seconds_lp):
                     break
+        except TimeoutError:
+            pass  # the rules of the last full call are kept
         except KeyboardInterrupt:
             if self.on_interrupt != "keep":
                 raise
@@ -223,7 +227,7 @@ class RuleBoosting(VotingModel):
 
     def _finish(self, run: _Run) -> None:
         pools = run.pools()
-        z, objective = run.last_solve(pools)
+        z, objective, bound = run.last_solve(pools)
         shares_of = [done.z for done in run.rounds[: len(pools) - 1]] + [z]
         self.pool_ = run.generation.generated.written(np.arange(len(z))).shown_for(run.data.X)
         self._stages = list(zip(pools, shares_of, strict=True))
@@ -232,7 +236,8 @@ class RuleBoosting(VotingModel):
         self.n_rmp_calls_ = len(pools) - 1
         self.history_: pd.DataFrame = run.history()
         seconds = self.history_["seconds_lp"].sum()
-        self.certificate_ = Certificate(objective, objective, "LP", Status.OPTIMAL, len(pools[-1]), seconds)
+        status = Status.OPTIMAL if bound == objective else Status.TIME_LIMIT
+        self.certificate_ = Certificate(objective, bound, "LP", status, len(pools[-1]), seconds)
 
     def _voters(self, pool: Ints, z: Floats) -> tuple[RuleSet, Vote]:
         """The rules of a stage that vote, and how."""
@@ -327,17 +332,27 @@ class _Run:
         # A last call that added nothing is a call all the same: its duals were used.
         return self._pools if self._watched is None else self._pools[: 1 + int(np.argmax(self._scores))]
 
-    def last_solve(self, pools: list[Ints]) -> tuple[Floats, float]:
-        """The optimum over the last of these pools: the shares of the rules generated until then, and the objective."""
+    def last_solve(self, pools: list[Ints]) -> tuple[Floats, float, float]:
+        """The optimum over the last of these pools: the shares of the rules generated until then, objective and bound.
+
+        If time is up, the last shares there are: of the rules before the last call.
+        """
         generation, pool = self.generation, pools[-1]
-        if pool is generation.pool:
-            relaxation = generation.solve()
-            return generation.over_all(relaxation.z), relaxation.objective
-        kept = generation.generated.take(pool)
-        relaxation = Master(kept.coverage, kept.evidence.cost).solve()
+        if not self.rounds:
+            generation.deadline = None  # there must be some
         z = np.zeros(1 + max(int(rules.max()) for rules in pools))
+        try:
+            if pool is generation.pool:
+                relaxation = generation.solve()
+            else:
+                kept = generation.generated.take(pool)
+                relaxation = Master(kept.coverage, kept.evidence.cost).solve(deadline=generation.deadline)
+        except TimeoutError:
+            before = self.rounds[max(0, len(pools) - 2)]
+            z[: len(before.z)] = before.z
+            return z, before.objective, farley_bound(before.objective, before.most_negative)
         z[pool] = relaxation.z
-        return z, relaxation.objective
+        return z, relaxation.objective, relaxation.objective
 
     def history(self) -> pd.DataFrame:
         import pandas as pd
@@ -345,6 +360,11 @@ class _Run:
         columns = [field.name for field in fields(Round) if field.name not in ("z", "pool")]
         lines = [{column: getattr(done, column) for column in columns} for done in self.rounds]
         return pd.DataFrame(lines, columns=columns, index=pd.RangeIndex(1, len(lines) + 1, name="call"))
+
+
+def _in_time(deadline: float | None, seconds: float = 0.0) -> bool:
+    """Whether something that takes so long ends before the deadline."""
+    return deadline is None or time.perf_counter() + seconds < deadline
 
 
 def _large_strata(strata: Ints | None) -> Ints | None:

@@ -53,6 +53,10 @@ class Round:
     seconds_pricing: float
     seconds_rest: float
 
+    @property
+    def seconds(self) -> float:
+        return self.seconds_lp + self.seconds_pricing + self.seconds_rest
+
 
 class RuleGeneration:
     """Algorithm 2 between two rounds: the rules, the live master problem and the accumulated duals.
@@ -85,6 +89,9 @@ class RuleGeneration:
         Those that are in the pool, by their place there.
     master
         The restricted master problem over the pool, once it has been solved.
+    deadline
+        When time is up, by `time.perf_counter`: a solve that takes longer is a TimeoutError, after which the rules and
+        the pool are as they were. A tree that is being grown is not cut short.
     """
 
     def __init__(
@@ -111,6 +118,7 @@ class RuleGeneration:
         self.accumulated: Floats = self._first_weight
         self._dear_for: Ints = np.zeros(len(self.pool), dtype=np.intp)
         self.master: Master | None = None
+        self.deadline: float | None = None
 
     def __iter__(self) -> Iterator[Round]:
         while True:
@@ -120,7 +128,8 @@ class RuleGeneration:
             # Many duals are zero, and a tree weighted by them alone would not see those samples: they accumulate.
             step = even_step(relaxation.objective, self._first_weight) if self._step is None else self._step
             accumulated = self.accumulated + step * relaxation.duals
-            proposed = self._propose(Duals(relaxation.duals, accumulated, self._price))
+            deadline = np.inf if self.deadline is None else self.deadline
+            proposed = self._propose(Duals(relaxation.duals, accumulated, self._price, deadline))
             clock.append(time.perf_counter())
             priced, bound = self._met(proposed), _bound(proposed, relaxation.objective)
             reduced = reduced_costs(priced, relaxation.duals)
@@ -149,7 +158,7 @@ class RuleGeneration:
         if master is None:
             pool = self.generated.take(self.pool)
             master = Master(pool.coverage, pool.evidence.cost, duals=self._duals, weight=self._data.weight)
-        relaxation = master.solve()
+        relaxation = master.solve(deadline=self.deadline)
         self.master = master
         return relaxation
 

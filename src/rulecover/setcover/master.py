@@ -238,20 +238,24 @@ class Master:
         self._inside = samples[order[first]]
         self._is_inside[self._inside] = True
 
-    def solve(self) -> Relaxation:
+    def solve(self, *, deadline: float | None = None) -> Relaxation:
         """The optimum over all samples.
 
         Raises
         ------
         SolverError
             If the LP engine ends with anything but an optimum; the message has its status.
+        TimeoutError
+            If there is no optimum by the deadline, by `time.perf_counter`.
         """
         if self._lp is None:
             n_samples = self._coverage.n_samples
             self._enter(self._distinct(np.arange(n_samples), np.zeros(n_samples))[: max(_ENTERING, len(self.cost))])
         while True:
             assert self._lp is not None
-            answer = self._lp.solve()
+            answer = self._lp.solve(deadline=deadline)
+            if not answer.finished and deadline is not None:
+                raise TimeoutError("the restricted master problem was not solved in time.")
             if not answer.finished:
                 raise SolverError("the restricted master problem was not solved to the end.")
             short = self._short(answer.shares)

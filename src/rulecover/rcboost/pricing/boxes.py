@@ -20,8 +20,10 @@ from rulecover.typing import Bools, Floats, Ints
 
 #: Worth so little more than 1 is rounding, not a negative reduced cost.
 TOLERANCE = 1e-9
-#: Intervals are looked at in chunks of about so many, and the clock after each.
+#: Intervals are looked at in chunks of about this many, and what is left of work and time after each.
 _CHUNK = 1 << 18
+#: The work of about a second, counted in values that are looked at; and that of a box, and of an interval and a class.
+_WORK, _BOX, _INTERVAL = 40_000_000, 20_000, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +157,7 @@ class Search:
         self._space, self._sample, self._n_best = space, sample, n_best
         self.found: list[Found] = []
         self._unexplored = -np.inf
+        self._work_left, self._deadline = np.inf, np.inf
 
     @property
     def ceiling(self) -> float:
@@ -165,11 +168,12 @@ class Search:
     def _threshold(self) -> float:
         return self.found[-1].worth if len(self.found) == self._n_best else 1.0 + TOLERANCE
 
-    def run(self, deadline: float) -> None:
-        """Looks at every box that may be among the best, as far as time allows."""
+    def run(self, effort: float = np.inf, deadline: float = np.inf) -> None:
+        """Looks at every box that may be among the best, as far as the effort, about seconds, and the clock allow."""
+        self._work_left, self._deadline = effort * _WORK, deadline
         box, stack = self._root(), list[_Frontier]()
         while box.ceiling > self._threshold:
-            within = self._expand(box, deadline)
+            within = self._expand(box)
             if within is None:
                 self._unexplored = max([box.ceiling, *(frontier.next_ceiling for frontier in stack)])
                 return
@@ -191,11 +195,13 @@ class Search:
             self.found.append(Found(float(worth[0]), float(sample.mark.sum()), ()))
         return Box(rows, (), float(self._space.ceiling(counts, duals, self._densest(rows), 0)[0]))
 
-    def _expand(self, box: Box, deadline: float) -> _Frontier | None:
-        """The boxes with one clause more, the worthy ones kept; ``None`` if time is up before all are looked at."""
+    def _expand(self, box: Box) -> _Frontier | None:
+        """The boxes with one clause more, the worthy ones kept; ``None`` if it ends before all are looked at."""
         first = box.clauses[-1][0] + 1 if box.clauses else 0
         n_clauses, densest = len(box.clauses) + 1, self._densest(box.rows)
         cumulated = self._cumulated(box.rows, first)
+        self._work_left -= _BOX + len(cumulated) * len(box.rows)
+        chunk = min(_CHUNK, len(cumulated) * self._space.bins.n_bins**2)
         k, all_marks = self._sample.n_classes, float(self._sample.mark[box.rows].sum())
         ceilings, clauses = [np.zeros(0)], [np.zeros((0, 3), dtype=np.intp)]
         for feature, low, high in _intervals(cumulated[..., -1], cumulated[..., k:-1].sum(axis=2), self._threshold):
@@ -210,7 +216,8 @@ class Search:
                 open_ = (ceiling > self._threshold) & (clause[:, 0] < len(self._space.bins.cuts) - 1)
                 ceilings.append(ceiling[open_])
                 clauses.append(clause[open_])
-            if time.perf_counter() > deadline:
+            self._work_left -= chunk // 8 + _INTERVAL * k * len(feature)
+            if self._work_left < 0 or time.perf_counter() > self._deadline:
                 return None
         ceiling = np.concatenate(ceilings)
         order = np.argsort(-ceiling, kind="stable")

@@ -13,7 +13,7 @@ from rulecover.pool import Samples, with_classes
 from rulecover.rcboost.pricing.bins import bins_of, check_max_bins
 from rulecover.rcboost.pricing.boxes import RuleSpace, Sample, Search, as_rules
 from rulecover.rcboost.pricing.proposal import Proposal
-from rulecover.setcover.settings import check_time_limit
+from rulecover.setcover.settings import check_effort, check_time_limit
 
 if TYPE_CHECKING:
     from rulecover.rcboost.pricing.oracles import Duals
@@ -28,7 +28,7 @@ class ExactPricing:
     `max_bins`, thresholds are limited to so many quantile bins a feature, and the search is exact over these. A missing
     value satisfies no clause. Two rules that cover the same samples are one.
 
-    A search that ends within its time proves that no other rule has a lower reduced cost. One that does not proves
+    A search that ends within its effort proves that no other rule has a lower reduced cost. One that does not proves
     less, but always some bound; from it follows one on the covering LP over all these rules together with the pool:
     the column ``bound`` of RCBoost's ``history_``.
 
@@ -46,8 +46,11 @@ class ExactPricing:
         How many rules a call proposes: the most negative ones that cover different samples.
     max_impurity
         Leaves out rules of a higher impurity w; ``None`` leaves out none.
+    effort
+        How much is looked at in a call: 1 takes about a second, 10 about ten, and gives the same rules on every
+        machine; ``None`` is no limit.
     time_limit
-        Seconds a call; ``None`` is no limit.
+        Seconds per call; where it ends the search, the rules depend on the machine. ``None`` is no limit.
 
     Examples
     --------
@@ -64,7 +67,8 @@ class ExactPricing:
     max_bins: int | None = 32
     max_rules: int = 20
     max_impurity: float | None = None
-    time_limit: float | None = 10.0
+    effort: float | None = 10.0
+    time_limit: float | None = None
 
     repeats_rows: ClassVar[bool] = False
 
@@ -74,6 +78,8 @@ class ExactPricing:
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"{name} is {value!r}; give a whole number of at least 1.")
         check_max_bins(self.max_bins, none_allowed=True)
+        if self.effort is not None:
+            check_effort(self.effort)
         check_time_limit(self.time_limit)
         limit: Any = self.max_impurity
         is_number = isinstance(limit, numbers.Real) and not isinstance(limit, bool)
@@ -88,5 +94,5 @@ class ExactPricing:
             bins, duals.price, self.max_clauses, np.inf if self.max_impurity is None else self.max_impurity
         )
         search = Search(space, Sample.of(data, duals.current), self.max_rules)
-        search.run(deadline)
+        search.run(np.inf if self.effort is None else self.effort, min(deadline, duals.deadline))
         return Proposal(as_rules(bins, search.found), 1.0 - search.ceiling)

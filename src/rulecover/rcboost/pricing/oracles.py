@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -29,12 +30,16 @@ class Duals:
         Of the last solve. The price of a sample that counts 2 is that of two samples.
     accumulated
         What each sample weighs in a tree: what it counts, 1 in the paper, and its prices of all solves, in steps.
+    price
+        What a rule costs, for oracles that look for reduced costs.
+    deadline
+        When the time of RCBoost is up, by `time.perf_counter`, for oracles that can end early.
     """
 
     current: Floats
     accumulated: Floats
-    #: What a rule costs, for oracles that look for reduced costs.
     price: Price = field(default_factory=lambda: Price(Gini()))
+    deadline: float = math.inf
 
 
 class Pricing(Protocol):

@@ -25,13 +25,18 @@ class Proposal:
     least_reduced_cost: float
 
     def bound(self, objective: float) -> float:
-        """A bound from below on the covering LP over the pool and the whole rule space, from the optimum over the pool.
+        """A bound from below on the LP over the pool and the whole rule space, from the optimum over the pool."""
+        return farley_bound(objective, self.least_reduced_cost)
 
-        Say no reduced cost is below -r. Then the duals of no rule add up to more than its cost + r, and as every cost
-        is at least 1, to no more than (1 + r) times its cost: the duals over 1 + r are feasible for the dual of the LP
-        over all rules (Farley's bound). With r = 0 it is the objective: no rule that is left out would help.
-        """
-        return objective / (1.0 + max(0.0, -self.least_reduced_cost))
+
+def farley_bound(objective: float, least_reduced_cost: float) -> float:
+    """A bound from below on the covering LP over more rules, from the optimum over some and the least reduced cost.
+
+    Say no reduced cost is below -r. Then the duals of no rule add up to more than its cost + r, and as every cost is at
+    least 1, to no more than (1 + r) times its cost: the duals over 1 + r are feasible for the dual of the LP over all
+    rules (Farley's bound). With r = 0 it is the objective: no rule that is left out would help.
+    """
+    return objective / (1.0 + max(0.0, -least_reduced_cost))
 
 
 #: What an oracle may hand back.
