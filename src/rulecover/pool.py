@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse
 
-from rulecover.coverage import Coverage, smallest_uint
+from rulecover.coverage import Block, Coverage, smallest_uint
 from rulecover.data.categories import Categories, CategorySet
 from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError
 from rulecover.parallel import map_tasks
@@ -164,10 +165,7 @@ class Samples(ABC):
         covered = rules.apply(self.X).tocsc()
         size = np.diff(covered.indptr)
         kept = np.flatnonzero(size)
-        masks = np.zeros((len(kept), len(self.y)), dtype=np.uint8)
-        for ids, j in zip(masks, kept, strict=True):
-            ids[covered.indices[covered.indptr[j] : covered.indptr[j + 1]]] = 1
-        coverage = Coverage.of_ids(masks, [1] * len(kept), len(self.y))
+        coverage = _packed(covered[:, kept])
         sums = self._sums(np.repeat(np.arange(len(kept)), size[kept]), *_at(covered.indices, self._summands()))
         return self._priced(rules.take(kept), coverage, sums, price)
 
@@ -189,6 +187,38 @@ class Samples(ABC):
             source = source if isinstance(source, RuleSet) else source.rules()
             cost = cost + price.length_weight * source.lengths
         return RulePool(source, coverage, self._evidence(sums, impurity, cost), self.weight)
+
+
+def _packed(covered: scipy.sparse.csc_array) -> Coverage:
+    """The coverage of rules given one by one, rules that do not overlap in one block, as leaves of a tree are."""
+    n_samples, n_rules = covered.shape
+    block_of = _first_fit(covered)
+    blocks = []
+    for rules in np.split(np.argsort(block_of, kind="stable"), np.cumsum(np.bincount(block_of))[:-1]):
+        if len(rules):
+            mine = covered[:, rules]
+            ids: UInts = np.zeros(n_samples, dtype=smallest_uint(len(rules)))
+            ids[mine.indices] = np.repeat(np.arange(1, len(rules) + 1), np.diff(mine.indptr))
+            blocks.append(Block(ids, rules))
+    return Coverage(tuple(blocks), n_samples, n_rules)
+
+
+def _first_fit(covered: scipy.sparse.csc_array) -> Ints:
+    """For each rule the first block of which no rule covers its samples; 64 blocks are looked at together.
+
+    A sample has a bit for each of these blocks. Where all are taken, the next 64 begin.
+    """
+    taken = np.zeros(covered.shape[0], dtype=np.uint64)
+    block_of, first = np.zeros(covered.shape[1], dtype=np.intp), 0
+    for j, (start, end) in enumerate(itertools.pairwise(covered.indptr.tolist())):
+        samples = covered.indices[start:end]
+        full = int(np.bitwise_or.reduce(taken[samples]))
+        if full == 2**64 - 1:
+            taken[:], first, full = 0, first + 64, 0
+        lowest = ~full & (full + 1)  # the first bit that is not set
+        taken[samples] |= np.uint64(lowest)
+        block_of[j] = first + lowest.bit_length() - 1
+    return block_of
 
 
 def _at(rows: Ints, arrays: tuple[Array | None, ...]) -> tuple[Array | None, ...]:

@@ -1,0 +1,65 @@
+"""Rules that come from no tree share blocks where they do not overlap, and cover what they cover."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from rulecover import RCBoostClassifier, explain, read_trees
+from rulecover.pool import Price, TrainingData, _packed
+from rulecover.targets.impurity import Gini
+
+PRICE = Price(Gini())
+
+
+def table(seed: int = 0, n: int = 400) -> TrainingData:
+    X, y = make_classification(n, 8, n_informative=5, n_classes=3, random_state=seed)
+    return TrainingData(X, y, np.arange(3))
+
+
+@given(st.lists(st.sets(st.integers(0, 11), min_size=1), max_size=90))
+def test_packed_rules_cover_what_they_cover(rules: list[set[int]]) -> None:
+    masks = np.zeros((len(rules), 12), dtype=bool)
+    for mask, samples in zip(masks, rules, strict=True):
+        mask[sorted(samples)] = True
+    coverage = _packed(scipy.sparse.csc_array(masks.T))
+    np.testing.assert_array_equal(coverage.to_sparse().toarray(), masks.T)
+    np.testing.assert_array_equal(coverage.sizes, masks.sum(axis=1))
+    np.testing.assert_array_equal(np.sort(np.concatenate([[], *(b.rules for b in coverage.blocks)])), range(len(rules)))
+    if len(rules) < 64:  # first fit: each rule overlaps with one of every block before its own
+        block_of = {j: b for b, block in enumerate(coverage.blocks) for j in block.rules.tolist()}
+        for j, b in block_of.items():
+            for block in coverage.blocks[:b]:
+                assert any(masks[j] @ masks[i] for i in block.rules if i < j)
+
+
+def test_the_leaves_of_a_tree_are_one_block() -> None:
+    data = table()
+    tree = DecisionTreeClassifier(max_depth=6, random_state=0).fit(data.X, data.y)
+    assert len(data.pool_of(read_trees(tree).rules(), PRICE).coverage.blocks) == 1
+    forest = RandomForestClassifier(10, max_depth=6, random_state=0).fit(data.X, data.y)
+    assert len(data.pool_of(read_trees(forest).rules(), PRICE).coverage.blocks) <= 10
+
+
+def test_rules_in_any_order_share_blocks_and_give_the_same_cover() -> None:
+    data = table(1)
+    forest = RandomForestClassifier(10, max_depth=6, random_state=0).fit(data.X, data.y)
+    rules = read_trees(forest).rules()
+    shuffled = rules.take(np.random.default_rng(0).permutation(len(rules)))
+    assert len(data.pool_of(shuffled, PRICE).coverage.blocks) < len(rules) / 4
+    plain = explain(forest, data.X, data.y)
+    by_hand = explain(rules, data.X, data.y)
+    assert [rule.text for rule in by_hand.rules_] == [rule.text for rule in plain.rules_]
+    assert by_hand.certificate_.objective == plain.certificate_.objective
+
+
+def test_a_boosted_pool_has_about_a_block_for_each_tree() -> None:
+    data = table(2)
+    model = RCBoostClassifier(max_rmp_calls=10, random_state=0).fit(data.X, data.y)
+    blocks = explain(model, data.X, data.y).covering_problem(data.X, data.y).coverage.blocks
+    assert len(blocks) <= 1 + model.n_rmp_calls_ < len(model.rules_) / 4
