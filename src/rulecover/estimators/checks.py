@@ -149,8 +149,10 @@ def class_factors(code: Ints, weight: Floats | None, rows: Floats | None, n_clas
     return np.divide(ours, theirs, out=np.ones(n_classes), where=ours > 0)
 
 
-#: Up to so many times the smallest weight, weights may be numbers of repeated rows.
+#: Up to this many times the smallest weight, weights may be numbers of repeated rows.
 _MOST_ROWS = 2**16
+#: The smallest weight may stand for up to this many repeated rows.
+_FEW_ROWS = 10
 #: How far, as a share, a weight may be from a whole multiple: as far as single precision rounds.
 _WHOLE = 2.0**-22
 #: The same for a fraction, which double precision must have been meant to be.
@@ -164,30 +166,34 @@ _BITS = 30
 def in_rows(weight: Floats, times: Floats | None = None) -> Floats:
     """Weights as numbers of rows: a factor that is common to all of them changes nothing.
 
-    Whole multiples of the smallest weight above zero are repeated rows, and the smallest is one row. Other weights are
-    1 on average, zeros left out. Sums of them are exact, so that ties are ties in whatever order they are added. Each
-    weight may stand for several rows, or for none, as `times` has it.
+    Weights that are to one another as whole numbers, the smallest at most 10, are repeated rows. Other weights are 1
+    on average, zeros left out. Sums of them are exact, so that ties are ties in whatever order they are added. Where
+    `times` says for how many rows each weight stands, only whole multiples of the smallest one are repeated rows: the
+    weights of classes are fractions by nature.
 
     >>> in_rows(np.array([0.1, 0.3, 0.2, 0.0])).tolist(), in_rows(np.full(2, 1e300)).tolist()
     ([1.0, 3.0, 2.0, 0.0], [1.0, 1.0])
-    >>> in_rows(np.array([2.0, 3.0, 3.0])).tolist()
-    [0.75, 1.125, 1.125]
+    >>> in_rows(np.array([4.0, 6.0, 6.0])).tolist(), in_rows(np.array([1.0, 3.14159])).round(3).tolist()
+    ([2.0, 3.0, 3.0], [0.483, 1.517])
     """
+    few_rows = _FEW_ROWS if times is None else 1
     times = np.ones(len(weight)) if times is None else times
     counted = (weight > 0) & (times > 0)
     # Beside the largest weight neither 1e300 nor a denormal number is out of reach.
     share = np.maximum(weight[counted] / weight[counted].max(), _LIGHTEST)
     values, place = np.unique(share, return_inverse=True)
     rows = np.zeros(len(weight))
-    rows[counted] = _rows_of(values / values[0], np.bincount(place, times[counted]).astype(np.float64))[place]
+    ratio, each = values / values[0], np.bincount(place, times[counted]).astype(np.float64)
+    rows[counted] = _rows_of(ratio, each, few_rows)[place]
     return addable(rows)
 
 
-def _rows_of(ratio: Floats, times: Floats) -> Floats:
-    """The rows of each ratio to the smallest weight, each of which occurs so many times."""
-    whole = np.rint(ratio)
-    if whole[-1] <= _MOST_ROWS and (np.abs(ratio - whole) <= _WHOLE * ratio).all():
-        return whole
+def _rows_of(ratio: Floats, times: Floats, few_rows: int) -> Floats:
+    """The rows of each ratio to the smallest weight, which stands for at most `few_rows` rows; `times` it occurs."""
+    for smallest in range(1, few_rows + 1):
+        whole = np.rint(smallest * ratio)
+        if whole[-1] <= _MOST_ROWS and (np.abs(smallest * ratio - whole) <= _WHOLE * whole).all():
+            return whole
     parts = _common_parts(ratio, times)
     if parts is not None:  # as balanced classes have them: with a unit that is short enough, their sums are exact
         mantissa, exponent = np.frexp(times.sum() / (parts @ times))
