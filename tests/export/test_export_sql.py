@@ -5,12 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from databases import Database, DuckDB, SQLite, statements
-from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, named_case, random_rules, text_case
+from exported import (
+    HOSTILE,
+    all_but,
+    cases,
+    coded_cases,
+    hostile_case,
+    many_rules,
+    named_case,
+    random_rules,
+    text_case,
+    truth_case,
+)
 from sqlglot import exp
 
-from rulecover.exceptions import ExportError
+from rulecover.exceptions import ExportError, MismatchedDataError
 from rulecover.export import conditions, sql_steps, to_sql, to_sql_expression
 from rulecover.export.conditions import Script
 from rulecover.export.dialects import DIALECTS
@@ -119,18 +131,86 @@ def test_levels_and_categories_are_read_from_the_text(database: Database, made: 
     case, raw = made()
     query = to_sql(case.model, "data", dialect=database.dialect, keep=["id"])
 
-    assert database.text_answers(query, raw) == case.table()
+    for text in database.texts:
+        assert database.text_answers(query, raw, text) == case.table(), text
 
 
-def test_sqlite_takes_text_that_is_a_number_and_no_other() -> None:
+def test_a_column_of_truth_values_has_the_levels_true_and_false(database: Database) -> None:
+    case, raw = truth_case()
+    query = to_sql(case.model, "data", dialect=database.dialect, keep=["id"])
+
+    assert database.text_answers(query, raw, "BOOLEAN") == case.table()
+
+
+#: Texts that are numbers as a whole, in part, or not at all.
+CELLS = (
+    *("0.5", " 0.5\n", "+.5", "5.", "-1e0", "1E+2", "1e400", "-0", "9007199254740993", "0" * 30 + "1"),
+    *("", " ", "many", "2020-01-01", "12:30", "1e", "1e5.5", "1.2.3", "--1", "1-", ".", "-", "e5", "0x10", "1_000"),
+    *("1,5", "1 2", "12abc", "٣", "0.5\xa0", "nan", "NULL", "true"),
+)
+
+
+@pytest.mark.parametrize("kind", ["TEXT", "NUMERIC", "REAL", "BLOB", "DATE"])
+def test_sqlite_takes_text_for_a_number_where_the_model_does_and_no_other(kind: str) -> None:
     case, database = hostile_case("age"), SQLite()
-    database.connection.execute("CREATE TABLE data (id INTEGER, age TEXT, other TEXT)")
-    rows = [(0, "0.5", "2.5"), (1, "", "2.5"), (2, "many", "2.5"), (3, None, "2.5"), (4, "-1e0", "2.5")]
-    database.insert("data", 3, rows)
+    database.connection.execute(f"CREATE TABLE data (id INTEGER, age {kind}, other TEXT)")
+    database.insert("data", 3, [(i, cell, "2.5") for i, cell in enumerate(CELLS)])
     answers = sorted(database.rows(to_sql(case.model, "data", dialect="sqlite", keep=["id"])))
-    meant = case.model.predict_proba([[0.5, 2.5], *[[np.nan, 2.5]] * 3, [-1.0, 2.5]])
 
-    assert [list(row[2:4]) for row in answers] == meant.tolist()
+    for answer, cell in zip(answers, CELLS, strict=True):
+        try:
+            meant = case.model.predict_proba(pd.DataFrame({"age": [cell], "other": ["2.5"]}, dtype=object))
+        except MismatchedDataError:
+            meant = case.model.predict_proba([[np.nan, 2.5]])
+        assert list(answer[2:4]) == meant[0].tolist(), cell
+
+
+def test_names_of_steps_are_free_for_columns_to_keep(database: Database) -> None:
+    case = hostile_case("age")
+    keep = ["id", "votes_0", "x_0", "fired", "list", "total", "true"]
+    kept = ", ".join(f"{database.quoted(name)} INTEGER" for name in keep)
+    database.connection.execute(f"CREATE TABLE data (age {database.double}, other {database.double}, {kept})")
+    database.insert("data", 9, [(*row, i, 91, 92, 93, 94, 95, 96) for i, row in enumerate(case.X.tolist())])
+    answers = sorted(database.rows(to_sql(case.model, "data", dialect=database.dialect, keep=keep)))
+
+    assert [row[:7] for row in answers] == [(i, 91, 92, 93, 94, 95, 96) for i in range(len(case.X))]
+    assert [row[7:] for row in answers] == case.table()
+
+
+def test_names_that_are_one_in_a_database_are_refused_there_and_nowhere_else() -> None:
+    long = "x" * 62
+    pairs = {
+        ("Other", "other"): {"sqlite", "duckdb", "bigquery", "spark", "tsql"},
+        ("Ä", "ä"): {"bigquery", "spark", "tsql"},
+        (f"{long}a", f"{long}b"): set(),
+        (f"{long}ab", f"{long}ac"): {"postgres"},
+        (f"{long}öb", f"{long}öc"): {"postgres"},
+        (f"{long}aö", f"{long}aü"): {"postgres"},
+    }
+    for names, meant in pairs.items():
+        model = random_rules(np.random.default_rng(0), names=names)
+        assert len(Script(model).features) == 2
+
+        refused = {dialect for dialect in DIALECTS if not exported_to(dialect, model, "takes the columns")}
+        assert refused == meant, names
+
+
+def test_names_that_are_too_long_for_a_database_are_refused() -> None:
+    limits = {128: set(), 129: {"tsql"}, 256: {"tsql", "snowflake"}, 301: {"tsql", "snowflake", "bigquery"}}
+    for length, meant in limits.items():
+        model = hostile_case("ö" * length).model
+
+        refused = {dialect for dialect in DIALECTS if not exported_to(dialect, model, f"name of {length} characters")}
+        assert refused == meant
+
+
+def exported_to(dialect: str, model: Any, message: str) -> bool:
+    """Whether there is a query; if there is none, the error says so."""
+    try:
+        return bool(to_sql(model, "data", dialect=dialect))
+    except ExportError as error:
+        assert message in str(error)
+        return False
 
 
 def test_sqlite_complains_about_a_column_that_is_not_there() -> None:

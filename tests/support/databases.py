@@ -19,6 +19,8 @@ class Database:
 
     dialect: str
     double: str
+    #: Types of text columns, some of which take texts that differ for the same.
+    texts: tuple[str, ...] = ("VARCHAR(50)",)
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -45,16 +47,17 @@ class Database:
         self.fill(table, case.rules.rules.feature_names, case.X, null=null)
         return [row[1:] for row in sorted(self.rows(query), key=lambda row: row[0])]
 
-    def text_answers(self, query: str, raw: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-        """What a query over a table of an age and a colour gives, by the rows' numbers."""
+    def text_answers(self, query: str, raw: list[dict[str, Any]], text: str = "VARCHAR(50)") -> list[tuple[Any, ...]]:
+        """What a query over a table of an age and a colour, of this type, gives, by the rows' numbers."""
         self.connection.execute("DROP TABLE IF EXISTS data")
-        self.connection.execute(f"CREATE TABLE data (id INTEGER, age {self.double}, colour VARCHAR(50))")
+        self.connection.execute(f"CREATE TABLE data (id INTEGER, age {self.double}, colour {text})")
         self.insert("data", 3, [(i, row["age"], row["colour"]) for i, row in enumerate(raw)])
         return [row[1:] for row in sorted(self.rows(query), key=lambda row: row[0])]
 
 
 class SQLite(Database):
     dialect, double = "sqlite", "REAL"
+    texts = ("VARCHAR(50)", "TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM", "BLOB")
 
     def __init__(self) -> None:
         super().__init__(sqlite3.connect(":memory:"))
@@ -62,6 +65,7 @@ class SQLite(Database):
 
 class DuckDB(Database):
     dialect, double = "duckdb", "DOUBLE"
+    texts = ("VARCHAR(50)", "VARCHAR COLLATE NOCASE")
 
     def __init__(self) -> None:
         super().__init__(duckdb.connect(config={"threads": 1}))

@@ -64,6 +64,12 @@ HOSTILE = (
     "votes_1",
     "keep_0",
     "select",
+    "true",
+    "FALSE",
+    "rowid",
+    "source",
+    "x_1",
+    "^.*$",
     "__proto__",
     "constructor",
     "x" * 60,
@@ -307,28 +313,44 @@ def hostile_case(hostile: str) -> Case:
 
 def text_case() -> tuple[Case, list[dict[str, Any]]]:
     """Rules on 0/1 columns that stand for levels of a text column, and rows with the text itself."""
-    names = ["age", "colour = red", 'colour = it\'s "big"', "colour = (missing)"]
+    texts = ["red", 'it\'s "big"', "(missing)", "RED", "red ", "2020-01-01"]
+    names = ["age", *(f"colour = {text}" for text in texts)]
     levels = {k: ("colour", name.removeprefix("colour = ")) for k, name in enumerate(names) if k}
     clauses: list[dict[int, tuple[float, float]]] = [
         {0: (30.0, np.inf), 1: (0.5, np.inf)},
         {2: (0.5, np.inf)},
         {3: (0.5, np.inf), 0: (-np.inf, 40.0)},
         {1: (-np.inf, 0.5), 2: (-np.inf, 0.5), 3: (-np.inf, 0.5), 0: (20.0, np.inf)},
+        *({k: (0.5, np.inf)} for k in (4, 5, 6)),
     ]
-    labels, sums = np.array(["no", "yes"]), np.array([[3.0, 1.0], [1.0, 5.0], [2.0, 2.0], [9.0, 0.0]])
+    labels, sums = np.array(["no", "yes"]), np.array([[3, 1], [1, 5], [2, 2], [9, 0], [1, 7], [7, 2], [4, 3]], float)
     rules = replace(
         RuleSet.of_intervals(clauses, names),
         levels=levels,
-        evidence=ClassEvidence(sums, np.zeros(4), np.ones(4), sums.sum(axis=0), labels),
+        evidence=ClassEvidence(sums, np.zeros(7), np.ones(7), sums.sum(axis=0), labels),
     )
     model = ScoredRules(rules, sums, Classes(labels), sums.sum(axis=0))
-    texts = ["red", 'it\'s "big"', None, "never seen", "Red", ""]
+    texts = [*texts[:2], None, *texts[3:], "never seen", "Red", "", " red", "RED "]
     raw = [{"age": age, "colour": text} for age in (10.0, 25.0, 35.0, 50.0, None) for text in texts]
     X = pd.DataFrame(raw)
     X = pd.DataFrame(
         {"age": X["age"]} | {k: X["colour"].fillna("(missing)") == level for k, (_, level) in levels.items()}
     )
     return Case(model, model, X.to_numpy(dtype=np.float64)), raw
+
+
+def truth_case() -> tuple[Case, list[dict[str, Any]]]:
+    """Rules on the level "True" of a column of truth values, and rows with the truth values themselves."""
+    clauses = [{1: (0.5, np.inf)}, {1: (-np.inf, 0.5), 0: (2.0, np.inf)}]
+    labels, sums = np.array(["no", "yes"]), np.array([[3.0, 1.0], [1.0, 5.0]])
+    rules = replace(
+        RuleSet.of_intervals(clauses, ["age", "colour = True"]),
+        levels={1: ("colour", "True")},
+        evidence=ClassEvidence(sums, np.zeros(2), np.ones(2), sums.sum(axis=0), labels),
+    )
+    model = ScoredRules(rules, sums, Classes(labels), sums.sum(axis=0))
+    raw = [{"age": age, "colour": truth} for age in (1.0, 3.0) for truth in (True, False, None)]
+    return Case(model, model, np.array([[row["age"], row["colour"] is True] for row in raw], dtype=float)), raw
 
 
 def coded_cases() -> list[Case]:
@@ -363,11 +385,11 @@ def named_case() -> tuple[Case, list[dict[str, Any]]]:
         category_sets=(CategorySet((0.0, 2.0)), CategorySet((1.0,)), CategorySet((-1.0,))),
         evidence=ClassEvidence(sums, np.zeros(4), np.ones(4), sums.sum(axis=0), labels),
     )
-    categories = {1: ("red", 'it\'s "big"', "grün", "never named")}
+    categories = {1: ("red", 'it\'s "big"', "RED", "never named", "grün")}
     model = ScoredRules(
         rules, sums, Classes(labels), sums.sum(axis=0), categories=categories, zero_missing=frozenset([0])
     )
-    colours = [*categories[1], None, "never seen", "Red", ""]
+    colours = [*categories[1], None, "never seen", "Red", "", "red "]
     raw = [{"age": age, "colour": colour} for age in (0.0, 1e-36, -1e-34, 1.0, 3.0, None) for colour in colours]
     codes = {label: code for code, label in enumerate(categories[1])}
     X = [

@@ -52,9 +52,16 @@ def server() -> Iterator[str]:
 
 class PostgreSQL(Database):
     dialect, double = "postgres", "DOUBLE PRECISION"
+    texts = ("VARCHAR(50)", "TEXT COLLATE nocase", "CITEXT")
 
     def __init__(self, folder: str) -> None:
-        super().__init__(psycopg.connect(host=folder, user="tester", dbname="postgres", autocommit=True))
+        # Prepared statements would outlive a table and its types.
+        settings: dict[str, Any] = {"autocommit": True, "prepare_threshold": None}
+        super().__init__(psycopg.connect(host=folder, user="tester", dbname="postgres", **settings))
+        self.connection.execute(
+            "CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+        )
+        self.connection.execute("CREATE EXTENSION citext")
 
     def insert(self, table: str, width: int, rows: Sequence[Sequence[Any]]) -> None:
         # Names may hold per cent signs, which this driver takes for places.

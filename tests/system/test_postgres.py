@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, named_case, text_case
+from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, named_case, text_case, truth_case
 from postgres import PostgreSQL, server
 
 from rulecover.export import conditions, to_sql, to_sql_expression
@@ -57,8 +57,23 @@ def test_a_pool_of_many_rules_is_split_where_a_query_would_be_too_wide(database:
 @pytest.mark.parametrize("made", [text_case, named_case])
 def test_levels_and_categories_are_read_from_the_text(database: PostgreSQL, made: Any) -> None:
     case, raw = made()
+    query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
 
-    assert database.text_answers(to_sql(case.model, "data", dialect="postgres", keep=["id"]), raw) == case.table()
+    for text in database.texts:
+        assert database.text_answers(query, raw, text) == case.table(), text
+
+
+def test_a_column_of_truth_values_has_the_levels_true_and_false(database: PostgreSQL) -> None:
+    case, raw = truth_case()
+    query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
+
+    assert database.text_answers(query, raw, "BOOLEAN") == case.table()
+
+
+def test_names_that_the_database_cuts_off_are_found_all_the_same(database: PostgreSQL) -> None:
+    case = hostile_case("ö" * 200)
+
+    assert database.answers(to_sql(case.model, "data", dialect="postgres", keep=["id"]), "data", case) == case.table()
 
 
 def test_numbers_are_read_bit_for_bit(database: PostgreSQL) -> None:

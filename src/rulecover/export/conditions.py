@@ -15,7 +15,7 @@ from rulecover.typing import Floats
 from rulecover.voting.fallback import per_comparison
 
 #: Names of columns are cut off beyond this many bytes by PostgreSQL.
-_LONGEST_NAME = 63
+LONGEST_NAME = 63
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Script:
         """The names of the columns that answer a row in a table."""
         answer = self.model.answer
         labels = [f"probability_{label}" for label in answer.votes] if isinstance(answer, Classes) else []
-        fit = all(len(label.encode(errors="replace")) <= _LONGEST_NAME and "\0" not in label for label in labels)
+        fit = all(len(label.encode(errors="replace")) <= LONGEST_NAME and "\0" not in label for label in labels)
         if not fit or len({label.casefold() for label in labels}) < len(labels):
             labels = [f"probability_{k}" for k in range(len(labels))]
         return ["prediction", *labels, "rules", "decided_by"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -10,6 +10,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from rulecover.exceptions import ExportError
+from rulecover.export.conditions import LONGEST_NAME
 
 #: SQLite reads decimals of so many digits right on every machine, if they are exactly the number meant.
 _SAFE_DIGITS = 15
@@ -31,8 +32,13 @@ class Dialect:
         How NaN is found: "equals" where NaN equals itself, "is_nan" by a function, "" where there is no NaN.
     reads_decimals
         Whether the database reads every decimal number as the float nearest to it.
-    sees_case
-        Whether quoted names that differ in case are two names.
+    known_as
+        What the database makes of a quoted name: names of which it makes the same are one to it.
+    longest_name
+        How many characters a name may have at most.
+    collation
+        The order of texts in which only the same texts are equal, whatever the column itself says; where there is none,
+        bytes are compared.
     fence
         What keeps the planner from writing out a step's expressions wherever they are used, which would make a query
         of millions of terms: "offset" for ``OFFSET 0``, "materialized", or "" where nothing is needed.
@@ -41,7 +47,9 @@ class Dialect:
     name: str
     nan: str = "equals"
     reads_decimals: bool = True
-    sees_case: bool = False
+    known_as: Callable[[str], Hashable] = str.casefold
+    longest_name: int | None = None
+    collation: str = ""
     fence: str = ""
 
     def text(self, expression: exp.Expression) -> str:
@@ -82,6 +90,23 @@ class Dialect:
         plain = text.isascii() or self.name != "tsql"
         return exp.Literal.string(text) if plain else exp.National(this=text)
 
+    def same_text(self, given: exp.Expression, wanted: str) -> exp.Expression:
+        """Whether a value that is not NULL is this very text: neither case nor blanks at the end are overlooked."""
+        if self.name == "tsql":  # it overlooks blanks at the end in every collation
+            return exp.EQ(this=self._collated(_concat(given, text("|"))), expression=self.string(f"{wanted}|"))
+        # A cast of PostgreSQL's would cut such blanks off.
+        known = _concat(given) if self.name == "postgres" else exp.cast(given, exp.DataType.Type.TEXT)
+        if self.collation:
+            return exp.EQ(this=self._collated(known), expression=self.string(wanted))
+        binary = exp.DataType.Type.VARBINARY
+        return exp.EQ(this=exp.cast(known, binary), expression=exp.cast(self.string(wanted), binary))
+
+    def _collated(self, known: exp.Expression) -> exp.Expression:
+        if self.name == "snowflake":
+            return exp.Anonymous(this="COLLATE", expressions=[known, text(self.collation)])
+        quoted = self.name in ("postgres", "duckdb")
+        return exp.Collate(this=known, expression=exp.Identifier(this=self.collation, quoted=quoted))
+
     def truth(self, value: bool) -> exp.Expression:
         if self.name != "tsql":
             return exp.Boolean(this=value)
@@ -92,23 +117,39 @@ class Dialect:
         for name in names:
             if "\0" in name or not name:
                 raise ExportError(f"no database has a column named {name!r}; rename it and train again.")
-        seen: dict[str, str] = {}
+            if self.longest_name is not None and len(name) > self.longest_name:
+                raise ExportError(
+                    f"the column {name[:40]!r}… has a name of {len(name)} characters, and {self.name} takes at most "
+                    f"{self.longest_name}; rename it and train again."
+                )
+        seen: dict[Hashable, str] = {}
         for name in names:
-            other = seen.setdefault(name if self.sees_case else name.casefold(), name)
+            other = seen.setdefault(self.known_as(name), name)
             if other != name:
                 raise ExportError(f"{self.name} takes the columns {other!r} and {name!r} for one; rename one of them.")
+
+
+def _cut(name: str) -> bytes:
+    """PostgreSQL cuts names off, between two characters, and says so in nothing but a notice."""
+    return name.encode(errors="replace")[:LONGEST_NAME].decode(errors="ignore").encode()
+
+
+def _lower_ascii(name: str) -> bytes:
+    return name.encode(errors="replace").lower()
 
 
 DIALECTS = {
     dialect.name: dialect
     for dialect in (
-        Dialect("postgres", sees_case=True, fence="offset"),
-        Dialect("sqlite", nan="", reads_decimals=False, fence="materialized"),
-        Dialect("duckdb"),
-        Dialect("bigquery", nan="is_nan"),
-        Dialect("snowflake", sees_case=True),
+        Dialect("postgres", known_as=_cut, collation="C", fence="offset"),
+        Dialect(
+            "sqlite", nan="", reads_decimals=False, known_as=_lower_ascii, collation="BINARY", fence="materialized"
+        ),
+        Dialect("duckdb", known_as=_lower_ascii, collation="C"),
+        Dialect("bigquery", nan="is_nan", longest_name=300),
+        Dialect("snowflake", known_as=str, longest_name=255, collation="utf8"),
         Dialect("spark"),
-        Dialect("tsql", nan=""),
+        Dialect("tsql", nan="", longest_name=128, collation="Latin1_General_100_BIN2"),
     )
 }
 
@@ -207,10 +248,13 @@ def _powers(product: int) -> list[exp.Expression]:
 
 
 def _number_or_null(column: exp.Expression) -> exp.Expression:
-    """In SQLite any cell may hold text: text that is no number is missing, and would be 0 by a plain cast."""
-    kind = exp.Anonymous(this="TYPEOF", expressions=[column])
-    number = exp.In(this=kind, expressions=[exp.Literal.string("integer"), exp.Literal.string("real")])
-    has_digit = exp.Glob(this=column.copy(), expression=exp.Literal.string("*[0-9]*"))
-    has_letter = exp.Glob(this=column.copy(), expression=exp.Literal.string("*[^-+.eE0-9]*"))
-    in_text = exp.Paren(this=exp.And(this=has_digit, expression=exp.Not(this=has_letter)))
-    return case((exp.Or(this=number, expression=in_text), double(column.copy())), default=exp.null())
+    """In SQLite any cell may hold text: text that is not a number is missing, and would be 0 by a plain cast.
+
+    Compared with a number, text that is one as a whole becomes a number; all other text is above every number.
+    """
+    is_number = exp.LTE(this=column, expression=double(_digits("9e999")))
+    return case((is_number, double(column.copy())), default=exp.null())
+
+
+def _concat(*parts: exp.Expression) -> exp.Expression:
+    return exp.Anonymous(this="CONCAT", expressions=list(parts))

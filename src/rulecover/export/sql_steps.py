@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -16,8 +15,8 @@ from rulecover.export.labels import Label
 #: Rules are added up in blocks of so many: databases limit how many columns a query may have.
 BLOCK = 400
 
-#: How the columns begin that steps hand on to each other.
-_OURS = ("keep_", "rule_", "fired", "list", "votes_", "near_", "best", "total", "surplus_")
+#: The levels of a column of truth values, and what SQLite keeps in their place.
+_TRUTHS = {"False": 0, "True": 1}
 
 Columns = dict[str, exp.Expression]
 
@@ -67,20 +66,7 @@ class Steps:
     def __post_init__(self) -> None:
         script = self.script
         self.dialect.check_names(script.columns)
-        self.dialect.check_names(self._features)
         self.dialect.check_names([*self.keep, *script.outputs])
-
-    @cached_property
-    def _features(self) -> list[str]:
-        return [self.script.names[f] for f in self.script.features]
-
-    @cached_property
-    def _mark(self) -> str:
-        """What the names of our columns begin with, so that no feature has one of them."""
-        mark, features = "", [title.casefold() for title in self._features]
-        while any(title.startswith(tuple(mark + word for word in _OURS)) for title in features):
-            mark += "_"
-        return mark
 
     def __call__(self, source: exp.Identifier) -> Iterator[Step]:
         """All steps, the first of them from a table under this name."""
@@ -88,19 +74,19 @@ class Steps:
         n_rules = len(self.script.votes)
         for b, start in enumerate(range(0, n_rules, BLOCK)):
             block = range(start, min(start + BLOCK, n_rules))
-            yield Step(f"rules_{b}", {self._our(f"rule_{j}"): self._met(j) for j in block}, beside=True)
+            yield Step(f"rules_{b}", {f"rule_{j}": self._met(j) for j in block}, beside=True)
             if self._fallback == "closest":
                 so_far = [self._ref("best")] if b else []
                 best = self.dialect.greatest([*so_far, *(self._share(j) for j in block)])
-                yield Step(f"nearest_{b}", {self._our("best_now"): best}, beside=True)
+                yield Step(f"nearest_{b}", {"best_now": best}, beside=True)
             yield Step(f"votes_{b}", self._kept | self._added(block) | self._for_later(block))
         yield Step("tally", self._kept | self._tally())
         if self.script.nearest:
             yield Step("surplus", self._surplus(), beside=True)
             surplus = [self._ref(f"surplus_{k}") for k in range(len(self.script.base))]
-            yield Step("nearest", {self._our("total"): self.dialect.greatest(surplus)}, beside=True)
+            yield Step("nearest", {"total": self.dialect.greatest(surplus)}, beside=True)
         else:
-            yield Step("heard", {self._our("total"): self._say()}, beside=True)
+            yield Step("heard", {"total": self._say()}, beside=True)
         if not self.script.always_heard:
             yield Step("decided", self._kept | self._decided())
         yield Step("answers", self._answers())
@@ -108,27 +94,36 @@ class Steps:
     # Rows: every feature as a float, or NULL ------------------------------------------------------------------------
 
     def _rows(self, source: exp.Identifier) -> Columns:
-        kept = {self._our(f"keep_{i}"): column(title, of=source.copy()) for i, title in enumerate(self.keep)}
-        used = {self.script.names[f]: self._feature(each, source) for f, each in self.script.inputs.items()}
-        return kept | used or {self._our("keep_none"): whole(0)}  # rules that always hold ask for no column
+        kept = {f"keep_{i}": column(title, of=source.copy()) for i, title in enumerate(self.keep)}
+        used = {_value_of(f): self._feature(each, source) for f, each in self.script.inputs.items()}
+        return kept | used or {"keep_none": whole(0)}  # rules that always hold ask for no column
 
     def _feature(self, each: Input, source: exp.Identifier) -> exp.Expression:
         def given() -> exp.Column:
             return column(each.name, of=source.copy())
 
+        missing = _is_null(given())
         if isinstance(each, Level):
-            same = _is_null(given()) if each.level is None else self._is(given(), each.level)
-            return case((same, self._number(1.0)), default=self._number(0.0))
+            same = [] if each.level is None else [(self._is_level(given(), each.level), self._number(1.0))]
+            return case((missing, self._number(float(each.level is None))), *same, default=self._number(0.0))
         if isinstance(each, Coded):
             codes = [(self._is(given(), label), self._number(code)) for label, code in each.codes]
-            return case((_is_null(given()), exp.null()), *codes, default=self._number(UNSEEN))
+            return case((missing, exp.null()), *codes, default=self._number(UNSEEN))
         known = self.dialect.known(given())
         if not each.zero_missing:
             return known
         zero = exp.LTE(this=exp.Abs(this=known), expression=self._number(ZERO))
         return case((zero, exp.null()), default=known.copy())
 
+    def _is_level(self, given: exp.Expression, level: str) -> exp.Expression:
+        if level in _TRUTHS:  # the column may be of truth values, which databases compare with their names
+            numbers = [whole(_TRUTHS[level])] if self.dialect.name == "sqlite" else []
+            return exp.In(this=given, expressions=[text(level), *numbers])
+        return self.dialect.same_text(given, level)
+
     def _is(self, given: exp.Expression, label: Label) -> exp.Expression:
+        if isinstance(label, str):
+            return self.dialect.same_text(given, label)
         return exp.EQ(this=given, expression=self._label(label))
 
     # Rules: how many conditions of each are met ---------------------------------------------------------------------
@@ -141,12 +136,12 @@ class Steps:
         known = self._known(condition)
         if not condition.missing:
             return known
-        missing = _is_null(column(self.script.names[condition.feature]))
+        missing = _is_null(column(_value_of(condition.feature)))
         return missing if condition.impossible else exp.Or(this=missing, expression=exp.Paren(this=known))
 
     def _known(self, condition: Condition) -> exp.Expression:
         def x() -> exp.Column:
-            return column(self.script.names[condition.feature])
+            return column(_value_of(condition.feature))
 
         if condition.impossible:
             return exp.EQ(this=whole(0), expression=whole(1))
@@ -175,7 +170,7 @@ class Steps:
         fired = [case((self._fires(j), whole(1)), default=whole(0)) for j in block]
         numbers = [case((self._fires(j), text(f",{j}")), default=text("")) for j in block]
         so_far = block[0] > 0
-        said = {
+        said: Columns = {
             "fired": joined(exp.Add, [*([self._ref("fired")] if so_far else []), *fired]),
             "list": joined(exp.DPipe, [*([self._ref("list")] if so_far else []), *numbers]),
         }
@@ -185,14 +180,14 @@ class Steps:
                 said[f"near_{k}"] = self._sum([self._still_near(k)] if so_far else [], self._near(block, k))
             elif self._fallback == "all":
                 said[f"near_{k}"] = self._sum([self._ref(f"near_{k}")] if so_far else [], self._counted(block, k))
-        return {self._our(title): value for title, value in said.items()}
+        return said
 
     def _for_later(self, block: range) -> Columns:
         """What the rules of later blocks need."""
         if block[-1] + 1 == len(self.script.votes):
             return {}
-        best: Columns = {self._our("best"): self._ref("best_now")} if self._fallback == "closest" else {}
-        return best | {title: column(title) for title in self._features}
+        best: Columns = {"best": self._ref("best_now")} if self._fallback == "closest" else {}
+        return best | {_value_of(f): column(_value_of(f)) for f in self.script.features}
 
     def _sum(self, so_far: list[exp.Expression], votes: list[exp.Expression]) -> exp.Expression:
         return joined(exp.Add, [*so_far, *votes] or [self._number(0.0)])
@@ -223,11 +218,11 @@ class Steps:
 
     def _tally(self) -> Columns:
         """The votes for each row, those of the fallback where no rule fired."""
-        tally: Columns = {self._our(title): self._ref(title) for title in ("fired", "list")}
+        tally: Columns = {title: self._ref(title) for title in ("fired", "list")}
         for k, base in enumerate(self.script.base):
             votes: exp.Expression = self._ref(f"votes_{k}")
             votes = exp.Add(this=votes, expression=self._number(base)) if base else votes
-            tally[self._our(f"votes_{k}")] = case((self._some_fire(), votes), default=self._by_fallback(k))
+            tally[f"votes_{k}"] = case((self._some_fire(), votes), default=self._by_fallback(k))
         return tally
 
     def _by_fallback(self, k: int) -> exp.Expression:
@@ -238,10 +233,10 @@ class Steps:
     def _decided(self) -> Columns:
         """The votes for each row, those of all training data where nobody has a say."""
         heard = exp.GT(this=self._ref("total"), expression=whole(0))
-        decided: Columns = {self._our(title): self._ref(title) for title in ("fired", "list")}
+        decided: Columns = {title: self._ref(title) for title in ("fired", "list")}
         said = {f"votes_{k}": total for k, total in enumerate(self.script.totals)} | {"total": self.script.total_say}
         for title, otherwise in said.items():
-            decided[self._our(title)] = case((heard.copy(), self._ref(title)), default=self._number(otherwise))
+            decided[title] = case((heard.copy(), self._ref(title)), default=self._number(otherwise))
         return decided
 
     def _answers(self) -> Columns:
@@ -263,9 +258,7 @@ class Steps:
             said = [case((test, test.this.copy()), default=self._number(0.0)) for test in large]
             number = [case((test.copy(), whole(1)), default=whole(0)) for test in large]
             excess = exp.Sub(this=exp.Paren(this=joined(exp.Add, said)), expression=self._number(1.0))
-            surplus[self._our(f"surplus_{k}")] = exp.Div(
-                this=double(excess), expression=exp.Paren(this=joined(exp.Add, number))
-            )
+            surplus[f"surplus_{k}"] = exp.Div(this=double(excess), expression=exp.Paren(this=joined(exp.Add, number)))
         return surplus
 
     def _share_of(self, vote: exp.Expression) -> exp.Expression:
@@ -298,15 +291,12 @@ class Steps:
     def _fallback(self) -> str:
         return self.script.answered_by
 
-    def _our(self, title: str) -> str:
-        return f"{self._mark}{title}"
-
     def _ref(self, title: str) -> exp.Column:
-        return column(self._our(title))
+        return column(title)
 
     @property
     def _kept(self) -> Columns:
-        return {self._our(f"keep_{i}"): self._ref(f"keep_{i}") for i in range(len(self.keep))}
+        return {f"keep_{i}": self._ref(f"keep_{i}") for i in range(len(self.keep))}
 
     def _number(self, value: float) -> exp.Expression:
         return self.dialect.number(value)
@@ -331,3 +321,8 @@ class Steps:
 
 def _is_null(value: exp.Expression) -> exp.Expression:
     return exp.Is(this=value, expression=exp.null())
+
+
+def _value_of(f: int) -> str:
+    """What a column is called once its values are numbers: its own name may be too long, or mean something else."""
+    return f"x_{f}"
