@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,14 @@ import onnxruntime
 import pandas as pd
 import polars as pl
 import pytest
-from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, named_case, text_case
+from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, named_case, text_case, truth_case
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor, RuleSet, explain
-from rulecover.exceptions import ExportError, MissingExtraError, UnreadableModelError
+from rulecover.exceptions import ExportError, MismatchedDataError, MissingExtraError, UnreadableModelError
 from rulecover.export import (
     conditions,
     from_json,
@@ -143,7 +144,7 @@ def test_null_is_missing_in_data_frames() -> None:
     assert by_polars[:, 1:3].to_numpy().tolist() == meant.tolist()
 
 
-@pytest.mark.parametrize("made", [text_case, named_case])
+@pytest.mark.parametrize("made", [text_case, named_case, truth_case])
 def test_levels_and_categories_are_read_from_the_text(made: Any) -> None:
     case, raw = made()
     predict = executed(to_python(case.model))["predict"]
@@ -155,6 +156,72 @@ def test_levels_and_categories_are_read_from_the_text(made: Any) -> None:
     assert case.model.predict_proba(pl.DataFrame(raw)).tolist() == case.probabilities
     assert list(by_pandas.itertuples(index=False, name=None)) == case.table()
     assert by_polars.rows() == case.table()
+
+
+DATES = {
+    "dates": pd.to_datetime(["2020-01-01", None]),
+    "dates of nanoseconds": pd.to_datetime(["2020-01-01", None]).as_unit("ns"),
+    "dates of a time zone": pd.to_datetime(["2020-01-01", None]).tz_localize("UTC"),
+    "durations": pd.to_timedelta(["1 days", None]),
+    "periods": pd.PeriodIndex(["2020-01-01", None], freq="D"),
+    "timestamps": np.array([pd.Timestamp("2020-01-01"), None], dtype=object),
+    "days": np.array([date(2020, 1, 1), None], dtype=object),
+    "texts": np.array(["2020-01-01", None], dtype=object),
+    "complex numbers": np.array([1 + 2j, 3]),
+}
+
+
+@pytest.mark.parametrize("kind", DATES)
+def test_dates_are_no_numbers_wherever_they_are_read(kind: str) -> None:
+    """Numpy makes nanoseconds of dates, and of a missing one the smallest number there is."""
+    model = hostile_case("age").model
+    frame = pd.DataFrame({"age": pd.Series(DATES[kind]), "other": [2.5, 2.5]})
+    predict = executed(to_pandas(model))["predict"]
+
+    with pytest.raises(TypeError if frame["age"].dtype.kind in "mMc" else (TypeError, ValueError)):
+        predict(frame)
+    for read in (model.predict, model.apply, model.rules.apply, from_json(to_json(model)).predict_proba, model.why):
+        with pytest.raises(MismatchedDataError, match="age"):
+            read(frame)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in DATES if kind not in ("periods", "complex numbers")])
+def test_dates_are_no_numbers_in_polars(kind: str) -> None:
+    model = hostile_case("age").model
+    frame = pl.DataFrame(
+        {"age": list(pd.Series(DATES[kind]).astype(object).where(lambda x: x.notna(), None)), "other": [2.5, 2.5]}
+    )
+
+    with pytest.raises(pl.exceptions.PolarsError, match="not allowed"):
+        frame.lazy().select(to_polars(model)).collect()
+    for read in (model.predict, model.rules.apply):
+        with pytest.raises(MismatchedDataError, match="age"):
+            read(frame)
+
+
+def test_an_array_of_dates_is_refused(mirco: MIRCOClassifier) -> None:
+    rows = np.full((2, 4), np.datetime64("2020-01-01", "ns"))
+    frame = pd.DataFrame(rows, columns=mirco.feature_names_in_)
+    predict = executed(to_python(hostile_case("age").model))["predict"]
+
+    for read in (scored_rules(mirco).predict, mirco.rules_.apply):
+        for X in (rows, rows.astype(complex), frame):
+            with pytest.raises(MismatchedDataError, match="numbers"):
+                read(X)
+    for value in (rows[0, 0], np.timedelta64(1, "ns"), np.complex128(1), pd.Timestamp("2020-01-01"), pd.NaT):
+        with pytest.raises(TypeError):
+            predict({"age": value, "other": 2.5})
+
+
+def test_a_date_is_the_level_that_its_text_is() -> None:
+    case, _ = text_case()
+    frame = pd.DataFrame({"age": [50.0, 50.0], "colour": pd.to_datetime(["2020-01-01", None])})
+    texts = frame.assign(colour=np.array(["2020-01-01", None], dtype=object))
+    by_pandas = executed(to_pandas(case.model))["predict"](frame)
+
+    assert case.model.predict_proba(frame).tolist() == case.model.predict_proba(texts).tolist()
+    assert by_pandas.iloc[:, 1:3].to_numpy().tolist() == case.model.predict_proba(texts).tolist()
+    assert case.model.apply(texts).toarray()[0, 6]
 
 
 # What is exported ---------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, named_case, text_case
+from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, named_case, text_case, truth_case
 
 from rulecover.export import conditions, to_javascript
 
@@ -81,7 +81,7 @@ def test_hostile_names_of_columns_and_classes_are_only_names(tmp_path: Path) -> 
         check(case, answers)
 
 
-@pytest.mark.parametrize("made", [text_case, named_case])
+@pytest.mark.parametrize("made", [text_case, named_case, truth_case])
 def test_levels_and_categories_are_read_from_the_text(tmp_path: Path, made: Any) -> None:
     case, raw = made()
     (answers,) = by_node(tmp_path, [(to_javascript(case.model), raw)])

@@ -96,10 +96,20 @@ def numbers(values: Array, name: str, labels: Sequence[Any] | None = None) -> Fl
     """A column as float64: the codes of its categories where they are known, else its numbers."""
     if labels is not None:
         return codes(values, labels)
+    check_kind(np.asarray(values), f"column {name!r}")
     try:
         return np.asarray(values).astype(np.float64)
     except (TypeError, ValueError):
         return _numbers_of_objects(values, name)
+
+
+def check_kind(values: Any, what: str) -> None:
+    """Raises for dates, times and complex numbers, which numpy would turn into numbers without a word."""
+    if values.dtype.kind in "mMc":
+        raise MismatchedDataError(
+            f"{what} holds values of type {values.dtype}, but the rules compare numbers there; make numbers of them "
+            "as in training, such as the year or the days since a day."
+        )
 
 
 def _numbers_of_objects(values: Array, name: str) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rulecover.data.frames import numbers
 from rulecover.exceptions import MismatchedDataError
 from rulecover.export.labels import Label
 from rulecover.typing import Array, Floats
@@ -31,8 +32,8 @@ class Number:
 
     def read(self, values: Array) -> Floats:
         """A column of such values as floats."""
-        numbers = _numbers(values, self.name)
-        return np.where(np.abs(numbers) <= ZERO, np.nan, numbers) if self.zero_missing else numbers
+        known = numbers(values, self.name)
+        return np.where(np.abs(known) <= ZERO, np.nan, known) if self.zero_missing else known
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ class Level:
 
     def read(self, values: Array) -> Floats:
         """A column of such values as floats."""
-        return _by_value(values, lambda value: float(str(value) == self.level), missing=float(self.level is None))
+        return _by_value(
+            _texts(values), lambda value: float(str(value) == self.level), missing=float(self.level is None)
+        )
 
 
 @dataclass(frozen=True)
@@ -79,17 +82,15 @@ def _by_value(values: Array, number: Callable[[Any], float], *, missing: float) 
     import pandas as pd
 
     which, known = pd.factorize(np.asarray(values, dtype=object))
-    numbers: Floats = np.array([*(number(value) for value in known.tolist()), missing], dtype=np.float64)
-    return np.asarray(numbers[which])
+    each: Floats = np.array([*(number(value) for value in known.tolist()), missing], dtype=np.float64)
+    return np.asarray(each[which])
 
 
-def _numbers(values: Array, name: str) -> Floats:
+def _texts(values: Array) -> Array:
+    """Dates as pandas writes them, NaT among them as nothing; other values as they are."""
     import pandas as pd
 
-    try:
-        if values.dtype.kind not in "biuf":
-            known = pd.Series(values).where(~pd.isna(values), None)
-            values = pd.to_numeric(known).to_numpy(np.float64, na_value=np.nan)
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise MismatchedDataError(f"column {name!r} holds what is no number: {error}.") from error
+    if values.dtype.kind not in "mM":
+        return values
+    known = pd.Series(values)
+    return known.astype(str).astype(object).where(known.notna(), None).to_numpy(dtype=object)

@@ -41,7 +41,8 @@ _LEVEL = """
 function level(row, name, wanted) {
   const given = value(row, name);
   const missing = given === null || Number.isNaN(given);
-  return Number(wanted === null ? missing : !missing && String(given) === wanted);
+  const text = given === true ? "True" : given === false ? "False" : String(given);
+  return Number(wanted === null ? missing : !missing && text === wanted);
 }
 """
 

@@ -26,7 +26,10 @@ import pandas as pd
 
 _NUMBER = """
 def _number(frame, name):
-    return frame[name].to_numpy(dtype="float64", na_value=float("nan"))
+    column = frame[name]
+    if column.dtype.kind in "mMc":
+        raise TypeError(f"column {name!r} holds values of type {column.dtype}, which are not numbers; convert it")
+    return column.to_numpy(dtype="float64", na_value=float("nan"))
 """
 
 _LEVEL = """

@@ -54,15 +54,26 @@ def _answer(script: Script) -> pl.Expr:
 
 def _feature(each: Input) -> pl.Expr:
     import polars as pl
+    import polars.selectors as cs
 
-    given = pl.col(each.name)
+    given = cs.by_name(each.name).as_expr()  # names of pl.col may be patterns
     if isinstance(each, Level):
-        same = given.is_null() if each.level is None else (given.cast(pl.String) == each.level).fill_null(False)
-        return same.cast(pl.Float64)
+        return _level(given, each.level).cast(pl.Float64)
     if isinstance(each, Coded):
         return _code(given, each)
-    number = given.cast(pl.Float64).fill_nan(None)
+    # A cast alone would take dates and texts for numbers; a sum complains.
+    number = (given + pl.lit(0.0, dtype=pl.Float64)).cast(pl.Float64).fill_nan(None)
     return pl.when(number.abs() > ZERO).then(number) if each.zero_missing else number
+
+
+def _level(given: pl.Expr, level: str | None) -> pl.Expr:
+    import polars as pl
+
+    if level is None:
+        return given.is_null()
+    # Truth values are written in small letters here.
+    names = [level, level.lower()] if level in ("True", "False") else [level]
+    return given.cast(pl.String).is_in(names).fill_null(False)
 
 
 def _code(given: pl.Expr, each: Coded) -> pl.Expr:

@@ -25,8 +25,8 @@ def _number(row, name):
     value = row[name]
     if value is None:
         return float("nan")
-    if isinstance(value, (str, bytes)):
-        raise TypeError(f"column {name!r} is {value!r}, which is no number; convert it, or give None if it is missing")
+    if isinstance(value, (str, bytes)) or getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M", "c"):
+        raise TypeError(f"column {name!r} is {value!r}, not a number; convert it, or give None if it is missing")
     return float(value)
 """
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.data.categories import Categories, CategorySet
-from rulecover.data.frames import column, is_frame, matrix, names_of
+from rulecover.data.frames import check_kind, column, is_frame, matrix, names_of
 from rulecover.exceptions import MismatchedDataError, RuleTextError
 from rulecover.rules.matching import Matcher
 from rulecover.rules.rule import Clause, Rule
@@ -391,6 +391,7 @@ class RuleSet(Printed):
             raise MismatchedDataError(
                 f"X has shape {X.shape}, but the rules speak of {self.n_features} columns; give rows x columns."
             )
+        check_kind(X, "X")
         return X
 
     # For people -------------------------------------------------------------------------------------------------
