@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,8 @@ from exported import HOSTILE, hostile_case
 
 from rulecover.cli import chunks
 from rulecover.cli.choices import Format, SqlDialect
-from rulecover.export import from_json, to_json
+from rulecover.cli.options import MAX_MODEL_SIZE
+from rulecover.export import from_json, json_file, to_json
 from rulecover.export.dialects import DIALECTS
 
 
@@ -155,7 +157,7 @@ def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
     values = [np.nextafter(bound, 0), bound, np.nextafter(bound, 1)]
     text = "x,other\n" + "".join(f"{float(value)!r},9\n" for value in values)
 
-    _, *rows = table(run("predict", tmp_path / "model.json", "-", stdin=text.encode()).stdout)
+    _, *rows = table(run("predict", tmp_path / "model.json", "-", "--edited", stdin=text.encode()).stdout)
 
     assert [row[3] for row in rows] == ["", "", "0"]
 
@@ -207,3 +209,42 @@ def test_the_shell_completes_commands() -> None:
     )
 
     assert done.stdout.split() == ["predict"]
+
+
+# Model files ----------------------------------------------------------------------------------------------------------
+
+READERS = {
+    "predict": ("fruit.csv", "--quiet"),
+    "why": ("fruit.csv",),
+    "report": ("fruit.csv", "-t", "kind", "-o", "-"),
+    "export": ("--to", "python"),
+}
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_an_edited_model_is_refused_unless_that_is_said(folder: Path, command: str) -> None:
+    options = [folder / word if word.endswith(".csv") else word for word in READERS[command]]
+    text = (folder / "model.json").read_text()
+    edited = folder / "edited.json"
+    edited.write_text(re.sub(r'"base": \[[^]]*', '"base": [1.0, 0.0', text))
+    assert edited.read_text() != text
+
+    refused = run(command, edited, *options)
+    assert refused.exit_code == 1 and "checksum" in refused.output and "--edited" in refused.output
+    taken = run(command, edited, *options, "--edited")
+    assert taken.exit_code == 0, taken.output
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_a_model_beyond_the_limit_of_size_is_refused_unless_the_limit_is_raised(folder: Path, command: str) -> None:
+    options = [folder / word if word.endswith(".csv") else word for word in READERS[command]]
+    size = (folder / "model.json").stat().st_size / 1e6
+
+    refused = run(command, folder / "model.json", *options, "--max-model-size", size - 1e-6)
+    assert refused.exit_code == 1 and "larger than" in refused.output and "--max-model-size" in refused.output
+    taken = run(command, folder / "model.json", *options, "--max-model-size", size + 1e-6)
+    assert taken.exit_code == 0, taken.output
+
+
+def test_the_limit_on_the_command_line_is_that_of_the_library() -> None:
+    assert json_file.MAX_SIZE == MAX_MODEL_SIZE * 1e6

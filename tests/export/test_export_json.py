@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import random
+import time
+from contextlib import nullcontext
 from typing import Any
 
 import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-from exported import HOSTILE, cases, hostile_case, named_case
+from damage import changed_json
+from exported import HOSTILE, cases, hostile_case, many_rules, named_case, text_case
 from sklearn.datasets import load_iris
 
 from rulecover import MIRCOClassifier
 from rulecover.exceptions import InvalidModelFileError, RulecoverError
-from rulecover.export import ScoredRules, from_json, json_file, schema, to_json
+from rulecover.export import ScoredRules, from_json, json_file, json_schema, schema, to_json
 
 
 def test_a_loaded_model_answers_bit_for_bit_the_same() -> None:
@@ -89,7 +92,10 @@ def test_the_file_has_a_rule_a_line_and_the_same_model_gives_the_same_text() -> 
 
 
 def sound() -> dict[str, Any]:
-    return json.loads(to_json(hostile_case("x").model))
+    """A file as somebody might write it by hand, without a checksum."""
+    written = json.loads(to_json(hostile_case("x").model))
+    del written["checksum"]
+    return written
 
 
 def changed(*path: Any, to: Any) -> dict[str, Any]:
@@ -102,6 +108,7 @@ def changed(*path: Any, to: Any) -> dict[str, Any]:
 
 
 CLAUSE = ("rules", 0, "clauses", 0)
+LEVEL, CODES = {"column": 1, "name": "colour", "level": "a"}, {"column": 1, "labels": ["a", "b"]}
 MISTAKES = {
     "no rules": (changed("rules", to=[]), "rules"),
     "another format": (changed("format", to="pickle"), "no file of rules"),
@@ -109,9 +116,11 @@ MISTAKES = {
     "no version": (changed("version", to=None), "version None"),
     "a version that is true": (changed("version", to=True), "version True"),
     "a column that is not there": (changed(*CLAUSE, "column", to=9), "column 9"),
+    "the column after the last": (changed(*CLAUSE, "column", to=2), "column 2"),
     "a column below zero": (changed(*CLAUSE, "column", to=-1), "minimum"),
     "a column that is a text": (changed(*CLAUSE, "column", to="0"), "integer"),
     "an empty interval": (changed(*CLAUSE, "up_to", to=-5.0), "no value is above"),
+    "an interval of no value": (changed(*CLAUSE, "up_to", to=0.0), "no value is above 0.0"),
     "bounds and codes": (changed(*CLAUSE, "in", to=[1.0]), "rules/0/clauses/0"),
     "votes too few": (changed("rules", 0, "votes", to=[1.0]), "where 2 are needed"),
     "votes of text": (changed("rules", 0, "votes", to=["a", "b"]), "votes"),
@@ -127,6 +136,20 @@ MISTAKES = {
     "a list": ([], "no file of rules"),
     "a number": (1, "no file of rules"),
     "categories of no column": (changed("categories", to=[{"column": 7, "labels": ["a"]}]), "column 7"),
+    "levels of no column": (changed("levels", to=[{"column": 2, "name": "c", "level": "a"}]), "column 2"),
+    "a column of two levels": (
+        changed("levels", to=[LEVEL, LEVEL | {"level": "b"}]),
+        "column 1 has two entries in levels",
+    ),
+    "categories of a column twice": (
+        changed("categories", to=[CODES, CODES]),
+        "column 1 has two entries in categories",
+    ),
+    "levels and categories of a column": (
+        changed("levels", to=[LEVEL]) | {"categories": [CODES]},
+        "levels and in categ",
+    ),
+    "zeros of a column twice": (changed("zero_missing", to=[1, 0, 1]), "column 1 has two entries in zero_missing"),
     "zeros of no column": (changed("zero_missing", to=[7]), "column 7"),
     "columns twice": (changed("columns", to=["other", "other"]), "twice"),
 }
@@ -187,7 +210,7 @@ def mutated(written: str, rng: random.Random) -> str:
 def test_a_damaged_file_is_refused_or_is_a_sound_model_all_the_same() -> None:
     rng = random.Random(0)
     rows = np.random.default_rng(0).normal(size=(5, 2)) * 3
-    written = to_json(hostile_case("x").model)
+    written = json.dumps(sound(), indent=0)
     for _ in range(3000):
         try:
             model = from_json(mutated(written, rng))
@@ -195,6 +218,139 @@ def test_a_damaged_file_is_refused_or_is_a_sound_model_all_the_same() -> None:
             continue
         shares = model.predict_proba(rows[:, : model.rules.n_features])
         assert np.isfinite(shares).all() and np.allclose(shares.sum(axis=1), 1)
+
+
+# The schema, checked by our own means -------------------------------------------------------------------------------
+
+
+def test_our_own_checker_takes_what_the_schema_allows_and_nothing_else() -> None:
+    """Against the validator of another project, on files changed at random places."""
+    rng, meant = np.random.default_rng(0), jsonschema.Draft202012Validator(schema())
+    texts = [to_json(case.model) for case in (*cases()[:20], named_case()[0], text_case()[0])]
+    taken = 0
+    for number in range(3000):
+        written = json.loads(changed_json(rng, texts[number % len(texts)]))
+        try:
+            json_schema.checker(schema())(written)
+        except json_schema.SchemaMismatch as error:
+            assert not meant.is_valid(written)
+            place = written
+            for step in error.path:
+                place = place[step]
+        else:
+            assert meant.is_valid(written)
+            taken += 1
+    assert 300 < taken < 2700
+
+
+VALUES = [1, 1.0, True, "1", [1], {"a": 1}, None, 1.5, [], {}, -1, 0, [True, 1], [1, 1.0]]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(
+            {"type": kind}
+            for kind in ("integer", "number", "string", "boolean", "array", "object", ["string", "number"])
+        ),
+        *({"const": 1}, {"const": True}, {"enum": ["1", 0]}, {"minimum": 0}, {"exclusiveMinimum": 0}, {"minItems": 1}),
+        *({"uniqueItems": True}, {"items": {"type": "number"}}, {"items": False}, {"required": ["a"]}),
+        *({"properties": {"a": False}}, {"properties": {}, "additionalProperties": False}),
+        *({"if": {"type": "number"}, "then": {"minimum": 1}, "else": {"type": "string"}}, {"if": {"const": 1}}),
+        *({"dependentSchemas": {"a": {"required": ["b"]}}}, {"dependentSchemas": {"a": True}}),
+        *({"$ref": "#/$defs/a", "minimum": 0, "$defs": {"a": {"type": "integer"}}}, {"description": "anything"}),
+    ],
+    ids=str,
+)
+def test_each_keyword_means_what_it_says(part: dict[str, Any]) -> None:
+    check, meant = json_schema.checker(part), jsonschema.Draft202012Validator(part)
+    for value in VALUES:
+        with nullcontext() if meant.is_valid(value) else pytest.raises(json_schema.SchemaMismatch):
+            check(value)
+
+
+def test_a_keyword_that_nobody_checks_is_an_error_of_the_schema() -> None:
+    for part in ({"pattern": "a"}, {"items": {"maxItems": 1}}, {"properties": {}, "additionalProperties": {}}):
+        with pytest.raises(NotImplementedError):
+            json_schema.checker(part)
+
+
+def test_a_file_is_checked_much_faster_than_by_an_interpreter_of_schemas() -> None:
+    written = json.loads(to_json(many_rules(500).model))
+    ours, theirs = json_schema.checker(schema()), jsonschema.Draft202012Validator(schema())
+
+    def seconds(check: Any) -> float:
+        start = time.process_time()
+        check(written)
+        return time.process_time() - start
+
+    assert 5 * min(seconds(ours) for _ in range(3)) < seconds(theirs.validate)
+
+
+# Damage -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_flipped_bit_is_found_or_changes_nothing() -> None:
+    rng = random.Random(0)
+    texts = [to_json(case.model).encode() for case in (*cases()[:20], named_case()[0], text_case()[0])]
+    refused = 0
+    for number in range(3000):
+        text = texts[number % len(texts)]
+        place, bit = rng.randrange(len(text)), 1 << rng.randrange(8)
+        try:
+            model = from_json(text[:place] + bytes([text[place] ^ bit]) + text[place + 1 :])
+        except InvalidModelFileError:
+            refused += 1
+        else:
+            assert to_json(model).encode() == text
+    assert refused > 2500
+
+
+def test_a_file_that_was_edited_is_refused_unless_that_is_said() -> None:
+    written = to_json(hostile_case("x").model)
+    edited = written.replace('"votes": [3.0', '"votes": [4.0')
+    assert edited != written
+
+    with pytest.raises(InvalidModelFileError, match=r"checksum.*edited=True.*--edited"):
+        from_json(edited)
+    model = from_json(edited, edited=True)
+    assert model.votes[0, 0] == 4
+    assert from_json(to_json(model)).votes[0, 0] == 4
+    by_hand = {key: value for key, value in json.loads(edited).items() if key != "checksum"}
+    assert from_json(json.dumps(by_hand)).votes[0, 0] == 4
+
+
+def test_order_and_spaces_do_not_matter_to_the_checksum() -> None:
+    written = to_json(hostile_case("größer").model)
+    turned = dict(reversed(json.loads(written).items()))
+
+    for text in (json.dumps(turned, indent=4, ensure_ascii=False), json.dumps(turned, separators=(",", ":"))):
+        assert to_json(from_json(text)) == written
+
+
+def test_a_file_from_before_there_were_checksums_is_read() -> None:
+    text = """{"format": "rulecover rules", "version": 1, "written_by": "rulecover 0.1.0.dev0",
+    "answer": {"kind": "classes", "labels": ["no", "yes"], "type": "str"}, "columns": ["age", "colour = red"],
+    "levels": [{"column": 1, "name": "colour", "level": "red"}], "categories": [], "zero_missing": [],
+    "fallback": "closest", "totals": [4.0, 3.0], "base": [0.0, 0.0], "rules": [
+    {"clauses": [{"column": 0, "above": 30.5, "missing": true}, {"column": 1, "above": 0.5, "shown": {"above": 0.0}}],
+     "votes": [3.0, 1.0], "seen": {"sums": [3.0, 1.0], "impurity": 0.375, "cost": 1.0}},
+    {"clauses": [{"column": 0, "up_to": 30.5}], "votes": [1.0, 2.0],
+     "seen": {"sums": [1.0, 2.0], "impurity": 0.4444444444444444, "cost": 1.0}}]}"""
+    rows = pd.DataFrame({"age": [40.0, 20.0], "colour": ["red", "blue"]})
+
+    assert from_json(text).predict(rows).tolist() == ["no", "yes"]
+
+
+def test_a_file_beyond_the_limit_of_size_is_refused_before_it_is_read() -> None:
+    written = to_json(hostile_case("x").model)
+
+    for text in (written, written.encode()):
+        with pytest.raises(InvalidModelFileError, match=r"larger than 0\.0005 MB.*max_size"):
+            from_json(text, max_size=500)
+        assert from_json(text, max_size=len(text)).rules == from_json(text, max_size=None).rules
+    with pytest.raises(InvalidModelFileError, match="larger than 100 MB"):
+        from_json(" " * 100_000_001)
 
 
 def test_an_older_version_is_brought_up_to_date_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,17 @@ def test_numbers_are_read_bit_for_bit(database: Database) -> None:
         texts = [dialect.text(dialect.number(value)) for value in some.tolist()]
 
         assert list(database.rows(f"SELECT {', '.join(texts)}")[0]) == some.tolist()
+
+
+def test_sqlite_reads_no_decimal_that_it_may_read_wrong() -> None:
+    """Decimals of up to 15 digits that are exactly the number stay; all others are written by whole numbers."""
+    dialect = DIALECTS["sqlite"]
+    as_it_is = [0.5, -2.75, 12345678901234.5, 999999999999.125, 2.0**-10]
+    in_parts = [0.1, 123456789012345.5, 1234567890123.125, 1e15 + 0.5, 2.0**-30, 1 / 3]
+    for value in as_it_is:
+        assert f"CAST({abs(value)}e0 AS REAL)" in dialect.text(dialect.number(value))
+    for value in in_parts:
+        assert re.fullmatch(r"\(\s*(CAST\(\d+ AS REAL\)[\s*/]*)+\)", dialect.text(dialect.number(value)))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -11,7 +11,7 @@ import typer
 
 from rulecover.cli.choices import Format, SqlDialect
 from rulecover.cli.errors import CommandError, one_line_errors
-from rulecover.cli.options import Debug, ModelFile, check_out, out_file
+from rulecover.cli.options import MAX_MODEL_SIZE, Debug, Edited, MaxModelSize, ModelFile, check_out, out_file
 
 if TYPE_CHECKING:
     from rulecover.export.model import ScoredRules
@@ -41,6 +41,8 @@ def export(
             show_default=False,
         ),
     ] = None,
+    edited: Edited = False,
+    max_model_size: MaxModelSize = MAX_MODEL_SIZE,
     debug: Debug = False,
 ) -> None:
     """Write a model as SQL, Python, JavaScript, pandas, PMML or ONNX; every one answers as the model does.
@@ -65,7 +67,7 @@ def export(
     from rulecover.cli.model_file import load
     from rulecover.files import whole_file
 
-    rules = load(model).rules
+    rules = load(model, edited=edited, max_megabytes=max_model_size).rules
     if to is Format.ONNX:
         from rulecover.export import to_onnx
 

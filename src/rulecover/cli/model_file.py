@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,20 +15,22 @@ import pandas as pd
 from rulecover.cli.errors import CommandError
 from rulecover.exceptions import InvalidModelFileError
 from rulecover.export.inputs import Coded, Input, Level, Number
-from rulecover.export.json_file import from_json
+from rulecover.export.json_file import MAX_SIZE, from_json
 from rulecover.export.model import ScoredRules
 
 _ONES = {"TRUE": 1, "True": 1, "true": 1, "FALSE": 0, "False": 0, "false": 0}
 _TRUTHS = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 
 
-def load(path: Path) -> Model:
+def load(path: Path, *, edited: bool = False, max_megabytes: float = MAX_SIZE / 1e6) -> Model:
     """The model of a JSON file, or an error that says what is wrong with the file."""
     if str(path) != "-" and (not path.exists() or path.is_dir()):
         raise CommandError(f"there is no file {str(path)!r} here; rulecover fit writes one.")
-    text = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    most = int(max_megabytes * 1e6)
+    with nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as file:
+        text = file.read(most + 1)
     try:
-        return Model(from_json(text))
+        return Model(from_json(text, edited=edited, max_size=most))
     except InvalidModelFileError as error:
         raise CommandError(f"{path}: {error}") from error
 

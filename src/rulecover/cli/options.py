@@ -10,7 +10,7 @@ import typer
 from rulecover.cli.choices import Task
 from rulecover.cli.values import class_weight, number_from, whole_from
 
-DATA, FOREST, RULES, OUTPUT = "The data", "The forest", "The rules", "The output"
+DATA, MODEL, FOREST, RULES, OUTPUT = "The data", "The model", "The forest", "The rules", "The output"
 
 
 def option(panel: str, default: str | bool, text: str, *names: str, **settings: Any) -> Any:
@@ -41,6 +41,23 @@ def out_file(text: str) -> Any:
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model that rulecover fit wrote; - for standard input.")
 ]
+Edited = Annotated[
+    bool,
+    typer.Option(
+        "--edited", help="Take a model file that was edited by hand after it was written.", rich_help_panel=MODEL
+    ),
+]
+MaxModelSize = Annotated[
+    float,
+    typer.Option(
+        parser=number_from(0.0),
+        metavar="MB",
+        help="The largest model file to read, in megabytes.",
+        rich_help_panel=MODEL,
+    ),
+]
+#: What `rulecover.export.from_json` reads unless asked for more, in megabytes.
+MAX_MODEL_SIZE = 100.0
 DataFile = Annotated[
     Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file; - for CSV on standard input.", show_default=False)
 ]

@@ -9,9 +9,12 @@ import typer
 
 from rulecover.cli.errors import one_line_errors
 from rulecover.cli.options import (
+    MAX_MODEL_SIZE,
     OUTPUT,
     DataFile,
     Debug,
+    Edited,
+    MaxModelSize,
     ModelFile,
     Quiet,
     Separator,
@@ -61,6 +64,8 @@ def predict(
     ] = False,
     separator: Separator = None,
     quiet: Quiet = False,
+    edited: Edited = False,
+    max_model_size: MaxModelSize = MAX_MODEL_SIZE,
     debug: Debug = False,
 ) -> None:
     """Answer for every row of a table, a part at a time: it may be larger than the memory.
@@ -82,7 +87,7 @@ def predict(
     from rulecover.cli.model_file import load
     from rulecover.cli.printing import Printer
 
-    loaded, printer, rows = load(model), Printer(quiet=quiet), 0
+    loaded, printer, rows = load(model, edited=edited, max_megabytes=max_model_size), Printer(quiet=quiet), 0
     if interval is not None:
         loaded.check_interval(interval)
     kept = list(dict.fromkeys(keep or []))

@@ -7,8 +7,11 @@ from typing import Annotated
 
 from rulecover.cli.errors import one_line_errors
 from rulecover.cli.options import (
+    MAX_MODEL_SIZE,
     DataFile,
     Debug,
+    Edited,
+    MaxModelSize,
     ModelFile,
     Quiet,
     Separator,
@@ -28,6 +31,8 @@ def report(
     separator: Separator = None,
     out: Annotated[Path, out_file("Where to write the report, as HTML; - for standard output.")] = Path("report.html"),
     quiet: Quiet = False,
+    edited: Edited = False,
+    max_model_size: MaxModelSize = MAX_MODEL_SIZE,
     debug: Debug = False,
 ) -> None:
     """Report on a model: its rules, and its figures on labelled rows that it was not trained on.
@@ -45,7 +50,7 @@ def report(
     from rulecover.cli.printing import Printer
     from rulecover.cli.reporting import summary_of
 
-    summary = summary_of(load(model), data, target, separator)
+    summary = summary_of(load(model, edited=edited, max_megabytes=max_model_size), data, target, separator)
     printer = Printer(quiet=quiet or str(out) == "-")
     printer.notes(summary.notes)
     printer.figures(summary)

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from rulecover.cli.errors import CommandError, one_line_errors
-from rulecover.cli.options import DATA, DataFile, Debug, ModelFile, Separator, check_inputs
+from rulecover.cli.options import (
+    DATA,
+    MAX_MODEL_SIZE,
+    DataFile,
+    Debug,
+    Edited,
+    MaxModelSize,
+    ModelFile,
+    Separator,
+    check_inputs,
+)
 from rulecover.cli.values import whole_from
 
 
@@ -23,6 +33,8 @@ def why(
         ),
     ] = 1,
     separator: Separator = None,
+    edited: Edited = False,
+    max_model_size: MaxModelSize = MAX_MODEL_SIZE,
     debug: Debug = False,
 ) -> None:
     """Tell why a row gets its answer: the rules it meets and their votes, or how the fallback decided.
@@ -38,7 +50,7 @@ def why(
     from rulecover.cli.printing import Printer
     from rulecover.cli.reasons import reasons_in_words
 
-    loaded, before = load(model), 0
+    loaded, before = load(model, edited=edited, max_megabytes=max_model_size), 0
     for part in chunks(data, loaded, keep=(), separator=separator):
         if row <= before + len(part):
             mine = part.iloc[[row - 1 - before]]

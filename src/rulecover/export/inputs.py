@@ -93,4 +93,4 @@ def _texts(values: Array) -> Array:
     if values.dtype.kind not in "mM":
         return values
     known = pd.Series(values)
-    return known.astype(str).astype(object).where(known.notna(), None).to_numpy(dtype=object)
+    return np.asarray(known.astype(str).astype(object).where(known.notna(), None), dtype=object)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -16,6 +18,7 @@ import rulecover
 from rulecover.data.categories import CategorySet
 from rulecover.exceptions import InvalidModelFileError
 from rulecover.export.adapters import scored_rules
+from rulecover.export.json_schema import Check, Json, SchemaMismatch, checker
 from rulecover.export.labels import plain_labels
 from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
 from rulecover.rules.ruleset import Paths, RuleSet
@@ -25,9 +28,10 @@ from rulecover.typing import Floats, Ints
 FORMAT, VERSION = "rulecover rules", 1
 
 #: How a file of an older version becomes one of the next: ``UPGRADES[1]`` will take version 1 to version 2.
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+UPGRADES: dict[int, Callable[[Json], Json]] = {}
 
-Json = dict[str, Any]
+#: How many bytes, or characters of a text, are read unless somebody asks for more.
+MAX_SIZE = 100_000_000
 
 
 @cache
@@ -81,13 +85,22 @@ def to_json(model: Any) -> str:
     }
     if isinstance(rules.evidence, NumericEvidence):
         head["numbers"] = _written_numbers(rules.evidence)
+    each = _written_rules(exported)
+    head["checksum"] = _checksum(head | {"rules": each})
     lines = [f"{_text(key)}: {_text(value)}" for key, value in head.items()]
-    lines.append('"rules": [\n' + ",\n".join(map(_text, _written_rules(exported))) + "\n]")
+    lines.append('"rules": [\n' + ",\n".join(map(_text, each)) + "\n]")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _text(value: Any) -> str:
     return json.dumps(value, allow_nan=False)
+
+
+def _checksum(content: Json) -> str:
+    """A digest of all that a file says; in which order, and with what spaces between, does not matter."""
+    known = {key: value for key, value in content.items() if key != "checksum"}
+    canonical = json.dumps(known, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
 
 
 def _written_answer(model: ScoredRules) -> Json:
@@ -183,12 +196,32 @@ def _written_comparison(paths: Paths, c: int) -> Json:
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
-def from_json(text: str | bytes) -> ScoredRules:
+def from_json(text: str | bytes, *, edited: bool = False, max_size: int | None = MAX_SIZE) -> ScoredRules:
     """The model that `to_json` wrote, or an error that says what is wrong with the text.
 
     Every version of the format that was ever written can be read.
+
+    Parameters
+    ----------
+    text
+        What `to_json` gave.
+    edited
+        Whether to take a file that does not match its checksum, since it was edited by hand; a file without a checksum
+        is taken in any case.
+    max_size
+        The largest size to read, in bytes or characters; ``None`` for no limit.
     """
+    if max_size is not None and len(text) > max_size:
+        raise InvalidModelFileError(
+            f"the file is larger than {max_size / 1e6:g} MB, the most that is read; give max_size to from_json, or "
+            "--max-model-size on the command line, to read it."
+        )
     written = _checked(_parsed(text))
+    if not edited and "checksum" in written and written["checksum"] != _checksum(written):
+        raise InvalidModelFileError(
+            "the file does not match its checksum: it is damaged, or was edited by hand. Write it again; or, if the "
+            'edit was meant, delete its "checksum", or pass edited=True to from_json, --edited on the command line.'
+        )
     for version in range(written["version"], VERSION):
         written = UPGRADES[version](written)
     try:
@@ -211,16 +244,19 @@ def _refused(name: str) -> None:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> Json:
-    if len(dict(pairs)) < len(pairs):
+    found = dict(pairs)
+    if len(found) < len(pairs):
         raise ValueError(f"a name occurs twice among {[name for name, _ in pairs][:10]}")
-    return dict(pairs)
+    return found
+
+
+@cache
+def _check(version: int) -> Check:
+    return checker(schema(version))
 
 
 def _checked(written: Any) -> Json:
     """The parsed file, if the schema of its version has nothing against it."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
     if not isinstance(written, dict) or written.get("format") != FORMAT:
         raise InvalidModelFileError(f'this is no file of rules: it does not say "format": "{FORMAT}".')
     version = written.get("version")
@@ -229,10 +265,11 @@ def _checked(written: Any) -> Json:
             f"the file is of version {version!r}, and this rulecover reads versions 1 to {VERSION}; "
             "update rulecover to read a newer one."
         )
-    error = best_match(Draft202012Validator(schema(version)).iter_errors(written))
-    if error is not None:
-        where = "/".join(map(str, error.absolute_path)) or "the file"
-        raise InvalidModelFileError(f"this is no sound file of rules: in {where}, {error.message[:200]}.")
+    try:
+        _check(version)(written)
+    except SchemaMismatch as error:
+        where = "/".join(map(str, error.path)) or "the file"
+        raise InvalidModelFileError(f"this is no sound file of rules: in {where}, {error}.") from error
     return written
 
 
@@ -246,8 +283,10 @@ def _model(written: Json) -> ScoredRules:
     if isinstance(answer, Mean) and answer.squares and rules.evidence is None:
         raise ValueError("rules that know squares must say what numbers they have met.")
     categories = written.get("categories", [])
-    columns = _places(categories, rules.n_features).tolist()
-    zeros = _places([{"column": f} for f in written.get("zero_missing", [])], rules.n_features).tolist()
+    columns = _distinct_places("categories", categories, rules.n_features)
+    zeros = _distinct_places("zero_missing", [{"column": f} for f in written.get("zero_missing", [])], rules.n_features)
+    for f in rules.levels.keys() & set(columns):
+        raise ValueError(f"column {f} has entries in levels and in categories; leave one out.")
     names = {f: tuple(each["labels"]) for f, each in zip(columns, categories, strict=True)}
     return ScoredRules(
         replace(rules, categories=dict(names), zero_missing=tuple(zeros)),
@@ -318,6 +357,15 @@ def _places(clauses: list[Json], n_columns: int) -> Ints:
     return np.array(places, dtype=np.intp)
 
 
+def _distinct_places(what: str, entries: list[Json], n_columns: int) -> list[int]:
+    """The columns of entries, no two of which may be of the same."""
+    places: list[int] = _places(entries, n_columns).tolist()
+    twice = [place for place, times in Counter(places).items() if times > 1]
+    if twice:
+        raise ValueError(f"column {twice[0]} has two entries in {what}; leave one out.")
+    return places
+
+
 def _bounds(clauses: list[Json]) -> tuple[Floats, Floats]:
     only = np.array(["only_missing" in clause for clause in clauses], dtype=bool)
     above = np.array([clause.get("above", -np.inf) for clause in clauses], dtype=np.float64)
@@ -348,9 +396,8 @@ def _categories(clauses: list[Json]) -> tuple[Ints, tuple[CategorySet, ...]]:
 
 
 def _levels(written: list[Json], n_columns: int) -> dict[int, tuple[str, str]]:
-    return dict(
-        zip(_places(written, n_columns).tolist(), [(level["name"], level["level"]) for level in written], strict=True)
-    )
+    places = _distinct_places("levels", written, n_columns)
+    return dict(zip(places, [(level["name"], level["level"]) for level in written], strict=True))
 
 
 def _paths(rules: list[Json], n_columns: int) -> Paths | None:
