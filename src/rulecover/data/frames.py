@@ -97,10 +97,8 @@ def numbers(values: Array, name: str, labels: Sequence[Any] | None = None) -> Fl
     if labels is not None:
         return codes(values, labels)
     check_kind(np.asarray(values), f"column {name!r}")
-    try:
-        return np.asarray(values).astype(np.float64)
-    except (TypeError, ValueError):
-        return _numbers_of_objects(values, name)
+    plain = np.asarray(values).dtype.kind in "biuf"  # of texts, numpy takes "1_000" for a number
+    return np.asarray(values).astype(np.float64) if plain else _numbers_of_objects(values, name)
 
 
 def check_kind(values: Any, what: str) -> None:
