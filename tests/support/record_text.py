@@ -14,7 +14,7 @@ import numpy as np
 _PASSING = (
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x…"),
     (re.compile(r"\brulecover\.(\w+\.)+(?=[A-Z])"), "rulecover.…."),
-    (re.compile(r"\b\d+:\d\d:\d\d\b"), "H:MM:SS"),
+    (re.compile(r"(\b\d+|-):(\d\d|--):(\d\d\b|--)"), "H:MM:SS"),
     (re.compile(r"\b\d+(\.\d+)? ?(s|seconds)\b"), "… s"),
 )
 
