@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import typer
 
 from rulecover.exceptions import RulecoverError
+from rulecover.files import is_stream
 from rulecover.show.text import printable
 
 
@@ -19,6 +21,9 @@ class CommandError(RulecoverError):
 
 def require_folder(path: Path) -> None:
     """Raises before any work is done if the file could not be written for want of a folder that takes it."""
+    if is_stream(path) and not path.is_dir():
+        return
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path
     if not path.parent.is_dir():
         raise CommandError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first.")
     if path.is_dir():

@@ -6,7 +6,7 @@ from typing import Any
 
 from rulecover.cli import explain_options as of
 from rulecover.cli.choices import Method
-from rulecover.cli.errors import one_line_errors, require_folder
+from rulecover.cli.errors import one_line_errors
 from rulecover.cli.method import chosen_method
 from rulecover.cli.options import (
     ClassWeights,
@@ -19,6 +19,7 @@ from rulecover.cli.options import (
     Separator,
     Target,
     TaskOption,
+    check_out,
 )
 
 
@@ -73,7 +74,7 @@ def explain(
       rulecover explain houses.csv -t price
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     if report is not None:
-        require_folder(report)
+        check_out(report, data, option="--report")
     cover: dict[str, Any] = {
         "solver": solver and solver.value,
         "demand": demand,

@@ -56,7 +56,7 @@ def export(
       rulecover export model.json --to onnx --out rules.onnx
       rulecover export model.json --to sentences
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
-    check_out(out)
+    check_out(out, model)
     if to is Format.SQL and dialect is None:
         raise CommandError(f"name the database by --dialect: {', '.join(SqlDialect)}.")
     if to is not Format.SQL and (dialect or keep or table != _TABLE):

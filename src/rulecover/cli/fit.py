@@ -10,6 +10,7 @@ import typer
 from rulecover.cli import fit_options as of
 from rulecover.cli.choices import Trainer
 from rulecover.cli.errors import one_line_errors
+from rulecover.cli.header import check_is_table
 from rulecover.cli.options import (
     FOREST,
     ClassWeights,
@@ -23,6 +24,7 @@ from rulecover.cli.options import (
     Target,
     TaskOption,
     check_out,
+    is_stdout,
     out_file,
 )
 from rulecover.cli.trainers import given_options
@@ -113,7 +115,8 @@ def fit(
       rulecover fit titanic.parquet -t survived --method rcboost --calls 30
       rulecover fit titanic.csv -t survived --method path --max-rules 10 --forbid sex
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
-    check_out(out)
+    check_is_table(data)
+    check_out(out, data, model, keep)
     options = given_options(method, context.params, trained=model is not None)
 
     from rulecover.cli.booster import booster_columns
@@ -122,7 +125,7 @@ def fit(
     from rulecover.cli.tables import labelled_table
     from rulecover.cli.training import Training, saved, trained
 
-    printer = Printer(quiet=quiet or str(out) == "-")
+    printer = Printer(quiet=quiet or is_stdout(out))
     columns = for_forests(max_levels) if model is None else booster_columns(model)
     table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator, task=task)
     training = Training(method.value, options, seed=seed, jobs=jobs, source=model)

@@ -30,6 +30,12 @@ def is_model(path: Path) -> bool:
         return b'"rulecover rules"' in file.read(200)
 
 
+def check_is_table(path: Path) -> None:
+    """Raises if there is a model where a table should be."""
+    if is_model(path):
+        raise CommandError(f"{path} is a model, not a table; rulecover predict and why take it with a table.")
+
+
 def read_header(path: Path, separator: str | None) -> Header:
     """The header, or an error that says what is wrong with the file."""
     if not path.exists() or path.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -141,9 +142,30 @@ def check_inputs(model: Path, data: Path) -> None:
         raise CommandError(f"{data} is a model and no table; the model comes first, then the data, so {way}.")
 
 
-def check_out(out: Path) -> None:
-    """Raises before any work is done if the file could not be written for want of a folder."""
-    from rulecover.cli.errors import require_folder
+def check_out(out: Path, *inputs: Path | None, option: str = "--out") -> None:
+    """Raises before any work is done if the file could not be written, or is one of those that are read."""
+    from rulecover.cli.errors import CommandError, require_folder
 
-    if str(out) != "-":
-        require_folder(out)
+    if str(out) == "-":
+        return
+    require_folder(out)
+    if any(_is_same_file(out, each) for each in inputs if each is not None):
+        raise CommandError(
+            f"{option} {str(out)!r} is read by this command, and would be overwritten; name another file."
+        )
+
+
+def _is_same_file(out: Path, read: Path) -> bool:
+    """Whether both are one file, by whatever names; pipes and devices are not files, and - is standard input."""
+    try:
+        there = os.fstat(0) if str(read) == "-" else read.stat()
+        return out.is_file() and os.path.samestat(out.stat(), there)
+    except OSError:
+        return False
+
+
+def is_stdout(out: Path) -> bool:
+    """Whether the result goes to standard output, where nothing else may be said then."""
+    from rulecover.files import is_standard_output
+
+    return str(out) == "-" or is_standard_output(out)

@@ -80,7 +80,7 @@ def predict(
       zcat new.csv.gz | rulecover predict model.json - | head
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     check_inputs(model, data)
-    check_out(out)
+    check_out(out, model, data)
 
     from rulecover.cli.answers import answers, written_to
     from rulecover.cli.chunks import chunks

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from rulecover.cli.options import is_stdout
 from rulecover.report.report import report_html, write_report
 from rulecover.report.summary import Summary
 from rulecover.report.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
@@ -99,7 +100,7 @@ class Printer:
 
     def report(self, summary: Summary, path: Path) -> None:
         """Writes the HTML report and says where it is; - is standard output."""
-        if str(path) == "-":
+        if is_stdout(path):
             sys.stdout.write(report_html(summary))
             return
         write_report(summary, path)

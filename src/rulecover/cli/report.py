@@ -18,6 +18,7 @@ from rulecover.cli.options import (
     Target,
     check_inputs,
     check_out,
+    is_stdout,
     out_file,
 )
 
@@ -44,14 +45,14 @@ def report(
       rulecover report model.json held-out.csv --target survived --out report.html
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     check_inputs(model, data)
-    check_out(out)
+    check_out(out, model, data)
 
     from rulecover.cli.model_file import load
     from rulecover.cli.printing import Printer
     from rulecover.cli.reporting import summary_of
 
     summary = summary_of(load(model, edited=edited, max_megabytes=max_model_size), data, target, separator)
-    printer = Printer(quiet=quiet or str(out) == "-")
+    printer = Printer(quiet=quiet or is_stdout(out))
     printer.notes(summary.notes)
     printer.figures(summary)
     printer.report(summary, out)

@@ -127,6 +127,11 @@ def study(
       rulecover study mirco --data DIR --datasets wine,seeds --jobs 2
       rulecover study all --data DIR --out results --resume
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    if data is not None and data.exists() and out.exists() and out.samefile(data):
+        raise CommandError(
+            f"--out and --data are one folder, {str(out)!r}, and tables could overwrite data; name another --out."
+        )
+
     from rulecover.cli.studying import make_tables, run_study
 
     if which is Which.TABLES:

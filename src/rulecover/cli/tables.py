@@ -14,7 +14,7 @@ from rulecover.cli.chunks import PARQUET, parquet
 from rulecover.cli.csv_data import Table, labelled, read_frame
 from rulecover.cli.encoding import ColumnsOf
 from rulecover.cli.errors import CommandError
-from rulecover.cli.header import Header, checked_names, checked_target, is_model, read_header
+from rulecover.cli.header import Header, check_is_table, checked_names, checked_target, read_header
 
 
 def labelled_table(
@@ -29,8 +29,7 @@ def labelled_table(
     """The table, or an error that says what is wrong with it and what to do."""
     if str(path) == "-":
         return _from_stdin(target, drop=drop, columns=columns, separator=separator, task=task)
-    if is_model(path):
-        raise CommandError(f"{path} is a model, not a table; rulecover predict and why take it with a table.")
+    check_is_table(path)
     if path.suffix.lower() in PARQUET:
         frame = _parquet_frame(path)
         header = Header(path, tuple(checked_names(list(map(str, frame.columns)), path)), "")

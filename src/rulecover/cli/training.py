@@ -15,6 +15,7 @@ import rulecover
 from rulecover.cli.choices import Task
 from rulecover.cli.csv_data import Table, count
 from rulecover.cli.errors import CommandError
+from rulecover.cli.options import is_stdout
 from rulecover.cli.pipeline import Forest, trained_forest
 from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.settings import class_weight, settings_of, with_preset
@@ -128,7 +129,7 @@ def _forest(table: Table, training: Training, bars: Bars) -> Any:
 
 def saved(model: ScoredRules, out: Path, printer: Printer) -> None:
     """Writes the model as JSON, whole or not at all, and shows its rules."""
-    if str(out) == "-":
+    if is_stdout(out):
         sys.stdout.write(to_json(model))
         return
     with whole_file(out) as file:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rulecover.exceptions import StudyError
+from rulecover.files import whole_file
 from rulecover.study.comparison import side_by_side
 from rulecover.study.datasets import DATASETS, Data
 from rulecover.study.paper import of_one_seed, shown_seed
@@ -129,5 +130,6 @@ def _draw(frame: Any, folder: Path) -> list[str]:
     if {"RCB", "iniDT"} <= models:
         axes["rcboost_accuracy"] = figures.rcboost_plot(frame)
     for name, ax in axes.items():
-        ax.figure.savefig(folder / f"{name}.png", dpi=150)
+        with whole_file(folder / f"{name}.png", binary=True) as image:
+            ax.figure.savefig(image, dpi=150, format="png")
     return [f"{name}.png" for name in axes]

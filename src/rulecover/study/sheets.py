@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rulecover.files import whole_file
 from rulecover.show.grid import latex_escaped, markdown_row
 from rulecover.show.spreadsheet import csv_text
 
@@ -66,9 +67,9 @@ class Sheet:
 
     def write(self, folder: Path) -> None:
         """Three files, one a format."""
-        (folder / f"{self.name}.md").write_text(self.markdown(), encoding="utf-8")
-        (folder / f"{self.name}.tex").write_text(self.latex(), encoding="utf-8")
-        (folder / f"{self.name}.csv").write_text(csv_text(self.numbers), encoding="utf-8")
+        for kind, text in (("md", self.markdown()), ("tex", self.latex()), ("csv", csv_text(self.numbers))):
+            with whole_file(folder / f"{self.name}.{kind}") as file:
+                file.write(text)
 
 
 def _line(cells: Sequence[str]) -> str:
