@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from rulecover.plot.canvas import (
     axes_or_new,
     bare,
     colour,
+    inches_of,
+    label_bars,
     legend_above,
     needs,
     panel,
@@ -105,21 +108,20 @@ def explanation(model: Any, X: Any, row: int = 0, *, ax: Any = None) -> Any:
     if not -len(X) <= row < len(X):
         raise IndexError(f"there is no row {row}: X has {len(X)} rows, counted from 0.")
     told = model.why(X[row:][:1])
-    ax = axes_or_new(ax, 8.0, 1.4 + 0.42 * len(told))
+    who = zip(told["rule"].tolist(), told["text"].tolist(), strict=True)
+    labels = [rule_label(text or "all training rows", j) for j, text in who]
+    ax = axes_or_new(ax, 8.0, 1.6 + inches_of(labels))
     for_classes = [name for name in told.columns if name.startswith(_VOTES)]
     answer = told["prediction"].iloc[0]
     if for_classes and (told[for_classes].to_numpy() >= 0).all():
-        _stacked(ax, told, for_classes)
+        lines = _stacked(ax, told, for_classes)
     else:
+        lines = 0
         column = f"{_VOTES}{answer}" if for_classes else next(c for c in ("vote", "adds", "value") if c in told)
         _signed(ax, told[column].to_numpy(dtype=np.float64))
         ax.set_xlabel(plain(f"votes for {answer}" if for_classes else _SAID[column], 60))
-    who = zip(told["rule"].tolist(), told["text"].tolist(), strict=True)
-    names = [rule_label(text or "all training rows", j) for j, text in who]
-    ax.set_yticks(np.arange(len(told)), labels=names)
-    ax.invert_yaxis()
-    ax.tick_params(axis="y", labelsize="small", length=0)
-    ax.set_title(_headline(told, answer), loc="left", pad=24 if for_classes else 6)
+    label_bars(ax, labels)
+    ax.set_title(_headline(told, answer), loc="left", pad=8 + 16 * lines)  # above the lines of the legend
     bare(ax)
     return ax
 
@@ -130,17 +132,18 @@ _SAID = {"vote": "adds to the answer", "adds": "adds to the answer", "value": "m
 def _headline(told: Any, answer: Any) -> str:
     by = f", by {told['decided_by'].iloc[0]}" if "decided_by" in told else ""
     shown = f"{answer:.6g}" if isinstance(answer, float) else answer
-    return plain(f"answer: {shown}{by}", 80)
+    return "\n".join(textwrap.wrap(plain(f"answer: {shown}{by}", 80), 36))
 
 
-def _stacked(ax: Any, told: Any, columns: list[str]) -> None:
+def _stacked(ax: Any, told: Any, columns: list[str]) -> int:
+    """Draws the votes for each class; returns the lines of the legend."""
     left = np.zeros(len(told))
     for k, name in enumerate(columns):
         votes = told[name].to_numpy(dtype=np.float64)
         ax.barh(np.arange(len(told)), votes, left=left, height=0.7, color=colour(k))
         left = left + votes
     ax.set_xlabel("votes")
-    legend_above(ax, [name.removeprefix(_VOTES) for name in columns], [colour(k) for k in range(len(columns))])
+    return legend_above(ax, [name.removeprefix(_VOTES) for name in columns], [colour(k) for k in range(len(columns))])
 
 
 def _signed(ax: Any, votes: Any) -> None:

@@ -13,6 +13,9 @@ from rulecover.plot.canvas import (
     class_names,
     classes_of,
     colour,
+    inches_of,
+    inches_of_axes,
+    label_bars,
     legend_above,
     plain,
     rule_label,
@@ -56,7 +59,8 @@ def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
             "the rules have met no data, and nothing is known of their rows; take those of a fitted model."
         )
     shown = rules[:max_rules]
-    ax = axes_or_new(ax, 8.0, 1.3 + 0.42 * len(shown))
+    labels = [rule_label(rule.text, j) for j, rule in enumerate(shown)]
+    ax = axes_or_new(ax, 8.0, 1.3 + inches_of(labels))
     at = np.arange(len(shown))
     support = seen.samples[: len(shown)]
     classes = classes_of(rules)
@@ -67,14 +71,21 @@ def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
     else:
         ax.barh(at, support, height=0.7, color=COLOURS[0])
         notes = [f"{float(rule.prediction):.4g} ± {rule.spread or 0.0:.2g}" for rule in shown]
-    for place, (width, note) in enumerate(zip(support, notes, strict=True)):
-        ax.annotate(f"{amount(float(width))}, {note}", (width, place), (4, 0), textcoords="offset points", va="center")
-    ax.tick_params(axis="y", labelsize="small", length=0)
-    ax.set_yticks(at, labels=[rule_label(rule.text, j) for j, rule in enumerate(shown)])
-    ax.set(xlabel="training rows", xlim=(0, 1.25 * support.max(initial=1.0)))
-    ax.invert_yaxis()
+    ax.set(xlabel="training rows")
+    label_bars(ax, labels)
+    _write_after(ax, support, [f"{amount(width)}, {note}" for width, note in zip(support.tolist(), notes, strict=True)])
     bare(ax)
     return ax
+
+
+def _write_after(ax: Any, ends: Any, notes: list[str]) -> None:
+    """A note after each bar, and an axis that is long enough for all of them."""
+    whole, longest = 72 * inches_of_axes(ax)[0], ends.max(initial=1.0)
+    for place, (end, note) in enumerate(zip(ends.tolist(), notes, strict=True)):
+        text = ax.annotate(note, (end, place), (4, 0), textcoords="offset points", va="center")
+        room = whole - 72 / ax.figure.dpi * text.get_window_extent().width - 12
+        longest = max(longest, end * whole / max(room, whole / 4))
+    ax.set_xlim(0, 1.05 * longest)
 
 
 def _stacked(ax: Any, at: Any, sums: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -68,18 +69,56 @@ def plain(text: object, longest: int = 60) -> str:
 
 
 def rule_label(text: str, j: int, width: int = 44) -> str:
-    """The number of a rule (none below 0) and its condition, on two lines at most."""
+    """The number of a rule (none below 0) and its whole condition, on as many lines as it takes."""
     lines = textwrap.wrap(printable(text), width, break_long_words=True)
-    shown = "\n".join(plain(line, width) for line in lines[:2]) + ("…" if len(lines) > 2 else "")
+    shown = "\n".join(plain(line, width) for line in lines)
     return shown if j < 0 else f"{j}   {shown}"
 
 
-def legend_above(ax: Any, names: Sequence[str], colours: Sequence[str]) -> None:
-    """Names and colours in a line above the axes."""
+def inches_of(labels: Sequence[str]) -> float:
+    """The height of as many bars with labels such as these, none of which touches the next."""
+    return len(labels) * (0.16 + 0.14 * max((label.count("\n") + 1 for label in labels), default=1))
+
+
+def label_bars(ax: Any, labels: Sequence[str]) -> None:
+    """Labels horizontal bars from top to bottom, in letters that are small enough for the height of the axes."""
+    room = 72 * inches_of_axes(ax)[1] / max(1, len(labels))
+    lines = max((label.count("\n") + 1 for label in labels), default=1)
+    ax.set_yticks(range(len(labels)), labels=labels)
+    ax.tick_params(axis="y", labelsize=min(8.3, room / (1.3 * lines)), length=0)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+
+
+def inches_of_axes(ax: Any) -> tuple[float, float]:
+    """The width and the height of the axes as they will be drawn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the layout says of an unfinished figure
+        ax.figure.canvas.figure.draw_without_rendering()
+    size = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+    return float(size.width), float(size.height)
+
+
+def legend_above(ax: Any, names: Sequence[str], colours: Sequence[str]) -> int:
+    """Names and colours above the axes, as many side by side as there is room for; returns the number of lines."""
     from matplotlib.patches import Patch
 
-    handles = [Patch(color=each, label=plain(name, 24)) for name, each in zip(names, colours, strict=True)]
-    ax.legend(handles=handles, loc="lower right", bbox_to_anchor=(1, 1.0), ncols=4, frameon=False, borderaxespad=0.2)
+    shown = [plain(name, 24) for name in names]
+    widest = 0.09 * max(map(len, shown)) + 0.65  # in inches
+    columns = int(min(4, max(1, inches_of_axes(ax)[0] // widest)))
+    handles = [Patch(color=each, label=name) for name, each in zip(shown, colours, strict=True)]
+    _above(ax, handles, columns, loc="lower right", bbox_to_anchor=(1, 1.0))
+    return -(-len(shown) // columns)
+
+
+def lines_above(ax: Any) -> None:
+    """The names of the lines above the axes, where no line runs through them."""
+    handles, names = ax.get_legend_handles_labels()
+    columns = 2 if inches_of_axes(ax)[0] > 0.18 * max(map(len, names)) + 1.3 else 1
+    _above(ax, handles, columns, loc="lower left", bbox_to_anchor=(0, 1.0))
+
+
+def _above(ax: Any, handles: Sequence[Any], columns: int, **place: Any) -> None:
+    ax.legend(handles=handles, ncols=columns, frameon=False, borderaxespad=0.2, **place)
 
 
 def bare(ax: Any, *sides: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, needs, panel
+from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, lines_above, needs, panel
 
 #: Models of so many sizes at most are asked.
 _SIZES = 40
@@ -50,9 +50,9 @@ def coverage(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     marker = {"marker": "o", "markersize": 3.5}
     ax.plot(sizes, covered, color=QUIET, label="rows covered", **marker)
     ax.plot(sizes, scores, color=COLOURS[0], label="accuracy" if hasattr(model, "classes_") else "R²", **marker)
-    ax.set(xlabel="rules", ylabel="share", ylim=(min(0.0, *scores), 1.03))
+    ax.set(xlabel="rules", ylabel="share", ylim=(min(0.0, *(score - 0.03 for score in scores)), 1.03))
     ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.legend(frameon=False, loc="lower right")
+    lines_above(ax)
     bare(ax)
     return ax
 
@@ -84,6 +84,8 @@ def path(model: Any, *, ax: Any = None) -> Any:
     ax = axes_or_new(ax)
     table, size = needs(model, "path_", "RulePathClassifier and RulePathRegressor"), model.n_rules_
     sizes = table.index.to_numpy()
+    if len(sizes) > 2 and size > 0:  # the score without any rule would take most of the room
+        table, sizes = table.iloc[1:], sizes[1:]
     ax.plot(sizes, table["train_score"], color=QUIET, label="training rows")
     if "cv_score" in table:
         score, error = table["cv_score"], table["cv_se"]
@@ -93,11 +95,8 @@ def path(model: Any, *, ax: Any = None) -> Any:
         ax.axhline(model.model_score_, color=COLOURS[2], linestyle="--", label="source model, cross-validated")
     ax.axvline(size, color="black", linestyle=":", label=f"{size} {'rule' if size == 1 else 'rules'} taken")
     ax.set(xlabel="rules", ylabel="accuracy" if hasattr(model, "classes_") else "R²")
-    if len(sizes) > 2:  # the score without any rule would take most of the room
-        lowest = table[[name for name in ("train_score", "cv_score") if name in table]].iloc[1:].min().min()
-        ax.set_ylim(bottom=lowest - 0.05 * (ax.get_ylim()[1] - lowest))
     ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.legend(frameon=False)
+    lines_above(ax)
     bare(ax)
     return ax
 

@@ -6,8 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from rulecover.plot.canvas import MARKS, axes_or_new, bare, class_names, classes_of, colour, legend_above, plain
+from rulecover.data.frames import is_frame, matrix
+from rulecover.plot.canvas import (
+    MARKS,
+    axes_or_new,
+    bare,
+    class_names,
+    classes_of,
+    colour,
+    inches_of_axes,
+    legend_above,
+    plain,
+)
 from rulecover.rules.features import feature_use
 from rulecover.typing import Bools, Floats, Ints
 
@@ -16,6 +28,9 @@ if TYPE_CHECKING:
 
 #: Beyond this many the numbers of the rules are left out.
 _NUMBERED = 25
+
+#: Between a rectangle and its number, in pixels.
+_PADDING = 4
 
 
 def rectangles(
@@ -52,7 +67,7 @@ def rectangles(
     pair = _pair(rules, features)
     ax = axes_or_new(ax, 6.2, 5.4)
     boxes = _boxes(rules, pair)
-    points = None if X is None else np.asarray(rules.check_columns(X)[:, pair], dtype=np.float64)
+    points = None if X is None else _points_of(rules, X, pair)
     view = _view(boxes, points)
     _gap(ax, boxes, view)
     _rules(ax, rules, np.clip(boxes, view[:, :1], view[:, 1:]), pair)
@@ -64,7 +79,17 @@ def rectangles(
     names = [plain(rules.feature_names[f], 40) for f in pair]
     ax.set(xlim=view[0], ylim=view[1], xlabel=names[0], ylabel=names[1])
     bare(ax)
+    if len(rules) <= _NUMBERED:
+        _number(ax, np.clip(boxes, view[:, :1], view[:, 1:]))
     return ax
+
+
+def _points_of(rules: RuleSet, X: Any, pair: Sequence[int]) -> Floats:
+    """Both columns of X, whether rules use them or not."""
+    if is_frame(X):
+        return matrix(X, rules.feature_names, pair, rules.categories)[:, pair]
+    columns = rules.check_columns(X)[:, pair]
+    return np.asarray(columns.toarray() if issparse(columns) else columns, dtype=np.float64)
 
 
 def _pair(rules: RuleSet, features: Sequence[int | str] | None) -> list[int]:
@@ -141,8 +166,33 @@ def _rules(ax: Any, rules: RuleSet, boxes: Floats, pair: Sequence[int]) -> None:
         place = {"xy": (x0, y0), "width": x1 - x0, "height": y1 - y0}
         ax.add_patch(Rectangle(**place, facecolor=shade, alpha=0.16, edgecolor="none"))
         ax.add_patch(Rectangle(**place, fill=False, edgecolor=shade, linewidth=1.5, linestyle=style))
-        if len(rules) <= _NUMBERED:
-            ax.annotate(f"rule {j}", (x0, y1), (4, -4), textcoords="offset points", va="top", fontsize=9, color="0.2")
+
+
+def _number(ax: Any, boxes: Floats) -> None:
+    """Names each rule in its rectangle, near its upper left corner, and none over another; small rectangles first."""
+    inches_of_axes(ax)  # lays out the figure
+    style = {"ha": "left", "va": "bottom", "fontsize": 9, "color": "0.2"}
+    texts = [ax.text(*box[:, 0], f"rule {j}", **style) for j, box in enumerate(boxes)]
+    taken = np.empty((0, 2, 2))
+    for j in np.argsort((boxes[:, :, 1] - boxes[:, :, 0]).prod(axis=1), kind="stable"):
+        size = np.array(texts[j].get_window_extent().size)
+        spots = _spots(ax.transData.transform(boxes[j].T), size, np.array(ax.bbox.get_points()))
+        mine = np.stack([spots, spots + size], axis=2)  # spots x 2 directions x 2 ends
+        apart = (mine[:, None, :, 1] <= taken[:, :, 0]) | (taken[:, :, 1] <= mine[:, None, :, 0])
+        free = np.flatnonzero(np.all(np.any(apart, axis=2), axis=1))
+        if not free.size:
+            texts[j].remove()
+            continue
+        texts[j].set_position(ax.transData.inverted().transform(spots[free[0]]))
+        taken = np.concatenate([taken, mine[free[:1]]])
+
+
+def _spots(box: Floats, size: Floats, axes: Floats) -> Floats:
+    """Lower left corners for a text of this size inside a box, in pixels; those near its upper left corner first."""
+    low = np.clip(box[0] + _PADDING, axes[0], axes[1] - size)
+    high = np.maximum(np.clip(box[1] - size - _PADDING, axes[0], axes[1] - size), low)
+    x, y = (spot.ravel() for spot in np.meshgrid(*np.linspace(low, high, 24).T))
+    return np.column_stack([x, y])[np.argsort(x - low[0] + high[1] - y, kind="stable")]
 
 
 def _best(rules: RuleSet) -> Ints:
