@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rulecover.cli.chunks import PARQUET, parquet
+from rulecover.cli.chunks import PARQUET, Part, parquet
 from rulecover.cli.model_file import Model
 from rulecover.export.conditions import Script
 from rulecover.export.model import Classes
@@ -48,10 +48,10 @@ class Answers:
         return pd.concat([self.kept.reset_index(drop=True), answers], axis=1)
 
 
-def answers(model: Model, table: Any, *, keep: Sequence[str], first: int, interval: float | None = None) -> Answers:
+def answers(model: Model, part: Part, *, first: int, interval: float | None = None) -> Answers:
     """The answers for a part of a table, whose first row has this number."""
     rules = model.rules
-    X = model.rows(table, first)
+    X = model.rows(part.table, first)
     tally, missed = rules.tally(X)
     covered = rules.apply(X).toarray()
     places, which = distinct([*_words(covered), *tally.T, missed])
@@ -59,7 +59,7 @@ def answers(model: Model, table: Any, *, keep: Sequence[str], first: int, interv
     if interval is not None:
         for place, (name, ends) in enumerate(zip(ENDS, rules.predict_interval(X[places], interval).T, strict=True)):
             said.insert(1 + place, name, ends)
-    return Answers(table[list(keep)], said, which)
+    return Answers(part.kept, said, which)
 
 
 def _said(model: Model, tally: Floats, missed: Bools, covered: Bools) -> Any:

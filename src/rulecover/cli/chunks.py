@@ -6,8 +6,9 @@ import csv
 import io
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,7 @@ from rulecover.cli.csv_data import NOT_KNOWN
 from rulecover.cli.errors import CommandError
 from rulecover.cli.header import SEPARATORS, checked_names, listed, not_text
 from rulecover.cli.model_file import Model
+from rulecover.cli.verbatim import KeptCells, SharedText, WatchedText, blocks_of
 from rulecover.exceptions import MissingExtraError
 
 #: Cells that are read at a time.
@@ -29,13 +31,36 @@ PARQUET = (".parquet", ".pq")
 _EXACT = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
 
 
-def chunks(path: Path, model: Model, *, keep: Sequence[str], separator: str | None) -> Iterator[Any]:
-    """The columns that a model asks for, and those to keep, a part of the rows at a time."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows of a table.
+
+    Parameters
+    ----------
+    table
+        The columns that were asked for, read as numbers and texts with gaps.
+    kept
+        The columns to keep, as they stand in the file.
+    """
+
+    table: Any
+    kept: Any
+
+
+def chunks(path: Path, model: Model, *, also: Sequence[str] = (), separator: str | None) -> Iterator[Any]:
+    """The columns that a model asks for, and others, a part of the rows at a time."""
+    return (part.table for part in parts(path, model, also=also, separator=separator))
+
+
+def parts(
+    path: Path, model: Model, *, also: Sequence[str] = (), keep: Sequence[str] = (), separator: str | None
+) -> Iterator[Part]:
+    """The same, with columns to keep as they are."""
     if str(path) != "-" and (not path.exists() or path.is_dir()):
         raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
     if path.suffix.lower() in PARQUET:
-        return _parquet_chunks(path, model, keep)
-    return _csv_chunks(path, model, keep, separator)
+        return _parquet_parts(path, [*model.columns, *also], keep, set(model.columns))
+    return _csv_parts(path, model, also, keep, separator)
 
 
 def source_of(path: Path) -> Path:
@@ -43,12 +68,11 @@ def source_of(path: Path) -> Path:
     return Path("standard input") if str(path) == "-" else path
 
 
-def _wanted(names: Sequence[str], model: Model, keep: Sequence[str], source: Path) -> list[str]:
+def _wanted(names: Sequence[str], needed: Sequence[str], of_model: set[str], source: Path) -> list[str]:
     """The columns to read, in the order of the table, if all that are needed are there."""
-    needed = dict.fromkeys([*model.columns, *keep])
     absent = [name for name in needed if name not in names]
     if absent:
-        why = "the model asks for" if absent[0] in model.columns else "was asked for"
+        why = "the model asks for" if absent[0] in of_model else "was asked for"
         raise CommandError(f"{source} has no column {absent[0]!r}, which {why}; it has {listed(names)}.")
     return [name for name in names if name in needed]
 
@@ -56,14 +80,23 @@ def _wanted(names: Sequence[str], model: Model, keep: Sequence[str], source: Pat
 # CSV ----------------------------------------------------------------------------------------------------------------
 
 
-def _csv_chunks(path: Path, model: Model, keep: Sequence[str], separator: str | None) -> Iterator[Any]:
+def _csv_parts(
+    path: Path, model: Model, also: Sequence[str], keep: Sequence[str], separator: str | None
+) -> Iterator[Part]:
     source = source_of(path)
     with _opened(path) as file, warnings.catch_warnings():
         warnings.simplefilter("error", ParserWarning)
         try:
-            names, separator = _header(file, separator, {*model.columns, *keep}, source)
-            wanted = _wanted(names, model, keep, source)
-            yield from _parts(file, separator, names, wanted, [name for name in wanted if name not in model.numbers])
+            names, separator = _header(file, separator, {*model.columns, *also, *keep}, source)
+            _wanted(names, [*model.columns, *also, *keep], set(model.columns), source)
+            wanted = [name for name in names if name in {*model.columns, *also}]
+            texts = [name for name in wanted if name not in model.numbers]
+            if not keep:
+                for table in _tables(file, separator, names, wanted, texts):
+                    yield Part(table, table[[]])
+                return
+            places = {name: names.index(name) for name in keep}
+            yield from _parts_with_kept(path, file, separator, names, wanted=wanted, texts=texts, places=places)
         except (UnicodeDecodeError, csv.Error) as error:
             raise not_text(source) from error
         except (ParserError, ParserWarning) as error:
@@ -71,6 +104,37 @@ def _csv_chunks(path: Path, model: Model, keep: Sequence[str], separator: str | 
             raise CommandError(
                 f"{source} is no proper CSV file: {said} (cells separated by {separator!r}; --separator sets another)."
             ) from error
+
+
+def _parts_with_kept(
+    path: Path,
+    file: IO[str],
+    separator: str,
+    names: Sequence[str],
+    *,
+    wanted: Sequence[str],
+    texts: Sequence[str],
+    places: Mapping[str, int],
+) -> Iterator[Part]:
+    """Kept cells come out of one reading as long as nothing in the file is odd; then they are read apart."""
+    again = path.is_file() and not set(places) & set(wanted)
+    text: WatchedText | SharedText = WatchedText(file, separator) if again else SharedText(file)
+    also = list(places) if again else []
+    apart, before = None if again else KeptCells(text, separator, places), 0
+    with ExitStack() as stack:
+        for table in _tables(text, separator, names, [*wanted, *also], [*texts, *also], as_they_are=also):
+            if apart is None and not text.is_plain:
+                second = stack.enter_context(_opened(path))
+                _header(second, separator, set(names), path)
+                apart = KeptCells(blocks_of(second), separator, places)
+                apart.skip(before)
+            before += len(table)
+            yield Part(table[list(wanted)], _texts(table[list(places)]) if apart is None else apart.take(len(table)))
+
+
+def _texts(kept: Any) -> Any:
+    """Cells as texts, and ``None`` for an empty one."""
+    return kept.astype(object).where(kept.notna() & (kept != ""), None)
 
 
 @contextmanager
@@ -99,8 +163,14 @@ def _cells(text: str, separator: str) -> list[str]:
     return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True), [])
 
 
-def _parts(
-    file: IO[str], separator: str, names: Sequence[str], wanted: Sequence[str], texts: Sequence[str]
+def _tables(
+    file: IO[str] | WatchedText | SharedText,
+    separator: str,
+    names: Sequence[str],
+    wanted: Sequence[str],
+    texts: Sequence[str],
+    *,
+    as_they_are: Collection[str] = (),
 ) -> Iterator[Any]:
     places = {names.index(name): name for name in wanted}
     try:  # all columns are read, even those that nobody wants: otherwise rows that are too long would go unnoticed
@@ -110,10 +180,10 @@ def _parts(
             header=None,
             names=range(len(names)),
             index_col=False,
-            dtype=dict.fromkeys((names.index(name) for name in texts), str),
+            dtype=dict.fromkeys((names.index(name) for name in texts if name in wanted), str),
             skipinitialspace=True,
             keep_default_na=False,
-            na_values=NOT_KNOWN,
+            na_values={k: [] if name in as_they_are else NOT_KNOWN for k, name in enumerate(names)},
             chunksize=max(1, CELLS // len(names)),
             low_memory=False,
             **_EXACT,
@@ -121,8 +191,8 @@ def _parts(
     except EmptyDataError:
         yield pd.DataFrame({name: [] for name in wanted})
         return
-    for part in reader:
-        yield part[list(places)].set_axis(list(places.values()), axis=1)
+    for table in reader:
+        yield table[list(places)].set_axis(list(places.values()), axis=1)
 
 
 # Parquet ------------------------------------------------------------------------------------------------------------
@@ -139,14 +209,22 @@ def parquet() -> Any:
     return pyarrow.parquet
 
 
-def _parquet_chunks(path: Path, model: Model, keep: Sequence[str]) -> Iterator[Any]:
+def _parquet_parts(path: Path, asked: Sequence[str], keep: Sequence[str], of_model: set[str]) -> Iterator[Part]:
     from pyarrow import ArrowException
 
     try:
         with parquet().ParquetFile(path) as file:
-            wanted = _wanted(file.schema_arrow.names, model, keep, path)
+            wanted = _wanted(file.schema_arrow.names, [*asked, *keep], of_model, path)
             batches = file.iter_batches(batch_size=max(1, CELLS // max(1, len(wanted))), columns=wanted)
             for batch in batches:
-                yield batch.to_pandas()
+                table = batch.select([name for name in wanted if name in set(asked)]).to_pandas()
+                yield Part(table, batch.select(list(keep)).to_pandas(types_mapper=_as_in_file))
     except ArrowException as error:
         raise CommandError(f"{path} is no proper Parquet file: {error}") from error
+
+
+def _as_in_file(kind: Any) -> Any:
+    """The type that holds all values of a column as they are: whole numbers with gaps stay whole numbers."""
+    from pyarrow.types import is_integer
+
+    return pd.ArrowDtype(kind) if is_integer(kind) else None

@@ -14,7 +14,7 @@ import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.exceptions import InvalidModelFileError
-from rulecover.export.inputs import Coded, Input, Level, Number
+from rulecover.export.inputs import MISSING, Coded, Input, Level, Number
 from rulecover.export.json_file import MAX_SIZE, from_json
 from rulecover.export.model import ScoredRules
 
@@ -77,6 +77,15 @@ class Model:
         X = np.zeros((len(table), self.rules.rules.n_features))
         for f, each in self.rules.inputs.items():
             X[:, f] = each.read(cells[each.name])
+        return X
+
+    def rows_with_levels(self, table: Any, first: int) -> Any:
+        """The same rows, with every level of the text columns filled in, whether rules ask for it or not."""
+        X, rules = self.rows(table, first), self.rules.rules
+        for f in set(rules.levels) - set(self.rules.inputs):
+            name, level = rules.levels[f]
+            if name in self.columns:
+                X[:, f] = Level(name, None if level == MISSING else level).read(self._cells(table[name], first))
         return X
 
     def _cells(self, column: Any, first: int) -> Any:

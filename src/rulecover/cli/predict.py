@@ -83,7 +83,7 @@ def predict(
     check_out(out, model, data)
 
     from rulecover.cli.answers import answers, written_to
-    from rulecover.cli.chunks import chunks
+    from rulecover.cli.chunks import parts
     from rulecover.cli.model_file import load
     from rulecover.cli.printing import Printer
 
@@ -92,8 +92,8 @@ def predict(
         loaded.check_interval(interval)
     kept = list(dict.fromkeys(keep or []))
     with printer.bars() as bars, bars.spinning("Predicting"), written_to(out, exact=exact) as write:
-        for part in chunks(data, loaded, keep=kept, separator=separator):
-            write(answers(loaded, part, keep=kept, first=rows, interval=interval))
-            rows += len(part)
+        for part in parts(data, loaded, keep=kept, separator=separator):
+            write(answers(loaded, part, first=rows, interval=interval))
+            rows += len(part.table)
     if str(out) != "-":
         printer.notes([f"{rows:,} rows answered in {out}."])

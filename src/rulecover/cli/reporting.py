@@ -25,9 +25,9 @@ def summary_of(model: Model, data: Path, target: str | None, separator: str | No
     if target is None:
         raise CommandError("name the column with the right answers by --target.")
     parts, labels, left_out, first = [], [], 0, 0
-    for part in chunks(data, model, keep=[target], separator=separator):
+    for part in chunks(data, model, also=[target], separator=separator):
         known = part[target].notna().to_numpy()
-        parts.append(model.rows(part, first)[known])
+        parts.append(model.rows_with_levels(part, first)[known])
         labels.append(right_answers(model, part[target], first)[known])
         left_out += int((~known).sum())
         first += len(part)

@@ -51,7 +51,7 @@ def why(
     from rulecover.cli.reasons import reasons_in_words
 
     loaded, before = load(model, edited=edited, max_megabytes=max_model_size), 0
-    for part in chunks(data, loaded, keep=(), separator=separator):
+    for part in chunks(data, loaded, separator=separator):
         if row <= before + len(part):
             mine = part.iloc[[row - 1 - before]]
             Printer().say(reasons_in_words(loaded, mine, row))

@@ -10,6 +10,9 @@ from typing import Any
 #: What a spreadsheet takes for the beginning of a formula, wide letters too.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
+#: What a spreadsheet may pass over before it looks for a formula: blanks, and what is not seen.
+_SKIPPED = " \0\v\f\xa0\u200b\u3000\ufeff"
+
 
 def marked(text: Any) -> Any:
     """The text, after an apostrophe if a spreadsheet would run it as a formula; a number below zero is none.
@@ -17,7 +20,7 @@ def marked(text: Any) -> Any:
     >>> marked("=1+1"), marked("-1.5"), marked("plain"), marked(-2)
     ("'=1+1", '-1.5', 'plain', -2)
     """
-    if not isinstance(text, str) or not text.startswith(_FORMULA):
+    if not isinstance(text, str) or not text.lstrip(_SKIPPED).startswith(_FORMULA):
         return text
     try:
         float(text)
