@@ -14,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from commands import run
 from exported import HOSTILE as NAMES
 from page import Page
 from shown import HOSTILE, fitted, hostile_rules, summary
@@ -32,7 +33,7 @@ from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RuleP
 from rulecover.export import scored_rules
 from rulecover.report.held_out import Confusion, Errors, HeldOut
 from rulecover.report.report import report_html, write_report
-from rulecover.report.words import certificate_in_words
+from rulecover.report.words import certificate_in_words, figures_in_words
 from rulecover.show.text import printable
 
 
@@ -362,3 +363,59 @@ def test_names_are_the_same_in_the_set_of_rules_as_in_the_report() -> None:
 
     assert rules.evidence is not None
     assert len(rules.evidence.view.report(rules, ()).rows) == len(rules)
+
+
+def forest_without_gaps() -> tuple[Any, Any, Any]:
+    """Rules of several trees: where nothing was missing, each sends a missing value its own way."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    forest = RandomForestClassifier(10, max_depth=3, random_state=0).fit(X, y)
+    return explain(forest, X, y), X, y
+
+
+def test_where_nothing_is_missing_a_field_cannot_be_left_empty() -> None:
+    model, X, y = forest_without_gaps()
+    trial = Summary.of(model, X, y, title="Iris").trial
+    assert trial is not None
+
+    assert [column["missing"] for column in trial.columns] == [False] * len(trial.columns)
+    assert "or missing" not in " ".join(rule.text for rule in model.rules_)
+
+
+@pytest.mark.parametrize("training", [True, False], ids=["in training", "held out"])
+def test_where_something_is_missing_a_field_can_be_left_empty(training: bool) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    gaps = X.copy()
+    gaps.iloc[::3, 3] = np.nan
+    learnt, held_out = (gaps, X) if training else (X, gaps)
+    forest = RandomForestClassifier(10, max_depth=3, random_state=0).fit(learnt, y)
+    trial = Summary.of(explain(forest, learnt, y), held_out, y, title="Iris").trial
+    assert trial is not None
+
+    can_be = {column["name"]: column["missing"] for column in trial.columns}
+    assert can_be.pop("petal width (cm)") and not any(can_be.values())
+
+
+def test_a_held_out_level_that_no_rule_asks_for_has_its_name(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 200)
+    frame = pd.DataFrame(
+        {"colour": colour, "age": rng.uniform(0, 90, 200), "buys": np.where(colour == "red", "yes", "no")}
+    )
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    options = ("-t", "buys", "--trees", 3, "--quiet")
+    assert run("fit", tmp_path / "data.csv", *options, "--max-rules", 2, "--out", tmp_path / "m.json").exit_code == 0
+    told = run("report", tmp_path / "m.json", tmp_path / "data.csv", "-t", "buys", "--out", tmp_path / "r.html")
+    assert told.exit_code == 0, told.output
+
+    model = Page((tmp_path / "r.html").read_text(encoding="utf-8")).model
+    place = next(k for k, column in enumerate(model["columns"]) if column["name"] == "colour")
+    shown = [row["values"][place] for row in model["rows"]]
+    assert shown == [colour[row["number"]] for row in model["rows"]]
+    assert sorted(model["columns"][place]["names"]) == ["another", "blue", "green", "red"]
+
+
+def test_missed_rows_are_said_to_be_covered_by_no_rule() -> None:
+    model, X, y = fitted(max_rules=1)
+    words = " ".join(figures_in_words(Summary.of(model, X, y, title="Iris")))
+
+    assert "of the held-out rows are not covered by any rule; for such a row" in words and "No rule covers" not in words

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from exported import Case, cases, named_case, text_case
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 
+from rulecover import Summary, explain
 from rulecover.report.page_model import AnsweredRows, Trial, trial_of
 from rulecover.show.text import printable
 
@@ -85,6 +88,17 @@ def test_what_the_page_offers_changes_the_answer_as_it_says(tmp_path: Path) -> N
                     assert printable(str(said)) == labels[offer["prediction"]]
                 offered += 1
     assert offered > 500
+
+
+def test_nothing_that_never_was_missing_is_offered_as_missing(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = explain(RandomForestClassifier(10, max_depth=3, random_state=0).fit(X, y), X, y)
+    found = Summary.of(model, X, y, title="Iris").trial
+    assert found is not None
+    (answers,) = by_page(tmp_path, [found])
+
+    steps = [step for row in answers for offer in row["offers"] for step in offer["steps"]]
+    assert len(steps) > 50 and all(step["value"] is not None for step in steps)
 
 
 @pytest.mark.parametrize("made", [text_case, named_case])

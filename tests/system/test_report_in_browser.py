@@ -237,6 +237,19 @@ def test_a_text_that_is_no_number_is_marked_and_changes_nothing(browser: Browser
     assert field.get_attribute("aria-invalid") is None
 
 
+def test_a_value_that_never_was_missing_cannot_be_taken_away(browser: Browser, reports: dict[str, Report]) -> None:
+    open_page = visit(browser, reports["two classes"])
+    before = open_page.verdict()
+    for c in range(len(reports["two classes"].columns)):
+        field = open_page.page.locator(f"#field-{c}")
+        field.fill("")
+        assert field.get_attribute("aria-invalid") == "true" and field.get_attribute("placeholder") is None
+    open_page.page.locator("#changes button").first.wait_for()
+
+    assert open_page.verdict() == before
+    assert "→ missing" not in open_page.page.inner_text("#changes")
+
+
 def test_where_the_model_would_be_asked_the_page_says_so(browser: Browser, tmp_path: Path) -> None:
     report = Report(tmp_path, "asks", MIRCOClassifier(forest(), max_rules=1, fallback="model"), with_gaps)
     missed = int(np.flatnonzero(report.model.missed(report.X))[0])

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from rulecover.exceptions import RulecoverError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script, conditions_of
-from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
+from rulecover.export.inputs import MISSING, UNSEEN, ZERO, Coded, Input, Level
 from rulecover.export.model import Classes, ScoredRules
 from rulecover.rules.ruleset import RuleSet
 from rulecover.show.numbers import short_number
@@ -171,9 +171,12 @@ def _columns(scored: ScoredRules) -> dict[str, list[tuple[int, Input]]]:
 
 def _column(name: str, inputs: Sequence[tuple[int, Input]], rules: RuleSet, X: Any, missing: bool) -> dict[str, Any]:
     features, (_, first) = [f for f, _ in inputs], inputs[0]
-    common = {"name": printable(name), "features": features}
+    missing = missing and _may_be_missing(rules, features[0], X)
+    common: dict[str, Any] = {"name": printable(name), "features": features}
     if isinstance(first, Level):
-        levels = [each.level for _, each in inputs if isinstance(each, Level)]
+        level_of = {f: each.level for f, each in inputs if isinstance(each, Level)}
+        level_of |= _other_levels(rules, name, features)
+        common["features"], levels = list(level_of), list(level_of.values())
         values = [*levels, _OTHER]
         names = ["missing" if level is None else printable(level) for level in levels]
         return common | {
@@ -202,6 +205,18 @@ def _column(name: str, inputs: Sequence[tuple[int, Input]], rules: RuleSet, X: A
         "scale": _scale(known),
         "usual": float(np.sort(known)[len(known) // 2]) if len(known) else 0.0,
     }
+
+
+def _may_be_missing(rules: RuleSet, f: int, X: Any) -> bool:
+    """Whether a value of the column was missing in training, as the words of the rules tell, or is in a row."""
+    told = rules.missing if rules.shown_missing is None else rules.shown_missing
+    return f in rules.zero_missing or bool(told[rules.feature == f].any()) or bool(np.isnan(_feature(X, f)).any())
+
+
+def _other_levels(rules: RuleSet, name: str, used: Sequence[int]) -> dict[int, str | None]:
+    """The levels of a text column that no rule asks for: a row that has one is not of another, unknown level."""
+    levels = {f: level for f, (column, level) in sorted(rules.levels.items()) if column == name and f not in used}
+    return {f: None if level == MISSING else level for f, level in levels.items()}
 
 
 def _bounds(rules: RuleSet, f: int) -> list[float]:

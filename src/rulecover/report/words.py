@@ -42,7 +42,9 @@ def figures_in_words(summary: Summary) -> list[str]:
     sentences = [] if summary.fidelity is None else [view.fidelity_in_words(summary.fidelity)]
     if summary.missed:
         who = _WHO_ANSWERED.get(summary.fallback, f"{summary.fallback} answers")
-        sentences.append(f"No rule covers {percent(summary.missed)} of the held-out rows; for such a row {who}.")
+        sentences.append(
+            f"{percent(summary.missed)} of the held-out rows are not covered by any rule; for such a row {who}."
+        )
     else:
         sentences.append("Every held-out row is covered by a rule.")
     return sentences
