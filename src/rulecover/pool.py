@@ -13,11 +13,10 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.coverage import Block, Coverage, smallest_uint
-from rulecover.data.categories import Categories, CategorySet
 from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError
 from rulecover.parallel import map_tasks
 from rulecover.progress import tracked
-from rulecover.rules.ruleset import Paths, RuleSet
+from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import CoveringProblem
 from rulecover.targets.evidence import ClassEvidence, Evidence
 from rulecover.targets.impurity import Impurity
@@ -153,9 +152,7 @@ class Samples(ABC):
             ensemble.trees,
             tree=np.repeat(np.arange(len(met)), sizes),
             node=np.concatenate([nodes for _, nodes, _ in met]),
-            feature_names=feature_names,
-            categories=ensemble.categories,
-            zero_missing=ensemble.zero_missing,
+            columns=ensemble.columns_named(feature_names),
         )
         coverage = Coverage.of_ids((ids for ids, _, _ in met), sizes, len(self.y))
         return self._priced(leaves, coverage, np.concatenate([sums for _, _, sums in met]), price)
@@ -372,7 +369,7 @@ class RulePool:
 
     def distinct(self) -> RulePool:
         """The pool without repeated rules, the first of each kept: covering twice by one rule is covering once."""
-        first = first_of_equal(self.rules)
+        first = self.rules.clauses.first_of_equal()
         return self if len(first) == len(self) else self.take(first)
 
     def coverable(self) -> tuple[RulePool, Ints, Ints]:
@@ -398,81 +395,4 @@ def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleS
     if isinstance(first, Leaves) and isinstance(second, Leaves):
         return first.join(second)
     one, two = (each if isinstance(each, RuleSet) else each.rules() for each in (first, second))
-    return joined_rules(one, two)
-
-
-def joined_rules(one: RuleSet, two: RuleSet) -> RuleSet:
-    """Rules followed by others on the same columns, all without what they met in data."""
-    return RuleSet(
-        offset=_end_to_end(one.offset, two.offset),
-        feature=np.concatenate([one.feature, two.feature]),
-        lower=np.concatenate([one.lower, two.lower]),
-        upper=np.concatenate([one.upper, two.upper]),
-        missing=np.concatenate([one.missing, two.missing]),
-        category=_shifted(one.category, two.category, len(one.category_sets)),
-        feature_names=one.feature_names,
-        category_sets=one.category_sets + two.category_sets,
-        levels=one.levels,
-        categories=one.categories,
-        zero_missing=one.zero_missing,
-        paths=None if one.paths is None or two.paths is None else _joined_paths(one.paths, two.paths),
-    )
-
-
-def in_codes_of(rules: RuleSet, known: Categories, zero_missing: tuple[int, ...]) -> RuleSet:
-    """The same rules for data in which categories have other codes: their sets hold the labels that they held."""
-    if not rules.categories:
-        return replace(rules, categories=known, zero_missing=zero_missing)
-    numbers: dict[CategorySet, int] = {}
-    category = np.full(len(rules.category), -1, dtype=np.intp)
-    for at in np.flatnonzero(rules.category >= 0):
-        f, mine = int(rules.feature[at]), rules.category_sets[rules.category[at]]
-        if f in rules.categories:
-            mine = mine.recoded(rules.categories[f], known.get(f, ()), rules.feature_names[f])
-        category[at] = numbers.setdefault(mine, len(numbers))
-    return replace(
-        rules, category=category, category_sets=tuple(numbers), categories=known, zero_missing=zero_missing, paths=None
-    )
-
-
-def _joined_paths(one: Paths, two: Paths) -> Paths:
-    return Paths(
-        offset=_end_to_end(one.offset, two.offset),
-        feature=np.concatenate([one.feature, two.feature]),
-        bound=np.concatenate([one.bound, two.bound]),
-        above=np.concatenate([one.above, two.above]),
-        missing=np.concatenate([one.missing, two.missing]),
-        category=_shifted(one.category, two.category, len(one.category_sets)),
-        category_sets=one.category_sets + two.category_sets,
-        zero_missing=one.zero_missing,
-    )
-
-
-def _shifted(one: Ints, two: Ints, by: int) -> Ints:
-    """The places of sets in two lists of sets, one behind the other."""
-    return np.concatenate([one, np.where(two < 0, -1, two + by)])
-
-
-def _end_to_end(one: Ints, two: Ints) -> Ints:
-    """The offsets of two lists, one behind the other."""
-    return np.concatenate([one, one[-1] + two[1:]])
-
-
-def first_of_equal(rules: RuleSet) -> Ints:
-    """The first rule of each set of equal ones."""
-    first: dict[bytes, int] = {}
-    for j, key in enumerate(rule_keys(rules, {})):
-        first.setdefault(key, j)
-    return np.fromiter(first.values(), dtype=np.intp, count=len(first))
-
-
-def rule_keys(rules: RuleSet, numbers: dict[CategorySet, int]) -> list[bytes]:
-    """Bytes that are the same for equal rules; `numbers` has those of the sets met so far, and learns of others."""
-    number_of = np.array([numbers.setdefault(s, len(numbers)) for s in rules.category_sets] + [-1], dtype=np.intp)
-    clauses = (
-        np.column_stack(
-            [rules.feature.astype(np.float64), rules.lower, rules.upper, rules.missing, number_of[rules.category]]
-        ).astype(np.float64)
-        + 0.0
-    )  # 0 and -0 are one bound, but not the same bytes
-    return [clauses[start:end].tobytes() for start, end in itertools.pairwise(rules.offset.tolist())]
+    return one.join(two)

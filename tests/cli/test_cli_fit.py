@@ -98,7 +98,7 @@ def test_a_trained_booster_is_covered_with_the_table(library: Any, tmp_path: Pat
     assert done.exit_code == 0, done.output
     few = explain(str(tmp_path / "booster.json"), X, frame["kind"])
     _, *rows = table(answers.stdout)
-    assert (few.rules_.category >= 0).any()
+    assert (few.rules_.clauses.category >= 0).any()
     assert [row[0] for row in rows] == few.predict(X).tolist()
     assert [[float(cell) for cell in row[1:3]] for row in rows] == few.predict_proba(X).tolist()
 

@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def as_rules_see(model: Any, frame: pd.DataFrame) -> np.ndarray:
-    levels = model.rules.levels
+    levels = model.rules.columns.levels
     columns = [
         frame["town"] == levels[f][1] if f in levels else frame[name]
         for f, name in enumerate(model.rules.feature_names)

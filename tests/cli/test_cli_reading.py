@@ -33,7 +33,7 @@ def written(model: Path, kind: str) -> str:
 
 def test_a_cover_is_written_as_its_rules_print(folder: Path) -> None:
     model = from_json((folder / "model.json").read_text())
-    rules = readable(model.rules, dict(model.rules.levels))
+    rules = readable(model.rules, dict(model.rules.columns.levels))
 
     assert written(folder / "model.json", "text") == f"{rules}\n"
     assert written(folder / "model.json", "markdown") == rules.to_markdown()

@@ -36,7 +36,7 @@ def test_a_fitted_model_knows_its_columns_and_levels(folder: Path) -> None:
     model = from_json((folder / "model.json").read_text())
 
     assert set(model.rules.feature_names) >= {"weight", "colour = red", "ripe = True"}
-    assert ("colour", "(missing)") in model.rules.levels.values()
+    assert ("colour", "(missing)") in model.rules.columns.levels.values()
 
 
 def test_the_same_table_gives_the_same_model_as_csv_as_parquet_and_on_standard_input(folder: Path) -> None:
@@ -65,7 +65,9 @@ def test_answers_are_those_of_the_model(folder: Path) -> None:
     known = {"colour": frame["colour"].replace("", "(missing)"), "ripe": frame["ripe"].str.capitalize()}
     X = np.column_stack(
         [
-            known[model.rules.levels[f][0]] == model.rules.levels[f][1] if f in model.rules.levels else weight
+            known[model.rules.columns.levels[f][0]] == model.rules.columns.levels[f][1]
+            if f in model.rules.columns.levels
+            else weight
             for f in range(model.rules.n_features)
         ]
     ).astype(float)

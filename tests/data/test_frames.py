@@ -45,7 +45,7 @@ def shuffled(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def used_by(rules: RuleSet) -> list[str]:
-    return [rules.feature_names[f] for f in rules.matcher.columns]
+    return [rules.feature_names[f] for f in rules.clauses.columns]
 
 
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
@@ -181,7 +181,7 @@ def test_rules_of_a_pipeline_speak_of_words() -> None:
     np.testing.assert_array_equal(few.apply(strangers).toarray(), few.rules_.apply(strangers).toarray())
     assert few.fidelity(strangers) > 0.5
     again = RuleSet.from_text(
-        few.rules_.to_text(), few.rules_.feature_names, categories={"colour": few.rules_.categories[2]}
+        few.rules_.to_text(), few.rules_.feature_names, categories={"colour": few.rules_.columns.categories[2]}
     )
     assert again == few.rules_
 

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import explain, read_trees
+from rulecover.data.columns import Columns
 from rulecover.trees.tree import Leaves
 
 X, Y = load_wine(return_X_y=True)
@@ -101,7 +102,7 @@ def test_a_leaf_that_adds_to_several_scores_counts_by_their_range() -> None:
     tree = replace(ensemble.trees[0], value=np.arange(3.0 * len(ensemble.trees[0].left)).reshape(-1, 3))
     several = replace(ensemble, trees=(tree,), routes=ensemble.routes[:1])
     np.testing.assert_array_equal(several.strength(np.zeros(2, dtype=int), tree.leaves[:2]), [2.0, 2.0])
-    leaves = Leaves(several.trees, np.zeros(2, dtype=int), tree.leaves[:2], tuple("abcdefghijklm"))
+    leaves = Leaves(several.trees, np.zeros(2, dtype=int), tree.leaves[:2], Columns(tuple("abcdefghijklm")))
     assert len(leaves.rules()) == 2
 
 

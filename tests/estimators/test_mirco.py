@@ -137,12 +137,12 @@ def missing_rows() -> tuple[MIRCOClassifier, np.ndarray]:
 
 def test_closest_asks_the_rules_with_the_largest_share_of_accepted_clauses() -> None:
     mirco, X = missing_rows()
-    rules = mirco.rules_
+    rules, clauses = mirco.rules_, mirco.rules_.clauses
     for x, answer in zip(X, mirco.set_params(fallback="closest").predict(X), strict=True):
         shares = []
         for j in range(len(rules)):
-            mine = range(rules.offset[j], rules.offset[j + 1])
-            shares.append(np.mean([rules.lower[c] < x[rules.feature[c]] <= rules.upper[c] for c in mine]))
+            mine = range(clauses.offset[j], clauses.offset[j + 1])
+            shares.append(np.mean([clauses.lower[c] < x[clauses.feature[c]] <= clauses.upper[c] for c in mine]))
         tally = rules.evidence.sums[np.array(shares) == max(shares)].sum(axis=0)
         assert answer == mirco.classes_[tally.argmax()]
 
@@ -309,12 +309,11 @@ def test_one_rule_found_in_several_trees_covers_once() -> None:
 def test_rules_that_differ_in_missing_values_alone_are_two() -> None:
     from dataclasses import replace
 
-    from rulecover import RuleSet
-    from rulecover.pool import first_of_equal
+    from rulecover.rules.clauses import Clauses
 
-    rules = RuleSet.of_intervals([{0: (0.0, 1.0)}, {0: (-0.0, 1.0)}, {0: (0.0, 1.0)}], ["x"])
-    assert first_of_equal(rules).tolist() == [0]
-    assert first_of_equal(replace(rules, missing=np.array([False, False, True]))).tolist() == [0, 2]
+    clauses = Clauses.of_intervals([{0: (0.0, 1.0)}, {0: (-0.0, 1.0)}, {0: (0.0, 1.0)}])
+    assert clauses.first_of_equal().tolist() == [0]
+    assert replace(clauses, missing=np.array([False, False, True])).first_of_equal().tolist() == [0, 2]
 
 
 def test_a_cover_of_a_foreign_solver_is_verified() -> None:

@@ -360,7 +360,7 @@ def test_forbidden_features_are_not_used_and_rules_are_short_enough(seed: int, f
 
     path = RulePathClassifier(forest, max_rules=10, choose="last", forbidden=["a", 3], max_clauses=2).fit(frame, y)
 
-    assert not np.isin(path.rules_.feature, [0, 3]).any()
+    assert not np.isin(path.rules_.clauses.feature, [0, 3]).any()
     assert path.rules_.lengths.max() <= 2
     assert len(path.rules_) == 10
 
@@ -381,7 +381,7 @@ def test_required_features_are_used_in_every_set_that_is_taken(seed: int) -> Non
 
     path = RulePathClassifier(FOREST, max_rules=8, cv=2, required=[4, 5]).fit(X, y)
 
-    assert {4, 5} <= set(path.rules_.feature.tolist())
+    assert {4, 5} <= set(path.rules_.clauses.feature.tolist())
     assert path.n_rules_ <= 8
 
 
@@ -402,7 +402,7 @@ def test_answers_follow_monotone_features(seed: int) -> None:
     path = RulePathRegressor(TREES, max_rules=20, choose="last", monotone={0: 1, 1: -1}).fit(X, y)
 
     assert len(path.rules_) == 20
-    assert np.isin(path.rules_.feature, [0, 1]).any()
+    assert np.isin(path.rules_.clauses.feature, [0, 1]).any()
     low = X
     for column, direction in ((0, 1), (1, -1)):
         high = low.copy()
@@ -554,7 +554,7 @@ def test_a_path_knows_categories_by_name_and_so_does_what_is_exported(kind: type
 
     path = kind(booster, max_rules=6, choose="last", cv=2, random_state=0).fit(X, y)
 
-    assert "{g}" in str(path.rules_) and path.rules_.categories == {1: ("b", "g", "r")}
+    assert "{g}" in str(path.rules_) and path.rules_.columns.categories == {1: ("b", "g", "r")}
     assert (path.rules_.apply(X) != path.apply(X)).nnz == 0
     assert from_json(to_json(path)).predict(X).tolist() == path.predict(X).tolist()
 
@@ -588,7 +588,7 @@ def test_a_path_knows_where_zero_is_missing() -> None:
     for tries in (0, 5):
         path = RulePathClassifier(booster, max_rules=6, choose="last", tries=tries, cv=2, random_state=0).fit(X, y)
         assert path.vote_.samples.tolist() == path.apply(X).sum(axis=0).tolist()
-        assert path.rules_.zero_missing == (0, 1)
+        assert path.rules_.columns.zero_missing == (0, 1)
 
 
 @pytest.mark.parametrize("model", [RulePathClassifier, RulePathRegressor])

@@ -326,7 +326,7 @@ def test_a_booster_of_categories_is_exported_by_their_names() -> None:
     y = np.where((frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no")
     booster = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=4, categorical_features="from_dtype")
     few = explain(booster.fit(frame, y), frame, y)
-    assert (few.rules_.category >= 0).any()
+    assert (few.rules_.clauses.category >= 0).any()
     predict = executed(to_python(few))["predict"]
     said = [predict(row)["prediction"] for row in frame.to_dict("records")]
     assert said == few.predict(frame).tolist() == from_json(to_json(few)).predict(frame).tolist()

@@ -132,7 +132,7 @@ MISTAKES = {
     "labels of another type": (changed("answer", "type", to="int64"), "rules|labels"),
     "a type that runs code": (changed("answer", "type", to="O8"), "O8"),
     "nothing seen": (changed("rules", 0, "seen", "sums", to=[0.0, 0.0]), "seen some"),
-    "a path for some": (changed("rules", 0, "path", to=[]), "some rules have a path"),
+    "a path for some": (changed("rules", 0, "path", to=[]), "some rules have .path"),
     "a list": ([], "no file of rules"),
     "a number": (1, "no file of rules"),
     "categories of no column": (changed("categories", to=[{"column": 7, "labels": ["a"]}]), "column 7"),

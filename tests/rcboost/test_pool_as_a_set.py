@@ -13,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tictactoe import tic_tac_toe
 
 from rulecover import RCBoostClassifier, RCBoostRegressor
-from rulecover.pool import first_of_equal
 from rulecover.rcboost.pricing.oracles import ForestPricing, TreePricing
 from rulecover.rcboost.removal import Stale
 
@@ -24,7 +23,7 @@ def few_values(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def n_repeated(model: Any) -> int:
-    return len(model.pool_) - len(first_of_equal(model.pool_))
+    return len(model.pool_) - len(model.pool_.clauses.first_of_equal())
 
 
 def check_votes(model: Any, X: np.ndarray) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rulecover.data.categories import CategorySet, HashedCategories, category_name
 from rulecover.data.city_hash import category_hash
-from rulecover.pool import _joined, first_of_equal
+from rulecover.data.columns import Columns
 from rulecover.rules.rule import Clause
 from rulecover.trees.tree import Leaves, Tree
 
@@ -63,7 +63,7 @@ def random_rows(rng: np.random.Generator, n: int = 60) -> np.ndarray:
 
 def all_leaves(trees: tuple[Tree, ...]) -> Leaves:
     tree = np.concatenate([np.full(len(t.leaves), k) for k, t in enumerate(trees)])
-    return Leaves(trees, tree, np.concatenate([t.leaves for t in trees]), NAMES, {1: COLOURS})
+    return Leaves(trees, tree, np.concatenate([t.leaves for t in trees]), Columns(NAMES, {1: COLOURS}))
 
 
 @settings(deadline=None)
@@ -94,13 +94,13 @@ def _places(tree: Tree) -> np.ndarray:
 def test_joined_rules_keep_their_sets_and_equal_ones_are_found(seed: int) -> None:
     rng = np.random.default_rng(seed)
     one, two = (all_leaves((random_tree(rng),)).rules() for _ in range(2))
-    both, X = _joined(one, two), random_rows(rng)
+    both, X = one.join(two), random_rows(rng)
     expected = np.hstack([one.apply(X).toarray(), two.apply(X).toarray()])
     np.testing.assert_array_equal(both.apply(X).toarray(), expected)
     np.testing.assert_array_equal(both.accepted(X, along_paths=True) == 1, expected)
     assert both.take(np.arange(len(one))) == one
-    twice = _joined(both, both)
-    assert first_of_equal(twice).max() < len(both)
+    twice = both.join(both)
+    assert twice.clauses.first_of_equal().max() < len(both)
 
 
 @pytest.mark.parametrize(

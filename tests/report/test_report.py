@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import scipy.sparse
 from commands import run
 from exported import HOSTILE as NAMES
 from page import Page
-from shown import HOSTILE, fitted, hostile_rules, summary
+from shown import HOSTILE, fitted, hostile_rules, summary, with_levels
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.metrics import (
@@ -229,7 +228,7 @@ def test_missed_rows_are_counted_and_lead_to_the_row() -> None:
 def test_the_page_has_the_rows_as_they_are_and_what_is_said_of_them() -> None:
     model, X, y = fitted()
     rows = Page(report_html(Summary.of(model, X, y, title="Iris"))).model["rows"]
-    used = sorted(set(model.rules_.feature.tolist()))
+    used = model.rules_.clauses.columns.tolist()
 
     assert [row["number"] for row in rows] == list(range(len(X)))
     np.testing.assert_array_equal([row["values"] for row in rows], X.to_numpy()[:, used])
@@ -291,7 +290,7 @@ def test_rows_come_in_any_form(made: Any) -> None:
     X, y = load_iris(return_X_y=True)
     model = MIRCOClassifier(RandomForestClassifier(5, max_depth=3, random_state=0)).fit(made(X), y)
     page = Page(report_html(Summary.of(model, made(X), y, title="Iris")))
-    used = sorted(set(model.rules_.feature.tolist()))
+    used = model.rules_.clauses.columns.tolist()
 
     np.testing.assert_array_equal([row["values"] for row in page.model["rows"]], X[:, used])
 
@@ -334,7 +333,7 @@ def test_rules_on_levels_are_tried_by_level() -> None:
     X = pd.DataFrame({"age": rng.uniform(0, 90, 80), "colour = red": rng.integers(0, 2, 80).astype(float)})
     y = np.where((X["age"] > 40) & (X["colour = red"] > 0), "yes", "no")
     model = explain(DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y), X, y)
-    shown = Summary.of(model, X, y, title="Levels", shown=replace(model.rules_, levels=levels))
+    shown = Summary.of(model, X, y, title="Levels", shown=with_levels(model.rules_, levels))
     assert shown.trial is not None
     column = next(each for each in shown.trial.columns if each["name"] == "colour")
 

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import RuleSet, read_trees
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.rulepath.forward import Terms, forward_path
-from rulecover.rulepath.shorten import keep_clauses, shortened
+from rulecover.rulepath.shorten import shortened
 from rulecover.rulepath.sizes import best, one_standard_error, within
 from rulecover.voting.probabilities import nearest_probabilities
 from rulecover.voting.ridge import GrowingRidge
@@ -240,7 +240,7 @@ def test_a_shortened_rule_drops_the_clause_that_does_not_help() -> None:
 
     assert found.kept.tolist() == [True, False]
     assert found.covered.tolist() == wanted.tolist()
-    assert str(keep_clauses(rule, found.kept)[0]) == "if x > 1"
+    assert str(rule.keep_clauses(found.kept)[0]) == "if x > 1"
 
 
 def test_a_clause_that_tells_no_sample_apart_goes_whichever_way_the_rounding_falls() -> None:
@@ -265,8 +265,8 @@ def test_a_shortened_rule_gains_no_less_and_covers_what_its_clauses_say(seed: in
 
         found = shortened(rule, X, lambda covered, kept: covered @ worth)
 
-        short = keep_clauses(rule, found.kept)
-        assert len(short.feature) >= 1
+        short = rule.keep_clauses(found.kept)
+        assert len(short.clauses.feature) >= 1
         assert short.apply(X).toarray()[:, 0].tolist() == found.covered.tolist()
         assert found.gain == pytest.approx(found.covered @ worth)
         assert found.gain >= candidates.covered(j) @ worth - 1e-9

@@ -59,10 +59,10 @@ def rule_sets(draw: Any) -> RuleSet:
 @settings(deadline=None)
 @given(rule_sets())
 def test_the_text_of_a_rule_reads_back_as_the_same_rule(rules: RuleSet) -> None:
-    categories = {NAMES[f]: known for f, known in rules.categories.items()}
+    categories = {NAMES[f]: known for f, known in rules.columns.categories.items()}
     again = RuleSet.from_text(rules.to_text(), NAMES, categories=categories)
     assert again == rules
-    assert again.categories == rules.categories
+    assert again.columns.categories == rules.columns.categories
     assert again.to_text() == rules.to_text()
 
 
@@ -175,7 +175,7 @@ def test_damaged_text_is_refused_or_means_something(seed: int) -> None:
 
 def test_words_make_a_column_of_categories_that_takes_their_labels() -> None:
     rules = RuleSet.from_text(["colour in {red, blue} and age > 3", "colour not in {red}"], ["age", "colour"])
-    assert rules.categories == {1: ("blue", "red")}
+    assert rules.columns.categories == {1: ("blue", "red")}
     columns: dict[str, list[Any]] = {"colour": ["red", "green", None, "blue"], "age": [9, 9, 9, 1]}
     frame = pd.DataFrame(columns)
     expected = [[True, False], [False, True], [False, False], [False, True]]
@@ -210,7 +210,7 @@ def test_levels_are_read_back_whatever_is_in_them(level: str, sign: str) -> None
     texts = [f"colour {sign} {level}", f"age > 3 and colour {sign} {level}", f"(colour {sign} {level} or missing)"]
     rules = RuleSet.from_text(texts, ["age", "c1", "c2", "c3"], levels=levels)
     assert rules.to_text() == texts
-    assert set(rules.feature.tolist()) == {0, 1}
+    assert set(rules.clauses.feature.tolist()) == {0, 1}
 
 
 @pytest.mark.parametrize("sign", ["=", "≠"])

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from rulecover import RuleSet, explain
 from rulecover.data.categories import CategorySet
+from rulecover.data.columns import Columns
 from rulecover.exceptions import MismatchedDataError
-from rulecover.rules.matching import CHUNK
+from rulecover.rules.clauses import CHUNK, Clauses
 from rulecover.rules.rule import Clause
 from rulecover.show.numbers import short_number, shortest_in
 
@@ -29,10 +30,10 @@ def random_rules(rng: np.random.Generator, n_rules: int = 12) -> RuleSet:
     for _ in range(n_rules):
         features = np.flatnonzero(rng.random(3) < 0.6)
         rules.append({int(f): tuple(np.sort(rng.choice(7, 2, replace=False)).astype(float)) for f in features})
-    made = RuleSet.of_intervals(rules, NAMES)
+    made = Clauses.of_intervals(rules)
     n = len(made.feature)
     codes = [np.flatnonzero(rng.random(6) < 0.5).astype(float) for _ in range(3)]
-    return replace(
+    clauses = replace(
         made,
         lower=np.where(rng.random(n) < 0.3, -np.inf, made.lower),
         upper=np.where(rng.random(n) < 0.3, np.inf, made.upper),
@@ -40,9 +41,10 @@ def random_rules(rng: np.random.Generator, n_rules: int = 12) -> RuleSet:
         category=np.where(made.feature == 2, rng.integers(-1, 3, n), -1),
         category_sets=tuple(CategorySet(tuple(c.tolist()), bool(rng.random() < 0.5)) for c in codes),
     )
+    return RuleSet(clauses, Columns(NAMES))
 
 
-def covers(rules: RuleSet, c: int, value: float) -> bool:
+def covers(rules: Clauses, c: int, value: float) -> bool:
     """The meaning of one clause, spelled out."""
     if np.isnan(value):
         return bool(rules.missing[c])
@@ -58,8 +60,10 @@ def test_rules_cover_the_rows_that_satisfy_every_clause(seed: int) -> None:
     rules = random_rules(rng)
     X = rng.integers(0, 7, size=(20, 3)).astype(float)
     X[rng.random(X.shape) < 0.2] = np.nan
+    clauses = rules.clauses
     satisfied = [
-        [[covers(rules, c, row[rules.feature[c]]) for c in range(a, b)] for a, b in pairwise(rules.offset)] for row in X
+        [[covers(clauses, c, row[clauses.feature[c]]) for c in range(a, b)] for a, b in pairwise(clauses.offset)]
+        for row in X
     ]
     whole = np.array([[all(clauses) for clauses in row] for row in satisfied])
     share = np.array([[np.mean(clauses) if clauses else 1.0 for clauses in row] for row in satisfied])
@@ -147,11 +151,11 @@ def test_shown_bounds_change_no_training_row() -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
     rules = explain(forest, X, y).rules_
-    assert rules.shown_lower is not None and rules.shown_upper is not None
-    shown = replace(rules, lower=rules.shown_lower, upper=rules.shown_upper)
+    assert rules.shown is not None
+    shown = replace(rules, clauses=rules.shown)
     np.testing.assert_array_equal(shown.apply(X).toarray(), rules.apply(X).toarray())
-    exact = sum(len(short_number(b)) for b in rules.lower)
-    assert sum(len(short_number(b)) for b in shown.lower) < exact / 2
+    exact = sum(len(short_number(b)) for b in rules.clauses.lower)
+    assert sum(len(short_number(b)) for b in shown.clauses.lower) < exact / 2
 
 
 def test_gaps_of_many_rows_are_those_of_a_full_sort() -> None:

@@ -14,6 +14,7 @@ from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeRegressor
 
 from rulecover import MIRCORegressor, Summary, write_report
+from rulecover.data.columns import Columns
 from rulecover.report.report import report_html
 from rulecover.report.words import figures_in_words, summary_in_words
 from rulecover.show.numbers import signed, spoken
@@ -71,7 +72,8 @@ def test_the_frame_has_a_line_a_rule_with_all_that_was_found() -> None:
 
 def test_a_notebook_shows_a_row_a_rule() -> None:
     rules = fitted()[0].rules_
-    page = Page(replace(rules, feature_names=tuple(f"{HOSTILE}{f}" for f in range(5)))._repr_html_())
+    names = tuple(f"{HOSTILE}{f}" for f in range(5))
+    page = Page(replace(rules, columns=Columns(names))._repr_html_())
     assert page.tags.count("tr") == len(rules) + 1 and "adds" in page.text
     assert set(page.tags) <= {"table", "thead", "tbody", "tr", "th", "td"}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rulecover.data.columns import Columns
 from rulecover.trees.tree import Leaves, TreeEnsemble
 
 Damage = Callable[[np.random.Generator, str], str]
@@ -161,5 +162,6 @@ def check_sound(ensemble: TreeEnsemble) -> None:
             assert all((np.diff(codes) > 0).all() for codes in tree.category_sets)
         if rows is not None:
             leaf = tree.apply(rows)
-            rules = Leaves((tree,), np.zeros(len(tree.leaves), int), tree.leaves, ("x",) * ensemble.n_features).rules()
+            columns = Columns(("x",) * ensemble.n_features)
+            rules = Leaves((tree,), np.zeros(len(tree.leaves), int), tree.leaves, columns).rules()
             np.testing.assert_array_equal(rules.apply(rows).toarray(), leaf[:, None] == tree.leaves)

@@ -23,10 +23,11 @@ from rulecover import (
 )
 from rulecover.coverage import addable
 from rulecover.data.categories import CategorySet
+from rulecover.data.columns import Columns
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, conditions_of
 from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
-from rulecover.rules.matching import Matcher
+from rulecover.rules.clauses import Clauses
 from rulecover.targets.evidence import ClassEvidence
 from rulecover.voting.means import MEAN_VOTES
 
@@ -122,7 +123,7 @@ class Case:
         return [dict(zip(self.rules.rules.feature_names, row, strict=True)) for row in self.X.tolist()]
 
 
-def random_clauses(rng: np.random.Generator, n_features: int, n_rules: int) -> dict[str, Any]:
+def random_clauses(rng: np.random.Generator, n_features: int, n_rules: int) -> Clauses:
     """Intervals, sets of categories, clauses for missing values alone, clauses that hold always, rules without any."""
     features, lower, upper, missing, category, lengths, sets = [], [], [], [], [], [], []
     for _ in range(n_rules):
@@ -151,22 +152,22 @@ def random_clauses(rng: np.random.Generator, n_features: int, n_rules: int) -> d
                 high, missing[-1] = low, True
             lower.append(low)
             upper.append(high)
-    return {
-        "offset": np.cumsum([0, *lengths]),
-        "feature": np.array(features, dtype=np.intp),
-        "lower": np.array(lower, dtype=float),
-        "upper": np.array(upper, dtype=float),
-        "missing": np.array(missing, dtype=bool),
-        "category": np.array(category, dtype=np.intp),
-        "category_sets": tuple(sets),
-    }
+    return Clauses(
+        offset=np.cumsum([0, *lengths]),
+        feature=np.array(features, dtype=np.intp),
+        lower=np.array(lower, dtype=float),
+        upper=np.array(upper, dtype=float),
+        missing=np.array(missing, dtype=bool),
+        category=np.array(category, dtype=np.intp),
+        category_sets=tuple(sets),
+    )
 
 
 def random_rules(rng: np.random.Generator, *, names: tuple[str, ...] | None = None) -> ScoredRules:
     """Scored rules made up of nothing but chance, with ties among the votes."""
     n_rules, n_features = int(rng.integers(1, 12)), int(rng.integers(1, 6))
     names = names or tuple(f"column {f}" for f in range(n_features))
-    rules = RuleSet(**random_clauses(rng, len(names), n_rules), feature_names=names)
+    rules = RuleSet(random_clauses(rng, len(names), n_rules), Columns(names))
     fallback = [*FALLBACKS, "default"][rng.integers(4)]
     if rng.random() < 0.25:
         weight = rng.integers(1, 20, size=n_rules).astype(float)
@@ -260,8 +261,8 @@ def probes(rules: RuleSet, rng: np.random.Generator, n_rows: int = 40, *, missin
     """Rows with values on the bounds and one ulp beside them, categories known and unknown, and missing values."""
     X = rng.normal(size=(n_rows, rules.n_features)) * 10.0 ** rng.integers(-2, 3, size=(n_rows, 1))
     for f in range(rules.n_features):
-        mine = rules.feature == f
-        bounds = np.concatenate([rules.lower[mine], rules.upper[mine], np.arange(-2.0, 7.0)])
+        mine = rules.clauses.feature == f
+        bounds = np.concatenate([rules.clauses.lower[mine], rules.clauses.upper[mine], np.arange(-2.0, 7.0)])
         bounds = bounds[np.isfinite(bounds)]
         near = np.concatenate([bounds, np.nextafter(bounds, np.inf), np.nextafter(bounds, -np.inf)])
         chosen = rng.random(n_rows) < 0.8
@@ -292,7 +293,7 @@ def many_rules(n_rules: int) -> Case:
     """A pool that is larger than what databases take as columns of one query."""
     rng = np.random.default_rng(0)
     names = tuple("abcdefgh")
-    rules = RuleSet(**random_clauses(rng, len(names), n_rules), feature_names=names)
+    rules = RuleSet(random_clauses(rng, len(names), n_rules), Columns(names))
     sums = rng.integers(1, 50, size=(n_rules, 3)).astype(float)
     labels = np.array(["p", "q", "r"])
     totals = sums.sum(axis=0)
@@ -324,11 +325,8 @@ def text_case() -> tuple[Case, list[dict[str, Any]]]:
         *({k: (0.5, np.inf)} for k in (4, 5, 6)),
     ]
     labels, sums = np.array(["no", "yes"]), np.array([[3, 1], [1, 5], [2, 2], [9, 0], [1, 7], [7, 2], [4, 3]], float)
-    rules = replace(
-        RuleSet.of_intervals(clauses, names),
-        levels=levels,
-        evidence=ClassEvidence(sums, np.zeros(7), np.ones(7), sums.sum(axis=0), labels),
-    )
+    seen = ClassEvidence(sums, np.zeros(7), np.ones(7), sums.sum(axis=0), labels)
+    rules = RuleSet(Clauses.of_intervals(clauses), Columns(tuple(names), levels=levels), evidence=seen)
     model = ScoredRules(rules, sums, Classes(labels), sums.sum(axis=0))
     texts = [*texts[:2], None, *texts[3:], "never seen", "Red", "", " red", "RED "]
     raw = [{"age": age, "colour": text} for age in (10.0, 25.0, 35.0, 50.0, None) for text in texts]
@@ -343,11 +341,9 @@ def truth_case() -> tuple[Case, list[dict[str, Any]]]:
     """Rules on the level "True" of a column of truth values, and rows with the truth values themselves."""
     clauses = [{1: (0.5, np.inf)}, {1: (-np.inf, 0.5), 0: (2.0, np.inf)}]
     labels, sums = np.array(["no", "yes"]), np.array([[3.0, 1.0], [1.0, 5.0]])
-    rules = replace(
-        RuleSet.of_intervals(clauses, ["age", "colour = True"]),
-        levels={1: ("colour", "True")},
-        evidence=ClassEvidence(sums, np.zeros(2), np.ones(2), sums.sum(axis=0), labels),
-    )
+    columns = Columns(("age", "colour = True"), levels={1: ("colour", "True")})
+    seen = ClassEvidence(sums, np.zeros(2), np.ones(2), sums.sum(axis=0), labels)
+    rules = RuleSet(Clauses.of_intervals(clauses), columns, evidence=seen)
     model = ScoredRules(rules, sums, Classes(labels), sums.sum(axis=0))
     raw = [{"age": age, "colour": truth} for age in (1.0, 3.0) for truth in (True, False, None)]
     return Case(model, model, np.array([[row["age"], row["colour"] is True] for row in raw], dtype=float)), raw
@@ -355,11 +351,11 @@ def truth_case() -> tuple[Case, list[dict[str, Any]]]:
 
 def coded_cases() -> list[Case]:
     """Models with sets of categories, and rows of whole codes from -1 to 5."""
-    chosen = [case for case in cases() if (case.rules.rules.category >= 0).any()]
+    chosen = [case for case in cases() if (case.rules.rules.clauses.category >= 0).any()]
     return [Case(case.model, case.rules, np.clip(np.round(case.X), -1, 5)) for case in chosen[:25]]
 
 
-def all_but(clauses: Matcher) -> list[list[Condition]]:
+def all_but(clauses: Clauses) -> list[list[Condition]]:
     """The same conditions on whole codes from -1 to 5, with sets said the other way round: all values but the rest."""
 
     def turned(condition: Condition) -> Condition:
@@ -374,17 +370,17 @@ def all_but(clauses: Matcher) -> list[list[Condition]]:
 def named_case() -> tuple[Case, list[dict[str, Any]]]:
     """Rules on categories that have names, on a column in which 0 is missing; and rows with the names themselves."""
     labels, sums = np.array(["no", "yes"]), np.array([[3.0, 1.0], [1.0, 5.0], [2.0, 2.0], [0.0, 9.0]])
-    rules = RuleSet(
+    clauses = Clauses(
         offset=np.array([0, 2, 3, 4, 5]),
         feature=np.array([0, 1, 1, 0, 1]),
         lower=np.array([-np.inf, -np.inf, -np.inf, 2.0, -np.inf]),
         upper=np.array([1.5, np.inf, np.inf, np.inf, np.inf]),
         missing=np.array([True, False, True, False, False]),
         category=np.array([-1, 0, 1, -1, 2]),
-        feature_names=("age", "colour"),
         category_sets=(CategorySet((0.0, 2.0)), CategorySet((1.0,)), CategorySet((-1.0,))),
-        evidence=ClassEvidence(sums, np.zeros(4), np.ones(4), sums.sum(axis=0), labels),
     )
+    seen = ClassEvidence(sums, np.zeros(4), np.ones(4), sums.sum(axis=0), labels)
+    rules = RuleSet(clauses, Columns(("age", "colour")), evidence=seen)
     categories = {1: ("red", 'it\'s "big"', "RED", "never named", "grün")}
     model = ScoredRules(
         rules, sums, Classes(labels), sums.sum(axis=0), categories=categories, zero_missing=frozenset([0])

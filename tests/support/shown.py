@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from rulecover import MIRCOClassifier, RuleSet, explain
+from rulecover.data.columns import Levels
 from rulecover.report.summary import Summary
 
 HOSTILE = "<script>alert('x')</script>\x1b[31m\n[bold]"
@@ -33,4 +34,9 @@ def hostile_rules() -> RuleSet:
     assert rules.evidence is not None
     classes = np.array([HOSTILE, "<b>other"])
     names = tuple(f"{HOSTILE}{f}" for f in range(4))
-    return replace(rules, feature_names=names, evidence=replace(rules.evidence, classes=classes))
+    named = replace(rules, columns=replace(rules.columns, names=names))
+    return named.with_evidence(replace(rules.evidence, classes=classes))
+
+
+def with_levels(rules: RuleSet, levels: Levels) -> RuleSet:
+    return replace(rules, columns=replace(rules.columns, levels=levels))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
 
+from rulecover.data.columns import Columns
 from rulecover.readers import read_trees
 from rulecover.trees.cutting import cut, without_small_branches
 from rulecover.trees.tree import Leaves, Tree
@@ -58,7 +59,7 @@ def test_every_leaf_of_a_cut_tree_is_reached_and_its_rule_covers_what_it_holds()
         leaf = short.apply(X)
         assert set(short.leaves) == set(leaf)
         nodes = short.leaves
-        rules = Leaves((short,), np.zeros(len(nodes), dtype=int), nodes, ("a", "b", "c")).rules()
+        rules = Leaves((short,), np.zeros(len(nodes), dtype=int), nodes, Columns(("a", "b", "c"))).rules()
         np.testing.assert_array_equal(rules.apply(X).toarray(), leaf[:, None] == nodes)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rulecover import MIRCOClassifier, RuleSet
 from rulecover.pool import Price, TrainingData
-from rulecover.rules.matching import CHUNK
+from rulecover.rules.clauses import CHUNK
 from rulecover.targets.impurity import Gini
 from rulecover.voting.fallback import FALLBACKS, per_comparison
 from rulecover.voting.vote import MajorityVote

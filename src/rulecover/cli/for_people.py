@@ -21,6 +21,6 @@ WRITTEN: dict[Format, Callable[[Printed], str]] = {
 
 def for_people(model: ScoredRules, to: Format) -> str:
     """The rules in the words of the table that they were trained on; with their votes where these were fitted."""
-    rules = readable(model.rules, dict(model.rules.levels))
+    rules = readable(model.rules, dict(model.rules.columns.levels))
     by_votes = (model.fallback == "default" and model.adds_up) or model.has_own_votes
     return WRITTEN[to](replace(model.additive, rules=rules) if by_votes else rules)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import CommandError
 from rulecover.cli.model_file import load
+from rulecover.data.columns import Columns
 from rulecover.exceptions import RuleTextError
 from rulecover.rules.ruleset import RuleSet
 
@@ -47,8 +47,8 @@ def _of_line(line: str, place: str, table: Table) -> RuleSet:
     except RuleTextError as error:
         said = str(error).splitlines()[0].removeprefix("rule 0, ")
         raise CommandError(f"{place}, is no rule on the columns of {table.name}: {said}, in {line!r}.") from error
-    if rule.categories:
-        name = rule.feature_names[next(iter(rule.categories))]
+    if rule.columns.categories:
+        name = rule.feature_names[next(iter(rule.columns.categories))]
         raise CommandError(f"{place}, compares the column {name!r} with words, but it holds numbers in {table.name}.")
     return rule
 
@@ -57,24 +57,16 @@ def _of_model(path: Path, table: Table) -> RuleSet:
     rules = load(path).rules.rules
     texts = {place: column for column, place in table.levels.items()}
     numbers = {name: f for f, name in enumerate(table.X.columns) if f not in table.levels}
-    places = np.zeros(rules.n_features, dtype=np.intp)
-    for f in rules.matcher.columns.tolist():
+    known, places = rules.columns, np.zeros(rules.n_features, dtype=np.intp)
+    for f in rules.clauses.columns.tolist():
         name = rules.feature_names[f]
-        place = texts.get(rules.levels[f]) if f in rules.levels else numbers.get(name)
-        if place is None or f in rules.categories or f in rules.zero_missing:
+        place = texts.get(known.levels[f]) if f in known.levels else numbers.get(name)
+        if place is None or f in known.categories or f in known.zero_missing:
             raise CommandError(
                 f"{path} has rules on {name!r}, but {table.name} has no such column; leave --keep out, or keep rules "
                 "of a model that was fitted to a table with the same columns."
             )
         places[f] = place
-    feature = places[rules.feature]
-    order = np.lexsort((feature, np.repeat(np.arange(len(rules)), rules.lengths)))  # columns in the table's order
-    return replace(
-        RuleSet.of_clauses([], tuple(table.X.columns), levels=table.levels),
-        offset=rules.offset,
-        feature=feature[order],
-        lower=rules.lower[order],
-        upper=rules.upper[order],
-        missing=rules.missing[order],
-        category=rules.category[order],
-    )
+    clauses = rules.clauses.on_columns(places)
+    in_order = clauses.at(np.lexsort((clauses.feature, clauses.owner)), clauses.offset)  # columns in the table's order
+    return RuleSet(in_order, Columns(tuple(table.X.columns), levels=table.levels))

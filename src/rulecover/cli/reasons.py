@@ -55,7 +55,7 @@ def _answer(rules: ScoredRules, X: Any) -> str:
 
 def _table(rules: ScoredRules, told: Any) -> str:
     """What each rule said; what is fitted is added to a default, which comes first."""
-    shown, seen = readable(rules.rules, rules.rules.levels), rules.rules.evidence
+    shown, seen = readable(rules.rules, rules.rules.columns.levels), rules.rules.evidence
     said = told.iloc[:, list(told.columns).index("weight" if "weight" in told else "text") + 1 :]
     written: Callable[[float], str] = amount
     if isinstance(rules.answer, Classes):

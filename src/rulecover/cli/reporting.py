@@ -36,7 +36,7 @@ def summary_of(model: Model, data: Path, target: str | None, separator: str | No
         raise CommandError(f"{source_of(data)} has no row with a value of {target!r}; there is nothing to report on.")
     notes = [f"{left_out:,} rows without a value of {target!r} left out."] if left_out else []
     rules = model.rules.rules
-    shown = readable(rules, dict(rules.levels))
+    shown = readable(rules, dict(rules.columns.levels))
     return Summary.of(model.rules, X, y, title=source_of(data).name, notes=notes, shown=shown)
 
 

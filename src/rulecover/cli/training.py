@@ -62,7 +62,8 @@ def trained(table: Table, training: Training, printer: Printer) -> ScoredRules:
         model = _by_options(_TRAINERS[training.method], table, training, bars)
     printer.notes(dict.fromkeys(str(warning.message) for warning in said))
     made = scored_rules(model)
-    return replace(made, rules=replace(made.rules, levels=table.levels))
+    columns = replace(made.rules.columns, levels=table.levels)
+    return replace(made, rules=replace(made.rules, columns=columns))
 
 
 def _by_options(train: Callable[[Table, Training, Bars], Any], table: Table, training: Training, bars: Bars) -> Any:
@@ -135,5 +136,5 @@ def saved(model: ScoredRules, out: Path, printer: Printer) -> None:
     with whole_file(out) as file:
         file.write(to_json(model))
     votes = model.votes.tolist() if model.has_own_votes else ()
-    printer.rules(readable(model.rules, dict(model.rules.levels)), votes)
+    printer.rules(readable(model.rules, dict(model.rules.columns.levels)), votes)
     printer.say(f"\n{count(len(model.rules), 'rule')} written to {out}.")

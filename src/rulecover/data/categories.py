@@ -187,26 +187,23 @@ class Lookup:
         return is_in(values, self.codes) & is_in(member, self.members)
 
 
-def intersections(
-    sets: Sequence[Floats], of: Ints, outside: Bools, starts: Ints
-) -> tuple[Ints, tuple[CategorySet, ...]]:
-    """What passes all comparisons of a group, for many groups at once.
+def intersections(sets: Sequence[CategorySet], of: Ints, starts: Ints) -> tuple[Ints, tuple[CategorySet, ...]]:
+    """What is in all sets of a group, for many groups at once.
 
-    A comparison is ``x in sets[of]``, or not in it where `outside`; group g owns the comparisons from ``starts[g]``
-    to the next group's start.
+    Group g owns the sets ``sets[of[c]]`` for c from ``starts[g]`` to the next group's start.
 
     Returns
     -------
     which, distinct
-        The number of each group's set, and the sets.
+        The number of each group's intersection, and the distinct intersections.
     """
     used, of = np.unique(of, return_inverse=True)
-    codes = np.unique(np.concatenate([sets[k] for k in used]))
+    codes = np.unique(np.concatenate([np.array(sets[k].codes, dtype=np.float64) for k in used]))
     member = np.zeros((len(used), len(codes) + 1), dtype=bool)  # the last column stands for every other value
     for row, k in zip(member, used, strict=True):
-        row[np.searchsorted(codes, sets[k])] = True
-    both_sides = np.packbits(np.stack([member, ~member]), axis=2)
-    passed = np.bitwise_and.reduceat(both_sides[outside.astype(np.intp), of], starts, axis=0)
+        row[np.searchsorted(codes, sets[k].codes)] = True
+    member ^= np.array([[sets[k].others] for k in used])
+    passed = np.bitwise_and.reduceat(np.packbits(member, axis=1)[of], starts, axis=0)
     packed, which = np.unique(passed, axis=0, return_inverse=True)
     holds = np.unpackbits(packed, axis=1, count=len(codes) + 1).astype(bool)
     distinct = tuple(CategorySet(tuple(codes[row[:-1] != row[-1]].tolist()), bool(row[-1])) for row in holds)

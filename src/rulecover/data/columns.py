@@ -11,9 +11,12 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.data.categories import Categories, HashedCategories
-from rulecover.data.frames import UNSEEN, is_frame, kinds_of, missing_values, names_of, numbers
+from rulecover.data.frames import UNSEEN, column, is_frame, kinds_of, missing_values, names_of, numbers
 from rulecover.exceptions import MismatchedDataError
-from rulecover.typing import Array, Floats
+from rulecover.typing import Array, Floats, Ints
+
+#: For a 0/1 column that stands for ``name = level``, by its number: the name and the level.
+Levels = dict[int, tuple[str, str]]
 
 #: For each of `missing_values` how it is written in a column: NaN for missing, a number of its own for a label that was
 #: never seen, ``None`` where the model has no route for it.
@@ -35,6 +38,58 @@ def all_names(given: Iterable[str], made: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
+    """What the columns of the data are called and, where they hold no plain numbers, what is in them.
+
+    Parameters
+    ----------
+    names
+        A name for each column.
+    categories
+        For a column of category codes: its number and the category behind each code, from 0.
+    levels
+        For a 0/1 column that stands for ``name = level``: its number, the name and the level.
+    zero_missing
+        The columns in which 0 counts as missing.
+    """
+
+    names: tuple[str, ...]
+    categories: Categories = field(default_factory=dict)
+    levels: Levels = field(default_factory=dict)
+    zero_missing: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def matrix(self, frame: Any, used: Iterable[int]) -> Floats:
+        """The columns of these names as numbers, codes for categories; only those in use are looked at, others are 0.
+
+        Raises
+        ------
+        MismatchedDataError
+            If a column in use is not there, or holds what is not a number.
+        """
+        there = {str(name): name for name in names_of(frame)}
+        out = np.zeros((len(frame), len(self)))
+        for f in (int(f) for f in used):
+            name = self.names[f]
+            if name not in there:
+                known = ", ".join(list(there)[:5]) + ("…" if len(there) > 5 else "")
+                raise MismatchedDataError(f"the rules speak of column {name!r}, but X has only {known}.")
+            out[:, f] = numbers(column(frame, there[name]), name, self.categories.get(f))
+        return out
+
+    def named(self, names: tuple[str, ...], place: Ints) -> Columns:
+        """The columns of other data, where column f is column ``place[f]``, -1 if it is not there."""
+        return Columns(
+            names,
+            {int(place[f]): known for f, known in self.categories.items() if place[f] >= 0},
+            {int(place[f]): level for f, level in self.levels.items() if place[f] >= 0},
+            tuple(int(place[f]) for f in self.zero_missing if place[f] >= 0),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SourceColumns:
     """The given columns, categories as codes, and behind them columns that a model's pipeline makes of them.
 
     Parameters

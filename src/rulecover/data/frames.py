@@ -72,26 +72,6 @@ def category_columns(X: Any) -> dict[int, tuple[Any, ...]]:
     return {f: tuple(kind.categories.tolist()) for f, kind in kinds if isinstance(kind, pd.CategoricalDtype)}
 
 
-def matrix(
-    frame: Any, names: Sequence[str], used: Ints | Iterable[int], categories: dict[int, Sequence[Any]]
-) -> Floats:
-    """The columns of these names as numbers, codes for categories; only those in use are looked at, others are 0.
-
-    Raises
-    ------
-    MismatchedDataError
-        If a column in use is not there, or holds what is no number.
-    """
-    there = {str(name): name for name in names_of(frame)}
-    out = np.zeros((len(frame), len(names)))
-    for f in (int(f) for f in used):
-        if names[f] not in there:
-            known = ", ".join(list(there)[:5]) + ("…" if len(there) > 5 else "")
-            raise MismatchedDataError(f"the rules speak of column {names[f]!r}, but X has only {known}.")
-        out[:, f] = numbers(column(frame, there[names[f]]), names[f], categories.get(f))
-    return out
-
-
 def numbers(values: Array, name: str, labels: Sequence[Any] | None = None) -> Floats:
     """A column as float64: the codes of its categories where they are known, else its numbers."""
     if labels is not None:

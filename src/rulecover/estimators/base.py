@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
-from rulecover.data.columns import Columns
+from rulecover.data.columns import SourceColumns
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.checks import (
     check_no_gaps,
@@ -67,7 +67,7 @@ class RuleModel(BaseEstimator, ABC):
     rules_: RuleSet
     n_features_in_: int
     #: What the columns of the source are made of, where they are not numbers as they are given.
-    _columns: Columns | None
+    _columns: SourceColumns | None
 
     @abstractmethod
     def _default_estimator(self) -> Any:
@@ -129,13 +129,13 @@ class RuleModel(BaseEstimator, ABC):
             return checked
         return check_array(given, dtype=[np.float64, np.float32], ensure_all_finite=_finite(self.estimator_, given))
 
-    def _made_of(self, given: Any) -> tuple[Columns | None, Ints | None]:
+    def _made_of(self, given: Any) -> tuple[SourceColumns | None, Ints | None]:
         """What the columns of the source are made of, if not of plain numbers, and which of them matter."""
         source = self.estimator_
         if isinstance(source, RuleModel):
             return source._columns, source._columns_in_use()
         if isinstance(source, RuleSet):
-            return Columns(source.n_features, self._names(), source.categories), source.matcher.columns
+            return SourceColumns(source.n_features, self._names(), source.columns.categories), source.clauses.columns
         ensemble = read_trees(source)
         if ensemble.columns is None and is_mixed(given):  # of numbers alone the width is checked later
             check_width(ensemble, given.shape[1])
@@ -210,7 +210,7 @@ class RuleModel(BaseEstimator, ABC):
         return True
 
     def _columns_in_use(self) -> Ints:
-        return self.rules_.matcher.columns
+        return self.rules_.clauses.columns
 
     def _model(self, given: Any, rows: Ints) -> _Seen:
         """The source model, asked about some rows as it was trained to see them."""

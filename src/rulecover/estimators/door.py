@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from rulecover.data.categories import HashedCategories
-from rulecover.data.columns import Columns
+from rulecover.data.columns import SourceColumns
 from rulecover.data.frames import as_pandas, category_columns, is_frame
 from rulecover.estimators.checks import check_column_names
 from rulecover.exceptions import MismatchedDataError
@@ -83,16 +83,16 @@ def _no_number(kind: Any) -> bool:
     return not pd.api.types.is_numeric_dtype(kind)
 
 
-def as_numbers(columns: Columns, X: Any, used: Any) -> Array:
+def as_numbers(columns: SourceColumns, X: Any, used: Any) -> Array:
     """The rows as the rules see them; infinities are refused as by scikit-learn."""
     rows = columns.matrix(X, used)
     return np.asarray(check_array(rows, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"))
 
 
-def columns_of(ensemble: TreeEnsemble) -> Columns | None:
+def columns_of(ensemble: TreeEnsemble) -> SourceColumns | None:
     """What a model's columns are made of; ``None`` where they are numbers as they are given."""
     if ensemble.columns is None and ensemble.categories:
-        return Columns(ensemble.n_features, ensemble.feature_names, ensemble.categories)
+        return SourceColumns(ensemble.n_features, ensemble.feature_names, ensemble.categories)
     return ensemble.columns
 
 
@@ -142,17 +142,11 @@ def rules_on(rules: RuleSet, names: tuple[str, ...] | None, n_features: int) -> 
             )
         return rules
     place = {name: f for f, name in enumerate(names)}
-    for f in rules.matcher.columns:
+    for f in rules.clauses.columns:
         if rules.feature_names[f] not in place:
             raise MismatchedDataError(
                 f"the rules speak of column {rules.feature_names[f]!r}, but X has only {', '.join(names[:5])}"
                 f"{'…' if len(names) > 5 else ''}."
             )
     moved = np.array([place.get(name, -1) for name in rules.feature_names], dtype=np.intp)
-    return replace(
-        rules,
-        feature=moved[rules.feature],
-        feature_names=names,
-        categories={int(moved[f]): known for f, known in rules.categories.items() if moved[f] >= 0},
-        levels={int(moved[f]): level for f, level in rules.levels.items() if moved[f] >= 0},
-    )
+    return rules.on_columns(names, moved)

@@ -22,7 +22,7 @@ from rulecover.estimators.checks import check_model_fits, real_number, whole_num
 from rulecover.estimators.held_out import HeldOut, folds_of, held_out
 from rulecover.estimators.out_of_bag import HonestModel
 from rulecover.exceptions import UnreadableModelError
-from rulecover.pool import Price, Samples, in_codes_of, joined_rules
+from rulecover.pool import Price, Samples
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.rulepath.constraints import Constraints, column_numbers
@@ -170,11 +170,11 @@ class RulePath(RuleModel):
     def _followed(self, data: Any, y: Array, places: Ints) -> RuleFamily:
         """The path on these samples, from the nodes of the trained estimator."""
         everything, task = self._everything(data), self._task()
-        constraints = self._constraints(everything.source.feature_names)
+        constraints = self._constraints(everything.source.columns.names)
         kept = None
         if self.keep is not None:
             constraints.check_given(self.keep, self.max_rules)
-            kept = in_codes_of(self.keep, everything.source.categories, everything.source.zero_missing)
+            kept = self.keep.in_codes_of(everything.source.columns)
         rules = everything.rules()
         allowed = np.flatnonzero(constraints.allows(rules))
         nodes = everything.take(allowed)
@@ -208,7 +208,7 @@ class RulePath(RuleModel):
         return usual_shrinkage(candidates.total) if self.shrinkage is None else self.shrinkage
 
     def _family_of(self, path: ForwardPath, kept: RuleSet | None, data: Any, task: Task) -> RuleFamily:
-        rules = path.rules if kept is None else joined_rules(kept, path.rules)
+        rules = path.rules if kept is None else kept.join(path.rules)
         rules = self._with_evidence(rules, data).shown_for(data.X)
         # Sums of votes are exact: they are the same in whatever order, and on whatever machine, they are added.
         votes = np.stack([addable(mine) for mine in task.votes(path.votes)])

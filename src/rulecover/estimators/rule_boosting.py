@@ -151,7 +151,7 @@ class RuleBoosting(VotingModel):
         return None, None  # the trees of all calls are grown on the same numbers
 
     def _columns_in_use(self) -> Ints:
-        return self.pool_.matcher.columns
+        return self.pool_.clauses.columns
 
     def _grows_first(self) -> bool:
         """Whether the pricing grows the first tree as well."""

@@ -12,6 +12,7 @@ from rulecover.exceptions import ExportError, UnreadableModelError
 from rulecover.export.labels import Label
 from rulecover.export.model import EXPORTED_FALLBACKS, SWAPPED, AddedClasses, Answer, Classes, Mean, ScoredRules
 from rulecover.rulepath.family import AdditiveVote
+from rulecover.rules.clauses import Clauses
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.evidence import ClassEvidence, NumericEvidence
 from rulecover.targets.impurity import Impurity
@@ -100,12 +101,12 @@ def _always(vote: AdditiveVote, impurity: Impurity) -> AdditiveVote:
     met = replace(seen, sums=sums, impurity=impurity(sums), cost=1 + impurity(sums))
     if isinstance(met, NumericEvidence):
         met = replace(met, adds=vote.default, default=0.0)
-    rules = replace(vote.rules, offset=np.zeros(2, dtype=np.intp), evidence=met, paths=None)
+    rules = RuleSet(Clauses.of_intervals([{}]), vote.rules.columns, evidence=met)
     return AdditiveVote(rules, vote.default[None], np.zeros_like(vote.default), vote.answers, met.samples)
 
 
 def _check_columns(rules: RuleSet, n_features: int) -> None:
-    used = rules.matcher.columns
+    used = rules.clauses.columns
     if len(used) and used.max() >= n_features:
         name = rules.feature_names[used.max()]
         raise ExportError(
@@ -145,14 +146,14 @@ def _scored(
         fallback=fallback,
         base=np.zeros(0) if base is None else base,
         afar=afar,
-        categories={f: _names(rules, f) for f in rules.matcher.columns.tolist() if f in rules.categories},
-        zero_missing=frozenset(rules.zero_missing),
+        categories={f: _names(rules, f) for f in rules.clauses.columns.tolist() if f in rules.columns.categories},
+        zero_missing=frozenset(rules.columns.zero_missing),
     )
 
 
 def _names(rules: RuleSet, f: int) -> tuple[Label, ...]:
     """The category behind each code of a column."""
-    known = rules.categories[f]
+    known = rules.columns.categories[f]
     if isinstance(known, HashedCategories) and len(known.texts) < len(known.hashes):
         raise ExportError(
             f"of some categories of column {rules.feature_names[f]!r} the model knows no more than a number; "

@@ -10,7 +10,7 @@ from math import inf
 from rulecover.export.inputs import UNSEEN, Coded, Input, Number
 from rulecover.export.labels import Label, plain_labels
 from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
-from rulecover.rules.matching import Matcher
+from rulecover.rules.clauses import Clauses
 from rulecover.typing import Floats
 from rulecover.voting.fallback import per_comparison
 
@@ -50,13 +50,13 @@ class Condition:
         return self.above is None and self.up_to is None and self.codes is None and not self.impossible
 
 
-def conditions_of(clauses: Matcher) -> list[list[Condition]]:
+def conditions_of(clauses: Clauses) -> list[list[Condition]]:
     """For each rule, its clauses."""
     each = list(_conditions(clauses))
     return [each[a:b] for a, b in zip(clauses.offset[:-1], clauses.offset[1:], strict=True)]
 
 
-def _conditions(clauses: Matcher) -> Iterator[Condition]:
+def _conditions(clauses: Clauses) -> Iterator[Condition]:
     columns = clauses.feature, clauses.lower, clauses.upper, clauses.missing, clauses.category
     for feature, lower, upper, missing, category in zip(*(column.tolist() for column in columns), strict=True):
         if category >= 0:
@@ -85,7 +85,7 @@ class Script:
         """What is counted for each rule: for the fallback "all" every comparison that its tree makes."""
         rules = self.model.rules
         along_paths = self.model.fallback == "all" and rules.paths is not None
-        return conditions_of(rules.paths.matcher if along_paths and rules.paths is not None else rules.matcher)
+        return conditions_of(rules.paths if along_paths and rules.paths is not None else rules.clauses)
 
     @cached_property
     def sizes(self) -> list[int]:

@@ -16,14 +16,16 @@ import numpy as np
 
 import rulecover
 from rulecover.data.categories import CategorySet
+from rulecover.data.columns import Columns
 from rulecover.exceptions import InvalidModelFileError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.json_schema import Check, Json, SchemaMismatch, checker
 from rulecover.export.labels import plain_labels
 from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
-from rulecover.rules.ruleset import Paths, RuleSet
+from rulecover.rules.clauses import Clauses, numbered, offsets
+from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.evidence import ClassEvidence, NumericEvidence
-from rulecover.typing import Floats, Ints
+from rulecover.typing import Array, Floats, Ints
 
 FORMAT, VERSION = "rulecover rules", 1
 
@@ -74,7 +76,9 @@ def to_json(model: Any) -> str:
         "written_by": f"rulecover {rulecover.__version__}",
         "answer": _written_answer(exported),
         "columns": list(rules.feature_names),
-        "levels": [{"column": f, "name": name, "level": level} for f, (name, level) in sorted(rules.levels.items())],
+        "levels": [
+            {"column": f, "name": name, "level": level} for f, (name, level) in sorted(rules.columns.levels.items())
+        ],
         "categories": [
             {"column": f, "labels": plain_labels(labels)} for f, labels in sorted(exported.categories.items())
         ],
@@ -120,10 +124,13 @@ def _written_answer(model: ScoredRules) -> Json:
 
 def _written_rules(model: ScoredRules) -> list[Json]:
     rules, seen = model.rules, model.rules.evidence
-    clauses = _per_rule(rules.offset, [_written_clause(rules, c) for c in range(len(rules.feature))])
+    each = range(len(rules.clauses.feature))
+    clauses = _per_rule(
+        rules.clauses.offset, [_written_clause(rules.clauses, c) | _written_shown(rules, c) for c in each]
+    )
     written = [{"clauses": mine, "votes": votes} for mine, votes in zip(clauses, model.votes.tolist(), strict=True)]
     if rules.paths is not None:
-        along = [_written_comparison(rules.paths, c) for c in range(len(rules.paths.feature))]
+        along = [_written_clause(rules.paths, c) for c in range(len(rules.paths.feature))]
         for rule, mine in zip(written, _per_rule(rules.paths.offset, along), strict=True):
             rule["path"] = mine
     if seen is not None:
@@ -148,17 +155,14 @@ def _per_rule(offset: Ints, each: list[Json]) -> list[list[Json]]:
     return [each[a:b] for a, b in pairwise(offset)]
 
 
-def _written_clause(rules: RuleSet, c: int) -> Json:
-    written: Json = {"column": int(rules.feature[c])}
-    if rules.category[c] >= 0:
-        which = rules.category_sets[rules.category[c]]
-        written["not_in" if which.others else "in"] = list(which.codes)
+def _written_clause(clauses: Clauses, c: int) -> Json:
+    written: Json = {"column": int(clauses.feature[c])}
+    held = clauses.set_of(c)
+    if held is not None:
+        written["not_in" if held.others else "in"] = list(held.codes)
     else:
-        written |= _written_bounds(float(rules.lower[c]), float(rules.upper[c]))
-    if rules.missing[c]:
-        written["missing"] = True
-    shown = _written_shown(rules, c)
-    return written | {"shown": shown} if shown else written
+        written |= _written_bounds(float(clauses.lower[c]), float(clauses.upper[c]))
+    return written | {"missing": True} if clauses.missing[c] else written
 
 
 def _written_bounds(lower: float, upper: float) -> Json:
@@ -172,25 +176,15 @@ def _written_bounds(lower: float, upper: float) -> Json:
 
 def _written_shown(rules: RuleSet, c: int) -> Json:
     """What is printed in another way than it is meant."""
-    shown: Json = {}
-    for key, printed, meant in (
-        ("above", rules.shown_lower, rules.lower),
-        ("up_to", rules.shown_upper, rules.upper),
-        ("missing", rules.shown_missing, rules.missing),
-    ):
-        if printed is not None and printed[c] != meant[c]:
-            shown[key] = printed[c].item()
-    return shown
-
-
-def _written_comparison(paths: Paths, c: int) -> Json:
-    bound, above = float(paths.bound[c]), bool(paths.above[c])
-    if paths.category[c] >= 0:
-        bounds: Json = {"not_in" if above else "in": paths.category_sets[paths.category[c]].tolist()}
-    else:
-        bounds = _written_bounds(bound, np.inf) if above else _written_bounds(-np.inf, bound)
-    written = {"column": int(paths.feature[c]), **bounds}
-    return written | {"missing": True} if paths.missing[c] else written
+    meant = rules.clauses
+    printed = meant if rules.shown is None else rules.shown
+    pairs = (
+        ("above", printed.lower, meant.lower),
+        ("up_to", printed.upper, meant.upper),
+        ("missing", printed.missing, meant.missing),
+    )
+    shown = {key: mine[c].item() for key, mine, other in pairs if mine[c] != other[c]}
+    return {"shown": shown} if shown else {}
 
 
 # Reading ----------------------------------------------------------------------------------------------------------
@@ -285,11 +279,11 @@ def _model(written: Json) -> ScoredRules:
     categories = written.get("categories", [])
     columns = _distinct_places("categories", categories, rules.n_features)
     zeros = _distinct_places("zero_missing", [{"column": f} for f in written.get("zero_missing", [])], rules.n_features)
-    for f in rules.levels.keys() & set(columns):
+    for f in rules.columns.levels.keys() & set(columns):
         raise ValueError(f"column {f} has entries in levels and in categories; leave one out.")
     names = {f: tuple(each["labels"]) for f, each in zip(columns, categories, strict=True)}
     return ScoredRules(
-        replace(rules, categories=dict(names), zero_missing=tuple(zeros)),
+        replace(rules, columns=replace(rules.columns, categories=dict(names), zero_missing=tuple(zeros))),
         votes,
         answer,
         totals,
@@ -322,32 +316,37 @@ def _numbers(values: list[float], length: int) -> Floats:
 
 def _rules(written: Json, answer: Classes | Mean, totals: Floats) -> RuleSet:
     each = written["rules"]
-    names = tuple(written["columns"])
-    clauses = [clause for rule in each for clause in rule["clauses"]]
+    columns = Columns(tuple(written["columns"]), levels=_levels(written.get("levels", []), len(written["columns"])))
+    clauses = _clauses([rule["clauses"] for rule in each], len(columns))
+    shown = _shown(clauses, [clause.get("shown", {}) for rule in each for clause in rule["clauses"]])
+    return RuleSet(clauses, columns, _paths(each, len(columns)), shown, _evidence(written, answer, totals))
+
+
+def _clauses(rules: list[list[Json]], n_columns: int) -> Clauses:
+    clauses = [clause for rule in rules for clause in rule]
     lower, upper = _bounds(clauses)
-    category, sets = _categories(clauses)
-    shown = [clause.get("shown", {}) for clause in clauses]
-    missing = np.array(["missing" in clause for clause in clauses], dtype=bool)
-    return RuleSet(
-        offset=_offset([rule["clauses"] for rule in each]),
-        feature=_places(clauses, len(names)),
+    category, sets = numbered(list(map(_category_set, clauses)))
+    return Clauses(
+        offset=offsets([len(rule) for rule in rules]),
+        feature=_places(clauses, n_columns),
         lower=lower,
         upper=upper,
-        missing=missing,
+        missing=np.array(["missing" in clause for clause in clauses], dtype=bool),
         category=category,
-        feature_names=names,
         category_sets=sets,
-        levels=_levels(written.get("levels", []), len(names)),
-        paths=_paths(each, len(names)),
-        evidence=_evidence(written, answer, totals),
-        shown_lower=np.array([s.get("above", b) for s, b in zip(shown, lower, strict=True)], dtype=np.float64),
-        shown_upper=np.array([s.get("up_to", b) for s, b in zip(shown, upper, strict=True)], dtype=np.float64),
-        shown_missing=np.array([s.get("missing", m) for s, m in zip(shown, missing, strict=True)], dtype=bool),
     )
 
 
-def _offset(lists: list[list[Json]]) -> Ints:
-    return np.cumsum([0, *map(len, lists)]).astype(np.intp)
+def _shown(meant: Clauses, printed: list[Json]) -> Clauses:
+    def either(key: str, bounds: Array) -> Array:
+        return np.array([each.get(key, b) for each, b in zip(printed, bounds, strict=True)], dtype=bounds.dtype)
+
+    return replace(
+        meant,
+        lower=either("above", meant.lower),
+        upper=either("up_to", meant.upper),
+        missing=either("missing", meant.missing),
+    )
 
 
 def _places(clauses: list[Json], n_columns: int) -> Ints:
@@ -387,37 +386,14 @@ def _category_set(clause: Json) -> CategorySet | None:
     return CategorySet(codes, others=key == "not_in")
 
 
-def _categories(clauses: list[Json]) -> tuple[Ints, tuple[CategorySet, ...]]:
-    """For each clause the place of its set, and the sets."""
-    each = list(map(_category_set, clauses))
-    distinct = {known: k for k, known in enumerate(dict.fromkeys(known for known in each if known is not None))}
-    category = np.array([-1 if known is None else distinct[known] for known in each], dtype=np.intp)
-    return category, tuple(distinct)
-
-
 def _levels(written: list[Json], n_columns: int) -> dict[int, tuple[str, str]]:
     places = _distinct_places("levels", written, n_columns)
     return dict(zip(places, [(level["name"], level["level"]) for level in written], strict=True))
 
 
-def _paths(rules: list[Json], n_columns: int) -> Paths | None:
-    if not any("path" in rule for rule in rules):
-        return None
-    if not all("path" in rule for rule in rules):
-        raise ValueError("some rules have a path and others have none.")
-    along = [comparison for rule in rules for comparison in rule["path"]]
-    above = np.array([bool({"above", "only_missing", "not_in"} & step.keys()) for step in along], dtype=bool)
-    bound = [step.get("above", step.get("up_to", np.inf)) for step in along]
-    category, sets = _categories(along)
-    return Paths(
-        offset=_offset([rule["path"] for rule in rules]),
-        feature=_places(along, n_columns),
-        bound=np.array(bound, dtype=np.float64),
-        above=above,
-        missing=np.array(["missing" in step for step in along], dtype=bool),
-        category=category,
-        category_sets=tuple(np.array(known.codes, dtype=np.float64) for known in sets),
-    )
+def _paths(rules: list[Json], n_columns: int) -> Clauses | None:
+    along = _for_each(rules, "path", list)
+    return None if along is None else _clauses(along, n_columns)
 
 
 def _for_each(rules: list[Json], key: str, read: Callable[[Any], Any]) -> list[Any] | None:

@@ -276,15 +276,15 @@ class ScoredRules:
     @cached_property
     def inputs(self) -> dict[int, Input]:
         """For each column that rules speak of, by number: where its values come from in a table as people have it."""
-        used = set(self.rules.feature.tolist())
+        used = set(self.rules.clauses.columns.tolist())
         if self.rules.paths is not None:
-            used |= set(self.rules.paths.feature.tolist())
+            used |= set(self.rules.paths.columns.tolist())
         return {f: self._input(f) for f in sorted(used)}
 
     def _input(self, f: int) -> Input:
         name = self.rules.feature_names[f]
-        if f in self.rules.levels:
-            text, level = self.rules.levels[f]
+        if f in self.rules.columns.levels:
+            text, level = self.rules.columns.levels[f]
             return Level(text, None if level == MISSING else level)
         if f in self.categories:
             return Coded(name, tuple((label, float(code)) for code, label in enumerate(self.categories[f])))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulecover.pool import TrainingData, first_of_equal
-from rulecover.rulepath.shorten import keep_clauses, shortened
+from rulecover.pool import TrainingData
+from rulecover.rulepath.shorten import shortened
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Bools, Floats
 
@@ -30,8 +30,8 @@ def pruned(rules: RuleSet, data: TrainingData) -> RuleSet:
     counts = np.eye(len(data.classes))[data.y] * weight[:, None]
     prior = data.totals / data.totals.sum()
     kept = [_kept(rules[j : j + 1], data, counts, prior) for j in range(len(rules))]
-    short = keep_clauses(rules, np.concatenate(kept))
-    return short.take(first_of_equal(short))
+    short = rules.keep_clauses(np.concatenate(kept))
+    return short.take(short.clauses.first_of_equal())
 
 
 def _kept(rule: RuleSet, data: TrainingData, counts: Floats, prior: Floats) -> Bools:

@@ -108,10 +108,10 @@ def _pair(rules: RuleSet, features: Sequence[int | str] | None) -> list[int]:
 def _boxes(rules: RuleSet, pair: Sequence[int]) -> Floats:
     """The interval of each rule on both features, rules x 2 features x 2 ends, infinite where it asks for nothing."""
     boxes = np.tile([-np.inf, np.inf], (len(rules), 2, 1))
-    rule = np.repeat(np.arange(len(rules)), rules.lengths)
+    clauses = rules.clauses
     for place, f in enumerate(pair):
-        mine = (rules.feature == f) & (rules.category < 0)
-        boxes[rule[mine], place] = np.column_stack([rules.lower[mine], rules.upper[mine]])
+        mine = (clauses.feature == f) & (clauses.category < 0)
+        boxes[clauses.owner[mine], place] = np.column_stack([clauses.lower[mine], clauses.upper[mine]])
     return boxes
 
 
@@ -160,7 +160,7 @@ def _rules(ax: Any, rules: RuleSet, boxes: Floats, pair: Sequence[int]) -> None:
 
     best = _best(rules)
     for j, ((x0, x1), (y0, y1)) in enumerate(boxes):
-        mine = rules.feature[rules.offset[j] : rules.offset[j + 1]]
+        mine = rules.take(np.array([j])).clauses.columns
         style = "-" if np.isin(mine, pair).all() else "--"
         shade = colour(int(best[j]))
         place = {"xy": (x0, y0), "width": x1 - x0, "height": y1 - y0}

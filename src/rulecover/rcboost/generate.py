@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 
 from rulecover.data.categories import CategorySet
-from rulecover.pool import Price, RulePool, Samples, rule_keys
+from rulecover.data.columns import Columns
+from rulecover.pool import Price, RulePool, Samples
 from rulecover.rcboost.admission import Admission
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.rcboost.pricing.proposal import Proposal, Proposed
@@ -113,7 +114,7 @@ class RuleGeneration:
         self.pool: Ints = np.arange(len(self.generated))
         self._category_sets: dict[CategorySet, int] = {}
         #: The place of each rule among all that were generated.
-        self._places = {key: j for j, key in enumerate(rule_keys(self.generated.rules, self._category_sets))}
+        self._places = {key: j for j, key in enumerate(self.generated.rules.clauses.keys(self._category_sets))}
         self._first_weight = np.ones(len(data.y)) if data.weight is None else data.weight
         self.accumulated: Floats = self._first_weight
         self._dear_for: Ints = np.zeros(len(self.pool), dtype=np.intp)
@@ -183,7 +184,7 @@ class RuleGeneration:
         if len(stale):
             master.remove(stale)
         places = dict(self._places)
-        keys = rule_keys(columns.rules, self._category_sets)
+        keys = columns.rules.clauses.keys(self._category_sets)
         place = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.intp)
         place, first = np.unique(place, return_index=True)
         outside = np.setdiff1d(place, self.pool)
@@ -202,7 +203,7 @@ class RuleGeneration:
         """The proposed rules, met with the data and priced."""
         rules = proposed.rules if isinstance(proposed, Proposal) else proposed
         if isinstance(rules, RuleSet):
-            return self._data.pool_of(replace(rules, feature_names=self._names), self._price)
+            return self._data.pool_of(replace(rules, columns=Columns(self._names)), self._price)
         return self._data.pool(rules, self._price, self._names)
 
 

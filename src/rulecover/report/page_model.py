@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, is_classifier
 
+from rulecover.data.columns import Levels
 from rulecover.exceptions import RulecoverError
 from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script, conditions_of
@@ -99,7 +100,7 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
     if found is None:
         return None
     scored, fallback = found
-    scored = replace(scored, rules=replace(scored.rules, levels=shown.levels))
+    scored = _with_levels(scored, shown.columns.levels)
     script, answer = Script(scored), scored.answer
     columns = [_column(name, mine, scored.rules, rows.X, missing) for name, mine in _columns(scored).items()]
     centre, unit = script.scale or (0.0, 1.0)
@@ -141,7 +142,7 @@ def _played(model: Any) -> tuple[ScoredRules, str] | None:
 
 
 def _rules(rules: RuleSet) -> list[dict[str, Any]]:
-    asked = conditions_of(rules.matcher)
+    asked = conditions_of(rules.clauses)
     return [
         {
             "clauses": [
@@ -209,21 +210,30 @@ def _column(name: str, inputs: Sequence[tuple[int, Input]], rules: RuleSet, X: A
 
 def _may_be_missing(rules: RuleSet, f: int, X: Any) -> bool:
     """Whether a value of the column was missing in training, as the words of the rules tell, or is in a row."""
-    told = rules.missing if rules.shown_missing is None else rules.shown_missing
-    return f in rules.zero_missing or bool(told[rules.feature == f].any()) or bool(np.isnan(_feature(X, f)).any())
+    shown = rules.clauses if rules.shown is None else rules.shown
+    told = bool(shown.missing[shown.feature == f].any())
+    return f in rules.columns.zero_missing or told or bool(np.isnan(_feature(X, f)).any())
 
 
 def _other_levels(rules: RuleSet, name: str, used: Sequence[int]) -> dict[int, str | None]:
     """The levels of a text column that no rule asks for: a row that has one is not of another, unknown level."""
-    levels = {f: level for f, (column, level) in sorted(rules.levels.items()) if column == name and f not in used}
+    known = sorted(rules.columns.levels.items())
+    levels = {f: level for f, (column, level) in known if column == name and f not in used}
     return {f: None if level == MISSING else level for f, level in levels.items()}
+
+
+def _with_levels(scored: ScoredRules, levels: Levels) -> ScoredRules:
+    columns = replace(scored.rules.columns, levels=levels)
+    return replace(scored, rules=replace(scored.rules, columns=columns))
 
 
 def _bounds(rules: RuleSet, f: int) -> list[float]:
     """Where answers may change: the bounds of the rules, and the numbers that they name."""
-    mine = np.flatnonzero(rules.feature == f)
-    named = [code for c in mine if rules.category[c] >= 0 for code in rules.category_sets[rules.category[c]].codes]
-    bounds = np.concatenate([rules.lower[mine], rules.upper[mine], named])
+    clauses = rules.clauses
+    mine = np.flatnonzero(clauses.feature == f)
+    sets = [held for held in map(clauses.set_of, mine.tolist()) if held is not None]
+    named = [code for held in sets for code in held.codes]
+    bounds = np.concatenate([clauses.lower[mine], clauses.upper[mine], named])
     found: list[float] = np.unique(bounds[np.isfinite(bounds)]).tolist()
     return found
 

@@ -156,9 +156,7 @@ def node_candidates(
         cells[:, t] = column
     kept = np.flatnonzero(grid.inside & (grid.depth > 0))
     tree = np.searchsorted(grid.root, kept, side="right") - 1
-    nodes = Leaves(
-        ensemble.trees, tree, kept - grid.root[tree], feature_names, ensemble.categories, ensemble.zero_missing
-    )
+    nodes = Leaves(ensemble.trees, tree, kept - grid.root[tree], ensemble.columns_named(feature_names))
     first = grid.cell[kept]
     all_nodes = Candidates(cells, tree, first, first + grid.width[kept], grid.empty, nodes, weight)
     return _that_tell_apart(all_nodes, min_samples)

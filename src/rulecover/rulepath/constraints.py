@@ -92,16 +92,16 @@ class Constraints:
 
     def allows(self, rules: RuleSet) -> Bools:
         """Which rules keep to all constraints."""
-        bad = np.isin(rules.feature, self.forbidden)
+        bad = np.isin(rules.clauses.feature, self.forbidden)
         up, down = self._clause_signs(rules)
-        owner = np.repeat(np.arange(len(rules)), rules.lengths)
+        owner = rules.clauses.owner
         tally = np.stack([np.bincount(owner[mask], minlength=len(rules)) for mask in (bad, up, down)])
         allowed = (tally[0] == 0) & ((tally[1] == 0) | (tally[2] == 0))
         return np.asarray(allowed if self.max_clauses is None else allowed & (rules.lengths <= self.max_clauses))
 
     def signs(self, rules: RuleSet) -> Ints:
         """What the votes of allowed rules may be: 1 not negative, -1 not positive, 0 anything."""
-        owner = np.repeat(np.arange(len(rules)), rules.lengths)
+        owner = rules.clauses.owner
         return np.sign(np.bincount(owner, weights=self.clause_signs(rules), minlength=len(rules))).astype(np.intp)
 
     def _clause_signs(self, rules: RuleSet) -> tuple[Bools, Bools]:
@@ -110,10 +110,11 @@ class Constraints:
         A clause that begins at a bound is met by larger values only. One with two bounds, or with a set of categories,
         is met in between: it asks for both, which no vote but zero gives.
         """
-        direction = self.monotone[rules.feature]
-        between = (rules.category >= 0) | (np.isfinite(rules.lower) & np.isfinite(rules.upper))
-        rising = np.isfinite(rules.lower) | between
-        falling = np.isfinite(rules.upper) | between
+        clauses = rules.clauses
+        direction = self.monotone[clauses.feature]
+        below, above = np.isfinite(clauses.lower), np.isfinite(clauses.upper)
+        between = (clauses.category >= 0) | (below & above)
+        rising, falling = below | between, above | between
         up = ((direction > 0) & rising) | ((direction < 0) & falling)
         down = ((direction > 0) & falling) | ((direction < 0) & rising)
         return up, down

@@ -59,7 +59,7 @@ class AdditiveVote(Printed):
         """For each row the votes that add up to what was said of it; see `RulePathClassifier.why`."""
         import pandas as pd
 
-        met, by = self.rules.matcher.hits(X)
+        met, by = self.rules.hits(X)
         row = np.concatenate([np.arange(X.shape[0]), met])
         rule = np.concatenate([np.full(X.shape[0], -1), by])
         order = np.lexsort((rule, row))
@@ -143,7 +143,7 @@ class RuleFamily:
         """For each chunk of rows: where it is, and the votes by every size, sizes x rows x answers."""
         sizes, columns, answers = self.votes.shape
         flat = np.ascontiguousarray(self.votes.transpose(1, 0, 2)).reshape(columns, sizes * answers)
-        for start, met in self.rules.matcher.met(X):
+        for start, met in self.rules.met(X):
             for first in range(0, met.shape[1], _ROWS):
                 part = met[:, first : first + _ROWS].astype(np.float64)
                 tallies = part.T @ flat[1:] + flat[0]
@@ -162,7 +162,7 @@ class RuleFamily:
     def coverage(self, X: Any, weight: Floats) -> Floats:
         """The (weighted) share of rows that some rule covers, for every size."""
         first = np.zeros(self.largest + 1)
-        for start, met in self.rules.matcher.met(X):
+        for start, met in self.rules.met(X):
             found = np.where(met.any(axis=0), met.argmax(axis=0), self.largest) if self.largest else np.zeros(0, int)
             mine = weight[start : start + len(found)]
             first += np.bincount(found, weights=mine, minlength=self.largest + 1)

@@ -12,7 +12,7 @@ from rulecover.coverage import addable
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates
 from rulecover.rulepath.constraints import Constraints
-from rulecover.rulepath.shorten import Shortened, keep_clauses, shortened
+from rulecover.rulepath.shorten import Shortened, shortened
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.ridge import GrowingRidge
@@ -223,15 +223,15 @@ class _Contest:
             return fit.gains_of(covered, np.sign((kept * clause_signs).sum(axis=1)))
 
         if not self._tries:
-            covered, kept = self._candidates.covered(j), np.ones(len(rule.feature), dtype=bool)
+            covered, kept = self._candidates.covered(j), np.ones(len(rule.clauses.feature), dtype=bool)
             return Shortened(kept, covered, float(gains(covered[None], kept[None])[0]))
-        needed = np.isin(rule.feature, self.unmet)
+        needed = np.isin(rule.clauses.feature, self.unmet)
         return shortened(rule, self._X, gains, needed)
 
     def _take(self, j: int, found: Shortened) -> tuple[Bools, int]:
         self._free[j] = False
         self._taken.append((j, found.kept))
-        rule = keep_clauses(self._rules.take(np.array([j])), found.kept)
+        rule = self._rules.take(np.array([j])).keep_clauses(found.kept)
         self._unmet &= ~_users(rule, self._constraints.required)[0]
         return found.covered, int(self._constraints.signs(rule)[0])
 
@@ -239,15 +239,14 @@ class _Contest:
         """The rules that were taken, in their order."""
         rules = self._rules.take(np.array([j for j, _ in self._taken], dtype=np.intp))
         kept = [mine for _, mine in self._taken]
-        return rules if all(mine.all() for mine in kept) else keep_clauses(rules, np.concatenate(kept))
+        return rules if all(mine.all() for mine in kept) else rules.keep_clauses(np.concatenate(kept))
 
 
 def _users(rules: RuleSet, features: Ints) -> Bools:
     """Which rule uses which of some features, rules x features."""
-    owner = np.repeat(np.arange(len(rules)), rules.lengths)
     uses = np.zeros((len(rules), len(features)), dtype=bool)
-    clause, which = np.nonzero(rules.feature[:, None] == features[None, :])
-    uses[owner[clause], which] = True
+    clause, which = np.nonzero(rules.clauses.feature[:, None] == features[None, :])
+    uses[rules.clauses.owner[clause], which] = True
     return uses
 
 
@@ -282,7 +281,7 @@ def forward_path(
         Above 0 shows a bar that moves with each rule.
     """
     terms = terms or Terms()
-    constraints = constraints or Constraints.of(candidates.source.feature_names)
+    constraints = constraints or Constraints.of(candidates.source.columns.names)
     fit = ForwardFit(candidates, target, terms)
     contest = _Contest(candidates, X, constraints, terms.tries)
     if given is not None:

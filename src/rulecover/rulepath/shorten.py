@@ -15,30 +15,6 @@ from rulecover.typing import Bools, Floats
 _ROUNDING = 1e-9
 
 
-def keep_clauses(rules: RuleSet, kept: Bools) -> RuleSet:
-    """The same rules with some of their clauses only.
-
-    >>> rules = RuleSet.of_intervals([{0: (1, 2), 1: (3, 4)}, {0: (5, 6)}], ["a", "b"])
-    >>> [str(rule) for rule in keep_clauses(rules, np.array([False, True, True]))]
-    ['if 3 < b <= 4', 'if 5 < a <= 6']
-    """
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return replace(
-        rules,
-        offset=before[rules.offset].astype(np.intp),
-        feature=rules.feature[kept],
-        lower=rules.lower[kept],
-        upper=rules.upper[kept],
-        missing=rules.missing[kept],
-        category=rules.category[kept],
-        paths=None,
-        evidence=None,
-        shown_lower=None,
-        shown_upper=None,
-        shown_missing=None,
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Shortened:
     """A rule without needless clauses: which clauses it keeps, which samples it covers now, and what it gains."""
@@ -62,9 +38,9 @@ def shortened(rule: RuleSet, X: Any, gains: Callable[[Bools, Bools], Floats], ne
     needed
         Clauses that must stay.
     """
-    kept = np.ones(len(rule.feature), dtype=bool)
-    one_by_one = replace(keep_clauses(rule, kept), offset=np.arange(len(kept) + 1))
-    passed = np.concatenate([met for _, met in one_by_one.matcher.met(X)], axis=1)
+    kept = np.ones(len(rule.clauses.feature), dtype=bool)
+    one_by_one = replace(rule.clauses, offset=np.arange(len(kept) + 1))
+    passed = np.concatenate([met for _, met in one_by_one.met(X, rule.columns.zero_missing)], axis=1)
     failed = (~passed).sum(axis=0)  # clauses that are kept and not met
     gain = float(gains((failed == 0)[None], kept[None])[0])
     while kept.sum() > 1:

@@ -47,11 +47,12 @@ class Strip:
 def strips(rules: RuleSet, X: Any) -> dict[str, Strip]:
     """A strip for each feature of numbers that rules use, by name; X is as the rules see it."""
     made = {}
-    for f in rules.matcher.columns.tolist():
-        mine = (rules.feature == f) & (rules.category < 0)
-        bounds = np.concatenate([rules.lower[mine], rules.upper[mine]])
+    clauses = rules.clauses
+    for f in clauses.columns.tolist():
+        mine = (clauses.feature == f) & (clauses.category < 0)
+        bounds = np.concatenate([clauses.lower[mine], clauses.upper[mine]])
         bounds = np.unique(bounds[np.isfinite(bounds)])
-        if f in rules.levels or f in rules.categories or not bounds.size:
+        if f in rules.columns.levels or f in rules.columns.categories or not bounds.size:
             continue
         column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else np.asarray(X[:, f])
         values = column.astype(np.float64)[np.isfinite(column.astype(np.float64))]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import scipy.sparse
 
-from rulecover.data.categories import Categories, CategorySet
-from rulecover.data.frames import check_kind, column, is_frame, matrix, names_of
+from rulecover.data.categories import Categories
+from rulecover.data.columns import Columns, Levels
+from rulecover.data.frames import check_kind, column, is_frame, names_of
 from rulecover.exceptions import MismatchedDataError, RuleTextError
-from rulecover.rules.matching import Matcher
+from rulecover.rules.clauses import Clauses
 from rulecover.rules.rule import Clause, Rule
 from rulecover.show.printed import Printed
 from rulecover.show.short_bounds import short_bounds
@@ -27,83 +27,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
-    """The comparisons of each rule as its tree makes them, root first, repeated features and all.
-
-    Rule j owns ``offset[j]:offset[j + 1]``; it goes above the bound (``x > bound``) or not (``x <= bound``). Where
-    `category` is not -1, above means ``x not in category_sets[category]``.
-    """
-
-    offset: Ints
-    feature: Ints
-    bound: Floats
-    above: Bools
-    missing: Bools
-    category: Ints
-    category_sets: tuple[Floats, ...] = ()
-    zero_missing: tuple[int, ...] = ()
-
-    @cached_property
-    def matcher(self) -> Matcher:
-        """The same comparisons as one-sided clauses, to be counted one by one."""
-        lower, upper = np.where(self.above, self.bound, -np.inf), np.where(self.above, np.inf, self.bound)
-        category = np.where(self.category < 0, -1, 2 * self.category + self.above)
-        sets = tuple(CategorySet(tuple(s.tolist()), others) for s in self.category_sets for others in (False, True))
-        return Matcher(self.offset, self.feature, lower, upper, self.missing, category, sets, self.zero_missing)
-
-    def take(self, rules: Ints) -> Paths:
-        offset, kept = _ranges(self.offset, rules)
-        return replace(
-            self,
-            offset=offset,
-            feature=self.feature[kept],
-            bound=self.bound[kept],
-            above=self.above[kept],
-            missing=self.missing[kept],
-            category=self.category[kept],
-        )
-
-
-def _ranges(offset: Ints, rules: Ints) -> tuple[Ints, Ints]:
-    """New offsets, and the old places of everything that the chosen rules own, in their order."""
-    lengths = (offset[1:] - offset[:-1])[rules]
-    new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-    kept = np.arange(new[-1]) + np.repeat(offset[rules] - new[:-1], lengths)
-    return new, kept.astype(np.intp)
-
-
-@dataclass(frozen=True, eq=False)
 class RuleSet(Printed):
-    """Rules as values: the clauses of all rules end to end, in arrays.
-
-    Rule j owns the clauses ``offset[j]:offset[j + 1]``. A clause means one thing everywhere:
-    ``lower < x[feature] <= upper``, or, where `category` is not -1, ``x[feature] in category_sets[category]``; a
-    missing value satisfies it where `missing` says so. A rule has at most one interval and one set a feature.
+    """Rules as values: the clauses of all rules end to end, and what is known of them.
 
     Parameters
     ----------
-    offset, feature, lower, upper
-        The clauses.
-    missing
-        Whether NaN satisfies the clause.
-    category, category_sets
-        For each clause the place of its set of category codes, -1 for an interval; the sets, which may also be "all
-        but these".
-    categories
-        For a column of category codes: its number and the category behind each code, from 0.
-    zero_missing
-        The columns in which 0 counts as missing.
-    feature_names
-        A name for each column.
-    levels
-        For a 0/1 column that stands for ``name = level``: its number, the name and the level.
+    clauses
+        What they ask; at most one interval and one set of categories per rule and column.
+    columns
+        What their columns are called, and what is in them.
     paths
-        The unmerged comparisons that the rules came from, if they came from trees.
+        The comparisons of each rule as its tree makes them, root first, repeated features and all, if the rules came
+        from trees.
+    shown
+        The clauses as they are printed: bounds as short as they can be without changing any training row's answer, and
+        missing values only where the training rows had some in that column.
     evidence
         Classes, class sums and costs, once the rules have met data.
-    shown_lower, shown_upper, shown_missing
-        For print: bounds as short as they can be without changing any training row's answer, and whether a missing
-        value is worth a word, since the training rows had some in that column.
 
     Examples
     --------
@@ -115,42 +55,21 @@ class RuleSet(Printed):
            [False,  True]])
     """
 
-    offset: Ints
-    feature: Ints
-    lower: Floats
-    upper: Floats
-    missing: Bools
-    category: Ints
-    feature_names: tuple[str, ...]
-    category_sets: tuple[CategorySet, ...] = ()
-    levels: dict[int, tuple[str, str]] = field(default_factory=dict)
-    paths: Paths | None = None
+    clauses: Clauses
+    columns: Columns
+    paths: Clauses | None = None
+    shown: Clauses | None = None
     evidence: Evidence | None = None
-    shown_lower: Floats | None = None
-    shown_upper: Floats | None = None
-    shown_missing: Bools | None = None
-    categories: Categories = field(default_factory=dict)
-    zero_missing: tuple[int, ...] = ()
 
     @classmethod
     def of_intervals(cls, rules: Sequence[dict[int, tuple[float, float]]], feature_names: Sequence[str]) -> RuleSet:
         """Rules made by hand, each a dictionary from a column's number to ``(lower, upper)``."""
-        clauses = [(f, *interval) for rule in rules for f, interval in sorted(rule.items())]
-        for f, low, high in clauses:
+        for f, (low, high) in (item for rule in rules for item in sorted(rule.items())):
             if not 0 <= f < len(feature_names):
                 raise ValueError(f"there is no column {f}: {len(feature_names)} columns are named, from 0.")
             if not low < high:
                 raise ValueError(f"the interval ({low}, {high}] of column {f} holds no value; give lower < upper.")
-        feature, lower, upper = zip(*clauses, strict=True) if clauses else ((), (), ())
-        return cls(
-            offset=np.cumsum([0, *map(len, rules)]).astype(np.intp),
-            feature=np.array(feature, dtype=np.intp),
-            lower=np.array(lower, dtype=np.float64),
-            upper=np.array(upper, dtype=np.float64),
-            missing=np.zeros(len(clauses), dtype=bool),
-            category=np.full(len(clauses), -1, dtype=np.intp),
-            feature_names=tuple(feature_names),
-        )
+        return cls(Clauses.of_intervals(rules), Columns(tuple(feature_names)))
 
     @classmethod
     def of_clauses(
@@ -159,25 +78,10 @@ class RuleSet(Printed):
         feature_names: Sequence[str],
         *,
         categories: Categories | None = None,
-        levels: dict[int, tuple[str, str]] | None = None,
+        levels: Levels | None = None,
     ) -> RuleSet:
         """Rules made by hand, each a list of clauses, one interval and one set a column at most."""
-        clauses = [clause for rule in rules for clause in rule]
-        sets = list(dict.fromkeys(clause.categories for clause in clauses if clause.categories is not None))
-        place: dict[CategorySet | None, int] = {None: -1}
-        place.update((each, k) for k, each in enumerate(sets))
-        return cls(
-            offset=np.cumsum([0, *map(len, rules)]).astype(np.intp),
-            feature=np.array([clause.feature for clause in clauses], dtype=np.intp),
-            lower=np.array([clause.lower for clause in clauses], dtype=np.float64),
-            upper=np.array([clause.upper for clause in clauses], dtype=np.float64),
-            missing=np.array([clause.missing for clause in clauses], dtype=bool),
-            category=np.array([place[clause.categories] for clause in clauses], dtype=np.intp),
-            feature_names=tuple(feature_names),
-            category_sets=tuple(sets),
-            categories=categories or {},
-            levels=levels or {},
-        )
+        return cls(Clauses.of_rules(rules), Columns(tuple(feature_names), categories or {}, levels or {}))
 
     @classmethod
     def from_text(
@@ -186,7 +90,7 @@ class RuleSet(Printed):
         feature_names: Sequence[str],
         *,
         categories: Mapping[str, Sequence[Any]] | None = None,
-        levels: dict[int, tuple[str, str]] | None = None,
+        levels: Levels | None = None,
     ) -> RuleSet:
         """Rules written as people write them, one text a rule.
 
@@ -264,16 +168,21 @@ class RuleSet(Printed):
     # Access -----------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self.offset) - 1
+        return len(self.clauses)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """A name for each column."""
+        return self.columns.names
 
     @property
     def n_features(self) -> int:
-        return len(self.feature_names)
+        return len(self.columns)
 
     @property
     def lengths(self) -> Ints:
         """The number of clauses of each rule."""
-        return np.diff(self.offset)
+        return self.clauses.lengths
 
     def __iter__(self) -> Iterator[Rule]:
         return (self[j] for j in range(len(self)))
@@ -292,20 +201,51 @@ class RuleSet(Printed):
     def take(self, rules: Ints) -> RuleSet:
         """Some of the rules, in the order given."""
         rules = np.asarray(rules, dtype=np.intp)
-        offset, kept = _ranges(self.offset, rules)
         return replace(
             self,
-            offset=offset,
-            feature=self.feature[kept],
-            lower=self.lower[kept],
-            upper=self.upper[kept],
-            missing=self.missing[kept],
-            category=self.category[kept],
+            clauses=self.clauses.take(rules),
             paths=None if self.paths is None else self.paths.take(rules),
+            shown=None if self.shown is None else self.shown.take(rules),
             evidence=None if self.evidence is None else self.evidence.take(rules),
-            shown_lower=None if self.shown_lower is None else self.shown_lower[kept],
-            shown_upper=None if self.shown_upper is None else self.shown_upper[kept],
-            shown_missing=None if self.shown_missing is None else self.shown_missing[kept],
+        )
+
+    def join(self, other: RuleSet) -> RuleSet:
+        """These rules followed by others on the same columns, all without what they met in data."""
+        paths = None if self.paths is None or other.paths is None else self.paths.join(other.paths)
+        return RuleSet(self.clauses.join(other.clauses), self.columns, paths)
+
+    def keep_clauses(self, kept: Bools) -> RuleSet:
+        """The same rules with some of their clauses only.
+
+        >>> rules = RuleSet.of_intervals([{0: (1, 2), 1: (3, 4)}, {0: (5, 6)}], ["a", "b"])
+        >>> [str(rule) for rule in rules.keep_clauses(np.array([False, True, True]))]
+        ['if 3 < b <= 4', 'if 5 < a <= 6']
+        """
+        return RuleSet(self.clauses.keep(kept), self.columns)
+
+    def in_codes_of(self, columns: Columns) -> RuleSet:
+        """The same rules for data in which categories have other codes: their sets hold the labels that they held."""
+        clauses, mine = self.clauses, self.columns
+        known = replace(mine, categories=columns.categories, zero_missing=columns.zero_missing)
+        if not mine.categories:
+            return replace(self, columns=known)
+        features = clauses.feature.tolist()
+        sets = [
+            held.recoded(mine.categories[f], known.categories.get(f, ()), mine.names[f])
+            if held is not None and f in mine.categories
+            else held
+            for f, held in ((f, clauses.set_of(c)) for c, f in enumerate(features))
+        ]
+        return replace(self, clauses=clauses.with_sets(sets), columns=known, paths=None)
+
+    def on_columns(self, names: tuple[str, ...], place: Ints) -> RuleSet:
+        """The same rules on other data with these columns, where column f is column ``place[f]``."""
+        return replace(
+            self,
+            clauses=self.clauses.on_columns(place),
+            columns=self.columns.named(names, place),
+            paths=None if self.paths is None else self.paths.on_columns(place),
+            shown=None if self.shown is None else self.shown.on_columns(place),
         )
 
     def with_evidence(self, evidence: Evidence) -> RuleSet:
@@ -313,70 +253,61 @@ class RuleSet(Printed):
         return replace(self, evidence=evidence)
 
     def _rule(self, j: int) -> Rule:
-        clauses = tuple(self._clause(c) for c in range(self.offset[j], self.offset[j + 1]))
+        owned = range(self.clauses.offset[j], self.clauses.offset[j + 1])
+        clauses = tuple(self._clause(c) for c in owned)
         if self.evidence is None:
             return Rule(clauses)
         return Rule(clauses, **self.evidence.facts(j))
 
     def _clause(self, c: int) -> Clause:
-        f = int(self.feature[c])
-        name, level = self.levels.get(f, (self.feature_names[f], None))
-        lower = self.lower if self.shown_lower is None else self.shown_lower
-        upper = self.upper if self.shown_upper is None else self.shown_upper
-        missing = self.missing if self.shown_missing is None else self.shown_missing
-        chosen = None if self.category[c] < 0 else self.category_sets[self.category[c]]
-        known = self.categories.get(f, ())
-        zero = bool(self.missing[c]) if f in self.zero_missing else None
-        return Clause(f, name, float(lower[c]), float(upper[c]), bool(missing[c]), chosen, level, known, zero)
+        meant, shown = self.clauses, self.clauses if self.shown is None else self.shown
+        f = int(meant.feature[c])
+        name, level = self.columns.levels.get(f, (self.columns.names[f], None))
+        return Clause(
+            f,
+            name,
+            float(shown.lower[c]),
+            float(shown.upper[c]),
+            bool(shown.missing[c]),
+            meant.set_of(c),
+            level,
+            self.columns.categories.get(f, ()),
+            zero=bool(meant.missing[c]) if f in self.columns.zero_missing else None,
+        )
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same clauses in the same order under the same names."""
         if not isinstance(other, RuleSet):
             return NotImplemented
-        mine, theirs = self._identity(), other._identity()
-        return self.feature_names == other.feature_names and all(
-            np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True)
-        )
+        return self.feature_names == other.feature_names and self.clauses == other.clauses
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and values hold arrays
 
-    def _identity(self) -> tuple[Array, ...]:
-        sets = np.empty(len(self.category), dtype=object)
-        sets[:] = [None if k < 0 else self.category_sets[k] for k in self.category]
-        return self.offset, self.feature, self.lower, self.upper, self.missing, sets
-
     # Meeting rows -----------------------------------------------------------------------------------------------
-
-    @cached_property
-    def matcher(self) -> Matcher:
-        """The clauses, ready to be met by rows."""
-        return Matcher(
-            self.offset,
-            self.feature,
-            self.lower,
-            self.upper,
-            self.missing,
-            self.category,
-            self.category_sets,
-            self.zero_missing,
-        )
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row, as a boolean sparse matrix of rows x rules."""
         X = self.check_columns(X)
-        row, rule = self.matcher.hits(X)
+        row, rule = self.hits(X)
         index = np.int32 if max(X.shape[0], len(self), len(row)) <= np.iinfo(np.int32).max else np.int64
         places = row.astype(index), rule.astype(index)  # scikit-learn's own models take no 64-bit indices
         return scipy.sparse.csr_array((np.ones(len(row), dtype=bool), places), shape=(X.shape[0], len(self)))
+
+    def met(self, X: Any) -> Iterator[tuple[int, Bools]]:
+        """For each chunk of rows: where it starts, and which rule (first axis) covers which of its rows."""
+        return self.clauses.met(X, self.columns.zero_missing)
+
+    def hits(self, X: Any) -> tuple[Ints, Ints]:
+        """All pairs (row, rule) that meet."""
+        return self.clauses.hits(X, self.columns.zero_missing)
 
     def accepted(self, X: Any, *, along_paths: bool = False) -> Floats:
         """The share of each rule's clauses that each row satisfies, rows x rules; 1 for a rule without clauses.
 
         With ``along_paths`` the unmerged comparisons of the tree are counted, repeated ones each time.
         """
-        if not along_paths or self.paths is None:
-            return self.matcher.accepted(X)
-        return self.paths.matcher.accepted(X)
+        counted = self.paths if along_paths and self.paths is not None else self.clauses
+        return counted.accepted(X, self.columns.zero_missing)
 
     def check_columns(self, X: Any) -> Any:
         """X as an array or sparse matrix with the columns that the rules speak of, in their order.
@@ -385,7 +316,7 @@ class RuleSet(Printed):
         categories become codes.
         """
         if is_frame(X) and not _unnamed(X):
-            return matrix(X, self.feature_names, self.matcher.columns, self.categories)
+            return self.columns.matrix(X, self.clauses.columns)
         X = X.tocsr() if scipy.sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise MismatchedDataError(
@@ -398,21 +329,22 @@ class RuleSet(Printed):
 
     def shown_for(self, X: Any) -> RuleSet:
         """The same rules with bounds for print that are as short as they can be for these training rows."""
-        shown_lower, shown_upper, shown_missing = self.lower.copy(), self.upper.copy(), self.missing.copy()
-        for f in np.unique(self.feature):
-            mine = np.flatnonzero(self.feature == f)
-            bounds = np.concatenate([self.lower[mine], self.upper[mine]])
+        meant = self.clauses
+        lower, upper, missing = meant.lower.copy(), meant.upper.copy(), meant.missing.copy()
+        for f in meant.columns:
+            mine = np.flatnonzero(meant.feature == f)
+            bounds = np.concatenate([lower[mine], upper[mine]])
             known = np.unique(bounds[np.isfinite(bounds)])
             values = _column(X, int(f))
             present = values[~np.isnan(values)] if np.isnan(values.sum()) else values
-            shown_missing[mine] &= len(present) < len(values)
+            missing[mine] &= len(present) < len(values)
             if not known.size:
                 continue
             short = short_bounds(present, known)
-            for shown in (shown_lower, shown_upper):
+            for shown in (lower, upper):
                 finite = mine[np.isfinite(shown[mine])]
                 shown[finite] = short[np.searchsorted(known, shown[finite])]
-        return replace(self, shown_lower=shown_lower, shown_upper=shown_upper, shown_missing=shown_missing)
+        return replace(self, shown=replace(meant, lower=lower, upper=upper, missing=missing))
 
     def to_frame(self) -> pd.DataFrame:
         """One row a rule: its text, number of clauses and, once it has met data, what it found there.
@@ -432,7 +364,7 @@ class RuleSet(Printed):
         >>> rules.to_text(), RuleSet.from_text(rules.to_text(), ["age"]) == rules
         (['age > 30.5'], True)
         """
-        return [rule.exact for rule in replace(self, shown_lower=None, shown_upper=None, shown_missing=None)]
+        return [rule.exact for rule in replace(self, shown=None)]
 
     def to_csv(self) -> str:
         """What `to_frame` has as CSV; cells that a spreadsheet would run as formulas begin with an apostrophe."""

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.parallel import map_tasks
-from rulecover.rules.matching import blank_zeros
+from rulecover.rules.clauses import blank_zeros
 from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Floats, Ints
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from rulecover.data.categories import Categories, CategorySet, Lookup, intersections
-from rulecover.data.columns import Columns, all_names
-from rulecover.rules.ruleset import Paths, RuleSet
+from rulecover.data.columns import Columns, SourceColumns, all_names
+from rulecover.rules.clauses import Clauses, offsets
+from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
 
 
@@ -123,7 +124,7 @@ class TreeEnsemble:
     frame_categories: tuple[tuple[Any, ...], ...] = ()
     zero_missing: tuple[int, ...] = ()
     output: Ints | None = None
-    columns: Columns | None = None
+    columns: SourceColumns | None = None
     keeps_columns: bool = True
     weight: Floats | None = None
     classifies: bool | None = None
@@ -155,15 +156,17 @@ class TreeEnsemble:
             self.trees,
             tree=np.repeat(np.arange(len(leaves)), [len(nodes) for nodes in leaves]),
             node=np.concatenate([np.zeros(0, dtype=np.intp), *leaves]),
-            feature_names=self.names(self.feature_names),
-            categories=self.categories,
-            zero_missing=self.zero_missing,
+            columns=self.columns_named(self.names(self.feature_names)),
         ).rules()
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...]:
         """A name for each column that a tree can ask: the given ones, by default x0, x1, …, and those that are made."""
         made = () if self.columns is None else self.columns.made
         return all_names(given or (f"x{f}" for f in range(self.n_features)), made)
+
+    def columns_named(self, names: tuple[str, ...]) -> Columns:
+        """What is known of the columns of the trees, under these names."""
+        return Columns(names, self.categories, zero_missing=self.zero_missing)
 
     def matrix(self, X: Any) -> Any:
         """Data as users give them as the columns of the trees; only those that a tree asks are looked at."""
@@ -195,9 +198,7 @@ class Leaves:
     trees: tuple[Tree, ...]
     tree: Ints
     node: Ints
-    feature_names: tuple[str, ...]
-    categories: Categories = field(default_factory=dict)
-    zero_missing: tuple[int, ...] = ()
+    columns: Columns
 
     def __len__(self) -> int:
         return len(self.node)
@@ -218,8 +219,7 @@ class Leaves:
         """The path from the root to each leaf as a rule."""
         nodes = _Nodes.of(self.trees)
         paths = nodes.paths_to(nodes.first[self.tree] + self.node)
-        rules = merged(replace(paths, zero_missing=self.zero_missing), self.feature_names)
-        return replace(rules, categories=self.categories, zero_missing=self.zero_missing)
+        return RuleSet(merged(paths), self.columns, paths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +253,7 @@ class _Nodes:
         numeric = joined("feature"), joined("threshold"), joined("missing_left")
         return cls(first, parent, is_left, *numeric, *joined_categories(trees))
 
-    def paths_to(self, nodes: Ints) -> Paths:
+    def paths_to(self, nodes: Ints) -> Clauses:
         """The comparisons on the way to each node, root first."""
         rule, child = np.arange(len(nodes)), nodes
         levels: list[tuple[Ints, Ints]] = []
@@ -268,17 +268,20 @@ class _Nodes:
         reached = reached[order]
         above = ~self.is_left[reached]
         asked = self.parent[reached]
-        offset = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(nodes)))]).astype(np.intp)
+        bound = self.threshold[asked]
         used, place = np.unique(self.category[asked], return_inverse=True)
         first_set = np.count_nonzero(used < 0)
-        return Paths(
-            offset=offset,
+        bounded = place < first_set
+        # Each set of the trees twice: as it is for those who go left, its complement for those who go right.
+        codes = (tuple(self.category_sets[k].tolist()) for k in used[first_set:])
+        return Clauses(
+            offset=offsets(np.bincount(owner, minlength=len(nodes))),
             feature=self.feature[asked],
-            bound=self.threshold[asked],
-            above=above,
+            lower=np.where(above & bounded, bound, -np.inf),
+            upper=np.where(above | ~bounded, np.inf, bound),
             missing=self.missing_left[asked] != above,
-            category=place - first_set,
-            category_sets=tuple(self.category_sets[k] for k in used[first_set:]),
+            category=np.where(bounded, -1, 2 * (place - first_set) + above),
+            category_sets=tuple(CategorySet(each, others) for each in codes for others in (False, True)),
         )
 
 
@@ -293,44 +296,40 @@ def joined_categories(trees: Sequence[Tree]) -> tuple[Ints, tuple[Floats, ...]]:
     return np.concatenate(places), tuple(sets)
 
 
-def merged(paths: Paths, feature_names: tuple[str, ...]) -> RuleSet:
+def merged(paths: Clauses) -> Clauses:
     """The rules of paths, all comparisons on one feature made one clause; NaN must pass every one of them."""
-    n_rules = len(paths.offset) - 1
-    owner = np.repeat(np.arange(n_rules), np.diff(paths.offset))
     # An interval and a set on one feature stay two clauses.
-    clause = 2 * (owner * len(feature_names) + paths.feature) + (paths.category >= 0)
+    width = int(paths.feature.max(initial=-1)) + 1
+    clause = 2 * (paths.owner * width + paths.feature) + (paths.category >= 0)
     order = np.argsort(clause, kind="stable")
-    paths_of, feature, bound = owner[order], paths.feature[order], paths.bound[order]
-    above, missing, category = paths.above[order], paths.missing[order], paths.category[order]
     starts = np.flatnonzero(np.diff(clause[order], prepend=-1))
-    if not starts.size:  # reduceat knows no empty list
-        return replace(RuleSet.of_intervals([{}] * n_rules, feature_names), paths=paths)
-    bounded = category < 0
-    which, sets = _merged_sets(paths.category_sets, category, above, feature, starts)
-    return RuleSet(
-        offset=np.concatenate([[0], np.cumsum(np.bincount(paths_of[starts], minlength=n_rules))]).astype(np.intp),
-        feature=feature[starts],
-        lower=np.maximum.reduceat(np.where(bounded & above, bound, -np.inf), starts),
-        upper=np.minimum.reduceat(np.where(bounded & ~above, bound, np.inf), starts),
-        missing=np.logical_and.reduceat(missing, starts),
-        category=which,
-        feature_names=feature_names,
+    if not starts.size:  # reduceat takes no empty list
+        return paths
+    first = order[starts]
+    category, sets = _merged_sets(paths, order, starts)
+    bounded = paths.category[order] < 0
+    return replace(
+        paths,
+        offset=offsets(np.bincount(paths.owner[first], minlength=len(paths))),
+        feature=paths.feature[first],
+        lower=np.maximum.reduceat(np.where(bounded, paths.lower[order], -np.inf), starts),
+        upper=np.minimum.reduceat(np.where(bounded, paths.upper[order], np.inf), starts),
+        missing=np.logical_and.reduceat(paths.missing[order], starts),
+        category=category,
         category_sets=sets,
-        paths=paths,
     )
 
 
-def _merged_sets(
-    known: tuple[Floats, ...], category: Ints, outside: Bools, feature: Ints, starts: Ints
-) -> tuple[Ints, tuple[CategorySet, ...]]:
-    """For each clause the place of the set that passes all its comparisons, -1 for an interval; and the sets."""
-    which = np.full(len(starts), -1, dtype=np.intp)
+def _merged_sets(paths: Clauses, order: Ints, starts: Ints) -> tuple[Ints, tuple[CategorySet, ...]]:
+    """For each merged clause the place of the set that passes all its comparisons, -1 for an interval; and the sets."""
+    merged_category = np.full(len(starts), -1, dtype=np.intp)
     sets: tuple[CategorySet, ...] = ()
-    clause_of = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(category)))
+    category, feature = paths.category[order], paths.feature[order]
+    clause_of = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
     for f in np.unique(feature[category >= 0]):
         mine = np.flatnonzero((category >= 0) & (feature == f))
         clauses, first = np.unique(clause_of[mine], return_index=True)
-        place, distinct = intersections(known, category[mine], outside[mine], first)
-        which[clauses] = place + len(sets)
+        place, distinct = intersections(paths.category_sets, category[mine], first)
+        merged_category[clauses] = place + len(sets)
         sets += distinct
-    return which, sets
+    return merged_category, sets

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from rulecover.coverage import addable
-from rulecover.rules.matching import CHUNK
+from rulecover.rules.clauses import CHUNK
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Floats, Ints
 from rulecover.voting.vote import MajorityVote, Vote
@@ -62,7 +62,7 @@ _LARGEST_MULTIPLE = 2**40
 
 def comparisons(rules: RuleSet) -> Ints:
     """The number of comparisons of each rule as its tree makes them, or of clauses where it came from no tree."""
-    return np.diff(rules.offset if rules.paths is None else rules.paths.offset)
+    return (rules.clauses if rules.paths is None else rules.paths).lengths
 
 
 def per_comparison(vote: Vote) -> Floats:

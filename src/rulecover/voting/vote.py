@@ -51,7 +51,7 @@ class Vote(ABC):
         """The votes for each row, added up, and which rows no rule covers."""
         tally = np.empty((X.shape[0], self.votes.shape[1]))
         missed = np.empty(X.shape[0], dtype=bool)
-        for start, met in self.rules.matcher.met(X):
+        for start, met in self.rules.met(X):
             for first in range(0, met.shape[1], _ROWS):
                 part = met[:, first : first + _ROWS]
                 rows = slice(start + first, start + first + part.shape[1])

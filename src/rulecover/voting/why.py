@@ -18,7 +18,7 @@ def reasons(vote: Vote, fallback: Fallback, X: Any, tally: Floats, missed: Bools
     """One line for each row and rule that had a say; see `MIRCOClassifier.why`."""
     import pandas as pd
 
-    fired, by = vote.rules.matcher.hits(X)
+    fired, by = vote.rules.hits(X)
     rows, rules, weights = [fired], [by], [np.ones(len(fired))]
     lost = np.flatnonzero(missed)
     if lost.size:

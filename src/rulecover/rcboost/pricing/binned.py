@@ -266,7 +266,7 @@ class GrownTree(ClassifierMixin, BaseEstimator):
         # A leaf that no sample reaches says what all samples say.
         sums = np.tile(evidence.totals, (len(leaves.trees[0].left), 1))
         sums[leaves.node] = evidence.sums
-        return cls(leaves.trees[0], sums, evidence.classes, len(leaves.feature_names))
+        return cls(leaves.trees[0], sums, evidence.classes, len(leaves.columns))
 
     def fit(self, X: Any, y: Any = None) -> GrownTree:
         """Itself: it is grown."""

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rulecover.coverage import addable
+from rulecover.data.columns import Columns
 from rulecover.pool import Price, TrainingData
 from rulecover.rcboost.pricing.bins import Bins
-from rulecover.rules.ruleset import Paths, RuleSet
+from rulecover.rules.clauses import Clauses, offsets
+from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.impurity import Entropy, Gini
 from rulecover.typing import Bools, Floats, Ints
 
@@ -289,16 +291,15 @@ def as_rules(bins: Bins, found: list[Found]) -> RuleSet:
     boxes = [_loosened(bins, box.clauses) for box in found]
     clauses = [clause for box in boxes for clause in box]
     feature, first, last = np.array(clauses, dtype=np.intp).reshape(-1, 3).T
-    rules = RuleSet(
-        offset=np.cumsum([0, *map(len, boxes)]).astype(np.intp),
+    meant = Clauses(
+        offset=offsets([len(box) for box in boxes]),
         feature=feature,
         lower=bins.threshold(feature, first - 1),
         upper=bins.threshold(feature, last),
         missing=np.zeros(len(clauses), dtype=bool),
         category=np.full(len(clauses), -1, dtype=np.intp),
-        feature_names=tuple(f"x{f}" for f in range(len(bins.cuts))),
     )
-    return replace(rules, paths=_paths(rules))
+    return RuleSet(meant, Columns(tuple(f"x{f}" for f in range(len(bins.cuts)))), _paths(meant))
 
 
 def _loosened(bins: Bins, clauses: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
@@ -321,23 +322,12 @@ def _covered(bins: Bins, clauses: tuple[tuple[int, int, int], ...]) -> Bools:
     return covered
 
 
-def _paths(rules: RuleSet) -> Paths:
+def _paths(clauses: Clauses) -> Clauses:
     """Each bound as a comparison of its own, as a tree would make it."""
-    owner = np.repeat(np.arange(len(rules)), rules.lengths)
-    low, high = rules.lower > -np.inf, (rules.upper < np.inf) | (rules.lower == -np.inf)
-    order = np.argsort(np.concatenate([owner[low], owner[high]]), kind="stable")
-    return Paths(
-        offset=np.concatenate(
-            [
-                [0],
-                np.cumsum(
-                    np.bincount(owner[low], minlength=len(rules)) + np.bincount(owner[high], minlength=len(rules))
-                ),
-            ]
-        ).astype(np.intp),
-        feature=np.concatenate([rules.feature[low], rules.feature[high]])[order],
-        bound=np.concatenate([rules.lower[low], rules.upper[high]])[order],
-        above=np.concatenate([np.ones(low.sum(), dtype=bool), np.zeros(high.sum(), dtype=bool)])[order],
-        missing=np.zeros(len(order), dtype=bool),
-        category=np.full(len(order), -1, dtype=np.intp),
-    )
+    low, high = clauses.lower > -np.inf, (clauses.upper < np.inf) | (clauses.lower == -np.inf)
+    each = np.concatenate([np.flatnonzero(low), np.flatnonzero(high)])
+    above = np.arange(len(each)) < low.sum()
+    order = np.argsort(clauses.owner[each], kind="stable")
+    each, above = each[order], above[order]
+    split = clauses.at(each, offsets(np.bincount(clauses.owner[each], minlength=len(clauses))))
+    return replace(split, lower=np.where(above, split.lower, -np.inf), upper=np.where(above, np.inf, split.upper))

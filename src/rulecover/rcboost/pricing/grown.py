@@ -41,7 +41,7 @@ class GrownNumberTree(RegressorMixin, BaseEstimator):
         # A leaf that no sample reaches says what all samples say.
         value = np.full(len(leaves.trees[0].left), evidence.of_all[0])
         value[leaves.node] = evidence.mean
-        return cls(leaves.trees[0], value, len(leaves.feature_names))
+        return cls(leaves.trees[0], value, len(leaves.columns))
 
     def fit(self, X: Any, y: Any = None) -> GrownNumberTree:
         """Itself: it is grown."""

@@ -13,7 +13,7 @@ import scipy.sparse
 from rulecover.coverage import smallest_uint
 from rulecover.exceptions import MismatchedDataError
 from rulecover.readers.files.building import Parsed
-from rulecover.rules.matching import blank_zeros
+from rulecover.rules.clauses import blank_zeros
 from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Array, Ints
 

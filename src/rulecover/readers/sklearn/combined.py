@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.data.columns import Columns, Gaps
+from rulecover.data.columns import Gaps, SourceColumns
 from rulecover.data.frames import missing_values
 from rulecover.exceptions import UnreadableModelError
 from rulecover.trees.tree import Tree, TreeEnsemble
@@ -65,7 +65,7 @@ def combined(
         routes += [partial(_routed, route, view, cut) for route in part.routes]
     if weights is not None:
         trees = [replace(tree, value=None) for tree in trees]
-    met = _columns(parts, used, Columns(n_features, feature_names, gaps=_gaps(parts, used)))
+    met = _columns(parts, used, SourceColumns(n_features, feature_names, gaps=_gaps(parts, used)))
     return TreeEnsemble(
         tuple(trees),
         tuple(routes),
@@ -113,7 +113,7 @@ def _used(parts: Sequence[TreeEnsemble], columns: list[Ints], n_features: int) -
     return out
 
 
-def _columns(parts: Sequence[TreeEnsemble], used: Sequence[Ints], start: Columns) -> Columns:
+def _columns(parts: Sequence[TreeEnsemble], used: Sequence[Ints], start: SourceColumns) -> SourceColumns:
     """What all parts ask of the data, on the columns of the whole."""
     met = start
     for part, places in zip(parts, used, strict=True):

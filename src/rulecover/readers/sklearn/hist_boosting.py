@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.data.columns import Columns
+from rulecover.data.columns import SourceColumns
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers.sklearn.encoders import encoded
 from rulecover.readers.sklearn.gaps import told_apart
@@ -47,7 +47,7 @@ def _with_categories(whole: TreeEnsemble, model: Any) -> TreeEnsemble:
             f"{type(model).__name__} was trained with None and NaN as two categories of one column, which are one "
             "missing value to a rule; replace one by the other and train again."
         )
-    columns = Columns(whole.n_features, whole.feature_names, **conditions(origins, takes_missing=True), gaps=gaps)
+    columns = SourceColumns(whole.n_features, whole.feature_names, **conditions(origins, takes_missing=True), gaps=gaps)
     return replace(
         whole,
         trees=tuple(trees),

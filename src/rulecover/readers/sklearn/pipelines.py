@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from rulecover.data.columns import Columns
+from rulecover.data.columns import SourceColumns
 from rulecover.data.frames import kinds_of, missing_values
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
@@ -72,7 +72,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     takes_missing = get_tags(final).input_tags.allow_nan
     origins, gaps = told_apart(_with_all_labels(origins), inner.asked.tolist(), takes_missing)
     trees, made = on_original_columns(inner.trees, origins, n_given)
-    columns = Columns(
+    columns = SourceColumns(
         n_given,
         _names(model),
         **conditions([origins[k] for k in sorted(set(inner.asked.tolist()) - set(made))], takes_missing),

@@ -205,7 +205,7 @@ class _Nodes:
 
 
 def conditions(origins: Sequence[Origin], takes_missing: bool) -> dict[str, Any]:
-    """What the columns in use must hold, for `Columns`: categories, and where the model has no route."""
+    """What the columns in use must hold, for `SourceColumns`: categories, and where the model has no route."""
     categories: dict[int, tuple[Any, ...]] = {}
     closed: dict[int, Floats] = {}
     required: set[int] = set()
