@@ -39,7 +39,9 @@ from rulecover.numeric import NumericData
 from rulecover.pool import RulePool
 from rulecover.setcover import Greedy
 from rulecover.setcover.greedy import greedy_picks
-from rulecover.voting.means import FittedVote, MeanVote, NumericVote
+from rulecover.voting.fallback import NUMERIC_FALLBACKS
+from rulecover.voting.numbers import fitted_values, mean_votes
+from rulecover.voting.vote import Vote
 
 HERE = Path(__file__).parent
 LIMITS = [3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50]
@@ -97,7 +99,7 @@ def refitted(X: Any, y: Any, X_test: Any, limits: list[int], rules: Rules, *, we
     for limit in limits:
         data, pool = rules.forward(limit, weight)
         covered = pool.coverage.to_sparse().tocsr()
-        vote = FittedVote.of(MeanVote.of(pool.rules), covered, data, ridge=MIRCORegressor().ridge)
+        vote = fitted_values(mean_votes(pool.rules), covered, data, ridge=MIRCORegressor().ridge)
         curve[limit] = answers(vote, X_test), len(pool)
     return curve
 
@@ -112,15 +114,13 @@ def plain(X: Any, y: Any, X_test: Any, limits: list[int], rules: Rules, *, weigh
     curve = {}
     for limit in limits:
         chosen = whole if limit >= len(picks) else picks[:limit]
-        curve[limit] = answers(MeanVote.of(pool.written(chosen)), X_test), len(chosen)
+        curve[limit] = answers(mean_votes(pool.written(chosen)), X_test), len(chosen)
     return curve
 
 
-def answers(vote: NumericVote, X: Any) -> np.ndarray:
+def answers(vote: Vote, X: Any) -> np.ndarray:
     """What the rules say, and the mean or the default where none applies."""
-    tally, missed = vote.tally(X.to_numpy(dtype=float))
-    tally[missed] = vote.of_all_samples
-    return vote.decided(tally)
+    return replace(vote, fallback=NUMERIC_FALLBACKS["mean"]).predict(X.to_numpy(dtype=float))
 
 
 def followed(X: Any, y: Any, X_test: Any, limits: list[int], rules: None) -> Curve:

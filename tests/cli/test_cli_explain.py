@@ -28,9 +28,9 @@ from rulecover.cli.method import COVER_DEFAULTS
 from rulecover.estimators.mirco import SOLVERS
 from rulecover.estimators.mirco_regressor import MIRCORegressor
 from rulecover.targets.impurity import CRITERIA, NUMERIC_CRITERIA
+from rulecover.voting.classes import VOTES
 from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS
-from rulecover.voting.means import MEAN_VOTES
-from rulecover.voting.vote import VOTES
+from rulecover.voting.numbers import MEAN_VOTES
 
 
 def run(*arguments: object) -> Result:

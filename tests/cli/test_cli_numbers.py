@@ -104,7 +104,7 @@ def test_a_vote_asks_for_means_and_a_task_decides_what_is_predicted(folder: Path
     out = folder / "means.json"
     words = ("fit", folder / "houses.csv", "--trees", 5, "-o", out)
     run(*words, "-t", "price", "--vote", "support", "--fallback", "closest")
-    assert from_json(out.read_text()).afar is None
+    assert from_json(out.read_text()).fallback_votes is None
 
     run(*words, "-t", "rooms", "--task", "numbers")
     assert from_json(out.read_text()).answer.votes[0] == "weighted value"

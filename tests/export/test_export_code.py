@@ -24,7 +24,6 @@ from rulecover.exceptions import ExportError, MismatchedDataError, MissingExtraE
 from rulecover.export import (
     conditions,
     from_json,
-    scored_rules,
     to_javascript,
     to_json,
     to_onnx,
@@ -32,6 +31,7 @@ from rulecover.export import (
     to_pmml,
     to_polars,
     to_python,
+    vote_of,
 )
 from rulecover.voting.fallback import Closest
 
@@ -204,7 +204,7 @@ def test_an_array_of_dates_is_refused(mirco: MIRCOClassifier) -> None:
     frame = pd.DataFrame(rows, columns=mirco.feature_names_in_)
     predict = executed(to_python(hostile_case("age").model))["predict"]
 
-    for read in (scored_rules(mirco).predict, mirco.rules_.apply):
+    for read in (vote_of(mirco).predict, mirco.rules_.apply):
         for X in (rows, rows.astype(complex), frame):
             with pytest.raises(MismatchedDataError, match="numbers"):
                 read(X)
@@ -241,14 +241,14 @@ def test_zeros_that_are_missing_are_so_in_onnx() -> None:
 def test_a_bare_rule_set_votes_by_counts(mirco: MIRCOClassifier) -> None:
     X, _ = load_iris(return_X_y=True, as_frame=True)
 
-    assert (scored_rules(mirco.rules_).predict_proba(X) == mirco.predict_proba(X)).all()
+    assert (vote_of(mirco.rules_).predict_proba(X) == mirco.predict_proba(X)).all()
 
 
-def test_scored_rules_take_lists_arrays_frames_and_sparse_rows(mirco: MIRCOClassifier) -> None:
+def test_a_vote_takes_lists_arrays_frames_and_sparse_rows(mirco: MIRCOClassifier) -> None:
     from scipy.sparse import csr_array
 
     X, _ = load_iris(return_X_y=True, as_frame=True)
-    model, meant = scored_rules(mirco), mirco.predict(X).tolist()
+    model, meant = vote_of(mirco), mirco.predict(X).tolist()
 
     for rows in (X, X.to_numpy(), X.to_numpy().tolist(), X.astype("Float64"), pl.DataFrame(X.to_dict("list"))):
         assert model.predict(rows).tolist() == meant
@@ -295,7 +295,7 @@ class _Mine(Closest):
 def mixed_labels() -> Any:
     from dataclasses import replace
 
-    from rulecover.export.model import Classes
+    from rulecover.voting.answers import Classes
 
     return replace(hostile_case("x").model, answer=Classes(np.array(["text", 1], dtype=object)))
 
@@ -303,7 +303,7 @@ def mixed_labels() -> Any:
 def test_a_label_that_no_format_holds_is_named() -> None:
     from dataclasses import replace
 
-    from rulecover.export.model import Classes
+    from rulecover.voting.answers import Classes
 
     labels = np.array([pd.Timestamp("2020-01-01"), pd.Timestamp("2021-01-01")], dtype=object)
     with pytest.raises(ExportError, match="type Timestamp"):

@@ -18,7 +18,7 @@ from sklearn.datasets import load_iris
 
 from rulecover import MIRCOClassifier
 from rulecover.exceptions import InvalidModelFileError, RulecoverError
-from rulecover.export import ScoredRules, from_json, json_file, json_schema, schema, to_json
+from rulecover.export import Vote, from_json, json_file, json_schema, schema, to_json
 
 
 def test_a_loaded_model_answers_bit_for_bit_the_same() -> None:
@@ -42,7 +42,7 @@ def test_a_loaded_model_gives_the_same_intervals() -> None:
 
         assert (loaded.predict_interval(case.X, 0.8) == case.model.predict_interval(case.X, 0.8)).all()
     assert len(known) > 10
-    with pytest.raises(AttributeError, match="do not know how the numbers spread"):
+    with pytest.raises(AttributeError, match="no spread is stored"):
         from_json(to_json(hostile_case("x").model)).predict_interval([[0.0, 1.0]])
 
 
@@ -365,5 +365,5 @@ def test_an_older_version_is_brought_up_to_date_step_by_step(monkeypatch: pytest
     monkeypatch.setattr(json_file, "VERSION", 3)
     monkeypatch.setattr(json_file, "UPGRADES", {1: upgrade(1), 2: upgrade(2)})
 
-    assert isinstance(from_json(written), ScoredRules)
+    assert isinstance(from_json(written), Vote)
     assert steps == [1, 2]

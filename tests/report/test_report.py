@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rulecover
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RulePathRegressor, RuleSet, Summary, explain
-from rulecover.export import scored_rules
+from rulecover.export import vote_of
 from rulecover.report.held_out import Confusion, Errors, HeldOut
 from rulecover.report.report import report_html, write_report
 from rulecover.report.words import certificate_in_words, figures_in_words
@@ -303,9 +303,9 @@ def test_rules_made_by_hand_have_a_report_without_a_model_to_compare_with() -> N
     assert "Agreement with the model" not in page.text and "Beside the model" not in page.text
 
 
-def test_scored_rules_have_a_report_as_well() -> None:
+def test_a_vote_has_a_report_as_well() -> None:
     model, X, y = fitted()
-    shown = Summary.of(scored_rules(model), X, y, title="Iris")
+    shown = Summary.of(vote_of(model), X, y, title="Iris")
 
     assert shown.scores[0].accuracy == model.score(X, y)
     assert shown.n_candidates is None and shown.fidelity is None

@@ -15,7 +15,7 @@ from rulecover.rulepath.candidates import Candidates, node_candidates, rule_cand
 from rulecover.rulepath.forward import Terms, forward_path
 from rulecover.rulepath.shorten import shortened
 from rulecover.rulepath.sizes import best, one_standard_error, within
-from rulecover.voting.probabilities import nearest_probabilities
+from rulecover.voting.answers import nearest_probabilities
 from rulecover.voting.ridge import GrowingRidge
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -24,12 +24,13 @@ from rulecover import (
 from rulecover.coverage import addable
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
-from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, conditions_of
-from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
+from rulecover.export.exported import EXPORTED_FALLBACKS, vote_of
 from rulecover.rules.clauses import Clauses
 from rulecover.targets.evidence import ClassEvidence
-from rulecover.voting.means import MEAN_VOTES
+from rulecover.voting.answers import AddedClasses, Classes, Mean
+from rulecover.voting.numbers import MEAN_VOTES
+from rulecover.voting.vote import Vote
 
 N_MODELS = 210
 LABELS = [
@@ -91,7 +92,7 @@ class Case:
     """A model, its neutral form, and rows."""
 
     model: Any
-    rules: ScoredRules
+    rules: Vote
     X: np.ndarray
 
     @functools.cached_property
@@ -108,7 +109,7 @@ class Case:
 
     @functools.cached_property
     def decided_by(self) -> list[str]:
-        return ["rules" if rules else self.rules.fallback for rules in self.fired]
+        return ["rules" if rules else self.rules.fallback.name for rules in self.fired]
 
     def table(self) -> list[tuple[Any, ...]]:
         """The answers as the columns that tables of answers have."""
@@ -163,20 +164,20 @@ def random_clauses(rng: np.random.Generator, n_features: int, n_rules: int) -> C
     )
 
 
-def random_rules(rng: np.random.Generator, *, names: tuple[str, ...] | None = None) -> ScoredRules:
-    """Scored rules made up of nothing but chance, with ties among the votes."""
+def random_rules(rng: np.random.Generator, *, names: tuple[str, ...] | None = None) -> Vote:
+    """Votes made up of nothing but chance, with ties among the votes."""
     n_rules, n_features = int(rng.integers(1, 12)), int(rng.integers(1, 6))
     names = names or tuple(f"column {f}" for f in range(n_features))
     rules = RuleSet(random_clauses(rng, len(names), n_rules), Columns(names))
-    fallback = [*FALLBACKS, "default"][rng.integers(4)]
+    fallback = EXPORTED_FALLBACKS[[*FALLBACKS, "default"][rng.integers(4)]]
     if rng.random() < 0.25:
         weight = rng.integers(1, 20, size=n_rules).astype(float)
         votes = addable(np.column_stack([weight * rng.integers(-50, 50, size=n_rules) / 8, weight]))
         answer = Mean() if rng.random() < 0.5 else Mean(float(rng.normal() * 1e3), float(rng.uniform(1e-3, 1e3)))
         if rng.random() < 0.5:
-            return ScoredRules(rules, votes, answer, np.array([3.0, 7.0]), fallback, np.zeros(2))
+            return Vote(rules, votes, answer, np.array([3.0, 7.0]), fallback, np.zeros(2))
         added = np.column_stack([rng.integers(-50, 50, size=n_rules) / 8, np.zeros(n_rules)])
-        return ScoredRules(rules, added, answer, np.array([3.0, 7.0]), fallback, np.array([0.25, 1.0]), afar=votes)
+        return Vote(rules, added, answer, np.array([3.0, 7.0]), fallback, np.array([0.25, 1.0]), fallback_votes=votes)
     labels = LABELS[rng.integers(len(LABELS))]
     sums = rng.integers(0, 6, size=(n_rules, len(labels))).astype(float)
     sums[sums.sum(axis=1) == 0] = 1.0
@@ -186,14 +187,14 @@ def random_rules(rng: np.random.Generator, *, names: tuple[str, ...] | None = No
         return added_classes(rng, rules, labels, totals)
     weight = rng.random(n_rules) if rng.random() < 0.4 else np.ones(n_rules)
     base = rng.integers(0, 3, size=len(labels)).astype(float) if rng.random() < 0.3 else np.zeros(len(labels))
-    return ScoredRules(rules, addable(sums * weight[:, None]), Classes(labels), totals, fallback, base)
+    return Vote(rules, addable(sums * weight[:, None]), Classes(labels), totals, fallback, base)
 
 
-def added_classes(rng: np.random.Generator, rules: RuleSet, labels: np.ndarray, totals: np.ndarray) -> ScoredRules:
+def added_classes(rng: np.random.Generator, rules: RuleSet, labels: np.ndarray, totals: np.ndarray) -> Vote:
     """Rules whose votes, negative ones too, are added to a base; many of them in quarters, so that sums are equal."""
     drawn = rng.normal(scale=0.4, size=(1 + len(rules), len(labels)))
     base, *votes = addable(drawn if rng.random() < 0.5 else np.round(4 * drawn) / 4)
-    return ScoredRules(rules, np.array(votes), AddedClasses(labels), totals, "default", base)
+    return Vote(rules, np.array(votes), AddedClasses(labels), totals, EXPORTED_FALLBACKS["default"], base)
 
 
 def random_path(rng: np.random.Generator, X: np.ndarray, y: np.ndarray, labels: np.ndarray) -> Any:
@@ -284,7 +285,7 @@ def cases() -> list[Case]:
         else:
             model = random_estimator(rng)
             takes_missing = bool(model.estimator_.__sklearn_tags__().input_tags.allow_nan)
-        neutral = scored_rules(model)
+        neutral = vote_of(model)
         found.append(Case(model, neutral, probes(neutral.rules, rng, missing=takes_missing)))
     return found
 
@@ -298,7 +299,7 @@ def many_rules(n_rules: int) -> Case:
     labels = np.array(["p", "q", "r"])
     totals = sums.sum(axis=0)
     rules = rules.with_evidence(ClassEvidence(sums, np.zeros(n_rules), np.ones(n_rules), totals, labels))
-    model = ScoredRules(rules, sums, Classes(labels), totals)
+    model = Vote(rules, sums, Classes(labels), totals)
     return Case(model, model, probes(rules, rng, 30))
 
 
@@ -308,7 +309,7 @@ def hostile_case(hostile: str) -> Case:
     labels = np.array([hostile, "plain"])
     sums = np.array([[3.0, 1.0], [1.0, 2.0]])
     rules = rules.with_evidence(ClassEvidence(sums, np.zeros(2), np.ones(2), sums.sum(axis=0), labels))
-    model = ScoredRules(rules, sums, Classes(labels), sums.sum(axis=0))
+    model = Vote(rules, sums, Classes(labels), sums.sum(axis=0))
     return Case(model, model, probes(rules, np.random.default_rng(0), 10))
 
 
@@ -327,7 +328,7 @@ def text_case() -> tuple[Case, list[dict[str, Any]]]:
     labels, sums = np.array(["no", "yes"]), np.array([[3, 1], [1, 5], [2, 2], [9, 0], [1, 7], [7, 2], [4, 3]], float)
     seen = ClassEvidence(sums, np.zeros(7), np.ones(7), sums.sum(axis=0), labels)
     rules = RuleSet(Clauses.of_intervals(clauses), Columns(tuple(names), levels=levels), evidence=seen)
-    model = ScoredRules(rules, sums, Classes(labels), sums.sum(axis=0))
+    model = Vote(rules, sums, Classes(labels), sums.sum(axis=0))
     texts = [*texts[:2], None, *texts[3:], "never seen", "Red", "", " red", "RED "]
     raw = [{"age": age, "colour": text} for age in (10.0, 25.0, 35.0, 50.0, None) for text in texts]
     X = pd.DataFrame(raw)
@@ -344,7 +345,7 @@ def truth_case() -> tuple[Case, list[dict[str, Any]]]:
     columns = Columns(("age", "colour = True"), levels={1: ("colour", "True")})
     seen = ClassEvidence(sums, np.zeros(2), np.ones(2), sums.sum(axis=0), labels)
     rules = RuleSet(Clauses.of_intervals(clauses), columns, evidence=seen)
-    model = ScoredRules(rules, sums, Classes(labels), sums.sum(axis=0))
+    model = Vote(rules, sums, Classes(labels), sums.sum(axis=0))
     raw = [{"age": age, "colour": truth} for age in (1.0, 3.0) for truth in (True, False, None)]
     return Case(model, model, np.array([[row["age"], row["colour"] is True] for row in raw], dtype=float)), raw
 
@@ -380,11 +381,9 @@ def named_case() -> tuple[Case, list[dict[str, Any]]]:
         category_sets=(CategorySet((0.0, 2.0)), CategorySet((1.0,)), CategorySet((-1.0,))),
     )
     seen = ClassEvidence(sums, np.zeros(4), np.ones(4), sums.sum(axis=0), labels)
-    rules = RuleSet(clauses, Columns(("age", "colour")), evidence=seen)
     categories = {1: ("red", 'it\'s "big"', "RED", "never named", "grün")}
-    model = ScoredRules(
-        rules, sums, Classes(labels), sums.sum(axis=0), categories=categories, zero_missing=frozenset([0])
-    )
+    rules = RuleSet(clauses, Columns(("age", "colour"), categories, zero_missing=(0,)), evidence=seen)
+    model = Vote(rules, sums, Classes(labels), sums.sum(axis=0))
     colours = [*categories[1], None, "never seen", "Red", "", "red "]
     raw = [{"age": age, "colour": colour} for age in (0.0, 1e-36, -1e-34, 1.0, 3.0, None) for colour in colours]
     codes = {label: code for code, label in enumerate(categories[1])}

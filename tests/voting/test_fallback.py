@@ -11,8 +11,14 @@ from rulecover import MIRCOClassifier, RuleSet
 from rulecover.pool import Price, TrainingData
 from rulecover.rules.clauses import CHUNK
 from rulecover.targets.impurity import Gini
+from rulecover.voting.answers import Classes
+from rulecover.voting.classes import class_votes, fitted_class_votes
 from rulecover.voting.fallback import FALLBACKS, per_comparison
-from rulecover.voting.vote import MajorityVote
+from rulecover.voting.vote import Vote
+
+
+def voting(rules: RuleSet, votes: np.ndarray) -> Vote:
+    return Vote(rules, votes, Classes(np.arange(votes.shape[1])), votes.sum(axis=0))
 
 
 def test_three_thirds_of_a_vote_tie_with_one_vote() -> None:
@@ -20,7 +26,7 @@ def test_three_thirds_of_a_vote_tie_with_one_vote() -> None:
     third = {0: (0.0, 1.0), 1: (5.0, 6.0), 2: (5.0, 6.0)}
     half = {0: (0.0, 1.0), 3: (5.0, 6.0)}
     rules = RuleSet.of_intervals([third, third, third, half], ["a", "b", "c", "d"])
-    vote = MajorityVote(rules, np.array([[0.0, 7.0]] * 3 + [[14.0, 0.0]]))
+    vote = voting(rules, np.array([[0.0, 7.0]] * 3 + [[14.0, 0.0]]))
 
     tally = FALLBACKS["all"](vote, np.array([[0.5, 0.0, 0.0, 0.0]]), None)
 
@@ -36,8 +42,8 @@ def test_the_order_of_the_rules_changes_nothing(seed: int) -> None:
     order = rng.permutation(30)
     X = rng.random((20, 7)) * 2
 
-    one = FALLBACKS["all"](MajorityVote(RuleSet.of_intervals(rules, names), votes), X, None)
-    two = FALLBACKS["all"](MajorityVote(RuleSet.of_intervals([rules[j] for j in order], names), votes[order]), X, None)
+    one = FALLBACKS["all"](voting(RuleSet.of_intervals(rules, names), votes), X, None)
+    two = FALLBACKS["all"](voting(RuleSet.of_intervals([rules[j] for j in order], names), votes[order]), X, None)
 
     assert (one == two).all()
 
@@ -46,7 +52,7 @@ def test_votes_for_a_comparison_add_up_to_the_votes_of_the_rule() -> None:
     rules = RuleSet.of_intervals([dict.fromkeys(range(n), (0.0, 1.0)) for n in (1, 3, 7)], list("abcdefg"))
     votes = np.array([[4.0], [5.0], [6.0]])
 
-    each = per_comparison(MajorityVote(rules, votes))
+    each = per_comparison(voting(rules, votes))
 
     assert (each * rules.lengths[:, None] == votes * 21).all()
 
@@ -74,7 +80,7 @@ def test_a_fitted_vote_that_is_only_rounding_is_no_vote() -> None:
     weight[0], weight[10] = 1e-13, 1e-6
     rules = RuleSet.of_intervals([{0: (-np.inf, 0.5)}, {0: (0.5, np.inf)}], ["a"])
     data = TrainingData(X, y, np.array([0, 1]), weight)
-    plain = MajorityVote.of(data.pool_of(rules, Price(Gini())).rules, "shares")
-    votes = plain.fitted(rules.apply(X), y, weight).votes
+    plain = class_votes(data.pool_of(rules, Price(Gini())).rules, "shares")
+    votes = fitted_class_votes(plain, rules.apply(X), y, weight).votes
     assert (plain.votes > 0).all()
     assert votes[0, 1] == 0.0 and 0.0 < votes[1, 0] < 1e-6

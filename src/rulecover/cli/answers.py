@@ -15,10 +15,11 @@ import pandas as pd
 from rulecover.cli.chunks import PARQUET, Part, parquet
 from rulecover.cli.model_file import Model
 from rulecover.export.conditions import Script
-from rulecover.export.model import Classes
 from rulecover.files import whole_file
 from rulecover.show.spreadsheet import csv_lines, marked
-from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.typing import Array, Bools, Ints
+from rulecover.voting.answers import Classes
+from rulecover.voting.vote import Tally
 
 #: The columns of intervals.
 ENDS = ("lower", "upper")
@@ -52,23 +53,23 @@ def answers(model: Model, part: Part, *, first: int, interval: float | None = No
     """The answers for a part of a table, whose first row has this number."""
     rules = model.rules
     X = model.rows(part.table, first)
-    tally, missed = rules.tally(X)
+    tally = rules.tally(X)
     covered = rules.apply(X).toarray()
-    places, which = distinct([*_words(covered), *tally.T, missed])
-    said = _said(model, tally[places], missed[places], covered[places])
+    places, which = distinct([*_words(covered), *tally.sums.T, tally.missed])
+    said = _said(model, Tally(tally.sums[places], tally.fired[places]), covered[places])
     if interval is not None:
         for place, (name, ends) in enumerate(zip(ENDS, rules.predict_interval(X[places], interval).T, strict=True)):
             said.insert(1 + place, name, ends)
     return Answers(part.kept, said, which)
 
 
-def _said(model: Model, tally: Floats, missed: Bools, covered: Bools) -> Any:
+def _said(model: Model, tally: Tally, covered: Bools) -> Any:
     rules = model.rules
-    values = [rules.answer.decided(tally)]
+    values = [rules.decided(tally)]
     if isinstance(rules.answer, Classes):
-        values += list(rules.answer.probabilities(tally).T)
+        values += list(rules.probabilities(tally).T)
     fired = [",".join(map(str, np.flatnonzero(row))) for row in covered]
-    values += [np.array(fired, dtype=object), np.where(missed, rules.fallback, "rules")]
+    values += [np.array(fired, dtype=object), np.where(tally.missed, rules.fallback.name, "rules")]
     return pd.DataFrame(dict(zip(Script(rules).outputs, values, strict=True)))
 
 

@@ -14,7 +14,7 @@ from rulecover.cli.errors import CommandError, one_line_errors
 from rulecover.cli.options import MAX_MODEL_SIZE, Debug, Edited, MaxModelSize, ModelFile, check_out, out_file
 
 if TYPE_CHECKING:
-    from rulecover.export.model import ScoredRules
+    from rulecover.voting.vote import Vote
 
 _TABLE = "data"
 
@@ -82,7 +82,7 @@ def export(
         file.write(text)
 
 
-def _text(rules: ScoredRules, to: Format, *, table: str, dialect: SqlDialect | None, keep: Sequence[str]) -> str:
+def _text(rules: Vote, to: Format, *, table: str, dialect: SqlDialect | None, keep: Sequence[str]) -> str:
     from rulecover import export as exporters
     from rulecover.cli.for_people import WRITTEN, for_people
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rulecover.cli.choices import Format
-from rulecover.export.model import ScoredRules
 from rulecover.rules.levels import readable
 from rulecover.show.printed import Printed
+from rulecover.voting.vote import Vote
 
 #: How rules are written.
 WRITTEN: dict[Format, Callable[[Printed], str]] = {
@@ -19,8 +19,7 @@ WRITTEN: dict[Format, Callable[[Printed], str]] = {
 }
 
 
-def for_people(model: ScoredRules, to: Format) -> str:
+def for_people(model: Vote, to: Format) -> str:
     """The rules in the words of the table that they were trained on; with their votes where these were fitted."""
     rules = readable(model.rules, dict(model.rules.columns.levels))
-    by_votes = (model.fallback == "default" and model.adds_up) or model.has_own_votes
-    return WRITTEN[to](replace(model.additive, rules=rules) if by_votes else rules)
+    return WRITTEN[to](replace(model, rules=rules))

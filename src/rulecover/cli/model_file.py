@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from rulecover.cli.errors import CommandError
+from rulecover.data.inputs import MISSING, Coded, Input, Level, Number
 from rulecover.exceptions import InvalidModelFileError
-from rulecover.export.inputs import MISSING, Coded, Input, Level, Number
 from rulecover.export.json_file import MAX_SIZE, from_json
-from rulecover.export.model import ScoredRules
+from rulecover.voting.vote import Vote
 
 _ONES = {"TRUE": 1, "True": 1, "true": 1, "FALSE": 0, "False": 0, "false": 0}
 _TRUTHS = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
@@ -39,7 +39,7 @@ def load(path: Path, *, edited: bool = False, max_megabytes: float = MAX_SIZE / 
 class Model:
     """Scored rules, and how tables become the rows that they take."""
 
-    rules: ScoredRules
+    rules: Vote
 
     @cached_property
     def numbers(self) -> set[str]:
@@ -55,12 +55,8 @@ class Model:
         """Raises unless the model gives intervals that hold the right answer with this probability."""
         if not 0 < share < 1:
             raise CommandError(f"--interval is {share:g}; it is a probability, above 0 and below 1, such as 0.9.")
-        try:
-            _ = self.rules.numeric
-        except AttributeError as error:
-            raise CommandError(
-                "this model gives no intervals; they come with numbers by --method mirco and rcboost."
-            ) from error
+        if not getattr(self.rules.answer, "squares", False):
+            raise CommandError("this model gives no intervals; they come with numbers by --method mirco and rcboost.")
 
     @cached_property
     def _truths(self) -> set[str]:
@@ -82,8 +78,8 @@ class Model:
     def rows_with_levels(self, table: Any, first: int) -> Any:
         """The same rows, with every level of the text columns filled in, whether rules ask for it or not."""
         X, rules = self.rows(table, first), self.rules.rules
-        for f in set(rules.levels) - set(self.rules.inputs):
-            name, level = rules.levels[f]
+        for f in set(rules.columns.levels) - set(self.rules.inputs):
+            name, level = rules.columns.levels[f]
             if name in self.columns:
                 X[:, f] = Level(name, None if level == MISSING else level).read(self._cells(table[name], first))
         return X

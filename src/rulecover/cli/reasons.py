@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from rulecover.cli.model_file import Model
-from rulecover.export.model import Classes, Mean, ScoredRules
 from rulecover.rules.levels import readable
 from rulecover.show.numbers import amount, short_number, signed
 from rulecover.show.text import aligned, percent, printable
 from rulecover.targets.evidence import NumericEvidence
+from rulecover.voting.answers import Classes, Mean
+from rulecover.voting.vote import Vote
 
 _DECIDED_BY = {
     "rules": "The rules that it meets vote:",
@@ -42,7 +43,7 @@ def reasons_in_words(model: Model, row: Any, number: int) -> str:
     )
 
 
-def _answer(rules: ScoredRules, X: Any) -> str:
+def _answer(rules: Vote, X: Any) -> str:
     said = rules.predict(X)[0]
     if isinstance(rules.answer, Classes):
         share = percent(float(rules.predict_proba(X).max()))
@@ -53,7 +54,7 @@ def _answer(rules: ScoredRules, X: Any) -> str:
     return f"{amount(float(said))}, and 90 times in 100 between {amount(lower)} and {amount(upper)}"
 
 
-def _table(rules: ScoredRules, told: Any) -> str:
+def _table(rules: Vote, told: Any) -> str:
     """What each rule said; what is fitted is added to a default, which comes first."""
     shown, seen = readable(rules.rules, rules.rules.columns.levels), rules.rules.evidence
     said = told.iloc[:, list(told.columns).index("weight" if "weight" in told else "text") + 1 :]

@@ -13,11 +13,11 @@ from rulecover.cli.chunks import chunks, source_of
 from rulecover.cli.errors import CommandError
 from rulecover.cli.header import listed
 from rulecover.cli.model_file import Model, numbers
-from rulecover.export.labels import Label, plain_labels
-from rulecover.export.model import Classes
+from rulecover.data.labels import Label, plain_labels
 from rulecover.report.summary import Summary
 from rulecover.rules.levels import readable
 from rulecover.typing import Array
+from rulecover.voting.answers import Classes
 
 
 def summary_of(model: Model, data: Path, target: str | None, separator: str | None) -> Summary:

@@ -20,11 +20,11 @@ from rulecover.cli.pipeline import Forest, trained_forest
 from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.settings import class_weight, settings_of, with_preset
 from rulecover.cli.trainers import spelled
-from rulecover.export.adapters import scored_rules
+from rulecover.export.exported import vote_of
 from rulecover.export.json_file import to_json
-from rulecover.export.model import ScoredRules
 from rulecover.files import whole_file
 from rulecover.rules.levels import readable
+from rulecover.voting.vote import Vote
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class Training:
         return settings_of(kind, self.options, table) | {"random_state": self.seed, "n_jobs": self.jobs}
 
 
-def trained(table: Table, training: Training, printer: Printer) -> ScoredRules:
+def trained(table: Table, training: Training, printer: Printer) -> Vote:
     """Rules of all rows of a table; they know which 0/1 columns stand for levels of text columns."""
     printer.notes(table.notes)
     with printer.bars() as bars, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         model = _by_options(_TRAINERS[training.method], table, training, bars)
     printer.notes(dict.fromkeys(str(warning.message) for warning in said))
-    made = scored_rules(model)
+    made = vote_of(model)
     columns = replace(made.rules.columns, levels=table.levels)
     return replace(made, rules=replace(made.rules, columns=columns))
 
@@ -128,7 +128,7 @@ def _forest(table: Table, training: Training, bars: Bars) -> Any:
     return trained_forest(settings, table.X, table.y, bars, table.task)
 
 
-def saved(model: ScoredRules, out: Path, printer: Printer) -> None:
+def saved(model: Vote, out: Path, printer: Printer) -> None:
     """Writes the model as JSON, whole or not at all, and shows its rules."""
     if is_stdout(out):
         sys.stdout.write(to_json(model))

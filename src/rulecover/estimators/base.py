@@ -7,6 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -50,8 +51,9 @@ from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.voting.classes import class_votes
 from rulecover.voting.fallback import FALLBACKS, Fallback, SourceModel
-from rulecover.voting.vote import MajorityVote, Vote
+from rulecover.voting.vote import Tally, Vote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -235,8 +237,7 @@ class RuleModel(BaseEstimator, ABC):
         """The diagram of scikit-learn and, once the model is fitted, its rules."""
         diagram: str = super()._repr_html_inner()
         vote = getattr(self, "vote_", None)
-        rules = vote if hasattr(vote, "_repr_html_") else getattr(self, "rules_", None)
-        return diagram if rules is None else f"{diagram}\n{rules._repr_html_()}"
+        return diagram if vote is None else f"{diagram}\n{vote._repr_html_()}"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
@@ -258,10 +259,6 @@ class VotingModel(RuleModel):
     fallback: Any
     vote_: Vote
 
-    @abstractmethod
-    def _vote_of(self, rules: RuleSet) -> Vote:
-        """How these rules vote."""
-
     def _source(self) -> Any:
         if not isinstance(self.estimator, RuleSet):
             return super()._source()
@@ -273,8 +270,7 @@ class VotingModel(RuleModel):
 
     def predict(self, X: Any) -> Array:
         """The answer of the rules for each row."""
-        tally, _ = self._tally(self._check_rows(X), X)
-        return self.vote_.decided(tally)
+        return self.vote_.decided(self._tally(self._check_rows(X), X))
 
     def at(self, n_rules: int) -> Self:
         """The model of its first rules alone, which vote as they do now; nothing is fitted.
@@ -290,8 +286,8 @@ class VotingModel(RuleModel):
         if whole_number("n_rules", n_rules, at_least=1) > len(self.rules_):
             raise ValueError(f"n_rules is {n_rules}, but there are {len(self.rules_)} rules; take fewer.")
         other = copy.copy(self)
-        other.rules_ = self.rules_[:n_rules]
-        other.vote_ = self.vote_.first(n_rules)
+        other.vote_ = self.vote_.take(np.arange(n_rules))
+        other.rules_ = other.vote_.rules
         for name in {"certificate_", "uncovered_"} & set(vars(other)):
             delattr(other, name)
         return other
@@ -304,26 +300,22 @@ class VotingModel(RuleModel):
         say), ``text``, ``weight`` (1 for a rule that fired, the weight that the fallback gave it otherwise) and what
         the rule said: of classes one ``votes_…`` for each.
         """
-        from rulecover.voting.why import reasons
+        from rulecover.voting.why import why
 
         rows = self._check_rows(X)
-        tally, missed = self._tally(rows, X)
-        return reasons(self.vote_, self._fallback(), rows, tally, missed)
+        return why(self._voting(self.vote_), rows, self._tally(rows, X))
 
-    def _tally(self, X: Any, given: Any = None) -> tuple[Floats, Bools]:
-        """The votes for each row, those of the fallback where no rule covers it, and where that is."""
-        tally, missed = self.vote_.tally(X)
-        return self._with_fallback(self.vote_, X, tally, missed, given), missed
+    def _tally(self, X: Any, given: Any = None) -> Tally:
+        """The votes for each row, those of the fallback where no rule covers it."""
+        return self._voting(self.vote_).tally(X, self._asked(given))
 
-    def _with_fallback(self, vote: Vote, X: Any, tally: Floats, missed: Bools, given: Any = None) -> Floats:
-        if missed.any():
-            rows = np.flatnonzero(missed)
-            model = None if isinstance(self.estimator_, RuleSet) else self._model(given, rows)
-            tally[missed] = self._fallback()(vote, X[rows], model)
-        silent = vote.silent(tally)  # a fallback without a say
-        if silent.any():
-            tally[silent] = vote.of_all_samples
-        return tally
+    def _voting(self, vote: Vote) -> Vote:
+        """The vote with the fallback that is set now."""
+        return replace(vote, fallback=self._fallback())
+
+    def _asked(self, given: Any) -> Callable[[Ints], Any]:
+        """From the numbers of rows to the source model that a fallback may ask about them."""
+        return lambda rows: None if isinstance(self.estimator_, RuleSet) else self._model(given, rows)
 
     def _fallback(self) -> Fallback:
         fallback: Fallback = chosen("fallback", self.fallback, FALLBACKS, ("name", "weights"))
@@ -341,13 +333,13 @@ class RuleClassifier(ClassifierMixin, VotingModel):
     classes_: Array
 
     def predict_proba(self, X: Any) -> Floats:
-        """The share of the votes for each class, rows x classes."""
-        return shares(self._tally(self._check_rows(X), X)[0])
+        """The probability of each class, rows x classes: the share of its votes."""
+        return self.vote_.probabilities(self._tally(self._check_rows(X), X))
 
     def fidelity(self, X: Any) -> float:
         """The share of rows on which the rules say what the source model says."""
         rows = self._check_rows(X, whole=True)
-        mine = self.vote_.decided(self._tally(rows, X)[0])
+        mine = self.vote_.decided(self._tally(rows, X))
         return float(np.mean(mine == self._model(X, np.arange(len(mine))).predict(rows)))
 
     def _check_target(self, y: Array) -> Array:
@@ -378,8 +370,8 @@ class RuleClassifier(ClassifierMixin, VotingModel):
         each = None if self.class_weight is None else class_factors(code, weight, rows, len(self.classes_))
         return TrainingData(X, code, self.classes_, weight, each)
 
-    def _vote_of(self, rules: RuleSet) -> MajorityVote:
-        return MajorityVote.of(rules, self.vote)
+    def _vote_of(self, rules: RuleSet) -> Vote:
+        return class_votes(rules, self.vote)
 
 
 class _Seen:
@@ -417,10 +409,6 @@ def _takes_missing(estimator: Any) -> bool:
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")
     return bool(get_tags(estimator).input_tags.allow_nan)
-
-
-def shares(tally: Floats) -> Floats:
-    return np.asarray(tally / tally.sum(axis=1, keepdims=True))
 
 
 def _name(model: Any) -> str:

@@ -27,7 +27,8 @@ from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact,
 from rulecover.targets.impurity import CRITERIA, Impurity
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting.vote import VOTES, MajorityVote, Vote
+from rulecover.voting.classes import VOTES, fitted_class_votes
+from rulecover.voting.vote import Vote
 
 if TYPE_CHECKING:
     from rulecover.estimators.mirco_regressor import MIRCORegressor
@@ -99,6 +100,10 @@ class MinimumRuleCover(VotingModel):
         short = problem.shortfall(cover.rules) if certificate.n_uncovered else np.zeros(0, dtype=np.intp)
         self.uncovered_: Ints = rows[np.sort(np.concatenate([covered[short], left_out]))]
         return self
+
+    @abstractmethod
+    def _vote_of(self, rules: RuleSet) -> Vote:
+        """How these rules vote."""
 
     @abstractmethod
     def _demands(self, y: Any) -> Ints:
@@ -278,7 +283,7 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         them: rules made by hand need not cover every row.
     estimator_ : object
         The trained source model.
-    vote_ : MajorityVote
+    vote_ : Vote
         The rules and what they say for each class.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -360,8 +365,8 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     def _fitted(self, vote: Vote, data: Samples) -> Vote:
         if self.vote != "fitted":
             return vote
-        assert isinstance(data, TrainingData) and isinstance(vote, MajorityVote)
-        return vote.fitted(vote.rules.apply(data.X), data.y, data.weight)
+        assert isinstance(data, TrainingData)
+        return fitted_class_votes(vote, vote.rules.apply(data.X), data.y, data.weight)
 
     def _default_estimator(self) -> Any:
         return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)

@@ -19,7 +19,7 @@ from rulecover.targets.impurity import NUMERIC_CRITERIA
 from rulecover.trees.cutting import without_small_branches
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting.means import MEAN_VOTES, FittedVote, MeanVote
+from rulecover.voting.numbers import MEAN_VOTES, fitted_values
 from rulecover.voting.vote import Vote
 
 
@@ -99,7 +99,7 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         Training rows covered less often than demanded, because of `max_rules`.
     estimator_ : object
         The trained source model.
-    vote_ : FittedVote or MeanVote
+    vote_ : Vote
         The rules and what they say.
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -210,10 +210,10 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         return solver.on(data.z[covered], data.count[covered]) if isinstance(solver, Forward) else solver
 
     def _fitted(self, vote: Vote, data: Samples) -> Vote:
-        assert isinstance(data, NumericData) and isinstance(vote, MeanVote)
+        assert isinstance(data, NumericData)
         if self.ridge is None:
             return vote
-        return FittedVote.of(vote, vote.rules.apply(data.X), data, ridge=self.ridge)
+        return fitted_values(vote, vote.rules.apply(data.X), data, ridge=self.ridge)
 
     def _demands(self, y: Any) -> Ints:
         return demands(self.demand, np.asarray(y).ravel(), np.zeros(0))

@@ -17,7 +17,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.coverage import addable
-from rulecover.estimators.base import RuleModel
+from rulecover.estimators.base import RuleModel, VotingModel
 from rulecover.estimators.checks import check_model_fits, real_number, whole_number
 from rulecover.estimators.held_out import HeldOut, folds_of, held_out
 from rulecover.estimators.out_of_bag import HonestModel
@@ -33,6 +33,8 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.impurity import Impurity
 from rulecover.targets.task import Task
 from rulecover.typing import Array, Floats, Ints
+from rulecover.voting.answers import Answer
+from rulecover.voting.fallback import Default, Fallback
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,10 +45,9 @@ CHOICES = ("one-se", "best", "last")
 _MANY_ROWS = 2000
 
 
-class RulePath(RuleModel):
+class RulePath(VotingModel):
     """Follows the path, chooses a size, and answers by added votes."""
 
-    vote_: Any  # an AdditiveVote, where rules that vote with a fallback have a Vote
     _impurity: ClassVar[Impurity]
 
     def __init__(
@@ -95,6 +96,10 @@ class RulePath(RuleModel):
     @abstractmethod
     def _task(self) -> Task:
         """What is predicted, once the estimator is trained."""
+
+    @abstractmethod
+    def _answer(self) -> Answer:
+        """How sums of votes become answers."""
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
@@ -212,8 +217,7 @@ class RulePath(RuleModel):
         rules = self._with_evidence(rules, data).shown_for(data.X)
         # Sums of votes are exact: they are the same in whatever order, and on whatever machine, they are added.
         votes = np.stack([addable(mine) for mine in task.votes(path.votes)])
-        samples = path.sizes if rules.evidence is None else rules.evidence.samples
-        return RuleFamily(rules, votes, path.loss, task.answers, samples, path.least)
+        return RuleFamily(rules, votes, path.loss, self._answer(), path.least)
 
     def _with_evidence(self, rules: RuleSet, data: Samples) -> RuleSet:
         """The rules, knowing what they met in the data; if one of those to be kept met nothing, none does."""
@@ -235,8 +239,8 @@ class RulePath(RuleModel):
             )
         return made
 
-    def _by_rules(self) -> bool:
-        return True
+    def _fallback(self) -> Fallback:
+        return Default()
 
     def _source(self) -> Any:
         if isinstance(self.estimator, RuleSet):
@@ -337,20 +341,11 @@ class RulePath(RuleModel):
 
     # Answering --------------------------------------------------------------------------------------------------
 
-    def predict(self, X: Any) -> Array:
-        """The answer for each row: the default vote and the votes of all rules that it meets, added up."""
-        added = self._added(X)
-        return self._task().said(added)
-
-    def _added(self, X: Any) -> Floats:
-        rows = self._check_rows(X)
-        return np.asarray(self.vote_.tally(rows)[0])
-
     def fidelity(self, X: Any) -> float:
         """How well the rules say what the source model says, by the score that `score` gives for true labels."""
         rows, task = self._check_rows(X, whole=True), self._task()
         model = self._model(X, np.arange(rows.shape[0])).predict(rows)
-        mean = float(task.merit(task.said(self.vote_.tally(rows)[0]), model).mean())
+        mean = float(task.merit(self.vote_.decided(self._tally(rows)), model).mean())
         return float(task.score(mean, model, np.ones(len(model))))
 
     def why(self, X: Any) -> pd.DataFrame:
@@ -359,8 +354,7 @@ class RulePath(RuleModel):
         The columns are ``row`` (the place in X), ``prediction``, ``rule`` (the place in `rules_`, -1 for the default
         vote), ``text`` and ``vote``, or one ``votes_…`` for each class.
         """
-        rows = self._check_rows(X)
-        return self.vote_.why(rows, self._task().said(self.vote_.tally(rows)[0]))
+        return super().why(X)
 
     def plot_path(self, ax: Any = None) -> Any:
         """The score of every size as a curve, beside the model's score, with the size that was taken.

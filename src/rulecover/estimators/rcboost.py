@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover.estimators.base import RuleClassifier, shares
+from rulecover.estimators.base import RuleClassifier
 from rulecover.estimators.rule_boosting import RuleBoosting
 from rulecover.pool import RulePool
 from rulecover.rcboost.pricing.binned import GrownTree
 from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.targets.impurity import CRITERIA
 from rulecover.typing import Floats
-from rulecover.voting.vote import VOTES
+from rulecover.voting.classes import VOTES
 
 if TYPE_CHECKING:
     from rulecover.estimators.rulepath import RulePathClassifier
@@ -214,4 +214,4 @@ class RCBoostClassifier(RuleClassifier, RuleBoosting):
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """The probabilities after each call, from the first tree (stage 0) to the whole pool."""
         for tally in self._staged_tallies(X):
-            yield shares(tally)
+            yield self.vote_.probabilities(tally)

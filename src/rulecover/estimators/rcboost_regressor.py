@@ -11,7 +11,7 @@ from rulecover.estimators.rule_boosting import RuleBoosting
 from rulecover.pool import RulePool
 from rulecover.rcboost.pricing.grown import GrownNumberTree
 from rulecover.targets.impurity import NUMERIC_CRITERIA
-from rulecover.voting.means import MEAN_VOTES
+from rulecover.voting.numbers import MEAN_VOTES
 
 
 class RCBoostRegressor(RuleRegressor, RuleBoosting):

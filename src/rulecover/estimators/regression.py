@@ -18,7 +18,8 @@ from rulecover.numeric import NumericData, far_centre
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.fallback import NUMERIC_FALLBACKS, Fallback
-from rulecover.voting.means import MeanVote, NumericVote
+from rulecover.voting.numbers import mean_votes
+from rulecover.voting.vote import Vote
 
 
 class NumberModel(RegressorMixin, RuleModel):
@@ -81,7 +82,6 @@ class RuleRegressor(NumberModel, VotingModel):
 
     vote: str
     scale: Any
-    vote_: NumericVote
 
     # Predicting -------------------------------------------------------------------------------------------------
 
@@ -101,13 +101,13 @@ class RuleRegressor(NumberModel, VotingModel):
             The probability, between 0 and 1.
         """
         check_is_fitted(self)
-        tally, _ = self._tally(self._check_rows(X), X)
+        tally = self._tally(self._check_rows(X), X)
         return self.vote_.interval(tally, real_number("coverage", coverage))
 
     def fidelity(self, X: Any) -> float:
         """How much of the source model's answers the rules explain: R² with the model's answers in place of y."""
         rows = self._check_rows(X, whole=True)
-        mine = self.vote_.decided(self._tally(rows, X)[0])
+        mine = self.vote_.decided(self._tally(rows, X))
         return float(r2_score(self._model(X, np.arange(len(mine))).predict(rows), mine))
 
     # Fitting ----------------------------------------------------------------------------------------------------
@@ -126,8 +126,8 @@ class RuleRegressor(NumberModel, VotingModel):
         fallback: Fallback = chosen("fallback", self.fallback, NUMERIC_FALLBACKS, ("name", "weights"))
         return fallback
 
-    def _vote_of(self, rules: RuleSet) -> MeanVote:
-        return MeanVote.of(rules, self.vote)
+    def _vote_of(self, rules: RuleSet) -> Vote:
+        return mean_votes(rules, self.vote)
 
 
 def _no_number(y: Array) -> Any:

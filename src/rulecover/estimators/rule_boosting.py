@@ -31,8 +31,8 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, Status
 from rulecover.setcover.master import Master
 from rulecover.targets.impurity import Impurity
-from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.voting.vote import Vote
+from rulecover.typing import Array, Floats, Ints
+from rulecover.voting.vote import Tally, Vote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +65,10 @@ class RuleBoosting(VotingModel):
     _criteria: ClassVar[Mapping[str, Impurity]]
     _votes: ClassVar[tuple[str, ...]]
     _tree_example: ClassVar[str]
+
+    @abstractmethod
+    def _vote_of(self, rules: RuleSet) -> Vote:
+        """How these rules vote."""
 
     @abstractmethod
     def _grown_tree(self, pool: RulePool) -> Any:
@@ -242,16 +246,11 @@ class RuleBoosting(VotingModel):
     def _voters(self, pool: Ints, z: Floats) -> tuple[RuleSet, Vote]:
         """The rules of a stage that vote, and how."""
         if self.rule_weights is None:
-            vote = self._plain_vote(pool)
+            vote = self._vote_of(self.pool_).take(pool)
             return vote.rules, vote
         kept = np.flatnonzero(z > _SHARE)
         rules = self.pool_.take(kept)
         return rules, self._vote_of(rules).times(z[kept])
-
-    def _plain_vote(self, rules: Ints) -> Vote:
-        """These of the generated rules, with votes that add up exactly with those of all others."""
-        every = self._vote_of(self.pool_)
-        return every.among(self.pool_.take(rules), every.votes[rules])
 
     # Stages -----------------------------------------------------------------------------------------------------
 
@@ -260,15 +259,16 @@ class RuleBoosting(VotingModel):
         for tally in self._staged_tallies(X):
             yield self.vote_.decided(tally)
 
-    def _staged_tallies(self, X: Any) -> Iterator[Floats]:
+    def _staged_tallies(self, X: Any) -> Iterator[Tally]:
         X = self._check_rows(X)
-        changing = _ChangingVote(self._plain_vote, X)
+        # The votes of all rules, so that those of any part of them add up exactly.
+        changing = _ChangingVote(self._vote_of(self.pool_).take, X)
         for pool, z in self._stages:
-            _, vote = self._voters(pool, z)
+            vote = self._voting(self._voters(pool, z)[1])
             if self.rule_weights is None:
-                yield self._with_fallback(vote, X, *changing.to(pool))
+                yield vote.completed(changing.to(pool), X)
             else:  # every stage has its own weights
-                yield self._with_fallback(vote, X, *vote.tally(X))
+                yield vote.tally(X)
 
 
 class _ChangingVote:
@@ -277,18 +277,16 @@ class _ChangingVote:
     def __init__(self, vote: Callable[[Ints], Vote], X: Any) -> None:
         self._vote, self._X = vote, X
         self._pool: Ints = np.zeros(0, dtype=np.intp)
-        #: The last column counts the rules that cover a row.
-        self._sums: Floats = np.zeros((X.shape[0], 1))
+        self._tally = Tally(np.zeros((X.shape[0], 1)), np.zeros(X.shape[0], dtype=np.intp))
 
-    def to(self, pool: Ints) -> tuple[Floats, Bools]:
-        """The votes of these rules for each row, and which rows none of them covers."""
-        for rules, sign in ((np.setdiff1d(pool, self._pool), 1.0), (np.setdiff1d(self._pool, pool), -1.0)):
+    def to(self, pool: Ints) -> Tally:
+        """The votes of these rules for each row."""
+        for rules, sign in ((np.setdiff1d(pool, self._pool), 1), (np.setdiff1d(self._pool, pool), -1)):
             if len(rules):
-                plain = self._vote(rules)
-                votes = np.column_stack([plain.votes, np.ones(len(rules))])
-                self._sums = self._sums + sign * plain.among(plain.rules, votes).tally(self._X)[0]
+                sums, fired = self._vote(rules).added(self._X)
+                self._tally = Tally(self._tally.sums + sign * sums, self._tally.fired + sign * fired)
         self._pool = pool
-        return self._sums[:, :-1].copy(), self._sums[:, -1] == 0
+        return self._tally._replace(sums=self._tally.sums.copy())
 
 
 class _Run:
@@ -320,7 +318,7 @@ class _Run:
 
     def _score(self) -> None:
         assert self._watched is not None
-        tally, _ = self._watched_vote.to(self._pools[-1])
+        tally = self._watched_vote.to(self._pools[-1])
         self._scores.append(self._watched.score(self._votes(self._pools[-1][:1]).decided(tally)))
 
     def stands_still(self, patience: int | None) -> bool:

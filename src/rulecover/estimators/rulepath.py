@@ -16,7 +16,7 @@ from rulecover.targets.evidence import NumericEvidence
 from rulecover.targets.impurity import Gini, SquaredError
 from rulecover.targets.task import ClassTask, ValueTask
 from rulecover.typing import Floats
-from rulecover.voting.probabilities import nearest_probabilities
+from rulecover.voting.answers import AddedClasses, Mean
 
 
 class RulePathClassifier(RulePath, RuleClassifier):
@@ -85,7 +85,7 @@ class RulePathClassifier(RulePath, RuleClassifier):
     ----------
     rules_ : RuleSet
         The rules of the size that was taken, in the order in which they entered.
-    vote_ : AdditiveVote
+    vote_ : Vote
         The rules, what each adds for each class, and the default vote; prints as a table.
     n_rules_ : int
         The size that was taken.
@@ -172,13 +172,16 @@ class RulePathClassifier(RulePath, RuleClassifier):
 
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities nearest to the added votes, rows x classes."""
-        return nearest_probabilities(self._added(X))
+        return super().predict_proba(X)
 
     def _default_estimator(self) -> Any:
         return RandomForestClassifier(n_estimators=100, n_jobs=self.n_jobs)
 
     def _task(self) -> ClassTask:
         return ClassTask(self.classes_)
+
+    def _answer(self) -> AddedClasses:
+        return AddedClasses(self.classes_)
 
 
 class RulePathRegressor(NumberModel, RulePath):
@@ -224,10 +227,13 @@ class RulePathRegressor(NumberModel, RulePath):
     def _task(self) -> ValueTask:
         return ValueTask()
 
+    def _answer(self) -> Mean:
+        return Mean()
+
     def _take(self, size: int) -> None:
         super()._take(size)
         votes, seen = self.vote_, self.rules_.evidence
         if isinstance(seen, NumericEvidence):
-            fitted = replace(seen, adds=votes.votes[:, 0], default=float(votes.default[0]))
+            fitted = replace(seen, adds=votes.votes[:, 0], default=float(votes.base[0]))
             self.rules_ = self.rules_.with_evidence(fitted)
             self.vote_ = replace(votes, rules=self.rules_)

@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING, Any
 from rulecover.exceptions import MissingExtraError
 
 if TYPE_CHECKING:
-    from rulecover.export.adapters import scored_rules
+    from rulecover.export.exported import vote_of
     from rulecover.export.javascript_code import to_javascript
     from rulecover.export.json_file import from_json, schema, to_json
-    from rulecover.export.model import ScoredRules
     from rulecover.export.onnx_graph import to_onnx
     from rulecover.export.pandas_code import to_pandas
     from rulecover.export.pmml import to_pmml
     from rulecover.export.polars_expressions import to_polars
     from rulecover.export.python_code import to_python
     from rulecover.export.sql import to_sql, to_sql_expression
+    from rulecover.voting.vote import Vote
 
 # Public names and where they live: imported when first used, as each format brings its own packages.
 _HOMES = {
-    "ScoredRules": "model",
-    "from_json": "json_file",
-    "schema": "json_file",
-    "scored_rules": "adapters",
-    "to_javascript": "javascript_code",
-    "to_json": "json_file",
-    "to_onnx": "onnx_graph",
-    "to_pandas": "pandas_code",
-    "to_pmml": "pmml",
-    "to_polars": "polars_expressions",
-    "to_python": "python_code",
-    "to_sql": "sql",
-    "to_sql_expression": "sql",
+    "Vote": "rulecover.voting.vote",
+    "from_json": "rulecover.export.json_file",
+    "schema": "rulecover.export.json_file",
+    "to_javascript": "rulecover.export.javascript_code",
+    "to_json": "rulecover.export.json_file",
+    "to_onnx": "rulecover.export.onnx_graph",
+    "to_pandas": "rulecover.export.pandas_code",
+    "to_pmml": "rulecover.export.pmml",
+    "to_polars": "rulecover.export.polars_expressions",
+    "to_python": "rulecover.export.python_code",
+    "to_sql": "rulecover.export.sql",
+    "to_sql_expression": "rulecover.export.sql",
+    "vote_of": "rulecover.export.exported",
 }
 
 # The package that a format needs and the core does not, and the extra that brings it.
@@ -44,10 +44,9 @@ _NEEDS = {
 }
 
 __all__ = [
-    "ScoredRules",
+    "Vote",
     "from_json",
     "schema",
-    "scored_rules",
     "to_javascript",
     "to_json",
     "to_onnx",
@@ -57,6 +56,7 @@ __all__ = [
     "to_python",
     "to_sql",
     "to_sql_expression",
+    "vote_of",
 ]
 
 
@@ -66,7 +66,7 @@ def __getattr__(name: str) -> Any:
     package, extra = _NEEDS.get(name, ("rulecover", ""))
     if find_spec(package) is None:
         raise MissingExtraError(f"{name} needs the package {package}; install it by: pip install 'rulecover[{extra}]'")
-    value = getattr(import_module(f"rulecover.export.{_HOMES[name]}"), name)
+    value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

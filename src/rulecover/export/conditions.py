@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
-from rulecover.export.inputs import UNSEEN, Coded, Input, Number
-from rulecover.export.labels import Label, plain_labels
-from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
+from rulecover.data.frames import UNSEEN
+from rulecover.data.inputs import Coded, Input, Number
+from rulecover.data.labels import Label, plain_labels
 from rulecover.rules.clauses import Clauses
 from rulecover.typing import Floats
+from rulecover.voting.answers import AddedClasses, Classes, Mean
 from rulecover.voting.fallback import per_comparison
+from rulecover.voting.vote import Vote
 
 #: Names of columns are cut off beyond this many bytes by PostgreSQL.
 LONGEST_NAME = 63
@@ -78,13 +80,13 @@ class Script:
     If none fires, the fallback adds votes. If nobody has a say, the totals of the training data are the votes.
     """
 
-    model: ScoredRules
+    model: Vote
 
     @cached_property
     def conditions(self) -> list[list[Condition]]:
         """What is counted for each rule: for the fallback "all" every comparison that its tree makes."""
         rules = self.model.rules
-        along_paths = self.model.fallback == "all" and rules.paths is not None
+        along_paths = self.model.fallback.name == "all" and rules.paths is not None
         return conditions_of(rules.paths if along_paths and rules.paths is not None else rules.clauses)
 
     @cached_property
@@ -136,14 +138,14 @@ class Script:
         return self._needed_of(self.model.votes)
 
     @cached_property
-    def afar(self) -> list[list[float]]:
+    def fallback_votes(self) -> list[list[float]]:
         """What each rule says where the fallback asks it."""
-        return self._needed_of(self.model.from_afar.votes)
+        return self._needed_of(self.model.asked_at_distance)
 
     @cached_property
     def votes_each(self) -> list[list[float]]:
         """What each rule adds, in the fallback "all", for every condition that is met."""
-        return self._needed_of(per_comparison(self.model.from_afar))
+        return self._needed_of(per_comparison(self.model))
 
     @cached_property
     def base(self) -> list[float]:
@@ -161,9 +163,14 @@ class Script:
         return [[float(x) for x in row] for row in needed]
 
     @property
+    def fallback(self) -> str:
+        """The name of who answers for rows that no rule covers."""
+        return self.model.fallback.name
+
+    @property
     def answered_by(self) -> str:
         """Who answers for missed rows: "closest", "all", "default", or "majority" for all training data."""
-        return "majority" if self.model.fallback == "mean" else self.model.fallback
+        return "majority" if self.fallback == "mean" else self.fallback
 
     @property
     def scale(self) -> tuple[float, float] | None:
@@ -202,7 +209,7 @@ class Script:
     @cached_property
     def total_say(self) -> float:
         """How much the training data say."""
-        return float(self.model.answer.say(self.model.totals[None])[0])
+        return float(self.model.answer.weight(self.model.totals[None])[0])
 
     @cached_property
     def always_heard(self) -> bool:
@@ -210,8 +217,8 @@ class Script:
         answer = self.model.answer
         if self.model.adds_up and self.answered_by in ("default", "majority"):
             return True
-        say, base = answer.say(self.model.votes), answer.say(self.model.base[None])
-        afar = answer.say(self.model.from_afar.votes)
+        weight, base = answer.weight(self.model.votes), answer.weight(self.model.base[None])
+        distant = answer.weight(self.model.asked_at_distance)
         return self.answered_by in ("closest", "majority") and bool(
-            (say > 0).all() and (afar > 0).all() and base[0] >= 0
+            (weight > 0).all() and (distant > 0).all() and base[0] >= 0
         )

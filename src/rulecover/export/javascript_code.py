@@ -7,11 +7,11 @@ import re
 from typing import Any
 
 import rulecover
+from rulecover.data.inputs import ZERO, Coded, Level
+from rulecover.data.labels import Label
 from rulecover.exceptions import ExportError
-from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Script
-from rulecover.export.inputs import ZERO, Coded, Level
-from rulecover.export.labels import Label
+from rulecover.export.exported import vote_of
 from rulecover.export.language import Language, assembled, fallback_of, tables
 
 _HEAD = """\
@@ -136,7 +136,7 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
     name
         What the function is called. In Node it is also what the module exports.
 
@@ -158,7 +158,7 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
     """
     if not _NAME.fullmatch(name):
         raise ExportError(f"the name {name!r} is no plain name of a function; choose another, such as 'predict'.")
-    script = Script(scored_rules(model))
+    script = Script(vote_of(model))
     returned = "classes, probabilities, " if script.classes else ""
     parts = [
         _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
@@ -168,7 +168,9 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
         _CODE if script.has(Coded) else "",
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
-        _ADDED.format(fallback=_literal(script.model.fallback)) + fallback_of(script, _FALLBACKS) + _answer(script),
+        _ADDED.format(fallback=_literal(script.model.fallback.name))
+        + fallback_of(script, _FALLBACKS)
+        + _answer(script),
         _MODULE.format(name=name),
     ]
     return assembled(parts, "\n")

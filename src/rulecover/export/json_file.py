@@ -17,15 +17,16 @@ import numpy as np
 import rulecover
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
+from rulecover.data.labels import plain_labels
 from rulecover.exceptions import InvalidModelFileError
-from rulecover.export.adapters import scored_rules
+from rulecover.export.exported import EXPORTED_FALLBACKS, checked, vote_of
 from rulecover.export.json_schema import Check, Json, SchemaMismatch, checker
-from rulecover.export.labels import plain_labels
-from rulecover.export.model import AddedClasses, Classes, Mean, ScoredRules
 from rulecover.rules.clauses import Clauses, numbered, offsets
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.evidence import ClassEvidence, NumericEvidence
 from rulecover.typing import Array, Floats, Ints
+from rulecover.voting.answers import AddedClasses, Classes, Mean
+from rulecover.voting.vote import Vote
 
 FORMAT, VERSION = "rulecover rules", 1
 
@@ -57,7 +58,7 @@ def to_json(model: Any) -> str:
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or a `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def to_json(model: Any) -> str:
     >>> bool((from_json(to_json(mirco)).predict(X) == mirco.predict(X)).all())
     True
     """
-    exported = scored_rules(model)
+    exported = vote_of(model)
     rules = exported.rules
     head: Json = {
         "format": FORMAT,
@@ -80,10 +81,12 @@ def to_json(model: Any) -> str:
             {"column": f, "name": name, "level": level} for f, (name, level) in sorted(rules.columns.levels.items())
         ],
         "categories": [
-            {"column": f, "labels": plain_labels(labels)} for f, labels in sorted(exported.categories.items())
+            {"column": f, "labels": plain_labels(rules.columns.categories[f])}
+            for f in rules.clauses.columns.tolist()
+            if f in rules.columns.categories
         ],
-        "zero_missing": sorted(exported.zero_missing),
-        "fallback": exported.fallback,
+        "zero_missing": sorted(rules.columns.zero_missing),
+        "fallback": exported.fallback.name,
         "totals": exported.totals.tolist(),
         "base": exported.base.tolist(),
     }
@@ -107,7 +110,7 @@ def _checksum(content: Json) -> str:
     return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
 
 
-def _written_answer(model: ScoredRules) -> Json:
+def _written_answer(model: Vote) -> Json:
     if isinstance(model.answer, Mean):
         answer: Json = {"kind": "mean", "centre": float(model.answer.centre), "unit": float(model.answer.unit)}
         return answer | ({"squares": True} if model.answer.squares else {})
@@ -122,7 +125,7 @@ def _written_answer(model: ScoredRules) -> Json:
     return answer
 
 
-def _written_rules(model: ScoredRules) -> list[Json]:
+def _written_rules(model: Vote) -> list[Json]:
     rules, seen = model.rules, model.rules.evidence
     each = range(len(rules.clauses.feature))
     clauses = _per_rule(
@@ -140,8 +143,8 @@ def _written_rules(model: ScoredRules) -> list[Json]:
     if isinstance(seen, NumericEvidence) and seen.adds is not None:
         for rule, adds in zip(written, seen.adds.tolist(), strict=True):
             rule["seen"]["adds"] = adds
-    if model.afar is not None:
-        for rule, afar in zip(written, model.afar.tolist(), strict=True):
+    if model.fallback_votes is not None:
+        for rule, afar in zip(written, model.fallback_votes.tolist(), strict=True):
             rule["afar"] = afar
     return written
 
@@ -190,7 +193,7 @@ def _written_shown(rules: RuleSet, c: int) -> Json:
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
-def from_json(text: str | bytes, *, edited: bool = False, max_size: int | None = MAX_SIZE) -> ScoredRules:
+def from_json(text: str | bytes, *, edited: bool = False, max_size: int | None = MAX_SIZE) -> Vote:
     """The model that `to_json` wrote, or an error that says what is wrong with the text.
 
     Every version of the format that was ever written can be read.
@@ -267,7 +270,7 @@ def _checked(written: Any) -> Json:
     return written
 
 
-def _model(written: Json) -> ScoredRules:
+def _model(written: Json) -> Vote:
     answer = _answer(written["answer"])
     votes = np.array([_numbers(rule["votes"], len(answer.votes)) for rule in written["rules"]])
     totals = _numbers(written["totals"], len(answer.votes))
@@ -276,22 +279,16 @@ def _model(written: Json) -> ScoredRules:
     afar = _for_each(written["rules"], "afar", lambda said: _numbers(said, len(answer.votes)))
     if isinstance(answer, Mean) and answer.squares and rules.evidence is None:
         raise ValueError("rules that know squares must say what numbers they have met.")
-    categories = written.get("categories", [])
-    columns = _distinct_places("categories", categories, rules.n_features)
-    zeros = _distinct_places("zero_missing", [{"column": f} for f in written.get("zero_missing", [])], rules.n_features)
-    for f in rules.columns.levels.keys() & set(columns):
-        raise ValueError(f"column {f} has entries in levels and in categories; leave one out.")
-    names = {f: tuple(each["labels"]) for f, each in zip(columns, categories, strict=True)}
-    return ScoredRules(
-        replace(rules, columns=replace(rules.columns, categories=dict(names), zero_missing=tuple(zeros))),
-        votes,
-        answer,
-        totals,
-        fallback=written["fallback"],
-        base=base,
-        afar=None if afar is None else np.array(afar),
-        categories=names,
-        zero_missing=frozenset(zeros),
+    return checked(
+        Vote(
+            rules,
+            votes,
+            answer,
+            totals,
+            fallback=EXPORTED_FALLBACKS[written["fallback"]],
+            base=base,
+            fallback_votes=None if afar is None else np.array(afar),
+        )
     )
 
 
@@ -316,7 +313,7 @@ def _numbers(values: list[float], length: int) -> Floats:
 
 def _rules(written: Json, answer: Classes | Mean, totals: Floats) -> RuleSet:
     each = written["rules"]
-    columns = Columns(tuple(written["columns"]), levels=_levels(written.get("levels", []), len(written["columns"])))
+    columns = _columns(written)
     clauses = _clauses([rule["clauses"] for rule in each], len(columns))
     shown = _shown(clauses, [clause.get("shown", {}) for rule in each for clause in rule["clauses"]])
     return RuleSet(clauses, columns, _paths(each, len(columns)), shown, _evidence(written, answer, totals))
@@ -386,9 +383,23 @@ def _category_set(clause: Json) -> CategorySet | None:
     return CategorySet(codes, others=key == "not_in")
 
 
-def _levels(written: list[Json], n_columns: int) -> dict[int, tuple[str, str]]:
-    places = _distinct_places("levels", written, n_columns)
-    return dict(zip(places, [(level["name"], level["level"]) for level in written], strict=True))
+def _columns(written: Json) -> Columns:
+    names = tuple(written["columns"])
+
+    def by_column(key: str) -> dict[int, Json]:
+        each = written.get(key, [])
+        return dict(zip(_distinct_places(key, each, len(names)), each, strict=True))
+
+    levels, categories = by_column("levels"), by_column("categories")
+    for f in levels.keys() & categories.keys():
+        raise ValueError(f"column {f} has entries in levels and in categories; leave one out.")
+    zeros = [{"column": f} for f in written.get("zero_missing", [])]
+    return Columns(
+        names,
+        {f: tuple(each["labels"]) for f, each in categories.items()},
+        {f: (each["name"], each["level"]) for f, each in levels.items()},
+        tuple(_distinct_places("zero_missing", zeros, len(names))),
+    )
 
 
 def _paths(rules: list[Json], n_columns: int) -> Clauses | None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rulecover.data.inputs import Coded, Input, Level
+from rulecover.data.labels import Label
 from rulecover.export.conditions import Condition, Script
-from rulecover.export.inputs import Coded, Input, Level
-from rulecover.export.labels import Label
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ class Language:
 def tables(script: Script) -> dict[str, list[Any]]:
     """The numbers that every script needs, by the names they have in the source."""
     needed: dict[str, list[Any]] = {"SIZES": script.sizes, "VOTES": script.votes}
-    if script.answered_by == "closest" and script.model.afar is not None:
-        needed["AFAR"] = script.afar
+    if script.answered_by == "closest" and script.model.fallback_votes is not None:
+        needed["AFAR"] = script.fallback_votes
     if script.answered_by == "all":
         needed["VOTES_EACH"] = script.votes_each
     needed["BASE"] = script.base
@@ -110,7 +110,7 @@ def tables(script: Script) -> dict[str, list[Any]]:
 def fallback_of(script: Script, parts: Mapping[str, str]) -> str:
     """The part of a source that answers for missed rows; it speaks of AFAR, which are mostly the votes."""
     part = parts[script.answered_by]
-    return part if script.model.afar is not None else part.replace("AFAR", "VOTES")
+    return part if script.model.fallback_votes is not None else part.replace("AFAR", "VOTES")
 
 
 def assembled(parts: Iterable[str], between: str) -> str:

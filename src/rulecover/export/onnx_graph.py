@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rulecover
+from rulecover.data.inputs import ZERO, Number
 from rulecover.exceptions import ExportError
-from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
-from rulecover.export.inputs import ZERO, Number
+from rulecover.export.exported import vote_of
 from rulecover.typing import Array
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def to_onnx(model: Any) -> onnx.ModelProto:
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def to_onnx(model: Any) -> onnx.ModelProto:
     >>> [output.name for output in graph.output]
     ['prediction', 'probabilities', 'rules', 'missed']
     """
-    return _Graph(Script(scored_rules(model))).model()
+    return _Graph(Script(vote_of(model))).model()
 
 
 class _Graph:
@@ -173,7 +173,7 @@ class _Graph:
             return self._do("MatMul", met, np.array(script.votes_each))
         share = self._do("Div", met, np.maximum([script.sizes], 1).astype(np.float64))
         near = self._do("Equal", share, self._do("ReduceMax", share, _LAST, keepdims=1))
-        return self._do("MatMul", self._as_floats(near), np.array(script.afar))
+        return self._do("MatMul", self._as_floats(near), np.array(script.fallback_votes))
 
     def _say(self, tally: str) -> str:
         if self.script.classes:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import rulecover
-from rulecover.export.adapters import scored_rules
+from rulecover.data.inputs import ZERO, Coded, Level
 from rulecover.export.conditions import Script
-from rulecover.export.inputs import ZERO, Coded, Level
+from rulecover.export.exported import vote_of
 from rulecover.export.language import assembled, fallback_of, tables
-from rulecover.export.model import Classes
 from rulecover.export.python_code import PYTHON, checked_name
+from rulecover.voting.answers import Classes
 
 _HEAD = '''\
 """Rules that vote, written by rulecover {version}; needs nothing but pandas and numpy.
@@ -119,7 +119,7 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
     name
         What the function is called.
 
@@ -141,7 +141,7 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
     [0, 0, 0]
     """
     checked_name(name)
-    script = Script(scored_rules(model))
+    script = Script(vote_of(model))
     returned = "one probability a class, " if script.classes else ""
     parts = [
         _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
@@ -184,4 +184,4 @@ def _answers(script: Script) -> str:
     else:
         lines = [f"{title!a}: {script.mean('tally[:, 0]', 'tally[:, 1]')},"]
     answers = "\n".join(f"        {line}" for line in lines)
-    return "".join(steps) + _ANSWERS.format(answers=answers, fallback=script.model.fallback)
+    return "".join(steps) + _ANSWERS.format(answers=answers, fallback=script.fallback)

@@ -9,11 +9,12 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import rulecover
+from rulecover.data.frames import UNSEEN
+from rulecover.data.inputs import ZERO, Coded, Input, Level, Number
+from rulecover.data.labels import Label
 from rulecover.exceptions import ExportError
-from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script
-from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level, Number
-from rulecover.export.labels import Label
+from rulecover.export.exported import vote_of
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -48,7 +49,7 @@ def to_pmml(model: Any) -> str:
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
 
     Returns
     -------
@@ -66,7 +67,7 @@ def to_pmml(model: Any) -> str:
     >>> to_pmml(mirco).count("<SimpleRule ") > len(mirco.rules_)
     True
     """
-    return _Document(Script(scored_rules(model))).text()
+    return _Document(Script(vote_of(model))).text()
 
 
 class _Document:
@@ -129,7 +130,7 @@ class _Document:
             yield self._define(f"met_{j}", _sum([self._one_if(condition) for condition in rule]))
         fires = [self._fires(j) for j in range(len(script.sizes))]
         yield self._define("fired", _sum([_if(fire, _number(1.0), _number(0.0)) for fire in fires]))
-        if script.model.fallback == "closest":
+        if script.fallback == "closest":
             for j, size in enumerate(script.sizes):
                 yield self._define(f"share_{j}", _apply("/", self._ref(f"met_{j}"), _number(float(max(size, 1)))))
             yield self._define("best", _apply("max", *(self._ref(f"share_{j}") for j in range(len(script.sizes)))))
@@ -176,7 +177,8 @@ class _Document:
         script = self.script
         if script.answered_by in ("majority", "default"):
             return _number((script.totals if script.answered_by == "majority" else script.base)[k])
-        weights, votes = ("near", script.afar) if script.answered_by == "closest" else ("met", script.votes_each)
+        closest = script.answered_by == "closest"
+        weights, votes = ("near", script.fallback_votes) if closest else ("met", script.votes_each)
         terms = [_apply("*", self._ref(f"{weights}_{j}"), _number(vote[k])) for j, vote in enumerate(votes)]
         return _sum(terms)
 
@@ -236,14 +238,14 @@ class _Document:
         yield "begin", script.base, partial(ET.Element, "True") if script.answered_by == "default" else begins
         for j, rule in enumerate(script.conditions):
             yield f"rule {j}", script.votes[j], partial(_all, [partial(self._predicate, each) for each in rule])
-            if script.model.fallback == "closest":
+            if script.fallback == "closest":
                 near = partial(_predicate, self._our(f"near_{j}"), "equal", 1.0)
-                yield f"nearly rule {j}", script.afar[j], partial(_all, [missed, near])
-            if script.model.fallback == "all":
+                yield f"nearly rule {j}", script.fallback_votes[j], partial(_all, [missed, near])
+            if script.fallback == "all":
                 for part, each in enumerate(rule):
                     some = partial(_all, [missed, partial(self._predicate, each)])
                     yield f"part {part} of rule {j}", script.votes_each[j], some
-        if script.model.fallback == "majority":
+        if script.fallback == "majority":
             yield "majority", script.totals, missed
         if not script.always_heard:
             yield "all samples", script.totals, partial(_predicate, self._our("said"), "lessOrEqual", 0.0)
@@ -275,7 +277,7 @@ class _Document:
     def _output(self) -> ET.Element:
         shares = [self._share(k) for k in range(len(self.script.base))]
         some = _apply("greaterThan", self._ref("fired"), _number(0.0))
-        decided_by = _if(some, _constant("rules", "string"), _constant(self.script.model.fallback, "string"))
+        decided_by = _if(some, _constant("rules", "string"), _constant(self.script.fallback, "string"))
         titles = self.script.outputs[1:-2]
         fields = [("double", "continuous", title, share) for title, share in zip(titles, shares, strict=True)]
         fields.append(("string", "categorical", "decided_by", decided_by))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from rulecover.export.adapters import scored_rules
+from rulecover.data.frames import UNSEEN
+from rulecover.data.inputs import ZERO, Coded, Input, Level
 from rulecover.export.conditions import Condition, Script
-from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
+from rulecover.export.exported import vote_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +20,7 @@ def to_polars(model: Any) -> pl.Expr:
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
 
     Returns
     -------
@@ -37,7 +38,7 @@ def to_polars(model: Any) -> pl.Expr:
     >>> pl.DataFrame(X.to_dict("list")).select(answer).unnest("answer")["prediction"].to_list()[:3]
     [0, 0, 0]
     """
-    return _answer(Script(scored_rules(model)))
+    return _answer(Script(vote_of(model)))
 
 
 def _answer(script: Script) -> pl.Expr:
@@ -145,7 +146,7 @@ def _near(script: Script) -> dict[str, pl.Expr]:
 
     if script.answered_by == "closest":
         nearest = [share == pl.field("best") for share in _shares(script)]
-        return {f"near{k}": _sum(script.afar, k, nearest) for k in range(len(script.base))}
+        return {f"near{k}": _sum(script.fallback_votes, k, nearest) for k in range(len(script.base))}
     if script.answered_by == "all":
         met = [pl.field(f"met{j}").cast(pl.Float64) for j in range(len(script.sizes))]
         each = script.votes_each
@@ -229,6 +230,6 @@ def _answered(script: Script) -> dict[str, pl.Expr]:
     else:
         centre, unit = script.scale or (0.0, 1.0)
         values = [centre + unit * (votes[0] / votes[1])]
-    decided_by = pl.when(pl.field("fired")).then(pl.lit("rules")).otherwise(pl.lit(script.model.fallback))
+    decided_by = pl.when(pl.field("fired")).then(pl.lit("rules")).otherwise(pl.lit(script.fallback))
     values += [pl.field("list"), decided_by]
     return {"answer": pl.struct(value.alias(title) for title, value in zip(script.outputs, values, strict=True))}

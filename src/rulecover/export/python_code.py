@@ -6,10 +6,10 @@ import keyword
 from typing import Any
 
 import rulecover
+from rulecover.data.inputs import ZERO, Coded, Level
 from rulecover.exceptions import ExportError
-from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Script
-from rulecover.export.inputs import ZERO, Coded, Level
+from rulecover.export.exported import vote_of
 from rulecover.export.language import Language, assembled, fallback_of, tables
 
 _HEAD = '''\
@@ -131,7 +131,7 @@ def to_python(model: Any, *, name: str = "predict") -> str:
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
     name
         What the function is called.
 
@@ -153,7 +153,7 @@ def to_python(model: Any, *, name: str = "predict") -> str:
     0
     """
     checked_name(name)
-    script = Script(scored_rules(model))
+    script = Script(vote_of(model))
     returned = "probabilities (in the order of CLASSES), " if script.classes else ""
     parts = [
         _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
@@ -163,7 +163,7 @@ def to_python(model: Any, *, name: str = "predict") -> str:
         _CODE if script.has(Coded) else "",
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
-        _ADDED.format(name=name, fallback=script.model.fallback) + fallback_of(script, _FALLBACKS) + _answer(script),
+        _ADDED.format(name=name, fallback=script.fallback) + fallback_of(script, _FALLBACKS) + _answer(script),
     ]
     return assembled(parts, "\n\n")
 

@@ -10,9 +10,9 @@ from typing import Any
 from sqlglot import exp
 
 from rulecover.exceptions import ExportError
-from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Script
 from rulecover.export.dialects import Dialect, dialect_named, name
+from rulecover.export.exported import vote_of
 from rulecover.export.sql_steps import Steps
 
 
@@ -22,7 +22,7 @@ def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: Sequ
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
     table
         The name of the table; ``("schema", "table")`` names one in a schema.
     dialect
@@ -48,7 +48,7 @@ def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: Sequ
     parts = (table,) if isinstance(table, str) else table
     if not 1 <= len(parts) <= 3 or not all(parts):
         raise ExportError(f"the table is {table!r}; give its name, or a tuple of schema and name.")
-    steps = Steps(Script(scored_rules(model)), dialect_named(dialect), tuple(keep))
+    steps = Steps(Script(vote_of(model)), dialect_named(dialect), tuple(keep))
     return _over(steps, exp.Table(**dict(zip(("this", "db", "catalog"), map(name, reversed(parts)), strict=False))))
 
 
@@ -58,7 +58,7 @@ def to_sql_expression(model: Any, table: str, *, dialect: str, column: str = "pr
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or `ScoredRules`.
+        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
     table
         The name or alias that the table has in that query.
     dialect
@@ -74,7 +74,7 @@ def to_sql_expression(model: Any, table: str, *, dialect: str, column: str = "pr
     >>> answer = to_sql_expression(MIRCOClassifier(random_state=0).fit(X, y), "t", dialect="sqlite")
     >>> query = f"SELECT id, {answer} FROM iris AS t"
     """
-    return _beside(Steps(Script(scored_rules(model)), dialect_named(dialect)), table, column)
+    return _beside(Steps(Script(vote_of(model)), dialect_named(dialect)), table, column)
 
 
 def _over(steps: Steps, table: exp.Table) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from rulecover.data.frames import UNSEEN
+from rulecover.data.inputs import ZERO, Coded, Input, Level
+from rulecover.data.labels import Label
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole
-from rulecover.export.inputs import UNSEEN, ZERO, Coded, Input, Level
-from rulecover.export.labels import Label
 
 #: Rules are added up in blocks of so many: databases limit how many columns a query may have.
 BLOCK = 400
@@ -196,7 +197,7 @@ class Steps:
         return self._spoken([(j, self.script.votes[j][k]) for j in block], self._fires)
 
     def _near(self, block: range, k: int) -> list[exp.Expression]:
-        votes = [(j, self.script.afar[j][k]) for j in block]
+        votes = [(j, self.script.fallback_votes[j][k]) for j in block]
         return self._spoken(votes, lambda j: exp.EQ(this=self._share(j), expression=self._ref("best_now")))
 
     def _spoken(self, votes: list[tuple[int, float]], speaks: Callable[[int], exp.Expression]) -> list[exp.Expression]:
@@ -244,7 +245,7 @@ class Steps:
         shares = [self._share_of(vote) for vote in self._all_votes()]
         values = [self._first(self.script.classes), *shares] if self.script.classes else [self._mean(shares[0])]
         values.append(exp.Substring(this=self._ref("list"), start=whole(2), length=whole(10**6)))
-        values.append(case((self._some_fire(), text("rules")), default=text(self.script.model.fallback)))
+        values.append(case((self._some_fire(), text("rules")), default=text(self.script.fallback)))
         return kept | dict(zip(self.script.outputs, values, strict=True))
 
     def _surplus(self) -> Columns:

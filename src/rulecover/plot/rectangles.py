@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
-from rulecover.data.frames import is_frame, matrix
+from rulecover.data.frames import is_frame
 from rulecover.plot.canvas import (
     MARKS,
     axes_or_new,
@@ -87,7 +87,7 @@ def rectangles(
 def _points_of(rules: RuleSet, X: Any, pair: Sequence[int]) -> Floats:
     """Both columns of X, whether rules use them or not."""
     if is_frame(X):
-        return matrix(X, rules.feature_names, pair, rules.categories)[:, pair]
+        return rules.columns.matrix(X, pair)[:, pair]
     columns = rules.check_columns(X)[:, pair]
     return np.asarray(columns.toarray() if issparse(columns) else columns, dtype=np.float64)
 

@@ -14,15 +14,17 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, is_classifier
 
 from rulecover.data.columns import Levels
+from rulecover.data.frames import UNSEEN
+from rulecover.data.inputs import MISSING, ZERO, Coded, Input, Level
 from rulecover.exceptions import RulecoverError
-from rulecover.export.adapters import scored_rules
 from rulecover.export.conditions import Condition, Script, conditions_of
-from rulecover.export.inputs import MISSING, UNSEEN, ZERO, Coded, Input, Level
-from rulecover.export.model import Classes, ScoredRules
+from rulecover.export.exported import vote_of
 from rulecover.rules.ruleset import RuleSet
 from rulecover.show.numbers import short_number
 from rulecover.show.text import printable
 from rulecover.typing import Array, Floats, Ints
+from rulecover.voting.answers import Classes
+from rulecover.voting.vote import Vote
 
 #: As many values of held-out rows go into a page at most, and as many rows.
 _MOST_VALUES = 6000
@@ -88,7 +90,7 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
     Parameters
     ----------
     model
-        A fitted model of rules, or `ScoredRules`.
+        A fitted model of rules, or `Vote`.
     shown
         The rules with the names that people know.
     rows
@@ -116,7 +118,7 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
         "unit": unit,
         "nearest": script.nearest,
         "adds": scored.adds_up,
-        "afar": None if scored.afar is None else script.afar,
+        "afar": None if scored.fallback_votes is None else script.fallback_votes,
         "paths": [[_clause(c) for c in rule] for rule in script.conditions] if fallback == "all" else None,
         "votes_each": script.votes_each if fallback == "all" else None,
         "rows": _rows(columns, rows),
@@ -124,17 +126,17 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
     return Trial(data)
 
 
-def _played(model: Any) -> tuple[ScoredRules, str] | None:
+def _played(model: Any) -> tuple[Vote, str] | None:
     """The neutral form of a model, and who answers for missed rows."""
     with suppress(RulecoverError, ValueError):
-        scored = scored_rules(model)
-        return scored, scored.fallback
+        scored = vote_of(model)
+        return scored, scored.fallback.name
     if not isinstance(model, BaseEstimator):
         return None
     # A fallback that asks for more than the rules, which answer the rest.
     plain = "majority" if is_classifier(model) else "mean"
     with suppress(RulecoverError, ValueError):
-        return scored_rules(copy(model).set_params(fallback=plain)), "model"
+        return vote_of(copy(model).set_params(fallback=plain)), "model"
     return None
 
 
@@ -162,7 +164,7 @@ def _clause(condition: Condition) -> dict[str, Any]:
 # Columns -------------------------------------------------------------------------------------------------------------
 
 
-def _columns(scored: ScoredRules) -> dict[str, list[tuple[int, Input]]]:
+def _columns(scored: Vote) -> dict[str, list[tuple[int, Input]]]:
     """For each column that people know: the features that it gives, and how."""
     columns: dict[str, list[tuple[int, Input]]] = {}
     for f, each in scored.inputs.items():
@@ -222,7 +224,7 @@ def _other_levels(rules: RuleSet, name: str, used: Sequence[int]) -> dict[int, s
     return {f: None if level == MISSING else level for f, level in levels.items()}
 
 
-def _with_levels(scored: ScoredRules, levels: Levels) -> ScoredRules:
+def _with_levels(scored: Vote, levels: Levels) -> Vote:
     columns = replace(scored.rules.columns, levels=levels)
     return replace(scored, rules=replace(scored.rules, columns=columns))
 

@@ -12,11 +12,10 @@ from sklearn.utils import get_tags
 from rulecover.exceptions import UnreadableModelError
 from rulecover.report.held_out import HeldOut
 from rulecover.report.page_model import AnsweredRows, Trial, trial_of
-from rulecover.rulepath.family import AdditiveVote
 from rulecover.rules.features import Strip, strips
 from rulecover.rules.overlaps import Overlaps
 from rulecover.typing import Array
-from rulecover.voting.vote import MajorityVote
+from rulecover.voting.vote import Vote
 
 if TYPE_CHECKING:
     from rulecover.rules.ruleset import RuleSet
@@ -184,14 +183,10 @@ def _who_answers(model: Any) -> str:
 
 
 def _votes(model: Any) -> tuple[tuple[float, ...], ...]:
-    vote = getattr(model, "vote_", None)
-    if getattr(model, "adds_up", False) or getattr(model, "has_own_votes", False):  # rules free of their model
-        vote = model.additive
-    if isinstance(vote, AdditiveVote):
-        return (tuple(vote.default.tolist()), *map(tuple, vote.votes.tolist()))
-    if isinstance(vote, MajorityVote) and not vote.is_plain:
-        return ((0.0,) * len(vote.classes), *map(tuple, vote.votes.tolist()))
-    return ()
+    vote = model if isinstance(model, Vote) else getattr(model, "vote_", None)
+    if not isinstance(vote, Vote) or not (vote.shows_votes or (isinstance(model, Vote) and vote.adds_up)):
+        return ()
+    return tuple(map(tuple, vote.shown_votes.tolist()))
 
 
 def _path(model: Any) -> tuple[tuple[int, float], ...]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from rulecover.coverage import addable
 from rulecover.rules.clauses import CHUNK
 from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.evidence import NumericEvidence
 from rulecover.typing import Floats, Ints
-from rulecover.voting.vote import MajorityVote, Vote
+from rulecover.voting.answers import Classes, Mean
+
+if TYPE_CHECKING:
+    from rulecover.voting.vote import Vote
 
 
 class Fallback(Protocol):
@@ -39,7 +43,24 @@ class _ByRules(ABC):
         return np.concatenate(parts) if parts else np.zeros((0, vote.votes.shape[1]))
 
     def _votes(self, vote: Vote, X: Any) -> Floats:
-        return vote.at_distance(np.asarray(self.weights(vote, X) @ vote.afar.votes))
+        return at_distance(vote, np.asarray(self.weights(vote, X) @ vote.asked_at_distance))
+
+
+def at_distance(vote: Vote, sums: Floats) -> Floats:
+    """Sums of what rules say of rows that they do not cover, as sums of votes.
+
+    Where values add up to an answer, each is meant for the rows that its rule covers; other rows are told the weighted
+    mean of the rules' means, and how far these are apart.
+    """
+    if vote.fallback_votes is None or not isinstance(vote.answer, Mean):
+        return sums
+    weight = sums[:, 1]
+    heard = np.where(weight > 0, weight, 1.0)
+    mean = sums[:, 0] / heard
+    out = np.column_stack([mean, np.sign(weight)])
+    if not vote.answer.squares:
+        return out
+    return np.column_stack([out, np.maximum(sums[:, 2] / heard - mean**2, 0.0)])
 
 
 @dataclass(frozen=True)
@@ -66,15 +87,15 @@ def comparisons(rules: RuleSet) -> Ints:
 
 
 def per_comparison(vote: Vote) -> Floats:
-    """What each rule says for one accepted comparison, all times the same number, so that sums are exact.
+    """What each rule says at a distance for one accepted comparison, all times the same number: sums are exact.
 
     In whatever order they are added, then, and on whatever machine: thirds would be rounded, a third of six is two.
     """
     lengths = np.maximum(comparisons(vote.rules), 1)
     multiple = math.lcm(*lengths.tolist())
     scale = float(multiple if multiple <= _LARGEST_MULTIPLE else 1)
-    votes = vote.votes * (scale / lengths)[:, None]
-    if isinstance(vote, MajorityVote):
+    votes = vote.asked_at_distance * (scale / lengths)[:, None]
+    if isinstance(vote.answer, Classes):
         return addable(votes, times=lengths[:, None])
     return np.column_stack([addable(column, times=lengths) for column in votes.T])  # each has a unit of its own
 
@@ -93,7 +114,7 @@ class AllRules(_ByRules):
 
     def _votes(self, vote: Vote, X: Any) -> Floats:
         accepted = np.rint(self.weights(vote, X) * comparisons(vote.rules))
-        return vote.at_distance(np.asarray(accepted @ per_comparison(vote.afar)))
+        return at_distance(vote, np.asarray(accepted @ per_comparison(vote)))
 
 
 @dataclass(frozen=True)
@@ -107,7 +128,21 @@ class MajorityClass:
         return np.zeros((X.shape[0], len(vote.rules)))
 
     def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
-        return np.tile(vote.of_all_samples, (X.shape[0], 1))
+        return np.tile(vote.totals, (X.shape[0], 1))
+
+
+@dataclass(frozen=True)
+class Default:
+    """The base alone: what every row begins with before any rule adds to it."""
+
+    by_rules: ClassVar[bool] = True
+    name: str = "default"
+
+    def weights(self, vote: Vote, X: Any) -> Floats:
+        return np.zeros((X.shape[0], len(vote.rules)))
+
+    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
+        return np.tile(vote.base, (X.shape[0], 1))
 
 
 @dataclass(frozen=True)
@@ -120,7 +155,23 @@ class SourceModel:
         return np.zeros((X.shape[0], len(vote.rules)))
 
     def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
-        return vote.of_model(model, X)
+        return _classes_of(vote.answer, model, X) if isinstance(vote.answer, Classes) else _numbers_of(vote, model, X)
+
+
+def _classes_of(answer: Classes, model: Any, X: Any) -> Floats:
+    out = np.zeros((X.shape[0], len(answer.labels)))
+    out[:, np.searchsorted(answer.labels, model.classes_)] = model.predict_proba(X)
+    return out
+
+
+def _numbers_of(vote: Vote, model: Any, X: Any) -> Floats:
+    """The model's answer; of its error nothing is known but that of the rules."""
+    answer, seen = vote.answer, vote.rules.evidence
+    assert isinstance(answer, Mean) and isinstance(seen, NumericEvidence)
+    z = (model.predict(X) - answer.centre) / answer.unit
+    if vote.adds_up:
+        return np.column_stack([z, np.ones(len(z)), np.full(len(z), vote.totals[2])])
+    return np.column_stack([z, np.ones(len(z)), z**2 + np.average(seen.within, weights=seen.support)])
 
 
 FALLBACKS: dict[str, Fallback] = {

@@ -1,47 +1,58 @@
-"""Rules with additive votes as a table of cells, and as sentences."""
+"""Rules with their votes as a table of cells, as sentences, and as a data frame."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rulecover.rules.sentences import listed, rule_sentence
 from rulecover.show.grid import Grid
 from rulecover.show.numbers import amount
 from rulecover.show.text import printable
+from rulecover.voting.vote import Vote
+from rulecover.voting.why import vote_columns
 
 if TYPE_CHECKING:
-    from rulecover.rulepath.family import AdditiveVote
+    import pandas as pd
 
 
-def vote_grid(vote: AdditiveVote) -> Grid:
-    """One row a vote, the default first, if there is one, and conditions last, where their length does no harm."""
-    header, rows = _cells(vote)
+def vote_grid(vote: Vote) -> Grid:
+    """One row per vote, the base first, if there is one, and conditions last, where their length does no harm."""
+    base, *votes = vote.shown_votes.tolist()
+    rows = [("", "", *_signed(base), "by default")] if any(base) else []
+    for j, rule in enumerate(vote.rules):
+        rows.append((str(j), amount(float(vote.support[j])), *_signed(votes[j]), printable(rule.text)))
+    header = ("rule", "samples", *(printable(name) for name in vote.names), "if")
     return Grid(header, rows, (*[True] * (len(header) - 1), False))
 
 
-def vote_sentences(vote: AdditiveVote) -> list[str]:
-    """The default vote, if there is one, then one sentence a rule."""
+def vote_sentences(vote: Vote) -> list[str]:
+    """The base, if there is one, then one sentence per rule."""
+    base, *votes = vote.shown_votes.tolist()
     return [
-        *([f"By default {_said(vote, vote.default.tolist())}."] if vote.default.any() else []),
-        *(rule_sentence(rule, _said(vote, vote.votes[j].tolist())) for j, rule in enumerate(vote.rules)),
+        *([f"By default {_said(vote, base)}."] if any(base) else []),
+        *(rule_sentence(rule, _said(vote, votes[j])) for j, rule in enumerate(vote.rules)),
     ]
 
 
-def _said(vote: AdditiveVote, votes: list[float]) -> str:
+def vote_frame(vote: Vote) -> pd.DataFrame:
+    """One row per vote: its rule's text, clauses and samples, and what it adds; the base first."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {
+        "rule": ["(default)", *(rule.text for rule in vote.rules)],
+        "clauses": [0, *vote.rules.lengths.tolist()],
+        "samples": [np.nan, *vote.support.tolist()],
+    }
+    columns |= dict(zip(vote_columns(vote.names), vote.shown_votes.T, strict=True))
+    return pd.DataFrame(columns, index=pd.RangeIndex(-1, len(vote)))
+
+
+def _said(vote: Vote, votes: list[float]) -> str:
     if len(votes) == 1:
         return _signed(votes)[0]
-    return listed(
-        [f"{said} for {printable(str(label))}" for said, label in zip(_signed(votes), vote.answers, strict=True)]
-    )
-
-
-def _cells(vote: AdditiveVote) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    names = [printable(str(answer)) for answer in vote.answers]
-    rows = [("", "", *_signed(vote.default.tolist()), "by default")] if vote.default.any() else []
-    for j, rule in enumerate(vote.rules):
-        cells = _signed(vote.votes[j].tolist())
-        rows.append((str(j), amount(float(vote.samples[j])), *cells, printable(rule.text)))
-    return ("rule", "samples", *names, "if"), rows
+    return listed([f"{said} for {printable(name)}" for said, name in zip(_signed(votes), vote.names, strict=True)])
 
 
 def _signed(votes: list[float]) -> list[str]:

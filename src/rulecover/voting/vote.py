@@ -1,172 +1,299 @@
-"""Predictions from covered samples: C(x₀, 𝒥̂) of the paper, eq. (2)."""
+"""How rules vote, and how votes become an answer: C(x₀, 𝒥̂) of the paper, eq. (2)."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse
+from scipy.special import ndtri
 
 from rulecover.coverage import addable
+from rulecover.data.inputs import Input, input_of, read_frame
+from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.evidence import ClassEvidence
+from rulecover.show.printed import Printed
 from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.voting.ridge import ridge_towards
+from rulecover.voting.answers import AddedClasses, Answer, Classes, Mean
+from rulecover.voting.fallback import Closest, Default, Fallback
 
-VOTES = ("counts", "shares")
+if TYPE_CHECKING:
+    import pandas as pd
 
-#: Fitted votes are drawn towards the shares as strongly as so many samples of a rule draw them elsewhere.
-_DRAWN = 20.0
-#: The share of its plain vote that a rule keeps whatever is fitted: who covers a row has something to say.
-_KEPT = 0.01
-#: A vote below this share of the largest is rounding.
-_NOTHING = 1e-12
+    from rulecover.show.grid import Grid
 
-#: Votes are added for so many rows at a time: as floats they stay in the processor's cache.
+#: Votes are added for this many rows at a time: as floats they stay in the processor's cache.
 _ROWS = 2048
+
+#: From the numbers of rows to the source model, ready to be asked about these rows.
+AskModel = Callable[[Ints], Any]
+
+
+class Tally(NamedTuple):
+    """The votes for each row, added up (rows x columns), and the number of rules that cover it."""
+
+    sums: Floats
+    fired: Ints
+
+    @property
+    def missed(self) -> Bools:
+        """Which rows no rule covers."""
+        return np.asarray(self.fired == 0)
 
 
 @dataclass(frozen=True, eq=False)
-class Vote(ABC):
-    """Rules that vote: each covering rule adds its row of `votes`; what the sum of them says, the kind of vote knows.
+class Vote(Printed):
+    """Rules that vote: each rule that covers a row adds its votes to a base, and the sums are the answer.
+
+    It needs nothing of the model that the rules came from, unless the fallback does: every model of rules holds one,
+    model files are read as one, and every export begins with one.
 
     Parameters
     ----------
     rules
         The voters.
     votes
-        What each rule adds, rules x columns.
+        What each rule adds, rules x columns; sums of them must not depend on the order (see
+        `rulecover.coverage.addable`).
+    answer
+        How sums of votes become answers, and what their columns are.
+    totals
+        The votes of all training data: the answer where neither rules nor fallback say anything.
+    fallback
+        Who answers for a row that no rule covers.
+    base
+        The votes that every row begins with; zeros by default.
+    fallback_votes
+        What each rule says where the fallback asks it, if that is not what it adds where it covers a row.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> mirco = MIRCOClassifier(random_state=0).fit(X, y)
+    >>> bool((mirco.vote_.predict_proba(X) == mirco.predict_proba(X)).all())
+    True
     """
 
     rules: RuleSet
     votes: Floats
+    answer: Answer
+    totals: Floats
+    fallback: Fallback = Closest()  # noqa: RUF009  # frozen, without arrays
+    base: Floats = field(default_factory=lambda: np.zeros(0))
+    fallback_votes: Floats | None = None
+
+    def __post_init__(self) -> None:
+        columns = len(self.answer.votes)
+        if not self.base.size:
+            object.__setattr__(self, "base", np.zeros(columns))
+        each = (len(self.rules), columns)
+        shapes = {"votes": each, "totals": (columns,), "base": (columns,), "fallback_votes": each}
+        for name, shape in shapes.items():
+            given = getattr(self, name)
+            if given is None:
+                continue
+            if given.shape != shape or not np.isfinite(given).all():
+                raise ValueError(f"{name} has shape {given.shape}; give finite numbers of shape {shape}.")
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    # The same kind of vote --------------------------------------------------------------------------------------
 
     def times(self, weights: Floats) -> Self:
-        """The same rules, each with so much more to say."""
-        return self.among(self.rules, addable(self.votes * weights[:, None]))
+        """The same rules, the votes of each multiplied by its weight."""
+        return replace(self, votes=addable(self.votes * weights[:, None]))
 
-    def tally(self, X: Any) -> tuple[Floats, Bools]:
-        """The votes for each row, added up, and which rows no rule covers."""
-        tally = np.empty((X.shape[0], self.votes.shape[1]))
-        missed = np.empty(X.shape[0], dtype=bool)
-        for start, met in self.rules.met(X):
-            for first in range(0, met.shape[1], _ROWS):
-                part = met[:, first : first + _ROWS]
-                rows = slice(start + first, start + first + part.shape[1])
-                tally[rows] = (self.votes.T @ part.astype(np.float64)).T
-                missed[rows] = ~part.any(axis=0)
-        return tally, missed
+    def take(self, rules: Ints) -> Self:
+        """The vote of some of the rules."""
+        distant = None if self.fallback_votes is None else self.fallback_votes[rules]
+        return replace(self, rules=self.rules.take(rules), votes=self.votes[rules], fallback_votes=distant)
 
-    def among(self, rules: RuleSet, votes: Floats) -> Self:
-        """The same kind of vote by other rules."""
-        return replace(self, rules=rules, votes=votes)
+    # Adding votes up --------------------------------------------------------------------------------------------
 
-    @property
-    def afar(self) -> Vote:
-        """What rules say of rows that they do not cover, where a fallback asks them."""
-        return self
+    def added(self, X: Any) -> Tally:
+        """The base and the votes of the rules that cover each row, added up."""
+        sums, fired = _added(self.rules, self.votes, X)
+        return Tally(sums + self.base, fired)
 
-    def at_distance(self, said: Floats) -> Floats:
-        """Sums of votes from afar, as sums of these votes."""
-        return said
+    def tally(self, X: Any, ask: AskModel | None = None) -> Tally:
+        """The same, with the fallback's votes where no rule covers a row."""
+        return self.completed(self.added(X), X, ask)
 
-    def as_one(self, tally: Floats) -> Floats:
-        """All that was said of a row, as if one rule had said it."""
+    def completed(self, tally: Tally, X: Any, ask: AskModel | None = None) -> Tally:
+        """The tally with the fallback's votes where no rule covers a row, and those of all data where nobody votes."""
+        missed = np.flatnonzero(tally.missed)
+        if missed.size:
+            tally.sums[missed] = self.fallback(self, X[missed], None if ask is None else ask(missed))
+        tally.sums[self.answer.weight(tally.sums) <= 0] = self.totals
         return tally
 
-    def one_by_one(self, rule: Ints, weight: Floats, afar: Bools) -> Floats:
-        """What single rules said, those that do not cover the row from afar."""
-        return np.asarray(self.votes[rule] * weight[:, None])
+    # Answering --------------------------------------------------------------------------------------------------
 
-    def first(self, n_rules: int) -> Self:
-        """The vote of the first rules alone."""
-        return self.among(self.rules[:n_rules], self.votes[:n_rules])
+    def decided(self, tally: Tally) -> Array:
+        """The answer for each row."""
+        return self.answer.decided(tally.sums)
 
-    @abstractmethod
-    def decided(self, tally: Floats) -> Array:
-        """The answer for each row of added votes."""
+    def probabilities(self, tally: Tally) -> Floats:
+        """The probability of each class, rows x classes."""
+        if not isinstance(self.answer, Classes):
+            raise AttributeError("these rules answer with a number and have no probabilities; use predict.")
+        return self.answer.probabilities(tally.sums)
 
-    @abstractmethod
-    def silent(self, tally: Floats) -> Bools:
-        """Which rows nobody has voted on."""
+    def spread(self, tally: Tally) -> Floats:
+        """How far a number is from the answer for its row, as a standard deviation.
 
-    @abstractmethod
-    def columns(self, tally: Floats) -> dict[str, Array]:
-        """The same votes as columns with names, for people."""
+        For means that of the numbers of all covering rules together, within the rules and between them; where values
+        add up, the root of the mean squared error of the covering rules.
+        """
+        if not isinstance(self.answer, Mean) or not self.answer.squares:
+            raise AttributeError("no spread is stored for these rules; use predict.")
+        value, weight, square = tally.sums.T
+        if self.adds_up:
+            variance = square / np.maximum(tally.fired, 1)
+        else:
+            heard = np.where(weight > 0, weight, 1.0)
+            variance = np.maximum(square / heard - (value / heard) ** 2, 0.0)
+        return np.asarray(self.answer.unit * np.sqrt(variance))
+
+    def interval(self, tally: Tally, coverage: float) -> Floats:
+        """The answer and some standard deviations to both sides, as if errors were normal, rows x 2."""
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage is {coverage}; it is a probability, above 0 and below 1, such as 0.9.")
+        reach = float(ndtri(0.5 + coverage / 2)) * self.spread(tally)
+        return np.column_stack([self.decided(tally) - reach, self.decided(tally) + reach])
+
+    # Rows as people have them -----------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Array:
+        """The answer for each row: a class, or a number."""
+        return self.decided(self.tally(self._rows(X)))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class, rows x classes."""
+        return self.probabilities(self.tally(self._rows(X)))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """An interval for each row that should hold its number; see `MIRCORegressor.predict_interval`."""
+        return self.interval(self.tally(self._rows(X)), coverage)
+
+    def apply(self, X: Any) -> scipy.sparse.csr_array:
+        """Which rule covers which row: a boolean sparse matrix of rows x rules."""
+        return self.rules.apply(self._rows(X))
+
+    def missed(self, X: Any) -> Bools:
+        """Which rows no rule covers."""
+        return np.asarray(self.apply(X).sum(axis=1) == 0).ravel()
+
+    def why(self, X: Any) -> pd.DataFrame:
+        """For each row the rules that decided and their votes; see `MIRCOClassifier.why`."""
+        from rulecover.voting.why import why
+
+        rows = self._rows(X)
+        return why(self, rows, self.tally(rows))
+
+    def _rows(self, X: Any) -> Any:
+        """Rows as floats: a data frame with the columns that rules use, or an array of numbers and codes."""
+        if hasattr(X, "columns"):
+            return read_frame(X, self.inputs, self.rules.n_features)
+        X = self.rules.check_columns(X)
+        try:
+            return X.astype(np.float64, copy=False)
+        except (TypeError, ValueError) as error:
+            raise MismatchedDataError(f"X holds what is not a number ({error}); encode it as in training.") from error
+
+    @cached_property
+    def inputs(self) -> dict[int, Input]:
+        """For each column that rules use, by number: where its values come from in a table as people have it."""
+        used = set(self.rules.clauses.columns.tolist())
+        if self.rules.paths is not None:
+            used |= set(self.rules.paths.columns.tolist())
+        return {f: input_of(self.rules.columns, f) for f in sorted(used)}
+
+    # What kind of vote it is ------------------------------------------------------------------------------------
 
     @property
-    @abstractmethod
-    def of_all_samples(self) -> Floats:
-        """What all samples of the training data say together, as one row of votes."""
-
-    @abstractmethod
-    def of_model(self, model: Any, X: Any) -> Floats:
-        """What a trained model says of rows, as votes."""
-
-
-@dataclass(frozen=True, eq=False)
-class MajorityVote(Vote):
-    """Rules that vote for classes: `votes` has a column a class; the first class wins ties."""
-
-    @classmethod
-    def of(cls, rules: RuleSet, kind: str = "counts") -> MajorityVote:
-        """Votes by class counts n_jk (paper), or by class shares, which give each covering rule the same say."""
-        assert rules.evidence is not None, "rules vote with what they met in data"
-        return cls(rules, addable(rules.evidence.sums if kind == "counts" else rules.evidence.shares))
-
-    def fitted(self, covered: scipy.sparse.csr_array, y: Ints, weight: Floats | None = None) -> MajorityVote:
-        """The same rules with votes that add up to the right class of the samples, as nearly as least squares can.
-
-        They are drawn towards the votes so far, divided by the mean number of rules that cover a covered sample, and
-        none is negative, so that every row that is covered is still voted on.
-
-        Parameters
-        ----------
-        covered
-            Which rule covers which sample, samples x rules.
-        y
-            The class of each sample, by number.
-        weight
-            What each sample counts.
-        """
-        counts = np.ones(len(y)) if weight is None else weight
-        rules = covered.sum(axis=1)
-        often = float(counts @ rules) / float(counts @ (rules > 0))
-        votes = ridge_towards(
-            self.votes / often, covered, np.eye(len(self.classes))[y], counts, strength=_DRAWN, floor=_KEPT
-        )
-        return replace(self, votes=addable(np.where(votes > _NOTHING * votes.max(), votes, 0.0)))
+    def adds_up(self) -> bool:
+        """Whether the answer is the base and what the rules add to it, and nothing else."""
+        if isinstance(self.answer, Mean):
+            return bool(self.base[1] == 1 and not self.votes[:, 1].any())
+        return isinstance(self.answer, AddedClasses)
 
     @property
     def is_plain(self) -> bool:
-        """Whether votes are the counts or the shares of the classes, which are shown with the rules anyway."""
+        """Whether classes are voted for by their counts or shares, which are shown with the rules anyway."""
         seen = self.rules.evidence
-        return seen is not None and any(np.allclose(self.votes, plain) for plain in (seen.sums, seen.shares))
+        return (
+            type(self.answer) is Classes
+            and seen is not None
+            and any(np.allclose(self.votes, plain) for plain in (seen.sums, seen.shares))
+        )
 
     @property
-    def classes(self) -> Array:
-        """The labels."""
-        assert isinstance(self.rules.evidence, ClassEvidence)
-        return self.rules.evidence.classes
-
-    def decided(self, tally: Floats) -> Array:
-        """The class with most votes for each row, the first on ties."""
-        return np.asarray(self.classes[tally.argmax(axis=1)])
-
-    def silent(self, tally: Floats) -> Bools:
-        return np.asarray(tally.sum(axis=1) <= 0)
-
-    def columns(self, tally: Floats) -> dict[str, Array]:
-        return {f"votes_{label}": tally[:, k] for k, label in enumerate(self.classes)}
+    def has_own_votes(self) -> bool:
+        """Whether rules vote for classes otherwise than by the classes that they met."""
+        return isinstance(self.answer, Classes) and not self.is_plain
 
     @property
-    def of_all_samples(self) -> Floats:
-        assert self.rules.evidence is not None
-        return self.rules.evidence.totals
+    def asked_at_distance(self) -> Floats:
+        """What each rule says where the fallback asks it, rules x columns."""
+        return self.votes if self.fallback_votes is None else self.fallback_votes
 
-    def of_model(self, model: Any, X: Any) -> Floats:
-        out = np.zeros((X.shape[0], len(self.classes)))
-        out[:, np.searchsorted(self.classes, model.classes_)] = model.predict_proba(X)
-        return out
+    # For people -------------------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the votes that are shown are for: the classes, or the one word "value"."""
+        return self.answer.votes if isinstance(self.answer, Classes) else ("value",)
+
+    @property
+    def shown_votes(self) -> Floats:
+        """The base and what each rule adds, (1 + rules) x names."""
+        return np.vstack([self.base, self.votes])[:, : len(self.names)]
+
+    @property
+    def support(self) -> Floats:
+        """The (weighted) number of training rows that each rule covers; NaN where it is not known."""
+        seen = self.rules.evidence
+        return np.full(len(self), np.nan) if seen is None else seen.samples
+
+    @property
+    def shows_votes(self) -> bool:
+        """Whether the votes are shown with the rules, since these alone do not tell them."""
+        return self.has_own_votes or (self.adds_up and isinstance(self.fallback, Default))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per vote: its rule's text, clauses and support, and what it adds; the base first."""
+        from rulecover.voting.grid import vote_frame
+
+        return vote_frame(self)
+
+    def _grid(self) -> Grid:
+        from rulecover.voting.grid import vote_grid
+
+        return vote_grid(self) if self.shows_votes else self.rules._grid()
+
+    def _sentences(self) -> list[str]:
+        from rulecover.voting.grid import vote_sentences
+
+        return vote_sentences(self) if self.shows_votes else self.rules._sentences()
+
+    def __repr__(self) -> str:
+        return f"<Vote of {len(self)} rules>"
+
+
+def _added(rules: RuleSet, votes: Floats, X: Any) -> tuple[Floats, Ints]:
+    """The votes of the rules that cover each row, added up, and their number."""
+    # The last column counts: every covering rule adds 1 to it.
+    counted = np.column_stack([votes, np.ones(len(votes))]).T
+    sums = np.empty((X.shape[0], len(counted)))
+    for start, met in rules.met(X):
+        for first in range(0, met.shape[1], _ROWS):
+            part = met[:, first : first + _ROWS]
+            sums[start + first : start + first + part.shape[1]] = (counted @ part.astype(np.float64)).T
+    return sums[:, :-1], sums[:, -1].astype(np.intp)

@@ -6,44 +6,96 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulecover.typing import Bools, Floats
-from rulecover.voting.fallback import Fallback
-from rulecover.voting.vote import Vote
+from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.voting.answers import Classes, Mean
+from rulecover.voting.fallback import Default
+from rulecover.voting.vote import Tally, Vote
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def reasons(vote: Vote, fallback: Fallback, X: Any, tally: Floats, missed: Bools) -> pd.DataFrame:
-    """One line for each row and rule that had a say; see `MIRCOClassifier.why`."""
+def why(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
+    """One line for each row and rule that had a say; see `MIRCOClassifier.why` and `RulePathClassifier.why`."""
+    return _what_adds_up(vote, X, tally) if isinstance(vote.fallback, Default) else _who_decided(vote, X, tally)
+
+
+def _what_adds_up(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
+    """The base and the votes of all covering rules, which add up to the answer."""
     import pandas as pd
 
-    fired, by = vote.rules.hits(X)
-    rows, rules, weights = [fired], [by], [np.ones(len(fired))]
-    lost = np.flatnonzero(missed)
-    if lost.size:
-        say = fallback.weights(vote, X[lost])
-        who, rule = np.nonzero(say)
-        rows.append(lost[who])
-        rules.append(rule)
-        weights.append(say[who, rule])
-        silent = lost[~say.any(axis=1)]
-        rows.append(silent)
-        rules.append(np.full(len(silent), -1))
-        weights.append(np.ones(len(silent)))
-    row, rule, weight = np.concatenate(rows), np.concatenate(rules), np.concatenate(weights)
-    order = np.lexsort((rule, -weight, row))
-    row, rule, weight = row[order], rule[order], weight[order]
-    said = np.where((rule >= 0)[:, None], vote.one_by_one(rule, weight, missed[row]), vote.as_one(tally)[row])
-    text = np.array([*(r.text for r in vote.rules), ""], dtype=object)
+    met, by = vote.rules.hits(X)
+    row = np.concatenate([np.arange(X.shape[0]), met])
+    rule = np.concatenate([np.full(X.shape[0], -1), by])
+    order = np.lexsort((rule, row))
+    row, rule = row[order], rule[order]
+    votes = np.vstack([vote.votes, vote.base])[rule, : len(vote.names)]
+    text = np.array([*(each.text for each in vote.rules), "by default"], dtype=object)
+    columns: dict[str, Any] = {"row": row, "prediction": vote.decided(tally)[row], "rule": rule, "text": text[rule]}
+    return pd.DataFrame(columns | dict(zip(vote_columns(vote.names), votes.T, strict=True)))
+
+
+def vote_columns(names: tuple[str, ...]) -> list[str]:
+    """The name of the column of each vote: "vote" where there is one, ``votes_…`` for each of several."""
+    return ["vote"] if len(names) == 1 else [f"votes_{name}" for name in names]
+
+
+def _who_decided(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
+    import pandas as pd
+
+    row, rule, weight = _who_had_a_say(vote, X, tally.missed)
+    by_rule = _said_by(vote, rule, weight, tally.missed[row])
+    said = np.where((rule >= 0)[:, None], by_rule, _as_one(vote, tally.sums)[row])
+    text = np.array([*(each.text for each in vote.rules), ""], dtype=object)
     return pd.DataFrame(
         {
             "row": row,
             "prediction": vote.decided(tally)[row],
-            "decided_by": np.where(missed[row], fallback.name, "rules"),
+            "decided_by": np.where(tally.missed[row], vote.fallback.name, "rules"),
             "rule": rule,
             "text": text[rule],
             "weight": weight,
-            **vote.columns(said),
+            **_columns(vote, said),
         }
     )
+
+
+def _who_had_a_say(vote: Vote, X: Any, missed: Bools) -> tuple[Ints, Ints, Floats]:
+    """Rows, rules (-1 where no rule had a say) and weights, row by row, the largest weight first."""
+    fired, by = vote.rules.hits(X)
+    rows, rules, weights = [fired], [by], [np.ones(len(fired))]
+    lost = np.flatnonzero(missed)
+    if lost.size:
+        asked = vote.fallback.weights(vote, X[lost])
+        who, rule = np.nonzero(asked)
+        nobody = lost[~asked.any(axis=1)]
+        rows += [lost[who], nobody]
+        rules += [rule, np.full(len(nobody), -1)]
+        weights += [asked[who, rule], np.ones(len(nobody))]
+    row, rule, weight = np.concatenate(rows), np.concatenate(rules), np.concatenate(weights)
+    order = np.lexsort((rule, -weight, row))
+    return row[order], rule[order], weight[order]
+
+
+def _said_by(vote: Vote, rule: Ints, weight: Floats, missed: Bools) -> Floats:
+    """What single rules said; of rows that they do not cover, what they say at a distance."""
+    said = np.asarray(vote.votes[rule] * weight[:, None])
+    if vote.fallback_votes is not None:
+        distant = vote.fallback_votes[rule[missed]]
+        said[missed, 0] = distant[:, 0] / distant[:, 1] - vote.base[0]
+    return said
+
+
+def _as_one(vote: Vote, sums: Floats) -> Floats:
+    """All that was said of a row, as if one rule had said it."""
+    return sums - vote.base if vote.adds_up else sums
+
+
+def _columns(vote: Vote, said: Floats) -> dict[str, Array]:
+    """Votes as columns with names, for people."""
+    if isinstance(vote.answer, Classes):
+        return dict(zip(vote_columns(vote.names), said.T, strict=True))
+    assert isinstance(vote.answer, Mean)
+    if vote.adds_up:
+        return {"adds": vote.answer.unit * said[:, 0]}
+    return {"value": vote.answer.decided(said), "say": said[:, 1]}

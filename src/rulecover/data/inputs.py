@@ -8,16 +8,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rulecover.data.frames import numbers
+from rulecover.data.columns import Columns
+from rulecover.data.frames import UNSEEN, numbers
+from rulecover.data.labels import Label
 from rulecover.exceptions import MismatchedDataError
-from rulecover.export.labels import Label
 from rulecover.typing import Array, Floats
 
 #: The level of a text column that stands for no text.
 MISSING = "(missing)"
-
-#: The code of a category that was never seen.
-UNSEEN = -1.0
 
 #: Where 0 counts as missing, so does every number that is no farther from it: LightGBM's bound.
 ZERO = float(np.float32(1e-35))
@@ -64,6 +62,16 @@ class Coded:
 
 
 Input: TypeAlias = Number | Level | Coded
+
+
+def input_of(columns: Columns, f: int) -> Input:
+    """Where the values of a column come from in a table as people have it."""
+    if f in columns.levels:
+        text, level = columns.levels[f]
+        return Level(text, None if level == MISSING else level)
+    if f in columns.categories:
+        return Coded(columns.names[f], tuple((label, float(code)) for code, label in enumerate(columns.categories[f])))
+    return Number(columns.names[f], f in columns.zero_missing)
 
 
 def read_frame(frame: Any, inputs: Mapping[int, Input], n_features: int) -> Floats:

@@ -1,0 +1,126 @@
+"""From what people have to the vote that every exporter writes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rulecover.data.categories import HashedCategories
+from rulecover.exceptions import ExportError, UnreadableModelError
+from rulecover.rules.clauses import Clauses
+from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.evidence import ClassEvidence, NumericEvidence
+from rulecover.targets.impurity import Impurity
+from rulecover.voting.answers import Classes
+from rulecover.voting.classes import class_votes
+from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS, Default, Fallback
+from rulecover.voting.numbers import mean_votes
+from rulecover.voting.vote import Vote
+
+#: Who can answer for a row that no rule covers where the source model is not at hand.
+EXPORTED_FALLBACKS: dict[str, Fallback] = {
+    name: fallback
+    for name, fallback in (NUMERIC_FALLBACKS | FALLBACKS | {"default": Default()}).items()
+    if name != "model"
+}
+
+
+def vote_of(model: Any) -> Vote:
+    """The rules of a model and how they vote, free of the model they came from.
+
+    Parameters
+    ----------
+    model
+        A fitted model of this package; a `RuleSet` that has met data (its rules vote by class counts, or by the means
+        of the numbers, and the closest ones answer for missed rows); or a `Vote`, which is returned as it is.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier
+    >>> mirco = MIRCOClassifier(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> vote_of(mirco.rules_).predict([[5.0, 3.4, 1.5, 0.2]])
+    array([0])
+    """
+    if isinstance(model, Vote):
+        return checked(model)
+    if isinstance(model, RuleSet):
+        return checked(_of_rules(model))
+    from rulecover.estimators.base import VotingModel  # what it needs takes a second to import
+
+    if isinstance(model, VotingModel):
+        return checked(_of_voters(model))
+    raise UnreadableModelError(
+        f"{type(model).__name__} is nothing that can be exported; give a fitted model of rules, such as "
+        "MIRCOClassifier, RCBoostRegressor or RulePathClassifier, a RuleSet that has met data, or a Vote."
+    )
+
+
+def checked(vote: Vote) -> Vote:
+    """The vote, if every format can write it."""
+    if not len(vote):
+        raise ValueError("there are no rules; a model needs at least one.")
+    if isinstance(vote.answer, Classes) and vote.rules.evidence is None:
+        raise ValueError("the rules have met no data; rules that vote for classes must have.")
+    names = vote.rules.feature_names
+    if len(set(names)) < len(names):
+        raise ValueError(f"a column name occurs twice among {list(names[:10])}; rename one.")
+    if not vote.answer.weight(vote.totals[None])[0] > 0:
+        raise ValueError(f"totals is {vote.totals.tolist()}; the training data must have a say.")
+    if EXPORTED_FALLBACKS.get(vote.fallback.name) != vote.fallback:
+        raise ExportError(
+            f"the fallback {vote.fallback.name!r} asks for more than the rules and cannot be exported with them; "
+            "choose another first, for example by model.set_params(fallback='closest')."
+        )
+    for f in vote.rules.clauses.columns.tolist():
+        _check_categories(vote.rules, f)
+    return vote
+
+
+def _of_rules(rules: RuleSet) -> Vote:
+    if rules.evidence is None:
+        raise ExportError("these rules have met no data and cannot vote; take the rules_ of a fitted model.")
+    return class_votes(rules) if isinstance(rules.evidence, ClassEvidence) else mean_votes(rules)
+
+
+def _of_voters(model: Any) -> Vote:
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    vote: Vote = model._voting(model.vote_)
+    _check_columns(vote.rules, model.n_features_in_)
+    return vote if len(vote) else _always(vote, model._impurity)
+
+
+def _always(vote: Vote, impurity: Impurity) -> Vote:
+    """A base without rules as one rule that always holds: no format has a word for a model without any."""
+    seen = vote.rules.evidence
+    assert seen is not None
+    sums = seen.totals[None]
+    met = replace(seen, sums=sums, impurity=impurity(sums), cost=1 + impurity(sums))
+    adds, base = vote.base.copy(), np.zeros_like(vote.base)
+    if isinstance(met, NumericEvidence):
+        met = replace(met, adds=adds[:1], default=0.0)
+        adds[1], base[1] = 0.0, 1.0
+    rules = RuleSet(Clauses.of_intervals([{}]), vote.rules.columns, evidence=met)
+    return replace(vote, rules=rules, votes=adds[None], base=base)
+
+
+def _check_columns(rules: RuleSet, n_features: int) -> None:
+    used = rules.clauses.columns
+    if len(used) and used.max() >= n_features:
+        name = rules.feature_names[used.max()]
+        raise ExportError(
+            f"column {name!r} is made by the model's pipeline and is in no table; train on the columns it makes."
+        )
+
+
+def _check_categories(rules: RuleSet, f: int) -> None:
+    known = rules.columns.categories.get(f, ())
+    if isinstance(known, HashedCategories) and len(known.texts) < len(known.hashes):
+        raise ExportError(
+            f"of some categories of column {rules.feature_names[f]!r} the model knows no more than a number; "
+            "explain it with data in which all of them occur."
+        )

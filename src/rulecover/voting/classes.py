@@ -1,0 +1,57 @@
+"""Rules that vote for classes: by what they met in the data, or by votes fitted to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse
+
+from rulecover.coverage import addable
+from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.evidence import ClassEvidence
+from rulecover.typing import Floats, Ints
+from rulecover.voting.answers import Classes
+from rulecover.voting.ridge import ridge_towards
+from rulecover.voting.vote import Vote
+
+VOTES = ("counts", "shares")
+
+#: Fitted votes are drawn towards the shares as strongly as this many samples of a rule draw them elsewhere.
+_DRAWN = 20.0
+#: The share of its plain vote that a rule keeps whatever is fitted: a rule that covers a row always adds something.
+_KEPT = 0.01
+#: A vote below this share of the largest is rounding.
+_NOTHING = 1e-12
+
+
+def class_votes(rules: RuleSet, kind: str = "counts") -> Vote:
+    """Votes by class counts n_jk (paper), or by class shares, which give each covering rule the same weight."""
+    seen = rules.evidence
+    assert isinstance(seen, ClassEvidence), "rules vote with what they met in data"
+    return Vote(rules, addable(seen.sums if kind == "counts" else seen.shares), Classes(seen.classes), seen.totals)
+
+
+def fitted_class_votes(plain: Vote, covered: scipy.sparse.csr_array, y: Ints, weight: Floats | None = None) -> Vote:
+    """The same rules with votes that add up to the right class of the samples, as nearly as least squares can.
+
+    They are drawn towards the plain votes, divided by the mean number of rules that cover a covered sample, and none
+    is negative, so that every row that is covered is still voted on.
+
+    Parameters
+    ----------
+    plain
+        The votes so far.
+    covered
+        Which rule covers which sample, samples x rules.
+    y
+        The class of each sample, by number.
+    weight
+        What each sample counts.
+    """
+    counts = np.ones(len(y)) if weight is None else weight
+    rules = covered.sum(axis=1)
+    often = float(counts @ rules) / float(counts @ (rules > 0))
+    targets = np.eye(plain.votes.shape[1])[y]
+    votes = ridge_towards(plain.votes / often, covered, targets, counts, strength=_DRAWN, floor=_KEPT)
+    return replace(plain, votes=addable(np.where(votes > _NOTHING * votes.max(), votes, 0.0)))
