@@ -36,12 +36,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rulecover
 from rulecover import RCBoostClassifier
-from rulecover.pool import Price, TrainingData
 from rulecover.rcboost.admission import Negative
 from rulecover.rcboost.generate import RuleGeneration
 from rulecover.rcboost.pricing.oracles import TreePricing
 from rulecover.readers import read_trees
-from rulecover.targets.impurity import CRITERIA
+from rulecover.targets.classes.impurity import CRITERIA
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
 
 FEATURES, INFORMATIVE, DEPTH = 20, 10, 6
 TREE_ROUNDS, BINNED_ROUNDS, MASTER_ROWS = 20, 50, 5_000
@@ -202,7 +203,7 @@ def pools_of_trees(seed: int) -> tuple[TimedMaster, int]:
     """The master problem of a whole run, timed, and the size of the last pool."""
     X, y = samples(MASTER_ROWS, seed)
     tree = DecisionTreeClassifier(max_depth=DEPTH, random_state=0).fit(X, y)
-    data = TrainingData(X, y, np.unique(y))
+    data = ClassSamples(X, y, np.unique(y))
     generation = RuleGeneration(
         data,
         read_trees(tree),

@@ -35,10 +35,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 from rulecover import MIRCORegressor, RCBoostRegressor, RulePathRegressor
 from rulecover.mirco.forward import Forward
-from rulecover.numeric import NumericData
 from rulecover.pool import RulePool
 from rulecover.setcover import Greedy
 from rulecover.setcover.greedy import greedy_picks
+from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.voting.fallback import NUMERIC_FALLBACKS
 from rulecover.voting.numbers import fitted_values, mean_votes
 from rulecover.voting.vote import Vote
@@ -67,10 +67,10 @@ class Rules:
         grown = RandomForestRegressor(100, max_features=1 / 3, random_state=0, **small).fit(X, y)
         self._mirco = MIRCORegressor(FrozenEstimator(grown), min_samples="auto" if leaves is None else 1)
         self._part = X, y
-        self._pools: dict[float, tuple[NumericData, RulePool]] = {}
+        self._pools: dict[float, tuple[NumberSamples, RulePool]] = {}
         self._lists: dict[tuple[float, float], Any] = {}
 
-    def pool(self, limit: int | None, weight: float) -> tuple[float, NumericData, RulePool]:
+    def pool(self, limit: int | None, weight: float) -> tuple[float, NumberSamples, RulePool]:
         """The smallest size of a rule under this limit, the data, and the rules priced with this impurity weight."""
         X, y = self._part
         mirco = clone(self._mirco).set_params(max_rules=limit)
@@ -82,7 +82,7 @@ class Rules:
         cost = 1.0 + weight * pool.evidence.impurity
         return least, data, replace(pool, evidence=replace(pool.evidence, cost=cost))
 
-    def forward(self, limit: int, weight: float) -> tuple[NumericData, RulePool]:
+    def forward(self, limit: int, weight: float) -> tuple[NumberSamples, RulePool]:
         """The rules that the default way chooses."""
         solver = Forward()
         least, data, pool = self.pool(limit, weight)

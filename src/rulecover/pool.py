@@ -3,302 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from rulecover.coverage import Block, Coverage, smallest_uint
-from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError
+from rulecover.exceptions import UncoveredSamplesError
 from rulecover.parallel import map_tasks
 from rulecover.progress import tracked
+from rulecover.rules.evidence import Evidence
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import CoveringProblem
-from rulecover.targets.evidence import ClassEvidence, Evidence
-from rulecover.targets.impurity import Impurity
+from rulecover.targets.impurity import Price
+from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints, UInts
 
-#: From so many trees on it pays to sort the rows before they are sent through.
+#: From this many trees on it pays to sort the rows before they are sent through.
 _MANY_TREES = 8
-#: Rows of whole weights are repeated where that makes them at most this many times as many.
-_TIMES_AS_MANY = 5
-
-
-def repeats(weight: Floats | None) -> Ints | None:
-    """The place of each row, as often as it counts; ``None`` if weights are not whole numbers, or rather large ones.
-
-    >>> repeats(np.array([1.0, 3.0, 0.0, 2.0])), repeats(np.array([0.5, 1.5]))
-    (array([0, 1, 1, 1, 3, 3]), None)
-    """
-    if weight is None or (weight % 1).any() or weight.sum() > _TIMES_AS_MANY * np.count_nonzero(weight):
-        return None
-    return np.repeat(np.arange(len(weight)), weight.astype(np.intp))
-
-
-@dataclass(frozen=True, eq=False)
-class Price:
-    """What a rule costs: ``1 + impurity_weight · w + length_weight · clauses``; the paper's is ``1 + w``.
-
-    The 1 is always there: with impurity alone pure rules would be free and the problem degenerate (Section 3).
-    """
-
-    impurity: Impurity
-    impurity_weight: float = 1.0
-    length_weight: float = 0.0
-
-
-class Samples(ABC):
-    """The samples (xᵢ, yᵢ) of the paper, whatever y is."""
-
-    X: Any
-    y: Array
-    weight: Floats | None
-
-    @property
-    @abstractmethod
-    def labels(self) -> Array:
-        """What a model is trained to say, one a row."""
-
-    @property
-    def targets(self) -> Array:
-        """The same for a tree of which nothing but its splits is asked."""
-        return self.labels
-
-    @property
-    @abstractmethod
-    def totals(self) -> Floats:
-        """The sums over all samples."""
-
-    @property
-    @abstractmethod
-    def outputs(self) -> Floats:
-        """What a tree of least squared error is grown on, rows x columns."""
-
-    @property
-    @abstractmethod
-    def strata(self) -> Ints | None:
-        """What a split of the data should keep in equal shares; ``None`` if nothing."""
-
-    @abstractmethod
-    def among(self, rows: Ints) -> Self:
-        """Some of the samples."""
-
-    def repeated(self) -> Samples:
-        """The samples with each row as often as it counts, where `repeats` allows it; else as they are."""
-        rows = repeats(self.weight)
-        if rows is None:
-            return self
-        samples: Any = self.among(rows)  # each kind of samples is a dataclass
-        repeated: Samples = replace(samples, weight=None)
-        return repeated
-
-    @abstractmethod
-    def score(self, answers: Array) -> float:
-        """How good these answers are, one a row; the higher the better."""
-
-    @abstractmethod
-    def _summands(self) -> tuple[Array | None, ...]:
-        """All that `_sums` needs to know of each sample."""
-
-    @abstractmethod
-    def _sums(self, group: Ints, *summands: Any) -> Floats:
-        """The sums over the samples of each group, groups x columns."""
-
-    @abstractmethod
-    def _evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> Evidence: ...
-
-    def pool(
-        self,
-        ensemble: TreeEnsemble,
-        price: Price,
-        feature_names: tuple[str, ...],
-        *,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> RulePool:
-        """The leaves of all trees that hold a sample, as rules: Algorithm 1 up to the sets J(i).
-
-        Impurities and counts come from all rows, not from the part that a tree was grown on; a leaf that no row
-        reaches is no rule. Rules are numbered tree by tree, leaves by node number.
-        """
-        X = ensemble.prepare(self.X)
-        order = self._neighbours(ensemble, X) if len(ensemble.trees) >= _MANY_TREES else None
-        summands = self._summands()
-        if order is not None:
-            X, summands = X[order], _at(order, summands)
-
-        def meet(route: Callable[[Any], Ints]) -> tuple[UInts, Ints, Floats]:
-            """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their sums."""
-            node = route(X)
-            sums = self._sums(node, *summands)
-            reached = np.flatnonzero(sums.any(axis=1))
-            number: UInts = np.zeros(len(sums), dtype=smallest_uint(len(reached)))
-            number[reached] = np.arange(1, len(reached) + 1)
-            if order is None:
-                return number[node], reached, sums[reached]
-            ids = np.empty_like(number, shape=len(node))
-            ids[order] = number[node]
-            return ids, reached, sums[reached]
-
-        tasks = map_tasks(meet, ensemble.routes, n_jobs=n_jobs)
-        met = list(tracked(tasks, "Reading trees", total=len(ensemble.trees), verbose=verbose))
-        sizes = [len(nodes) for _, nodes, _ in met]
-        leaves = Leaves(
-            ensemble.trees,
-            tree=np.repeat(np.arange(len(met)), sizes),
-            node=np.concatenate([nodes for _, nodes, _ in met]),
-            columns=ensemble.columns_named(feature_names),
-        )
-        coverage = Coverage.of_ids((ids for ids, _, _ in met), sizes, len(self.y))
-        return self._priced(leaves, coverage, np.concatenate([sums for _, _, sums in met]), price)
-
-    def pool_of(self, rules: RuleSet, price: Price) -> RulePool:
-        """Rules that come from elsewhere, met with these samples; those that cover none are left out."""
-        covered = rules.apply(self.X).tocsc()
-        size = np.diff(covered.indptr)
-        kept = np.flatnonzero(size)
-        coverage = _packed(covered[:, kept])
-        sums = self._sums(np.repeat(np.arange(len(kept)), size[kept]), *_at(covered.indices, self._summands()))
-        return self._priced(rules.take(kept), coverage, sums, price)
-
-    def _neighbours(self, ensemble: TreeEnsemble, X: Any) -> Ints:
-        """The rows sorted by their leaves in the first two trees.
-
-        Rows that follow each other then take much the same way through every other tree, which compiled tree code
-        runs nearly twice as fast.
-        """
-        key = np.zeros(len(self.y), dtype=np.int64)
-        for route, tree in zip(ensemble.routes[:2], ensemble.trees, strict=False):
-            key = key * len(tree.left) + route(X)
-        return np.argsort(key, kind="stable")
-
-    def _priced(self, source: Leaves | RuleSet, coverage: Coverage, sums: Floats, price: Price) -> RulePool:
-        impurity = price.impurity(sums)
-        cost = 1.0 + price.impurity_weight * impurity
-        if price.length_weight:
-            source = source if isinstance(source, RuleSet) else source.rules()
-            cost = cost + price.length_weight * source.lengths
-        return RulePool(source, coverage, self._evidence(sums, impurity, cost), self.weight)
-
-
-def _packed(covered: scipy.sparse.csc_array) -> Coverage:
-    """The coverage of rules given one by one, rules that do not overlap in one block, as leaves of a tree are."""
-    n_samples, n_rules = covered.shape
-    block_of = _first_fit(covered)
-    blocks = []
-    for rules in np.split(np.argsort(block_of, kind="stable"), np.cumsum(np.bincount(block_of))[:-1]):
-        if len(rules):
-            mine = covered[:, rules]
-            ids: UInts = np.zeros(n_samples, dtype=smallest_uint(len(rules)))
-            ids[mine.indices] = np.repeat(np.arange(1, len(rules) + 1), np.diff(mine.indptr))
-            blocks.append(Block(ids, rules))
-    return Coverage(tuple(blocks), n_samples, n_rules)
-
-
-def _first_fit(covered: scipy.sparse.csc_array) -> Ints:
-    """For each rule the first block of which no rule covers its samples; 64 blocks are looked at together.
-
-    A sample has a bit for each of these blocks. Where all are taken, the next 64 begin.
-    """
-    taken = np.zeros(covered.shape[0], dtype=np.uint64)
-    block_of, first = np.zeros(covered.shape[1], dtype=np.intp), 0
-    for j, (start, end) in enumerate(itertools.pairwise(covered.indptr.tolist())):
-        samples = covered.indices[start:end]
-        full = int(np.bitwise_or.reduce(taken[samples]))
-        if full == 2**64 - 1:
-            taken[:], first, full = 0, first + 64, 0
-        lowest = ~full & (full + 1)  # the first bit that is not set
-        taken[samples] |= np.uint64(lowest)
-        block_of[j] = first + lowest.bit_length() - 1
-    return block_of
-
-
-def _at(rows: Ints, arrays: tuple[Array | None, ...]) -> tuple[Array | None, ...]:
-    return tuple(None if array is None else array[rows] for array in arrays)
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingData(Samples):
-    """Samples with classes.
-
-    Parameters
-    ----------
-    X
-        Rows x columns, dense or sparse.
-    y
-        The class of each row, by number.
-    classes
-        The labels.
-    weight
-        Positive, one a row; ``None`` counts each row once.
-    class_weight
-        How much of that is due to its class, one for each class; ``None`` if nothing.
-    """
-
-    X: Any
-    y: Ints
-    classes: Array
-    weight: Floats | None = None
-    class_weight: Floats | None = None
-
-    @property
-    def labels(self) -> Array:
-        return np.asarray(self.classes[self.y])
-
-    @cached_property
-    def totals(self) -> Floats:
-        """The (weighted) number of samples of each class."""
-        return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
-
-    @property
-    def outputs(self) -> Floats:
-        """A column of zeros and ones for each class, or one for the second of two: by squared error that is Gini."""
-        two = len(self.classes) <= 2
-        return np.asarray((self.y == 1)[:, None] if two else np.eye(len(self.classes))[self.y], dtype=np.float64)
-
-    @property
-    def strata(self) -> Ints:
-        return self.y
-
-    def among(self, rows: Ints) -> Self:
-        """Some of the samples."""
-        return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
-
-    def score(self, answers: Array) -> float:
-        """The (weighted) share of right answers."""
-        return float(np.average(answers == self.labels, weights=self.weight))
-
-    def _summands(self) -> tuple[Array | None, ...]:
-        return self.y, self.weight
-
-    def _sums(self, group: Ints, *summands: Any) -> Floats:
-        y, weight = summands
-        return _class_sums(group, y, weight, len(self.classes))
-
-    def _evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> Evidence:
-        return ClassEvidence(sums, impurity, cost, self.totals, self.classes, self.class_weight)
-
-
-def with_classes(data: Samples, searcher: str) -> TrainingData:
-    """The data, if they have classes, for a search that knows nothing else."""
-    if not isinstance(data, TrainingData):
-        raise MismatchedDataError(
-            f"{searcher} searches by classes, but these samples have numbers; choose 'tree', 'forest' or 'binned'."
-        )
-    return data
-
-
-def _class_sums(node: Ints, y: Ints, weight: Floats | None, n_classes: int) -> Floats:
-    """The (weighted) number of samples of each class at each node."""
-    key = node * n_classes
-    key += y
-    sums = np.bincount(key, weights=weight, minlength=(int(node.max(initial=-1)) + 1) * n_classes)
-    return sums.reshape(-1, n_classes).astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,3 +122,116 @@ def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleS
         return first.join(second)
     one, two = (each if isinstance(each, RuleSet) else each.rules() for each in (first, second))
     return one.join(two)
+
+
+def leaf_pool(
+    samples: Samples,
+    ensemble: TreeEnsemble,
+    price: Price,
+    feature_names: tuple[str, ...],
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> RulePool:
+    """The leaves of all trees that hold a sample, as rules: Algorithm 1 up to the sets J(i).
+
+    Impurities and counts come from all rows, not from the part that a tree was grown on; a leaf that no row
+    reaches is not a rule. Rules are numbered tree by tree, leaves by node number.
+    """
+    X = ensemble.prepare(samples.X)
+    order = _neighbours(ensemble, X) if len(ensemble.trees) >= _MANY_TREES else None
+    summands = samples.summands()
+    if order is not None:
+        X, summands = X[order], _at(order, summands)
+
+    def meet(route: Callable[[Any], Ints]) -> tuple[UInts, Ints, Floats]:
+        """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their sums."""
+        node = route(X)
+        sums = samples.sums(node, *summands)
+        reached = np.flatnonzero(sums.any(axis=1))
+        number: UInts = np.zeros(len(sums), dtype=smallest_uint(len(reached)))
+        number[reached] = np.arange(1, len(reached) + 1)
+        if order is None:
+            return number[node], reached, sums[reached]
+        ids = np.empty_like(number, shape=len(node))
+        ids[order] = number[node]
+        return ids, reached, sums[reached]
+
+    tasks = map_tasks(meet, ensemble.routes, n_jobs=n_jobs)
+    met = list(tracked(tasks, "Reading trees", total=len(ensemble.trees), verbose=verbose))
+    sizes = [len(nodes) for _, nodes, _ in met]
+    leaves = Leaves(
+        ensemble.trees,
+        tree=np.repeat(np.arange(len(met)), sizes),
+        node=np.concatenate([nodes for _, nodes, _ in met]),
+        columns=ensemble.columns_named(feature_names),
+    )
+    coverage = Coverage.of_ids((ids for ids, _, _ in met), sizes, len(samples.y))
+    return _priced(samples, leaves, coverage, np.concatenate([sums for _, _, sums in met]), price)
+
+
+def rule_pool(samples: Samples, rules: RuleSet, price: Price) -> RulePool:
+    """Rules that come from elsewhere, met with these samples; those that cover none are left out."""
+    covered = rules.apply(samples.X).tocsc()
+    size = np.diff(covered.indptr)
+    kept = np.flatnonzero(size)
+    coverage = _packed(covered[:, kept])
+    sums = samples.sums(np.repeat(np.arange(len(kept)), size[kept]), *_at(covered.indices, samples.summands()))
+    return _priced(samples, rules.take(kept), coverage, sums, price)
+
+
+def _neighbours(ensemble: TreeEnsemble, X: Any) -> Ints:
+    """The rows sorted by their leaves in the first two trees.
+
+    Rows that follow each other then take much the same way through every other tree, which compiled tree code
+    runs nearly twice as fast.
+    """
+    key = np.zeros(1, dtype=np.int64)
+    for route, tree in zip(ensemble.routes[:2], ensemble.trees, strict=False):
+        key = key * len(tree.left) + route(X)
+    return np.argsort(key, kind="stable")
+
+
+def _priced(samples: Samples, source: Leaves | RuleSet, coverage: Coverage, sums: Floats, price: Price) -> RulePool:
+    impurity = price.impurity(sums)
+    cost = 1.0 + price.impurity_weight * impurity
+    if price.length_weight:
+        source = source if isinstance(source, RuleSet) else source.rules()
+        cost = cost + price.length_weight * source.lengths
+    return RulePool(source, coverage, samples.evidence(sums, impurity, cost), samples.weight)
+
+
+def _packed(covered: scipy.sparse.csc_array) -> Coverage:
+    """The coverage of rules given one by one, rules that do not overlap in one block, as leaves of a tree are."""
+    n_samples, n_rules = covered.shape
+    block_of = _first_fit(covered)
+    blocks = []
+    for rules in np.split(np.argsort(block_of, kind="stable"), np.cumsum(np.bincount(block_of))[:-1]):
+        if len(rules):
+            mine = covered[:, rules]
+            ids: UInts = np.zeros(n_samples, dtype=smallest_uint(len(rules)))
+            ids[mine.indices] = np.repeat(np.arange(1, len(rules) + 1), np.diff(mine.indptr))
+            blocks.append(Block(ids, rules))
+    return Coverage(tuple(blocks), n_samples, n_rules)
+
+
+def _first_fit(covered: scipy.sparse.csc_array) -> Ints:
+    """For each rule the first block of which no rule covers its samples; 64 blocks are looked at together.
+
+    A sample has a bit for each of these blocks. Where all are taken, the next 64 begin.
+    """
+    taken = np.zeros(covered.shape[0], dtype=np.uint64)
+    block_of, first = np.zeros(covered.shape[1], dtype=np.intp), 0
+    for j, (start, end) in enumerate(itertools.pairwise(covered.indptr.tolist())):
+        samples = covered.indices[start:end]
+        full = int(np.bitwise_or.reduce(taken[samples]))
+        if full == 2**64 - 1:
+            taken[:], first, full = 0, first + 64, 0
+        lowest = ~full & (full + 1)  # the first bit that is not set
+        taken[samples] |= np.uint64(lowest)
+        block_of[j] = first + lowest.bit_length() - 1
+    return block_of
+
+
+def _at(rows: Ints, arrays: tuple[Array | None, ...]) -> tuple[Array | None, ...]:
+    return tuple(None if array is None else array[rows] for array in arrays)

@@ -27,7 +27,8 @@ from rulecover.cli.main import app
 from rulecover.cli.method import COVER_DEFAULTS
 from rulecover.estimators.mirco import SOLVERS
 from rulecover.estimators.mirco_regressor import MIRCORegressor
-from rulecover.targets.impurity import CRITERIA, NUMERIC_CRITERIA
+from rulecover.targets.classes.impurity import CRITERIA
+from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
 from rulecover.voting.classes import VOTES
 from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS
 from rulecover.voting.numbers import MEAN_VOTES

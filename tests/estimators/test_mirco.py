@@ -23,7 +23,7 @@ from rulecover import MIRCOClassifier, explain
 from rulecover.exceptions import InvalidCertificateError
 from rulecover.setcover import Cover, Greedy, Status, verify
 from rulecover.setcover.greedy import greedy_picks
-from rulecover.targets.impurity import Entropy, Gini
+from rulecover.targets.classes.impurity import Entropy, Gini
 
 
 def data(seed: int = 0, n: int = 300, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:

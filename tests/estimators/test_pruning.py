@@ -18,7 +18,7 @@ from tictactoe import LINES, tic_tac_toe
 from rulecover import MIRCOClassifier, explain
 from rulecover.estimators.pruning import pruning_pays
 from rulecover.mirco.prune import pruned
-from rulecover.pool import TrainingData
+from rulecover.targets.classes.samples import ClassSamples
 
 FOREST = RandomForestClassifier(20, max_depth=6, random_state=0)
 
@@ -36,7 +36,7 @@ def test_a_pruned_rule_covers_what_it_covered_and_is_no_less_sure(seed: int) -> 
     weight = rng.integers(1, 4, 60).astype(float)
     forest = RandomForestClassifier(3, random_state=seed % 1000).fit(X, y)
     rules = explain(forest, X, y).rules_
-    data = TrainingData(X, y, np.array([0, 1]), weight)
+    data = ClassSamples(X, y, np.array([0, 1]), weight)
 
     short = [pruned(rules[j : j + 1], data) for j in range(len(rules))]
 

@@ -32,10 +32,10 @@ from rulecover import (
 from rulecover.coverage import Coverage
 from rulecover.export import from_json, to_json
 from rulecover.mirco.forward import Forward
-from rulecover.numeric import NumericData
 from rulecover.setcover import CoveringProblem, Greedy, Status, verify
 from rulecover.setcover.master import Master
-from rulecover.targets.impurity import SquaredError
+from rulecover.targets.numbers.impurity import SquaredError
+from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.voting.ridge import GrowingRidge
 
 
@@ -560,7 +560,7 @@ def test_one_row_and_huge_numbers_are_no_problem() -> None:
 
 def test_squared_error_ties_are_not_broken_by_rounding() -> None:
     y = np.random.default_rng(0).normal(size=1000) * 1e3 + 1e6
-    values = NumericData.of(np.zeros((1000, 1)), y)
+    values = NumberSamples.of(np.zeros((1000, 1)), y)
     one, other = values._summands(), tuple(part[::-1] for part in values._summands())
     group = np.arange(1000) % 10
     np.testing.assert_array_equal(

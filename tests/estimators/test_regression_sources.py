@@ -30,9 +30,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathRegressor, RuleSet, explain, read_trees
 from rulecover.exceptions import UnreadableModelError
-from rulecover.numeric import NumericData
-from rulecover.pool import Price
-from rulecover.targets.impurity import SquaredError
+from rulecover.pool import leaf_pool
+from rulecover.targets.impurity import Price
+from rulecover.targets.numbers.impurity import SquaredError
+from rulecover.targets.numbers.samples import NumberSamples
 
 COLOURS = ["red", "green", "blue", "white", "black"]
 
@@ -240,7 +241,7 @@ def test_what_a_booster_gives_to_its_leaves_comes_into_cost_and_mean(name: str) 
     plainly = explain(model, X, y, estimator_weights=None, **paper)
     problem = plainly.covering_problem(X, y)
     ensemble = read_trees(model)
-    pool = NumericData.of(X.to_numpy(), y).pool(ensemble, Price(SquaredError()), tuple(X.columns))
+    pool = leaf_pool(NumberSamples.of(X.to_numpy(), y), ensemble, Price(SquaredError()), tuple(X.columns))
     given = ensemble.strength(pool.source.tree, pool.source.node)
     strength = np.clip(given / given.mean(), 0.1, 10)
     both = explain(model, X, y, **paper)

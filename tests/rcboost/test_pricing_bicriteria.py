@@ -11,14 +11,16 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RCBoostClassifier
-from rulecover.pool import Price, TrainingData
+from rulecover.pool import leaf_pool
 from rulecover.rcboost.pricing import bins as bins_module
 from rulecover.rcboost.pricing.bicriteria import BicriteriaPricing, NonDominated, best_compromise
 from rulecover.rcboost.pricing.bins import Bins, bins_of
 from rulecover.rcboost.pricing.grower import Grown, Limits, Samples, Sums, grow
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.setcover.master import Master
-from rulecover.targets.impurity import Entropy, Gini
+from rulecover.targets.classes.impurity import Entropy, Gini
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
 
 
 def random_data(seed: int, n: int = 120, d: int = 4, classes: int = 3, levels: int = 10**6) -> tuple[np.ndarray, ...]:
@@ -145,7 +147,7 @@ def test_neighbouring_doubles_are_told_apart() -> None:
 
 def test_bins_are_made_once_and_forgotten_with_the_data() -> None:
     X, y, _, _ = random_data(0)
-    data = TrainingData(X, y, np.arange(3))
+    data = ClassSamples(X, y, np.arange(3))
     assert bins_of(data, 16) is bins_of(data, 16) is not bins_of(data, 8)
     before = len(bins_module._KNOWN)
     del data
@@ -270,9 +272,9 @@ def test_the_same_data_give_the_same_pool_and_sparse_and_missing_values_will_do(
 
 def test_weights_count_in_costs_and_duals_steer() -> None:
     X, y, weight, dual = random_data(0)
-    data = TrainingData(X, y, np.arange(3), weight)
+    data = ClassSamples(X, y, np.arange(3), weight)
     ensemble = BicriteriaPricing(0.5)(data, Duals(dual, 1 + dual), DecisionTreeClassifier(max_depth=3), 0)
-    pool = data.pool(ensemble, Price(Gini()), tuple("abcd"))
+    pool = leaf_pool(data, ensemble, Price(Gini()), tuple("abcd"))
     np.testing.assert_allclose(pool.evidence.sums.sum(axis=0), np.bincount(y, weight))
     np.testing.assert_array_equal(ensemble.routes[0](X.copy()), ensemble.routes[0](X))
 

@@ -16,12 +16,12 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import RCBoostClassifier
 from rulecover.coverage import Coverage
 from rulecover.exceptions import MismatchedDataError
-from rulecover.pool import TrainingData
 from rulecover.rcboost.pricing import binned
 from rulecover.rcboost.pricing.binned import BinnedPricing, GrownTree
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.readers.thresholds import below_float32
 from rulecover.setcover.master import Master
+from rulecover.targets.classes.samples import ClassSamples
 
 
 def data(seed: int = 0, n: int = 300, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -29,8 +29,8 @@ def data(seed: int = 0, n: int = 300, classes: int = 3) -> tuple[np.ndarray, np.
     return X, y
 
 
-def training(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> TrainingData:
-    return TrainingData(X, y, np.unique(y), weight)
+def training(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> ClassSamples:
+    return ClassSamples(X, y, np.unique(y), weight)
 
 
 def boosted(**settings) -> RCBoostClassifier:

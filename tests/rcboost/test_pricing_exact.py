@@ -13,13 +13,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RCBoostClassifier
 from rulecover.coverage import Coverage
-from rulecover.pool import Price, TrainingData
+from rulecover.pool import rule_pool
 from rulecover.rcboost.pricing.boxes import RuleSpace
 from rulecover.rcboost.pricing.exact import ExactPricing
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.rcboost.pricing.proposal import Proposal
 from rulecover.setcover.master import Master
-from rulecover.targets.impurity import Entropy, Gini
+from rulecover.targets.classes.impurity import Entropy, Gini
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
 
 
 def every_rule(X: np.ndarray, max_clauses: int) -> np.ndarray:
@@ -38,7 +40,7 @@ def every_rule(X: np.ndarray, max_clauses: int) -> np.ndarray:
     return np.array([mask for mask in masks.values() if mask.any()])
 
 
-def tiny(seed: int) -> tuple[TrainingData, np.ndarray, int]:
+def tiny(seed: int) -> tuple[ClassSamples, np.ndarray, int]:
     rng = np.random.default_rng(seed)
     n, d, classes = int(rng.integers(3, 14)), int(rng.integers(1, 4)), int(rng.integers(2, 4))
     X = rng.integers(0, rng.integers(2, 5), size=(n, d)).astype(float)
@@ -46,16 +48,16 @@ def tiny(seed: int) -> tuple[TrainingData, np.ndarray, int]:
         X[rng.random(X.shape) < 0.15] = np.nan
     weight = None if seed % 2 else rng.random(n) + 0.2
     dual = rng.exponential(size=n) * (rng.random(n) < 0.6) * rng.choice([0.1, 0.3, 1.0])
-    return TrainingData(X, rng.integers(0, classes, n), np.arange(classes), weight), dual, 1 + seed % d
+    return ClassSamples(X, rng.integers(0, classes, n), np.arange(classes), weight), dual, 1 + seed % d
 
 
-def costs(masks: np.ndarray, data: TrainingData, impurity=Gini()) -> tuple[np.ndarray, np.ndarray]:  # noqa: B008
+def costs(masks: np.ndarray, data: ClassSamples, impurity=Gini()) -> tuple[np.ndarray, np.ndarray]:  # noqa: B008
     one_hot = np.eye(len(data.classes))[data.y] * (1 if data.weight is None else data.weight[:, None])
     return 1 + impurity(masks @ one_hot), impurity(masks @ one_hot)
 
 
-def reduced_costs_of(proposal: Proposal, data: TrainingData, dual: np.ndarray, price: Price) -> np.ndarray:
-    pool = data.pool_of(proposal.rules, price)
+def reduced_costs_of(proposal: Proposal, data: ClassSamples, dual: np.ndarray, price: Price) -> np.ndarray:
+    pool = rule_pool(data, proposal.rules, price)
     assert len(pool) == len(proposal.rules)  # each rule covers something
     assert len(np.unique(pool.coverage.to_sparse().toarray(), axis=1).T) == len(pool)
     return np.sort(pool.evidence.cost - pool.coverage.per_rule(dual))
@@ -121,7 +123,7 @@ def test_no_set_of_samples_is_worth_more_than_the_ceiling_of_its_box() -> None:
 
 def test_rules_are_written_without_needless_bounds_and_cover_what_was_searched() -> None:
     X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0]])
-    data = TrainingData(X, np.array([0, 0, 1, 1]), np.arange(2))
+    data = ClassSamples(X, np.array([0, 0, 1, 1]), np.arange(2))
     dual = np.array([0.9, 0.9, 0.0, 0.0])
     rules = ExactPricing(max_rules=1)(data, Duals(dual, 1 + dual), None, 0).rules
     assert str(rules) and [rule.text for rule in rules] == ["x0 <= 1.5"]
@@ -132,7 +134,7 @@ def test_with_few_bins_the_search_is_exact_over_these() -> None:
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
         dual = rng.exponential(size=40) * 0.1
-        data = TrainingData(X, y, np.arange(2))
+        data = ClassSamples(X, y, np.arange(2))
         proposal = ExactPricing(2, 4)(data, Duals(dual, 1 + dual), None, 0)
         from rulecover.rcboost.pricing.bins import bins_of
 
@@ -157,7 +159,7 @@ def test_the_bound_holds_in_every_round_and_is_tight_at_the_end(duals: str) -> N
         tree = DecisionTreeClassifier(max_depth=3)
         model = RCBoostClassifier(tree, pricing=pricing, duals=duals, max_rmp_calls=200, random_state=0).fit(X, y)
         masks = every_rule(X, 2)
-        data = TrainingData(X, np.unique(y, return_inverse=True)[1], np.unique(y))
+        data = ClassSamples(X, np.unique(y, return_inverse=True)[1], np.unique(y))
         optimum = covering_lp(masks, costs(masks, data)[0])
         history = model.history_
         assert (history["bound"] <= optimum + 1e-6).all()
@@ -171,7 +173,7 @@ def test_the_bound_holds_when_time_is_up_or_rules_are_kept_out() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X, y = rng.integers(0, 5, size=(14, 3)).astype(float), rng.integers(0, 2, 14)
-        data = TrainingData(X, y, np.arange(2))
+        data = ClassSamples(X, y, np.arange(2))
         masks = every_rule(X, 3)
         cost, impurity = costs(masks, data)
         pure = impurity <= 0.3
@@ -197,7 +199,7 @@ def test_a_bound_from_no_negative_rule_is_the_objective() -> None:
 
 def test_time_limits_are_kept() -> None:
     X, y = make_classification(2000, 20, n_informative=10, random_state=0)
-    data = TrainingData(X, y, np.arange(2))
+    data = ClassSamples(X, y, np.arange(2))
     dual = np.random.default_rng(0).exponential(size=2000) * 3 / 2000
     for max_bins in (32, None):
         start = time.perf_counter()
@@ -211,7 +213,7 @@ def test_rules_do_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> No
     dual = np.random.default_rng(0).exponential(size=1000) * 60 / 1000
 
     def rules(pricing: ExactPricing) -> list[str]:
-        proposal = pricing(TrainingData(X, y, np.arange(2)), Duals(dual, 1 + dual), None, 0)
+        proposal = pricing(ClassSamples(X, y, np.arange(2)), Duals(dual, 1 + dual), None, 0)
         return [rule.text for rule in proposal.rules]
 
     pricings = [ExactPricing(4, max_impurity=0.1, effort=effort) for effort in (0.5, 0.02)]
@@ -224,7 +226,7 @@ def test_rules_do_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_more_effort_proves_more() -> None:
     X, y = make_classification(1000, 12, n_informative=8, random_state=0)
-    data = TrainingData(X, y, np.arange(2))
+    data = ClassSamples(X, y, np.arange(2))
     dual = np.random.default_rng(0).exponential(size=1000) * 3 / 1000
     least = [
         ExactPricing(4, effort=effort)(data, Duals(dual, 1 + dual), None, 0).least_reduced_cost

@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rulecover import RCBoostClassifier, RCBoostRegressor, pool
-from rulecover.pool import Price, TrainingData
+from rulecover.pool import rule_pool
 from rulecover.rcboost.pricing.binned import BinnedPricing
 from rulecover.rcboost.pricing.bins import Bins
 from rulecover.rcboost.pricing.exact import ExactPricing
@@ -18,7 +18,9 @@ from rulecover.rcboost.pricing.grower import Limits, Samples, grow
 from rulecover.rcboost.pricing.oracles import Duals, ForestPricing
 from rulecover.rcboost.removal import Stale
 from rulecover.setcover.master import Master
-from rulecover.targets.impurity import Gini
+from rulecover.targets.classes.impurity import Gini
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
 
 CLASSIFIERS: dict[str, dict[str, Any]] = {
     "tree": {},
@@ -130,8 +132,8 @@ def test_class_weights_are_weights_of_rows() -> None:
 def test_prices_of_a_group_are_shared_by_weight() -> None:
     for seed in range(20):
         X, y, weight = table(seed, 60)
-        data = TrainingData(X, y, np.arange(3), weight.astype(float))
-        rules = data.pool_of(RCBoostClassifier(random_state=0, max_rmp_calls=3).fit(X, y).pool_, Price(Gini()))
+        data = ClassSamples(X, y, np.arange(3), weight.astype(float))
+        rules = rule_pool(data, RCBoostClassifier(random_state=0, max_rmp_calls=3).fit(X, y).pool_, Price(Gini()))
         for duals in ("equal", "vertex"):
             shared = Master(rules.coverage, rules.evidence.cost, duals=duals, weight=data.weight).solve()
             rows = np.repeat(np.arange(len(y)), weight)
@@ -165,8 +167,8 @@ def test_equal_boxes_are_found_in_the_order_of_columns_whatever_the_rows() -> No
         X, y, weight = rng.integers(0, 3, size=(40, 3)).astype(float), rng.integers(0, 2, 40), rng.integers(1, 30, 40)
         dual = np.full(40, 0.125)
         order = rng.permutation(np.repeat(np.arange(40), weight))
-        weighted = TrainingData(X, y, np.arange(2), weight.astype(float))
-        repeated = TrainingData(X[order], y[order], np.arange(2))
+        weighted = ClassSamples(X, y, np.arange(2), weight.astype(float))
+        repeated = ClassSamples(X[order], y[order], np.arange(2))
         pricing = ExactPricing(2, max_rules=1 + seed)
         one = pricing(weighted, Duals(dual * weight, weight + dual), None, 0)
         two = pricing(repeated, Duals(dual[order], 1 + dual[order]), None, 0)

@@ -11,15 +11,17 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RCBoostClassifier, explain, read_trees
-from rulecover.pool import Price, TrainingData, _packed
-from rulecover.targets.impurity import Gini
+from rulecover.pool import _packed, rule_pool
+from rulecover.targets.classes.impurity import Gini
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
 
 PRICE = Price(Gini())
 
 
-def table(seed: int = 0, n: int = 400) -> TrainingData:
+def table(seed: int = 0, n: int = 400) -> ClassSamples:
     X, y = make_classification(n, 8, n_informative=5, n_classes=3, random_state=seed)
-    return TrainingData(X, y, np.arange(3))
+    return ClassSamples(X, y, np.arange(3))
 
 
 @given(st.lists(st.sets(st.integers(0, 11), min_size=1), max_size=90))
@@ -41,9 +43,9 @@ def test_packed_rules_cover_what_they_cover(rules: list[set[int]]) -> None:
 def test_the_leaves_of_a_tree_are_one_block() -> None:
     data = table()
     tree = DecisionTreeClassifier(max_depth=6, random_state=0).fit(data.X, data.y)
-    assert len(data.pool_of(read_trees(tree).rules(), PRICE).coverage.blocks) == 1
+    assert len(rule_pool(data, read_trees(tree).rules(), PRICE).coverage.blocks) == 1
     forest = RandomForestClassifier(10, max_depth=6, random_state=0).fit(data.X, data.y)
-    assert len(data.pool_of(read_trees(forest).rules(), PRICE).coverage.blocks) <= 10
+    assert len(rule_pool(data, read_trees(forest).rules(), PRICE).coverage.blocks) <= 10
 
 
 def test_rules_in_any_order_share_blocks_and_give_the_same_cover() -> None:
@@ -51,7 +53,7 @@ def test_rules_in_any_order_share_blocks_and_give_the_same_cover() -> None:
     forest = RandomForestClassifier(10, max_depth=6, random_state=0).fit(data.X, data.y)
     rules = read_trees(forest).rules()
     shuffled = rules.take(np.random.default_rng(0).permutation(len(rules)))
-    assert len(data.pool_of(shuffled, PRICE).coverage.blocks) < len(rules) / 4
+    assert len(rule_pool(data, shuffled, PRICE).coverage.blocks) < len(rules) / 4
     plain = explain(forest, data.X, data.y)
     by_hand = explain(rules, data.X, data.y)
     assert [rule.text for rule in by_hand.rules_] == [rule.text for rule in plain.rules_]

@@ -21,7 +21,7 @@ from rulecover.rules.rule import Clause, Rule
 from rulecover.rules.sentences import condition_in_words
 from rulecover.show.grid import Grid, latex_escaped, markdown_escaped
 from rulecover.show.spreadsheet import csv_lines, csv_text, marked
-from rulecover.targets.evidence import ClassEvidence
+from rulecover.targets.classes.evidence import ClassEvidence
 
 
 def words(clause: Clause) -> str:

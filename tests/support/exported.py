@@ -27,7 +27,7 @@ from rulecover.data.columns import Columns
 from rulecover.export.conditions import Condition, conditions_of
 from rulecover.export.exported import EXPORTED_FALLBACKS, vote_of
 from rulecover.rules.clauses import Clauses
-from rulecover.targets.evidence import ClassEvidence
+from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.voting.answers import AddedClasses, Classes, Mean
 from rulecover.voting.numbers import MEAN_VOTES
 from rulecover.voting.vote import Vote

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulecover import MIRCOClassifier, RuleSet
-from rulecover.pool import Price, TrainingData
+from rulecover.pool import rule_pool
 from rulecover.rules.clauses import CHUNK
-from rulecover.targets.impurity import Gini
+from rulecover.targets.classes.impurity import Gini
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
 from rulecover.voting.answers import Classes
 from rulecover.voting.classes import class_votes, fitted_class_votes
 from rulecover.voting.fallback import FALLBACKS, per_comparison
@@ -79,8 +81,8 @@ def test_a_fitted_vote_that_is_only_rounding_is_no_vote() -> None:
     weight = np.ones(20)
     weight[0], weight[10] = 1e-13, 1e-6
     rules = RuleSet.of_intervals([{0: (-np.inf, 0.5)}, {0: (0.5, np.inf)}], ["a"])
-    data = TrainingData(X, y, np.array([0, 1]), weight)
-    plain = class_votes(data.pool_of(rules, Price(Gini())).rules, "shares")
+    data = ClassSamples(X, y, np.array([0, 1]), weight)
+    plain = class_votes(rule_pool(data, rules, Price(Gini())).rules, "shares")
     votes = fitted_class_votes(plain, rules.apply(X), y, weight).votes
     assert (plain.votes > 0).all()
     assert votes[0, 1] == 0.0 and 0.0 < votes[1, 0] < 1e-6

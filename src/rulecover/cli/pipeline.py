@@ -23,9 +23,9 @@ from rulecover.cli.printing import Printer
 from rulecover.cli.settings import settings_of
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.checks import sample_weights
-from rulecover.numeric import far_centre
 from rulecover.report.summary import Summary
 from rulecover.rules.levels import readable
+from rulecover.targets.numbers.samples import far_centre
 
 #: The forest is trained in this many parts where a bar is shown, so that the bar can move.
 _PARTS = 20

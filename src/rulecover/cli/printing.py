@@ -17,11 +17,18 @@ from rich.text import Text
 from rulecover.cli.options import is_stdout
 from rulecover.report.report import report_html, write_report
 from rulecover.report.summary import Summary
-from rulecover.report.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
+from rulecover.report.words import (
+    figures_in_words,
+    path_in_words,
+    proved_in_words,
+    score_table,
+    summary_in_words,
+    votes_in_words,
+)
 from rulecover.rules.grid import rule_grid
 from rulecover.rules.ruleset import RuleSet
-from rulecover.show.text import printable, score_table
-from rulecover.targets.view import TargetView
+from rulecover.rules.view import TargetView
+from rulecover.show.text import printable
 
 T = TypeVar("T")
 

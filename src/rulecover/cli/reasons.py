@@ -11,7 +11,7 @@ from rulecover.cli.model_file import Model
 from rulecover.rules.levels import readable
 from rulecover.show.numbers import amount, short_number, signed
 from rulecover.show.text import aligned, percent, printable
-from rulecover.targets.evidence import NumericEvidence
+from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.voting.answers import Classes, Mean
 from rulecover.voting.vote import Vote
 
@@ -69,7 +69,7 @@ def _table(rules: Vote, told: Any) -> str:
         (str(j) if j >= 0 else "-", *map(written, mine), printable(shown[j].text) if j >= 0 else "by default")
         for j, mine in zip(told["rule"].tolist(), said.to_numpy(dtype=np.float64).tolist(), strict=True)
     ]
-    if isinstance(seen, NumericEvidence) and seen.default is not None and "weight" in told:
+    if isinstance(seen, NumberEvidence) and seen.default is not None and "weight" in told:
         lines.insert(0, ("-", written(seen.default), "by default"))
     header = ("rule", *map(printable, names), "if")
     return aligned([header, *lines], right=(*[True] * (len(header) - 1), False))

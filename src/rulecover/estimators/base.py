@@ -46,10 +46,10 @@ from rulecover.estimators.door import (
     rules_on,
 )
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
-from rulecover.pool import TrainingData
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.classes.samples import ClassSamples
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.classes import class_votes
 from rulecover.voting.fallback import FALLBACKS, Fallback, SourceModel
@@ -357,7 +357,7 @@ class RuleClassifier(ClassifierMixin, VotingModel):
     def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
         return sample_weights(X, y, sample_weight, self.class_weight)
 
-    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> TrainingData:
+    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> ClassSamples:
         # An estimator that only holds the settings of trees to come has seen no classes yet.
         known = hasattr(self.estimator_, "classes_")
         self.classes_ = np.asarray(self.estimator_.classes_ if known else np.unique(y))
@@ -368,7 +368,7 @@ class RuleClassifier(ClassifierMixin, VotingModel):
             )
         code = np.searchsorted(self.classes_, y)
         each = None if self.class_weight is None else class_factors(code, weight, rows, len(self.classes_))
-        return TrainingData(X, code, self.classes_, weight, each)
+        return ClassSamples(X, code, self.classes_, weight, each)
 
     def _vote_of(self, rules: RuleSet) -> Vote:
         return class_votes(rules, self.vote)

@@ -20,11 +20,14 @@ from rulecover.estimators.booster import as_estimator, is_booster
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
 from rulecover.exceptions import UnknownOptionError
 from rulecover.mirco.prune import pruned
-from rulecover.pool import Price, RulePool, Samples, TrainingData
+from rulecover.pool import RulePool, leaf_pool, rule_pool
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
-from rulecover.targets.impurity import CRITERIA, Impurity
+from rulecover.targets.classes.impurity import CRITERIA
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Impurity, Price
+from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Ints
 from rulecover.voting.classes import VOTES, fitted_class_votes
@@ -115,8 +118,7 @@ class MinimumRuleCover(VotingModel):
 
     def _pruned(self, rules: RuleSet, data: Any) -> RulePool:
         """The rules without such clauses, met with the data."""
-        pool: RulePool = data.pool_of(rules, self._price())
-        return pool
+        return rule_pool(data, rules, self._price())
 
     def _check_settings(self) -> CoverSolver:
         if np.ndim(self.demand) == 0 and not isinstance(self.demand, Mapping):
@@ -166,13 +168,13 @@ class MinimumRuleCover(VotingModel):
     def _pool(self, data: Samples, demand: Ints) -> RulePool:
         """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already."""
         if isinstance(self.estimator_, RuleModel):
-            pool = data.pool_of(self.estimator_.rules_, self._price())
+            pool = rule_pool(data, self.estimator_.rules_, self._price())
         elif isinstance(self.estimator_, RuleSet):
-            pool = data.pool_of(self.estimator_, self._price())
+            pool = rule_pool(data, self.estimator_, self._price())
         else:
             ensemble = self._cut(self.__dict__.pop("_ensemble"), data)  # read once, and needed no more
             names = check_model_fits(ensemble, data.X, self._names())
-            pool = data.pool(ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
+            pool = leaf_pool(data, ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
             pool = self._weighted(pool, ensemble)
         self.n_candidate_rules_ = len(pool)
         return pool if demand.max() == 1 else pool.distinct()
@@ -359,13 +361,13 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         self.pruned_ = self.prune is True or pays
         return self.pruned_
 
-    def _pruned(self, rules: RuleSet, data: TrainingData) -> RulePool:
-        return data.pool_of(pruned(rules, data), self._price())
+    def _pruned(self, rules: RuleSet, data: ClassSamples) -> RulePool:
+        return rule_pool(data, pruned(rules, data), self._price())
 
     def _fitted(self, vote: Vote, data: Samples) -> Vote:
         if self.vote != "fitted":
             return vote
-        assert isinstance(data, TrainingData)
+        assert isinstance(data, ClassSamples)
         return fitted_class_votes(vote, vote.rules.apply(data.X), data.y, data.weight)
 
     def _default_estimator(self) -> Any:

@@ -12,10 +12,10 @@ from rulecover.estimators.checks import demands, real_number
 from rulecover.estimators.mirco import SOLVERS, MinimumRuleCover
 from rulecover.estimators.regression import RuleRegressor
 from rulecover.mirco.forward import Forward
-from rulecover.numeric import NumericData
-from rulecover.pool import Samples
 from rulecover.setcover import CoverSolver
-from rulecover.targets.impurity import NUMERIC_CRITERIA
+from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
+from rulecover.targets.numbers.samples import NumberSamples
+from rulecover.targets.samples import Samples
 from rulecover.trees.cutting import without_small_branches
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Ints
@@ -206,11 +206,11 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         return max(5.0, n_samples * min(0.1, 2.5 / (self.max_rules or 1)))
 
     def _informed(self, solver: CoverSolver, data: Samples, covered: Ints) -> CoverSolver:
-        assert isinstance(data, NumericData)
+        assert isinstance(data, NumberSamples)
         return solver.on(data.z[covered], data.count[covered]) if isinstance(solver, Forward) else solver
 
     def _fitted(self, vote: Vote, data: Samples) -> Vote:
-        assert isinstance(data, NumericData)
+        assert isinstance(data, NumberSamples)
         if self.ridge is None:
             return vote
         return fitted_values(vote, vote.rules.apply(data.X), data, ridge=self.ridge)

@@ -22,7 +22,7 @@ from rulecover.estimators.checks import check_model_fits, real_number, whole_num
 from rulecover.estimators.held_out import HeldOut, folds_of, held_out
 from rulecover.estimators.out_of_bag import HonestModel
 from rulecover.exceptions import UnreadableModelError
-from rulecover.pool import Price, Samples
+from rulecover.pool import rule_pool
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.rulepath.constraints import Constraints, column_numbers
@@ -30,7 +30,8 @@ from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.forward import ForwardPath, Terms, forward_path
 from rulecover.rulepath.sizes import best, one_standard_error, standard_errors, within
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.impurity import Impurity
+from rulecover.targets.impurity import Impurity, Price
+from rulecover.targets.samples import Samples
 from rulecover.targets.task import Task
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.answers import Answer
@@ -221,7 +222,7 @@ class RulePath(VotingModel):
 
     def _with_evidence(self, rules: RuleSet, data: Samples) -> RuleSet:
         """The rules, knowing what they met in the data; if one of those to be kept met nothing, none does."""
-        met = data.pool_of(rules, Price(self._impurity))
+        met = rule_pool(data, rules, Price(self._impurity))
         return met.rules if len(met) == len(rules) else rules
 
     def _constraints(self, names: tuple[str, ...]) -> Constraints:

@@ -12,7 +12,7 @@ from rulecover.estimators.rule_boosting import RuleBoosting
 from rulecover.pool import RulePool
 from rulecover.rcboost.pricing.binned import GrownTree
 from rulecover.rcboost.pricing.oracles import ForestPricing
-from rulecover.targets.impurity import CRITERIA
+from rulecover.targets.classes.impurity import CRITERIA
 from rulecover.typing import Floats
 from rulecover.voting.classes import VOTES
 

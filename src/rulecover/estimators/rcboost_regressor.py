@@ -10,7 +10,7 @@ from rulecover.estimators.regression import RuleRegressor
 from rulecover.estimators.rule_boosting import RuleBoosting
 from rulecover.pool import RulePool
 from rulecover.rcboost.pricing.grown import GrownNumberTree
-from rulecover.targets.impurity import NUMERIC_CRITERIA
+from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
 from rulecover.voting.numbers import MEAN_VOTES
 
 

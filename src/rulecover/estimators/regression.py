@@ -14,8 +14,8 @@ from rulecover.estimators.base import RuleModel, VotingModel
 from rulecover.estimators.centred import CentredRegressor, without_centre
 from rulecover.estimators.checks import chosen, real_number, sample_weights
 from rulecover.exceptions import UnreadableModelError
-from rulecover.numeric import NumericData, far_centre
 from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.numbers.samples import NumberSamples, far_centre
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.fallback import NUMERIC_FALLBACKS, Fallback
 from rulecover.voting.numbers import mean_votes
@@ -27,14 +27,14 @@ class NumberModel(RegressorMixin, RuleModel):
 
     _classifier: ClassVar[str]
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[NumericData, Ints]:
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[NumberSamples, Ints]:
         shape: tuple[int, ...] = np.shape(y) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
         if len(shape) == 2 and shape[1] > 1:
             raise ValueError(
                 f"y has {shape[1]} columns, but a rule predicts one number; train one model for each column."
             )
         data, rows = super()._training_data(X, y, sample_weight)
-        assert isinstance(data, NumericData)
+        assert isinstance(data, NumberSamples)
         return data, rows
 
     def _check_target(self, y: Array) -> Array:
@@ -73,8 +73,8 @@ class NumberModel(RegressorMixin, RuleModel):
     def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
         return sample_weights(X, y, sample_weight, None)
 
-    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> NumericData:
-        return NumericData.of(X, y, weight)
+    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> NumberSamples:
+        return NumberSamples.of(X, y, weight)
 
 
 class RuleRegressor(NumberModel, VotingModel):
@@ -112,8 +112,8 @@ class RuleRegressor(NumberModel, VotingModel):
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
-    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> NumericData:
-        return NumericData.of(X, y, weight, scale=self._checked_scale())
+    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> NumberSamples:
+        return NumberSamples.of(X, y, weight, scale=self._checked_scale())
 
     def _checked_scale(self) -> float | None:
         if isinstance(self.scale, str):

@@ -19,7 +19,7 @@ from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.estimators.door import rows_of
 from rulecover.exceptions import SolverError, UnreadableModelError
-from rulecover.pool import Price, RulePool, Samples, repeats
+from rulecover.pool import RulePool
 from rulecover.progress import tracked
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.generate import Round, RuleGeneration
@@ -30,7 +30,8 @@ from rulecover.readers import read_trees
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, Status
 from rulecover.setcover.master import Master
-from rulecover.targets.impurity import Impurity
+from rulecover.targets.impurity import Impurity, Price
+from rulecover.targets.samples import Samples, repeats
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.vote import Tally, Vote
 

@@ -12,9 +12,11 @@ from rulecover.estimators.base import RuleClassifier
 from rulecover.estimators.path import RulePath
 from rulecover.estimators.regression import NumberModel
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.evidence import NumericEvidence
-from rulecover.targets.impurity import Gini, SquaredError
-from rulecover.targets.task import ClassTask, ValueTask
+from rulecover.targets.classes.impurity import Gini
+from rulecover.targets.classes.task import ClassTask
+from rulecover.targets.numbers.evidence import NumberEvidence
+from rulecover.targets.numbers.impurity import SquaredError
+from rulecover.targets.numbers.task import NumberTask
 from rulecover.typing import Floats
 from rulecover.voting.answers import AddedClasses, Mean
 
@@ -224,8 +226,8 @@ class RulePathRegressor(NumberModel, RulePath):
     def _default_estimator(self) -> Any:
         return RandomForestRegressor(n_estimators=100, n_jobs=self.n_jobs)
 
-    def _task(self) -> ValueTask:
-        return ValueTask()
+    def _task(self) -> NumberTask:
+        return NumberTask()
 
     def _answer(self) -> Mean:
         return Mean()
@@ -233,7 +235,7 @@ class RulePathRegressor(NumberModel, RulePath):
     def _take(self, size: int) -> None:
         super()._take(size)
         votes, seen = self.vote_, self.rules_.evidence
-        if isinstance(seen, NumericEvidence):
+        if isinstance(seen, NumberEvidence):
             fitted = replace(seen, adds=votes.votes[:, 0], default=float(votes.base[0]))
             self.rules_ = self.rules_.with_evidence(fitted)
             self.vote_ = replace(votes, rules=self.rules_)

@@ -11,8 +11,9 @@ from rulecover.data.categories import HashedCategories
 from rulecover.exceptions import ExportError, UnreadableModelError
 from rulecover.rules.clauses import Clauses
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.evidence import ClassEvidence, NumericEvidence
+from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.impurity import Impurity
+from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.voting.answers import Classes
 from rulecover.voting.classes import class_votes
 from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS, Default, Fallback
@@ -101,7 +102,7 @@ def _always(vote: Vote, impurity: Impurity) -> Vote:
     sums = seen.totals[None]
     met = replace(seen, sums=sums, impurity=impurity(sums), cost=1 + impurity(sums))
     adds, base = vote.base.copy(), np.zeros_like(vote.base)
-    if isinstance(met, NumericEvidence):
+    if isinstance(met, NumberEvidence):
         met = replace(met, adds=adds[:1], default=0.0)
         adds[1], base[1] = 0.0, 1.0
     rules = RuleSet(Clauses.of_intervals([{}]), vote.rules.columns, evidence=met)

@@ -23,7 +23,8 @@ from rulecover.export.exported import EXPORTED_FALLBACKS, checked, vote_of
 from rulecover.export.json_schema import Check, Json, SchemaMismatch, checker
 from rulecover.rules.clauses import Clauses, numbered, offsets
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.evidence import ClassEvidence, NumericEvidence
+from rulecover.targets.classes.evidence import ClassEvidence
+from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.answers import AddedClasses, Classes, Mean
 from rulecover.voting.vote import Vote
@@ -90,7 +91,7 @@ def to_json(model: Any) -> str:
         "totals": exported.totals.tolist(),
         "base": exported.base.tolist(),
     }
-    if isinstance(rules.evidence, NumericEvidence):
+    if isinstance(rules.evidence, NumberEvidence):
         head["numbers"] = _written_numbers(rules.evidence)
     each = _written_rules(exported)
     head["checksum"] = _checksum(head | {"rules": each})
@@ -140,7 +141,7 @@ def _written_rules(model: Vote) -> list[Json]:
         met = zip(seen.sums.tolist(), seen.impurity.tolist(), seen.cost.tolist(), strict=True)
         for rule, (sums, impurity, cost) in zip(written, met, strict=True):
             rule["seen"] = {"sums": sums, "impurity": impurity, "cost": cost}
-    if isinstance(seen, NumericEvidence) and seen.adds is not None:
+    if isinstance(seen, NumberEvidence) and seen.adds is not None:
         for rule, adds in zip(written, seen.adds.tolist(), strict=True):
             rule["seen"]["adds"] = adds
     if model.fallback_votes is not None:
@@ -149,7 +150,7 @@ def _written_rules(model: Vote) -> list[Json]:
     return written
 
 
-def _written_numbers(seen: NumericEvidence) -> Json:
+def _written_numbers(seen: NumberEvidence) -> Json:
     numbers: Json = {"totals": seen.totals.tolist(), "centre": float(seen.centre), "unit": float(seen.unit)}
     return numbers if seen.default is None else numbers | {"default": float(seen.default)}
 
@@ -420,7 +421,7 @@ def _class_weights(answer: Json, n_classes: int) -> Floats | None:
     return _numbers(answer["class_weights"], n_classes) if "class_weights" in answer else None
 
 
-def _evidence(written: Json, answer: Classes | Mean, totals: Floats) -> ClassEvidence | NumericEvidence | None:
+def _evidence(written: Json, answer: Classes | Mean, totals: Floats) -> ClassEvidence | NumberEvidence | None:
     rules = written["rules"]
     if not isinstance(answer, Classes):
         return _numeric_evidence(rules, written["numbers"]) if "numbers" in written else None
@@ -440,7 +441,7 @@ def _evidence(written: Json, answer: Classes | Mean, totals: Floats) -> ClassEvi
     )
 
 
-def _numeric_evidence(rules: list[Json], numbers: Json) -> NumericEvidence:
+def _numeric_evidence(rules: list[Json], numbers: Json) -> NumberEvidence:
     seen = _for_each(rules, "seen", dict)
     if seen is None:
         raise ValueError("rules that vote on a number must say what they have seen.")
@@ -449,7 +450,7 @@ def _numeric_evidence(rules: list[Json], numbers: Json) -> NumericEvidence:
     if not (np.isfinite(sums).all() and (sums[:, 0] > 0).all() and totals[0] > 0 and numbers["unit"] > 0):
         raise ValueError("rules must have seen some samples, in a unit above 0.")
     adds = _for_each(seen, "adds", float)
-    return NumericEvidence(
+    return NumberEvidence(
         sums=sums,
         impurity=np.array([met["impurity"] for met in seen], dtype=np.float64),
         cost=np.array([met["cost"] for met in seen], dtype=np.float64),

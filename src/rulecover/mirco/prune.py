@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulecover.pool import TrainingData
 from rulecover.rulepath.shorten import shortened
 from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.classes.samples import ClassSamples
 from rulecover.typing import Bools, Floats
 
 
-def pruned(rules: RuleSet, data: TrainingData) -> RuleSet:
+def pruned(rules: RuleSet, data: ClassSamples) -> RuleSet:
     """The rules without needless clauses, equal ones merged; each covers at least what it covered before.
 
     With h the majority class of a rule, nₕ its samples of that class, s all its samples and pₕ the share of h in the
@@ -19,7 +19,7 @@ def pruned(rules: RuleSet, data: TrainingData) -> RuleSet:
     Examples
     --------
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    >>> data = TrainingData(X, np.array([0, 0, 1, 1]), np.array(["no", "yes"]))
+    >>> data = ClassSamples(X, np.array([0, 0, 1, 1]), np.array(["no", "yes"]))
     >>> long = RuleSet.of_intervals([{0: (0.5, np.inf), 1: (0.5, np.inf)}], ["a", "b"])
     >>> str(pruned(long, data)[0])
     'if a > 0.5'
@@ -34,7 +34,7 @@ def pruned(rules: RuleSet, data: TrainingData) -> RuleSet:
     return short.take(short.clauses.first_of_equal())
 
 
-def _kept(rule: RuleSet, data: TrainingData, counts: Floats, prior: Floats) -> Bools:
+def _kept(rule: RuleSet, data: ClassSamples, counts: Floats, prior: Floats) -> Bools:
     majority = int(np.asarray(counts[rule.apply(data.X).toarray()[:, 0]].sum(axis=0)).argmax())
 
     def sureness(covered: Bools, kept: Bools) -> Floats:

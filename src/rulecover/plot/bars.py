@@ -23,7 +23,7 @@ from rulecover.plot.canvas import (
 from rulecover.rules.features import feature_use
 from rulecover.show.numbers import amount
 from rulecover.show.text import percent
-from rulecover.targets.evidence import ClassEvidence
+from rulecover.targets.classes.evidence import ClassEvidence
 
 if TYPE_CHECKING:
     from rulecover.rules.ruleset import RuleSet

@@ -11,13 +11,15 @@ import numpy as np
 
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
-from rulecover.pool import Price, RulePool, Samples
+from rulecover.pool import RulePool, leaf_pool, rule_pool
 from rulecover.rcboost.admission import Admission
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.rcboost.pricing.proposal import Proposal, Proposed
 from rulecover.rcboost.removal import Removal
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover.master import Master, Relaxation
+from rulecover.targets.impurity import Price
+from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Floats, Ints
 
@@ -110,7 +112,7 @@ class RuleGeneration:
     ) -> None:
         self._data, self._propose, self._admit, self._remove = data, propose, admit, remove
         self._price, self._names, self._duals, self._step = price, names, duals, step
-        self.generated = data.pool(first, price, names).distinct()
+        self.generated = leaf_pool(data, first, price, names).distinct()
         self.pool: Ints = np.arange(len(self.generated))
         self._category_sets: dict[CategorySet, int] = {}
         #: The place of each rule among all that were generated.
@@ -203,8 +205,8 @@ class RuleGeneration:
         """The proposed rules, met with the data and priced."""
         rules = proposed.rules if isinstance(proposed, Proposal) else proposed
         if isinstance(rules, RuleSet):
-            return self._data.pool_of(replace(rules, columns=Columns(self._names)), self._price)
-        return self._data.pool(rules, self._price, self._names)
+            return rule_pool(self._data, replace(rules, columns=Columns(self._names)), self._price)
+        return leaf_pool(self._data, rules, self._price, self._names)
 
 
 def even_step(objective: float, weight: Floats) -> float:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rulecover.show.numbers import short_number
-from rulecover.show.text import percent
+from rulecover.show.text import aligned, percent, score
 
 if TYPE_CHECKING:
-    from rulecover.report.summary import Summary
+    from rulecover.report.summary import Score, Summary
     from rulecover.rules.ruleset import RuleSet
+    from rulecover.rules.view import TargetView
     from rulecover.setcover import Certificate
-    from rulecover.targets.view import TargetView
 
 _WHO_ANSWERED = {
     "closest": "the rules that it almost meets answer",
@@ -143,3 +144,9 @@ def _room(certificate: Certificate) -> str:
 
 def _some(number: int, noun: str, nouns: str = "") -> str:
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def score_table(scores: Sequence[Score], measure: str = "accuracy") -> str:
+    """The score and the size of each model, aligned."""
+    rows = [(each.name, score(each.accuracy), each.size) for each in scores]
+    return aligned([("", measure, "size"), *rows], right=(False, True, False))

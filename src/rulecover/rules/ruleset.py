@@ -14,10 +14,10 @@ from rulecover.data.columns import Columns, Levels
 from rulecover.data.frames import check_kind, column, is_frame, names_of
 from rulecover.exceptions import MismatchedDataError, RuleTextError
 from rulecover.rules.clauses import Clauses
+from rulecover.rules.evidence import Evidence
 from rulecover.rules.rule import Clause, Rule
 from rulecover.show.printed import Printed
 from rulecover.show.short_bounds import short_bounds
-from rulecover.targets.evidence import Evidence
 from rulecover.typing import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:

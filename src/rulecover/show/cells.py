@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from rulecover.show.text import printable
-
-if TYPE_CHECKING:
-    from rulecover.rules.rule import Rule
 
 #: Classes beyond this many share one colour; their names stand beside the bars.
 _COLOURS = 8
@@ -91,9 +85,3 @@ class RuleCells:
     about: str
     classes: tuple[tuple[str, int], ...] = ()
     thens: tuple[int, ...] = ()
-
-
-def clauses_cell(rule: Rule) -> Cell:
-    """The conditions of a rule, sorted by their number."""
-    clauses = tuple(printable(str(clause)) for clause in rule.clauses)
-    return Cell(" and ".join(clauses) or "always", len(clauses), clauses=clauses or ("always",))

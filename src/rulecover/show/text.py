@@ -4,16 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rulecover.report.summary import Score
-
-
-def score_table(scores: Sequence[Score], measure: str = "accuracy") -> str:
-    """The score and the size of each model, aligned."""
-    rows = [(each.name, score(each.accuracy), each.size) for each in scores]
-    return aligned([("", measure, "size"), *rows], right=(False, True, False))
 
 
 def score(value: float) -> str:

@@ -9,7 +9,7 @@ import scipy.sparse
 
 from rulecover.coverage import addable
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.evidence import ClassEvidence
+from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.typing import Floats, Ints
 from rulecover.voting.answers import Classes
 from rulecover.voting.ridge import ridge_towards

@@ -12,7 +12,7 @@ import numpy as np
 from rulecover.coverage import addable
 from rulecover.rules.clauses import CHUNK
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.evidence import NumericEvidence
+from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.typing import Floats, Ints
 from rulecover.voting.answers import Classes, Mean
 
@@ -167,7 +167,7 @@ def _classes_of(answer: Classes, model: Any, X: Any) -> Floats:
 def _numbers_of(vote: Vote, model: Any, X: Any) -> Floats:
     """The model's answer; of its error nothing is known but that of the rules."""
     answer, seen = vote.answer, vote.rules.evidence
-    assert isinstance(answer, Mean) and isinstance(seen, NumericEvidence)
+    assert isinstance(answer, Mean) and isinstance(seen, NumberEvidence)
     z = (model.predict(X) - answer.centre) / answer.unit
     if vote.adds_up:
         return np.column_stack([z, np.ones(len(z)), np.full(len(z), vote.totals[2])])

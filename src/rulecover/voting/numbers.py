@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.coverage import addable
-from rulecover.numeric import NumericData
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.evidence import NumericEvidence
+from rulecover.targets.numbers.evidence import NumberEvidence
+from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.typing import Floats
 from rulecover.voting.answers import Mean
 from rulecover.voting.fallback import NUMERIC_FALLBACKS
@@ -49,12 +49,12 @@ def _in_order(sums: Floats) -> Floats:
     return sums[[1, 0, 2]]
 
 
-def _evidence(rules: RuleSet) -> NumericEvidence:
-    assert isinstance(rules.evidence, NumericEvidence), "rules vote with what they met in data"
+def _evidence(rules: RuleSet) -> NumberEvidence:
+    assert isinstance(rules.evidence, NumberEvidence), "rules vote with what they met in data"
     return rules.evidence
 
 
-def _weights(seen: NumericEvidence, kind: str) -> Floats:
+def _weights(seen: NumberEvidence, kind: str) -> Floats:
     if kind == "equal":
         return np.ones(len(seen.sums))
     if kind == "support":
@@ -63,7 +63,7 @@ def _weights(seen: NumericEvidence, kind: str) -> Floats:
     return np.asarray(1.0 / (seen.within + _FLOOR * (all_samples[2] - all_samples[1] ** 2) + 1e-9))
 
 
-def fitted_values(plain: Vote, covered: scipy.sparse.csr_array, data: NumericData, *, ridge: float) -> Vote:
+def fitted_values(plain: Vote, covered: scipy.sparse.csr_array, data: NumberSamples, *, ridge: float) -> Vote:
     """A default, and what each covering rule adds to it, fitted to the training samples by ridge regression.
 
     Parameters
@@ -95,7 +95,7 @@ def fitted_values(plain: Vote, covered: scipy.sparse.csr_array, data: NumericDat
     )
 
 
-def _optimism(n_rules: int, data: NumericData) -> float:
+def _optimism(n_rules: int, data: NumberSamples) -> float:
     """How much larger squared errors are on other samples than on those that rules were chosen and fitted on.
 
     Friedman's generalised cross-validation, in which a rule counts as three parameters: one for its value, two for

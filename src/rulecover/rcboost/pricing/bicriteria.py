@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulecover.pool import Price, Samples, with_classes
 from rulecover.rcboost.pricing.bins import bins_of, check_max_bins
 from rulecover.rcboost.pricing.grower import Grown, Limits, Sums, grow
 from rulecover.rcboost.pricing.grower import Samples as GrowingSamples
+from rulecover.targets.classes.samples import with_classes
+from rulecover.targets.impurity import Price
+from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
 

@@ -18,9 +18,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array
 
 from rulecover.exceptions import MismatchedDataError
-from rulecover.pool import RulePool, Samples
+from rulecover.pool import RulePool
 from rulecover.readers.thresholds import below_float32
-from rulecover.targets.evidence import ClassEvidence
+from rulecover.targets.classes.evidence import ClassEvidence
+from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, Tree, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
 

@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.coverage import smallest_uint
-from rulecover.pool import TrainingData
+from rulecover.targets.classes.samples import ClassSamples
 from rulecover.typing import Floats, Ints, UInts
 
 #: The bins of data that are still in use, by the largest number of bins a column.
-_KNOWN: WeakKeyDictionary[TrainingData, dict[int | None, Bins]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[ClassSamples, dict[int | None, Bins]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Bins:
         return ends
 
 
-def bins_of(data: TrainingData, max_bins: int | None) -> Bins:
+def bins_of(data: ClassSamples, max_bins: int | None) -> Bins:
     """The bins of these data, made on the first call; they are forgotten with the data."""
     known = _KNOWN.setdefault(data, {})
     if max_bins not in known:

@@ -13,11 +13,12 @@ import numpy as np
 
 from rulecover.coverage import addable
 from rulecover.data.columns import Columns
-from rulecover.pool import Price, TrainingData
 from rulecover.rcboost.pricing.bins import Bins
 from rulecover.rules.clauses import Clauses, offsets
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.impurity import Entropy, Gini
+from rulecover.targets.classes.impurity import Entropy, Gini
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
 from rulecover.typing import Bools, Floats, Ints
 
 #: Worth so little more than 1 is rounding, not a negative reduced cost.
@@ -39,7 +40,7 @@ class Sample:
     mark: Floats
 
     @classmethod
-    def of(cls, data: TrainingData, dual: Floats) -> Sample:
+    def of(cls, data: ClassSamples, dual: Floats) -> Sample:
         # Whole numbers so small that the sum over all samples is exact in float64.
         largest = 2 ** (52 - len(data.y).bit_length())
         mark = np.random.default_rng(0).integers(1, largest, size=len(data.y)).astype(np.float64)

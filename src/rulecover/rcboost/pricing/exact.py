@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulecover.pool import Samples, with_classes
 from rulecover.rcboost.pricing.bins import bins_of, check_max_bins
 from rulecover.rcboost.pricing.boxes import RuleSpace, Sample, Search, as_rules
 from rulecover.rcboost.pricing.proposal import Proposal
 from rulecover.setcover.settings import check_effort, check_time_limit
+from rulecover.targets.classes.samples import with_classes
+from rulecover.targets.samples import Samples
 
 if TYPE_CHECKING:
     from rulecover.rcboost.pricing.oracles import Duals

@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from rulecover.exceptions import MismatchedDataError
 from rulecover.pool import RulePool
-from rulecover.targets.evidence import NumericEvidence
+from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.trees.tree import Leaves, Tree
 from rulecover.typing import Floats
 
@@ -37,7 +37,7 @@ class GrownNumberTree(RegressorMixin, BaseEstimator):
     def of(cls, pool: RulePool) -> GrownNumberTree:
         """The tree whose leaves are this pool."""
         leaves, evidence = pool.source, pool.evidence
-        assert isinstance(leaves, Leaves) and len(leaves.trees) == 1 and isinstance(evidence, NumericEvidence)
+        assert isinstance(leaves, Leaves) and len(leaves.trees) == 1 and isinstance(evidence, NumberEvidence)
         # A leaf that no sample reaches says what all samples say.
         value = np.full(len(leaves.trees[0].left), evidence.of_all[0])
         value[leaves.node] = evidence.mean

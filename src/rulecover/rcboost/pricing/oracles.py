@@ -9,13 +9,14 @@ from typing import Any, Protocol
 from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from rulecover.pool import Price, Samples
 from rulecover.rcboost.pricing.bicriteria import BicriteriaPricing
 from rulecover.rcboost.pricing.binned import BinnedPricing
 from rulecover.rcboost.pricing.exact import ExactPricing
 from rulecover.rcboost.pricing.proposal import Proposed
 from rulecover.readers import read_trees
-from rulecover.targets.impurity import Gini
+from rulecover.targets.classes.impurity import Gini
+from rulecover.targets.impurity import Price
+from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Floats
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulecover.show.cells import Cell, Head, Part, RuleCells, clauses_cell, colour
+from rulecover.rules.view import SAMPLES, Column, clauses_cell
+from rulecover.show.cells import Cell, Head, Part, RuleCells, colour
 from rulecover.show.numbers import amount
 from rulecover.show.text import percent, printable
-from rulecover.targets.view import SAMPLES, Column
 
 if TYPE_CHECKING:
     from rulecover.rules.rule import Rule
     from rulecover.rules.ruleset import RuleSet
-    from rulecover.targets.evidence import ClassEvidence
+    from rulecover.targets.classes.evidence import ClassEvidence
 
 
 @dataclass(frozen=True, eq=False)

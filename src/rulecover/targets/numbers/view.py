@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulecover.show.cells import Cell, Head, RuleCells, clauses_cell
+from rulecover.rules.view import SAMPLES, Column, clauses_cell
+from rulecover.show.cells import Cell, Head, RuleCells
 from rulecover.show.numbers import amount, signed, spoken
 from rulecover.show.text import percent
 from rulecover.targets.classes.view import whole
-from rulecover.targets.view import SAMPLES, Column
 
 if TYPE_CHECKING:
     from rulecover.rules.rule import Rule
     from rulecover.rules.ruleset import RuleSet
-    from rulecover.targets.evidence import NumericEvidence
+    from rulecover.targets.numbers.evidence import NumberEvidence
 
 
 _MET = (
@@ -32,7 +32,7 @@ _FITTED = (Column("adds", lambda rule: signed(rule.adds or 0.0)), *_MET)
 class NumberView:
     """Rules that predict a number; see `TargetView`."""
 
-    seen: NumericEvidence
+    seen: NumberEvidence
 
     measure: ClassVar[str] = "R²"
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rulecover.rules.rule import Rule
+from rulecover.show.cells import Cell, RuleCells
 from rulecover.show.numbers import amount
+from rulecover.show.text import printable
 
 if TYPE_CHECKING:
-    from rulecover.rules.rule import Rule
     from rulecover.rules.ruleset import RuleSet
-    from rulecover.show.cells import RuleCells
 
 
 @dataclass(frozen=True)
@@ -69,3 +70,9 @@ class TargetView(Protocol):
 
     def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> RuleCells:
         """The table of the report; votes are given where they were fitted."""
+
+
+def clauses_cell(rule: Rule) -> Cell:
+    """The conditions of a rule, sorted by their number."""
+    clauses = tuple(printable(str(clause)) for clause in rule.clauses)
+    return Cell(" and ".join(clauses) or "always", len(clauses), clauses=clauses or ("always",))

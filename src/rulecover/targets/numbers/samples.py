@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import r2_score
 
-from rulecover.pool import Samples, repeats
-from rulecover.targets.evidence import NumericEvidence
+from rulecover.targets.numbers.evidence import NumberEvidence
+from rulecover.targets.samples import Samples, repeats
 from rulecover.typing import Array, Floats, Ints
 
 #: Numbers are far from zero if their mean is so many standard deviations away: their squares lose half their digits.
@@ -37,7 +37,7 @@ def far_centre(y: Floats, weight: Floats | None) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class NumericData(Samples):
+class NumberSamples(Samples):
     """Samples with numbers.
 
     Parameters
@@ -59,7 +59,7 @@ class NumericData(Samples):
     unit: float
 
     @classmethod
-    def of(cls, X: Any, y: Floats, weight: Floats | None = None, *, scale: float | None = None) -> NumericData:
+    def of(cls, X: Any, y: Floats, weight: Floats | None = None, *, scale: float | None = None) -> NumberSamples:
         """Numbers around their mean, in units of √scale: of their standard deviation by default.
 
         So the squared error of a rule is comparable with 1: it is that of the rule that always holds.
@@ -81,7 +81,7 @@ class NumericData(Samples):
     @cached_property
     def totals(self) -> Floats:
         """Σ weight, Σ weight · z and Σ weight · z² over all samples."""
-        return np.array([summand.sum() for summand in self._summands()])
+        return np.array([summand.sum() for summand in self.summands()])
 
     @property
     def outputs(self) -> Floats:
@@ -109,11 +109,11 @@ class NumericData(Samples):
         """What each sample counts."""
         return np.ones(len(self.y)) if self.weight is None else self.weight
 
-    def _summands(self) -> tuple[Floats, Floats, Floats]:
+    def summands(self) -> tuple[Floats, Floats, Floats]:
         return self.count, self.count * self.z, self.count * self.z**2
 
-    def _sums(self, group: Ints, *summands: Any) -> Floats:
+    def sums(self, group: Ints, *summands: Any) -> Floats:
         return np.column_stack([np.bincount(group, weights=summand) for summand in summands])
 
-    def _evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> NumericEvidence:
-        return NumericEvidence(sums, impurity, cost, self.totals, self.centre, self.unit)
+    def evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> NumberEvidence:
+        return NumberEvidence(sums, impurity, cost, self.totals, self.centre, self.unit)

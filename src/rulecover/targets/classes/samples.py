@@ -1,0 +1,93 @@
+"""Samples with classes to predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from rulecover.exceptions import MismatchedDataError
+from rulecover.targets.classes.evidence import ClassEvidence
+from rulecover.targets.samples import Samples
+from rulecover.typing import Array, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSamples(Samples):
+    """Samples with classes.
+
+    Parameters
+    ----------
+    X
+        Rows x columns, dense or sparse.
+    y
+        The class of each row, by number.
+    classes
+        The labels.
+    weight
+        Positive, one a row; ``None`` counts each row once.
+    class_weight
+        How much of that is due to its class, one for each class; ``None`` if nothing.
+    """
+
+    X: Any
+    y: Ints
+    classes: Array
+    weight: Floats | None = None
+    class_weight: Floats | None = None
+
+    @property
+    def labels(self) -> Array:
+        return np.asarray(self.classes[self.y])
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The (weighted) number of samples of each class."""
+        return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
+
+    @property
+    def outputs(self) -> Floats:
+        """A column of zeros and ones for each class, or one for the second of two: by squared error that is Gini."""
+        two = len(self.classes) <= 2
+        return np.asarray((self.y == 1)[:, None] if two else np.eye(len(self.classes))[self.y], dtype=np.float64)
+
+    @property
+    def strata(self) -> Ints:
+        return self.y
+
+    def among(self, rows: Ints) -> Self:
+        """Some of the samples."""
+        return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
+
+    def score(self, answers: Array) -> float:
+        """The (weighted) share of right answers."""
+        return float(np.average(answers == self.labels, weights=self.weight))
+
+    def summands(self) -> tuple[Array | None, ...]:
+        return self.y, self.weight
+
+    def sums(self, group: Ints, *summands: Any) -> Floats:
+        y, weight = summands
+        return _class_sums(group, y, weight, len(self.classes))
+
+    def evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> ClassEvidence:
+        return ClassEvidence(sums, impurity, cost, self.totals, self.classes, self.class_weight)
+
+
+def with_classes(data: Samples, searcher: str) -> ClassSamples:
+    """The data, if they have classes, for a search that knows nothing else."""
+    if not isinstance(data, ClassSamples):
+        raise MismatchedDataError(
+            f"{searcher} searches by classes, but these samples have numbers; choose 'tree', 'forest' or 'binned'."
+        )
+    return data
+
+
+def _class_sums(node: Ints, y: Ints, weight: Floats | None, n_classes: int) -> Floats:
+    """The (weighted) number of samples of each class at each node."""
+    key = node * n_classes
+    key += y
+    sums = np.bincount(key, weights=weight, minlength=(int(node.max(initial=-1)) + 1) * n_classes)
+    return sums.reshape(-1, n_classes).astype(np.float64, copy=False)

@@ -1,0 +1,30 @@
+"""Impurities of numbers: w from Σ weight, Σ weight · z and Σ weight · z²."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulecover.targets.impurity import Impurity
+from rulecover.typing import Floats
+
+#: Digits after the point of a squared error, whose unit is made to be comparable with 1.
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class SquaredError:
+    """The mean squared distance from the rule's mean, from Σ weight, Σ weight · z and Σ weight · z².
+
+    >>> SquaredError()(np.array([[2.0, 0.0, 2.0], [1.0, 3.0, 9.0]]))
+    array([1., 0.])
+    """
+
+    def __call__(self, sums: Floats) -> Floats:
+        mean, square = sums[:, 1] / sums[:, 0], sums[:, 2] / sums[:, 0]
+        # Sums taken in another order differ in their last digits, which must not decide between equal rules.
+        return np.asarray(np.round(np.maximum(square - mean**2, 0.0), _DIGITS), dtype=np.float64)
+
+
+NUMERIC_CRITERIA: dict[str, Impurity] = {"squared_error": SquaredError()}

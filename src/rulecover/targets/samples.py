@@ -1,0 +1,88 @@
+"""The samples that rules are made for, whatever is to be predicted."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from rulecover.rules.evidence import Evidence
+from rulecover.typing import Array, Floats, Ints
+
+#: Rows of whole weights are repeated where that makes them at most this many times as many.
+_TIMES_AS_MANY = 5
+
+
+def repeats(weight: Floats | None) -> Ints | None:
+    """The place of each row, as often as it counts; ``None`` if weights are not whole numbers, or rather large ones.
+
+    >>> repeats(np.array([1.0, 3.0, 0.0, 2.0])), repeats(np.array([0.5, 1.5]))
+    (array([0, 1, 1, 1, 3, 3]), None)
+    """
+    if weight is None or (weight % 1).any() or weight.sum() > _TIMES_AS_MANY * np.count_nonzero(weight):
+        return None
+    return np.repeat(np.arange(len(weight)), weight.astype(np.intp))
+
+
+class Samples(ABC):
+    """The samples (xᵢ, yᵢ) of the paper, whatever y is."""
+
+    X: Any
+    y: Array
+    weight: Floats | None
+
+    @property
+    @abstractmethod
+    def labels(self) -> Array:
+        """What a model is trained to say, one a row."""
+
+    @property
+    def targets(self) -> Array:
+        """The same for a tree of which nothing but its splits is asked."""
+        return self.labels
+
+    @property
+    @abstractmethod
+    def totals(self) -> Floats:
+        """The sums over all samples."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> Floats:
+        """What a tree of least squared error is grown on, rows x columns."""
+
+    @property
+    @abstractmethod
+    def strata(self) -> Ints | None:
+        """What a split of the data should keep in equal shares; ``None`` if nothing."""
+
+    @abstractmethod
+    def among(self, rows: Ints) -> Self:
+        """Some of the samples."""
+
+    def repeated(self) -> Samples:
+        """The samples with each row as often as it counts, where `repeats` allows it; else as they are."""
+        rows = repeats(self.weight)
+        if rows is None:
+            return self
+        samples: Any = self.among(rows)  # each kind of samples is a dataclass
+        repeated: Samples = replace(samples, weight=None)
+        return repeated
+
+    @abstractmethod
+    def score(self, answers: Array) -> float:
+        """How good these answers are, one a row; the higher the better."""
+
+    @abstractmethod
+    def summands(self) -> tuple[Array | None, ...]:
+        """All that `sums` needs to know of each sample."""
+
+    @abstractmethod
+    def sums(self, group: Ints, *summands: Any) -> Floats:
+        """The sums over the samples of each group, groups x columns."""
+
+    @abstractmethod
+    def evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> Evidence:
+        """What rules met, given their sums, impurities and costs."""
