@@ -76,8 +76,8 @@ class Rules:
         mirco = clone(self._mirco).set_params(max_rules=limit)
         least = mirco._fewest(len(y))
         if least not in self._pools:
-            data, _ = mirco._training_data(X, y, None)
-            self._pools[least] = data, mirco._pool(data, np.ones(len(y), dtype=int))
+            prepared = mirco._prepare(X, y, None)
+            self._pools[least] = prepared.samples, mirco._candidates(prepared, y)
         data, pool = self._pools[least]
         cost = 1.0 + weight * pool.evidence.impurity
         return least, data, replace(pool, evidence=replace(pool.evidence, cost=cost))

@@ -52,7 +52,7 @@ def test_boosting_can_be_fitted_too(folder: Path) -> None:
     done = run("fit", folder / "fruit.csv", *options, "--fallback", "all")
 
     assert done.exit_code == 0, done.output
-    assert from_json((folder / "boosted.json").read_text()).fallback == "all"
+    assert from_json((folder / "boosted.json").read_text()).fallback.name == "all"
 
 
 # Predicting -----------------------------------------------------------------------------------------------------------

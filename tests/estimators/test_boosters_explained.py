@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def test_rules_of_a_frame_cover_what_the_library_sends_to_their_leaves(library: 
     model = MODELS[library]().fit(frame, y)
     ensemble = named_by(read_trees(model), frame)
     rules, tree, node = all_leaf_rules(ensemble)
-    rules = type(rules)(**{**vars(rules), "feature_names": tuple(frame.columns)})
+    rules = replace(rules, columns=replace(rules.columns, names=tuple(frame.columns)))
     covered = rules.apply(frame).toarray()
     leaves = own_leaves(model, frame)
     for k in range(leaves.shape[1]):
@@ -133,7 +134,7 @@ def test_unseen_categories_go_where_the_library_sends_them(library: str) -> None
     model = MODELS[library]().fit(given(library, X), y)
     odd = given(library, X.assign(colour=pd.Categorical(["violet", *COLOURS] * 33 + ["grey"] * 2)))
     rules, tree, node = all_leaf_rules(named_by(read_trees(model), given(library, X)))
-    rules = type(rules)(**{**vars(rules), "feature_names": tuple(X.columns)})
+    rules = replace(rules, columns=replace(rules.columns, names=tuple(X.columns)))
     covered, leaves = rules.apply(odd).toarray(), own_leaves(model, odd)
     for k in range(leaves.shape[1]):
         mine = covered[:, tree == k] @ node[tree == k]

@@ -154,7 +154,7 @@ def test_all_lets_every_rule_vote_by_its_share_of_the_comparisons_of_its_path() 
         tally = np.zeros(len(mirco.classes_))
         for j in range(len(rules)):
             mine = range(paths.offset[j], paths.offset[j + 1])
-            taken = [(x[paths.feature[c]] > paths.bound[c]) == paths.above[c] for c in mine]
+            taken = [paths.lower[c] < x[paths.feature[c]] <= paths.upper[c] for c in mine]
             tally += rules.evidence.sums[j] * np.mean(taken)
         np.testing.assert_allclose(answer, tally / tally.sum())
 

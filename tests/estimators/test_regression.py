@@ -561,12 +561,12 @@ def test_one_row_and_huge_numbers_are_no_problem() -> None:
 def test_squared_error_ties_are_not_broken_by_rounding() -> None:
     y = np.random.default_rng(0).normal(size=1000) * 1e3 + 1e6
     values = NumberSamples.of(np.zeros((1000, 1)), y)
-    one, other = values._summands(), tuple(part[::-1] for part in values._summands())
+    one, other = values.summands(), tuple(part[::-1] for part in values.summands())
     group = np.arange(1000) % 10
     np.testing.assert_array_equal(
-        SquaredError()(values._sums(group, *one)), SquaredError()(values._sums(group[::-1], *other))
+        SquaredError()(values.sums(group, *one)), SquaredError()(values.sums(group[::-1], *other))
     )
-    lone = SquaredError()(values._sums(np.arange(1000), *one))
+    lone = SquaredError()(values.sums(np.arange(1000), *one))
     assert (lone == 0).all()
 
 

@@ -45,6 +45,7 @@ from rulecover.estimators.door import (
     rows_of,
     rules_on,
 )
+from rulecover.estimators.prepare import Prepared, Source
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.models import best_of
@@ -93,8 +94,8 @@ class RuleModel(BaseEstimator, ABC):
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Ints]:
-        """Checks the data and trains the estimator on it; the rows that count, and their places in X."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """Checks the data, trains the estimator on it or takes it as it is, and reads its trees once."""
         estimator = self._source()
         check_no_gaps(y)
         given = opened(X, names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None)
@@ -104,12 +105,12 @@ class RuleModel(BaseEstimator, ABC):
         weight = self._weights(given, y, sample_weight)
         with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(given):
             self.estimator_ = self._trained(estimator, given, y, weight)
+        source = self._read(given)
+        self._columns = source.columns
         rows = sample_weights(given, y, sample_weight, None)
-        data = self._samples(self._as_rules_see(given, checked), y, weight, rows)
-        if weight is None or weight.min() > 0:
-            return data, np.arange(len(y))
-        counted = np.flatnonzero(weight > 0)
-        return data.among(counted), counted
+        samples = self._samples(self._as_rules_see(given, checked, source), y, weight, rows)
+        counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
+        return Prepared(samples if len(counted) == len(y) else samples.among(counted), counted, source)
 
     def _checked(self, X: Any, y: Any, estimator: Any) -> tuple[Any, Array]:
         checked: tuple[Any, Array] = validate_data(
@@ -122,27 +123,27 @@ class RuleModel(BaseEstimator, ABC):
         )
         return checked
 
-    def _as_rules_see(self, given: Any, checked: Any) -> Any:
+    def _as_rules_see(self, given: Any, checked: Any, source: Source) -> Any:
         """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
-        self._columns, used = self._made_of(given)
-        if self._columns is not None:
-            return as_numbers(self._columns, given, used)
+        if source.columns is not None:
+            return as_numbers(source.columns, given, source.used)
         if checked is not None:
             return checked
-        return check_array(given, dtype=[np.float64, np.float32], ensure_all_finite=_finite(self.estimator_, given))
+        return check_array(given, dtype=[np.float64, np.float32], ensure_all_finite=_finite(source.model, given))
 
-    def _made_of(self, given: Any) -> tuple[SourceColumns | None, Ints | None]:
-        """What the columns of the source are made of, if not of plain numbers, and which of them matter."""
-        source = self.estimator_
-        if isinstance(source, RuleModel):
-            return source._columns, source._columns_in_use()
-        if isinstance(source, RuleSet):
-            return SourceColumns(source.n_features, self._names(), source.columns.categories), source.clauses.columns
-        ensemble = read_trees(source)
-        if ensemble.columns is None and is_mixed(given):  # of numbers alone the width is checked later
-            check_width(ensemble, given.shape[1])
-        self._ensemble = named_by(ensemble, given)
-        return columns_of(self._ensemble), self._ensemble.asked
+    def _read(self, given: Any) -> Source:
+        """The trained source, its trees, and what its columns are made of, if not of plain numbers."""
+        model = self.estimator_
+        if isinstance(model, RuleModel):
+            return Source(model, columns=model._columns, used=model._columns_in_use())
+        if isinstance(model, RuleSet):
+            columns = SourceColumns(model.n_features, self._names(), model.columns.categories)
+            return Source(model, columns=columns, used=model.clauses.columns)
+        trees = read_trees(model)
+        if trees.columns is None and is_mixed(given):  # of numbers alone the width is checked later
+            check_width(trees, given.shape[1])
+        trees = named_by(trees, given)
+        return Source(model, trees, columns_of(trees), trees.asked)
 
     def _source(self) -> Any:
         if self.estimator is None:
@@ -152,7 +153,7 @@ class RuleModel(BaseEstimator, ABC):
         source = self.estimator
         if isinstance(source, FrozenEstimator):
             source = FrozenEstimator(best_of(source.estimator))
-        if not isinstance(getattr(source, "estimator", None), RuleModel):
+        else:
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
                 read_trees(source)
         self._check_kind(source)
@@ -270,7 +271,8 @@ class VotingModel(RuleModel):
 
     def predict(self, X: Any) -> Array:
         """The answer of the rules for each row."""
-        return self.vote_.decided(self._tally(self._check_rows(X), X))
+        tally = self._tally(self._check_rows(X), X)
+        return self.vote_.decided(tally)
 
     def at(self, n_rules: int) -> Self:
         """The model of its first rules alone, which vote as they do now; nothing is fitted.
@@ -334,7 +336,8 @@ class RuleClassifier(ClassifierMixin, VotingModel):
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class, rows x classes: the share of its votes."""
-        return self.vote_.probabilities(self._tally(self._check_rows(X), X))
+        tally = self._tally(self._check_rows(X), X)
+        return self.vote_.probabilities(tally)
 
     def fidelity(self, X: Any) -> float:
         """The share of rows on which the rules say what the source model says."""

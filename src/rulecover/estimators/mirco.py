@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,15 +16,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from rulecover.estimators.base import RuleClassifier, RuleModel, VotingModel
+from rulecover.estimators.base import RuleClassifier, VotingModel
 from rulecover.estimators.booster import as_estimator, is_booster
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
+from rulecover.estimators.prepare import Prepared
 from rulecover.exceptions import UnknownOptionError
+from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.prune import pruned
 from rulecover.pool import RulePool, leaf_pool, rule_pool
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
-from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
+from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search
 from rulecover.targets.classes.impurity import CRITERIA
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Impurity, Price
@@ -81,27 +84,13 @@ class MinimumRuleCover(VotingModel):
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
         """
         solver = self._check_settings()
-        data, rows = self._training_data(X, y, sample_weight)
-        demand = self._demands(y)[rows]
-        pool, covered, left_out = self._pool(data, demand).coverable()
-        solver = self._informed(solver, data, covered)
-        if self._prunes(X, y, sample_weight):
-            chosen_first = solver(pool.problem(demand[covered]), max_rules=None).rules
-            pool = self._pruned(pool.written(chosen_first), data.among(covered))
-        problem = pool.problem(demand[covered])
-        cover = solver(problem, max_rules=self.max_rules)
-        if not isinstance(solver, (Greedy, Search, Exact)):  # ours have counted already
-            verify(problem, cover)
-
-        vote = self._vote_of(pool.written(cover.rules).shown_for(data.X))
-        if pool.strength is not None and self.estimator_weights in ("vote", "both"):
-            vote = vote.times(pool.strength[cover.rules])
-        self.vote_ = self._fitted(vote, data)
-        self.rules_: RuleSet = self.vote_.rules
-        certificate = cover.certificate.without_proof()
-        self.certificate_: Certificate = replace(certificate, n_left_out=len(left_out))
-        short = problem.shortfall(cover.rules) if certificate.n_uncovered else np.zeros(0, dtype=np.intp)
-        self.uncovered_: Ints = rows[np.sort(np.concatenate([covered[short], left_out]))]
+        prepared = self._prepare(X, y, sample_weight)
+        pool = self._candidates(prepared, y)
+        recipe = replace(self._recipe(solver, X, y, sample_weight), demand=self._demands(y)[prepared.rows])
+        found = minimum_rule_cover(pool, prepared.samples, recipe)
+        self.vote_, self.rules_ = found.vote, found.vote.rules
+        self.certificate_: Certificate = found.certificate
+        self.uncovered_: Ints = prepared.rows[found.uncovered]
         return self
 
     @abstractmethod
@@ -112,13 +101,13 @@ class MinimumRuleCover(VotingModel):
     def _demands(self, y: Any) -> Ints:
         """How many rules must cover each row."""
 
-    def _prunes(self, X: Any, y: Any, sample_weight: Any) -> bool:
-        """Whether the chosen rules are to lose clauses that they do not need, before the choice is made again."""
-        return False
+    @abstractmethod
+    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any) -> Recipe:
+        """The steps of Algorithm 1 as they are set."""
 
-    def _pruned(self, rules: RuleSet, data: Any) -> RulePool:
-        """The rules without such clauses, met with the data."""
-        return rule_pool(data, rules, self._price())
+    @abstractmethod
+    def _trees(self, prepared: Prepared) -> TreeEnsemble:
+        """The trees whose leaves are the rules to choose from."""
 
     def _check_settings(self) -> CoverSolver:
         if np.ndim(self.demand) == 0 and not isinstance(self.demand, Mapping):
@@ -134,6 +123,9 @@ class MinimumRuleCover(VotingModel):
             raise ValueError(f"estimator_weights is {self.estimator_weights!r}; choose one of {known}.")
         self._fallback()
         self._price()
+        return self._solver()
+
+    def _solver(self) -> CoverSolver:
         solver = chosen("solver", self.solver, dict(self._solvers))
         if not isinstance(self.solver, str):
             given: CoverSolver = solver
@@ -149,41 +141,26 @@ class MinimumRuleCover(VotingModel):
             real_number("length_weight", self.length_weight),
         )
 
-    def _informed(self, solver: CoverSolver, data: Samples, covered: Ints) -> CoverSolver:
-        """The solver, told what it needs to know of the covered samples besides coverage and cost."""
-        return solver
-
-    def _fitted(self, vote: Vote, data: Samples) -> Vote:
-        """The vote of the chosen rules, fitted to the data where values are fitted."""
-        return vote
-
-    def _resolved(self) -> dict[str, Any]:
-        """Settings that fit worked out, for a fit on the same trees."""
-        return {}
-
-    def _cut(self, ensemble: TreeEnsemble, data: Samples) -> TreeEnsemble:
-        """The trees whose leaves are the rules to choose from."""
-        return ensemble
-
-    def _pool(self, data: Samples, demand: Ints) -> RulePool:
+    def _candidates(self, prepared: Prepared, y: Any) -> RulePool:
         """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already."""
-        if isinstance(self.estimator_, RuleModel):
-            pool = rule_pool(data, self.estimator_.rules_, self._price())
-        elif isinstance(self.estimator_, RuleSet):
-            pool = rule_pool(data, self.estimator_, self._price())
+        samples, source = prepared.samples, prepared.source
+        if source.trees is None:
+            rules = source.model if isinstance(source.model, RuleSet) else source.model.rules_
+            pool = rule_pool(samples, rules, self._price())
         else:
-            ensemble = self._cut(self.__dict__.pop("_ensemble"), data)  # read once, and needed no more
-            names = check_model_fits(ensemble, data.X, self._names())
-            pool = leaf_pool(data, ensemble, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
-            pool = self._weighted(pool, ensemble)
+            trees = self._trees(prepared)
+            names = check_model_fits(trees, samples.X, self._names())
+            pool = leaf_pool(samples, trees, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
+            pool = self._weighted(pool, trees)
         self.n_candidate_rules_ = len(pool)
-        return pool if demand.max() == 1 else pool.distinct()
+        # Covering twice by one rule is covering once.
+        return pool if self._demands(y)[prepared.rows].max() == 1 else pool.distinct()
 
-    def _weighted(self, pool: RulePool, ensemble: TreeEnsemble) -> RulePool:
+    def _weighted(self, pool: RulePool, trees: TreeEnsemble) -> RulePool:
         """The pool, its rules counting as their trees do in the model."""
         if self.estimator_weights is None or not isinstance(pool.source, Leaves):
             return pool
-        strength = ensemble.strength(pool.source.tree, pool.source.node)
+        strength = trees.strength(pool.source.tree, pool.source.node)
         in_cost = self.estimator_weights in ("cost", "both")
         return pool if strength is None else pool.with_strength(strength, in_cost=in_cost)
 
@@ -203,11 +180,12 @@ class MinimumRuleCover(VotingModel):
         0
         """
         check_is_fitted(self)
-        frozen = clone(self).set_params(estimator=_frozen(self.estimator_), **self._resolved())
-        data, rows = frozen._training_data(X, y, sample_weight)
-        demand = frozen._demands(y)[rows]
-        pool, covered, _ = frozen._pool(data, demand).coverable()
-        problem: CoveringProblem = pool.problem(demand[covered])
+        frozen = clone(self).set_params(estimator=_frozen(self.estimator_))
+        if hasattr(self, "min_samples_"):  # as it was worked out for the trees that were trained
+            frozen.set_params(min_samples=self.min_samples_)
+        prepared = frozen._prepare(X, y, sample_weight)
+        pool, covered, _ = frozen._candidates(prepared, y).coverable()
+        problem: CoveringProblem = pool.problem(frozen._demands(y)[prepared.rows][covered])
         return problem
 
 
@@ -354,24 +332,38 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
             raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
         return super()._check_settings()
 
-    def _prunes(self, X: Any, y: Any, sample_weight: Any) -> bool:
+    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any) -> Recipe:
+        self.pruned_ = self.prune is True or self._pruning_pays(X, y, sample_weight)
+        return Recipe(
+            lambda samples: solver,
+            self._vote_of,
+            max_rules=self.max_rules,
+            shorten=partial(_shortened, price=self._price()) if self.pruned_ else None,
+            fit=_fitted if self.vote == "fitted" else None,
+            weigh_votes=self.estimator_weights in ("vote", "both"),
+        )
+
+    def _pruning_pays(self, X: Any, y: Any, sample_weight: Any) -> bool:
         from rulecover.estimators.pruning import pruning_pays
 
-        pays = self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight)
-        self.pruned_ = self.prune is True or pays
-        return self.pruned_
+        return self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight)
 
-    def _pruned(self, rules: RuleSet, data: ClassSamples) -> RulePool:
-        return rule_pool(data, pruned(rules, data), self._price())
-
-    def _fitted(self, vote: Vote, data: Samples) -> Vote:
-        if self.vote != "fitted":
-            return vote
-        assert isinstance(data, ClassSamples)
-        return fitted_class_votes(vote, vote.rules.apply(data.X), data.y, data.weight)
+    def _trees(self, prepared: Prepared) -> TreeEnsemble:
+        assert prepared.source.trees is not None
+        return prepared.source.trees
 
     def _default_estimator(self) -> Any:
         return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)
+
+
+def _shortened(rules: RuleSet, samples: Samples, *, price: Price) -> RulePool:
+    assert isinstance(samples, ClassSamples)
+    return rule_pool(samples, pruned(rules, samples), price)
+
+
+def _fitted(vote: Vote, samples: Samples) -> Vote:
+    assert isinstance(samples, ClassSamples)
+    return fitted_class_votes(vote, vote.rules.apply(samples.X), samples.y, samples.weight)
 
 
 def explain(

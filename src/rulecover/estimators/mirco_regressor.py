@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,9 @@ from sklearn.ensemble import RandomForestRegressor
 
 from rulecover.estimators.checks import demands, real_number
 from rulecover.estimators.mirco import SOLVERS, MinimumRuleCover
+from rulecover.estimators.prepare import Prepared
 from rulecover.estimators.regression import RuleRegressor
+from rulecover.mirco.cover import Recipe
 from rulecover.mirco.forward import Forward
 from rulecover.setcover import CoverSolver
 from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
@@ -205,24 +208,33 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
             return 1.0
         return max(5.0, n_samples * min(0.1, 2.5 / (self.max_rules or 1)))
 
-    def _informed(self, solver: CoverSolver, data: Samples, covered: Ints) -> CoverSolver:
-        assert isinstance(data, NumberSamples)
-        return solver.on(data.z[covered], data.count[covered]) if isinstance(solver, Forward) else solver
-
-    def _fitted(self, vote: Vote, data: Samples) -> Vote:
-        assert isinstance(data, NumberSamples)
-        if self.ridge is None:
-            return vote
-        return fitted_values(vote, vote.rules.apply(data.X), data, ridge=self.ridge)
+    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any) -> Recipe:
+        return Recipe(
+            partial(_informed, solver),
+            self._vote_of,
+            max_rules=self.max_rules,
+            fit=None if self.ridge is None else partial(_fitted, ridge=self.ridge),
+            weigh_votes=self.estimator_weights in ("vote", "both"),
+        )
 
     def _demands(self, y: Any) -> Ints:
         return demands(self.demand, np.asarray(y).ravel(), np.zeros(0))
 
-    def _resolved(self) -> dict[str, Any]:
-        return {"min_samples": getattr(self, "min_samples_", self.min_samples)}
-
-    def _cut(self, ensemble: TreeEnsemble, data: Samples) -> TreeEnsemble:
-        self.min_samples_ = self._fewest(float(data.totals[0]))
+    def _trees(self, prepared: Prepared) -> TreeEnsemble:
+        trees, samples = prepared.source.trees, prepared.samples
+        assert trees is not None
+        self.min_samples_ = self._fewest(float(samples.totals[0]))
         if self.min_samples_ <= 1:
-            return ensemble
-        return without_small_branches(ensemble, data.X, data.weight, self.min_samples_, n_jobs=self.n_jobs)
+            return trees
+        return without_small_branches(trees, samples.X, samples.weight, self.min_samples_, n_jobs=self.n_jobs)
+
+
+def _informed(solver: CoverSolver, samples: Samples) -> CoverSolver:
+    """The solver; the forward choice also looks at the numbers of the samples."""
+    assert isinstance(samples, NumberSamples)
+    return solver.on(samples.z, samples.count) if isinstance(solver, Forward) else solver
+
+
+def _fitted(vote: Vote, samples: Samples, *, ridge: float) -> Vote:
+    assert isinstance(samples, NumberSamples)
+    return fitted_values(vote, vote.rules.apply(samples.X), samples, ridge=ridge)

@@ -21,6 +21,7 @@ from rulecover.estimators.base import RuleModel, VotingModel
 from rulecover.estimators.checks import check_model_fits, real_number, whole_number
 from rulecover.estimators.held_out import HeldOut, folds_of, held_out
 from rulecover.estimators.out_of_bag import HonestModel
+from rulecover.estimators.prepare import Prepared, Source
 from rulecover.exceptions import UnreadableModelError
 from rulecover.pool import rule_pool
 from rulecover.progress import tracked
@@ -117,10 +118,11 @@ class RulePath(VotingModel):
             What each row counts; rows of weight zero do not count at all.
         """
         self._check_settings()
-        data, rows = self._training_data(X, y, sample_weight)
+        prepared = self._prepare(X, y, sample_weight)
+        data, rows = prepared.samples, prepared.rows
         self._source_model = self._model(X, rows)
         y = self._check_target(np.asarray(y).ravel())
-        self._family = self._followed(data, y[rows], rows)
+        self._family = self._followed(prepared, y[rows])
         figures = None if self._takes_all() else self._cross_validated(X, y, sample_weight)
         self.path_ = self._table(data, y[rows], figures)
         self.model_score_ = np.nan if figures is None else float(figures.model.mean())
@@ -173,9 +175,10 @@ class RulePath(VotingModel):
         if self.choose not in CHOICES:
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
 
-    def _followed(self, data: Any, y: Array, places: Ints) -> RuleFamily:
+    def _followed(self, prepared: Prepared, y: Array) -> RuleFamily:
         """The path on these samples, from the nodes of the trained estimator."""
-        everything, task = self._everything(data), self._task()
+        data, task = prepared.samples, self._task()
+        everything = self._everything(data, prepared.source)
         constraints = self._constraints(everything.source.columns.names)
         kept = None
         if self.keep is not None:
@@ -188,7 +191,7 @@ class RulePath(VotingModel):
         self.n_candidate_rules_ = len(candidates)
         path = forward_path(
             candidates,
-            self._target(data.X, y, task, places),
+            self._target(data.X, y, task, prepared.rows),
             data.X,
             max_rules=self.max_rules,
             terms=Terms(self.ridge, self._shrinkage(candidates), self.tries),
@@ -198,16 +201,15 @@ class RulePath(VotingModel):
         )
         return self._family_of(path, kept, data, task)
 
-    def _everything(self, data: Any) -> Candidates:
+    def _everything(self, data: Any, source: Source) -> Candidates:
         """All there is to choose from: the nodes of the model's trees, or the rules of a model of rules."""
         least = self.min_samples
-        if isinstance(self.estimator_, RuleModel):
-            return rule_candidates(self.estimator_.rules_, data.X, data.weight, min_samples=least)
-        ensemble = self.__dict__.pop("_ensemble")  # read once, and needed no more
-        names = check_model_fits(ensemble, data.X, self._names())
+        if source.trees is None:
+            return rule_candidates(source.model.rules_, data.X, data.weight, min_samples=least)
+        names = check_model_fits(source.trees, data.X, self._names())
         depth = self.max_depth or usual_depth(data.X.shape[0] if data.weight is None else data.weight.sum())
         return node_candidates(
-            ensemble, data.X, data.weight, names, max_depth=depth, min_samples=least, n_jobs=self.n_jobs
+            source.trees, data.X, data.weight, names, max_depth=depth, min_samples=least, n_jobs=self.n_jobs
         )
 
     def _shrinkage(self, candidates: Candidates) -> float:

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from rulecover.estimators.base import RuleModel, VotingModel
 from rulecover.estimators.centred import CentredRegressor, without_centre
 from rulecover.estimators.checks import chosen, real_number, sample_weights
+from rulecover.estimators.prepare import Prepared
 from rulecover.exceptions import UnreadableModelError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.numbers.samples import NumberSamples, far_centre
-from rulecover.typing import Array, Floats, Ints
+from rulecover.typing import Array, Floats
 from rulecover.voting.fallback import NUMERIC_FALLBACKS, Fallback
 from rulecover.voting.numbers import mean_votes
 from rulecover.voting.vote import Vote
@@ -27,15 +28,13 @@ class NumberModel(RegressorMixin, RuleModel):
 
     _classifier: ClassVar[str]
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[NumberSamples, Ints]:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         shape: tuple[int, ...] = np.shape(y) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
         if len(shape) == 2 and shape[1] > 1:
             raise ValueError(
                 f"y has {shape[1]} columns, but a rule predicts one number; train one model for each column."
             )
-        data, rows = super()._training_data(X, y, sample_weight)
-        assert isinstance(data, NumberSamples)
-        return data, rows
+        return super()._prepare(X, y, sample_weight)
 
     def _check_target(self, y: Array) -> Array:
         if np.asarray(y).dtype.kind in "mM":

@@ -18,6 +18,7 @@ from rulecover.estimators.base import VotingModel
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.estimators.door import rows_of
+from rulecover.estimators.prepare import Source
 from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.pool import RulePool
 from rulecover.progress import tracked
@@ -96,7 +97,7 @@ class RuleBoosting(VotingModel):
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         again = self.warm_start and hasattr(self, "_run")
         if not again:
-            data, _ = self._training_data(X, y, sample_weight)
+            data = self._prepare(X, y, sample_weight).samples
             self._run = self._start(*self._held_out(data))
         run, self._run.generation.deadline = self._run, deadline
         try:
@@ -152,8 +153,8 @@ class RuleBoosting(VotingModel):
             )
         return source
 
-    def _made_of(self, given: Any) -> tuple[None, None]:
-        return None, None  # the trees of all calls are grown on the same numbers
+    def _read(self, given: Any) -> Source:
+        return Source(self.estimator_)  # the trees of all calls are grown on the same numbers
 
     def _columns_in_use(self) -> Ints:
         return self.pool_.clauses.columns

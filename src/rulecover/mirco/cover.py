@@ -1,0 +1,82 @@
+"""Algorithm 1 of the paper: a few rules that cover every sample, and vote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rulecover.pool import RulePool
+from rulecover.rules.ruleset import RuleSet
+from rulecover.setcover import Certificate, Cover, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
+from rulecover.targets.samples import Samples
+from rulecover.typing import Ints
+from rulecover.voting.vote import Vote
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """The steps of Algorithm 1 that may be done in several ways, each a function of its own.
+
+    Parameters
+    ----------
+    solver
+        From the samples to be covered to what chooses the cover.
+    vote
+        How the chosen rules vote.
+    demand
+        How many rules must cover each sample; one by default.
+    max_rules
+        A hard limit on their number.
+    shorten
+        From chosen rules and samples to a pool of shorter rules, among which to choose again.
+    fit
+        The votes, fitted to the samples.
+    weigh_votes
+        Whether the votes of a rule are multiplied by what its model gives to it.
+    """
+
+    solver: Callable[[Samples], CoverSolver]
+    vote: Callable[[RuleSet], Vote]
+    demand: Ints | None = None
+    max_rules: int | None = None
+    shorten: Callable[[RuleSet, Samples], RulePool] | None = None
+    fit: Callable[[Vote, Samples], Vote] | None = None
+    weigh_votes: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class RuleCover:
+    """The chosen rules and how they vote, what is proved of the choice, and the samples covered too seldom."""
+
+    vote: Vote
+    certificate: Certificate
+    uncovered: Ints
+
+
+def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> RuleCover:
+    """The rules of a cheapest cover out of the pool (model (1)), with their votes (eq. (2))."""
+    pool, covered, left_out = pool.coverable()
+    demand = 1 if recipe.demand is None else recipe.demand[covered]
+    coverable = samples.among(covered) if len(left_out) else samples
+    choose = recipe.solver(coverable)
+    if recipe.shorten is not None:
+        first = choose(pool.problem(demand), max_rules=None)
+        pool = recipe.shorten(pool.written(first.rules), coverable)
+    problem = pool.problem(demand)
+    cover = choose(problem, max_rules=recipe.max_rules)
+    if not isinstance(choose, (Greedy, Search, Exact)):  # ours have counted already
+        verify(problem, cover)
+    vote = recipe.vote(pool.written(cover.rules).shown_for(samples.X))
+    if recipe.weigh_votes and pool.strength is not None:
+        vote = vote.times(pool.strength[cover.rules])
+    if recipe.fit is not None:
+        vote = recipe.fit(vote, samples)
+    certificate = replace(cover.certificate.without_proof(), n_left_out=len(left_out))
+    return RuleCover(vote, certificate, np.sort(np.concatenate([covered[_short(problem, cover)], left_out])))
+
+
+def _short(problem: CoveringProblem, cover: Cover) -> Ints:
+    """The samples that a rule limit leaves covered less often than demanded."""
+    return problem.shortfall(cover.rules) if cover.certificate.n_uncovered else np.zeros(0, dtype=np.intp)
