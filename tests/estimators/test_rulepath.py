@@ -231,7 +231,7 @@ def test_the_views_show_every_vote_and_escape_names(cancer: tuple[pd.DataFrame, 
     assert text.splitlines()[0].split() == ["rule", "samples", "benign", "malignant", "if"]
     assert "by default" in text.splitlines()[1]
     assert len(text.splitlines()) == 8
-    assert frame.loc[-1, "votes_benign"] == pytest.approx(path.vote_.default[0])
+    assert frame.loc[-1, "votes_benign"] == pytest.approx(path.vote_.base[0])
     assert frame["samples"].iloc[1:].tolist() == path.apply(X).sum(axis=0).tolist()
     assert "&lt;b&gt;" in path.vote_._repr_html_() and "<b>worst" not in path.vote_._repr_html_()
     assert "purity" in str(path.rules_)
@@ -264,7 +264,7 @@ def test_the_plot_draws_the_path_on_the_axes_it_is_given(path: RulePathClassifie
         "source model, cross-validated",
         f"{path.n_rules_} {'rule' if path.n_rules_ == 1 else 'rules'} taken",
     ]
-    assert axes.lines[1].get_ydata() == pytest.approx(path.path_["cv_score"])
+    assert axes.lines[1].get_ydata() == pytest.approx(path.path_["cv_score"].iloc[1:])
     assert axes.get_xlabel() == "rules"
 
 
@@ -570,7 +570,7 @@ def test_a_rule_to_be_kept_covers_the_categories_that_it_names() -> None:
     for text, held in (("col in {g}", X["col"] == "g"), ("col not in {g, r}", X["col"] == "b")):
         path = kept(text)
         assert (path.apply(X).toarray()[:, 0] == held).all()
-        assert path.vote_.samples[0] == held.sum()
+        assert path.vote_.support[0] == held.sum()
     with pytest.raises(MismatchedDataError, match="category 'pink' of column 'col', which the model does not know"):
         kept("col in {pink}")
 
@@ -587,7 +587,7 @@ def test_a_path_knows_where_zero_is_missing() -> None:
 
     for tries in (0, 5):
         path = RulePathClassifier(booster, max_rules=6, choose="last", tries=tries, cv=2, random_state=0).fit(X, y)
-        assert path.vote_.samples.tolist() == path.apply(X).sum(axis=0).tolist()
+        assert path.vote_.support.tolist() == path.apply(X).sum(axis=0).tolist()
         assert path.rules_.columns.zero_missing == (0, 1)
 
 
