@@ -456,11 +456,11 @@ def test_an_lp_engine_that_fails_is_named_with_the_call_and_the_pool_is_kept(mon
     X, y = data(13)
     solve, calls = Master.solve, []
 
-    def failing(self):
+    def failing(self, **limits):
         calls.append(1)
         if len(calls) == 3:
             raise SolverError("the covering LP ended as 'Unknown'.")
-        return solve(self)
+        return solve(self, **limits)
 
     monkeypatch.setattr(Master, "solve", failing)
     model = boosted()
