@@ -249,7 +249,7 @@ def test_what_a_booster_gives_to_its_leaves_comes_into_cost_and_mean(name: str) 
 
     voted = explain(model, X, y, estimator_weights="vote", **paper)
     assert voted.rules_ == plainly.rules_
-    says = voted.vote_.votes[:, 0]
+    says = voted.vote_.votes[:, 1]
     assert np.ptp(says) > 0 and np.isin(np.round(says, 9), np.round(strength, 9)).all()
     met = voted.apply(X).toarray() * says
     np.testing.assert_allclose(voted.predict(X), met @ voted.rules_.evidence.mean / met.sum(axis=1))
