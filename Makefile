@@ -10,7 +10,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-oldest test-system fuzz lint bench table-s2 table-covers table-rcboost table-frontier clean
+.PHONY: demo test test-oldest test-system fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -43,6 +43,9 @@ table-s2: $(VENV)/study  ## Table S.2 of the paper: make table-s2 DATA=folder
 
 table-covers: $(VENV)/core  ## greedy, search and exact over the data sets: make table-covers DATA=folder
 	$(BIN)/python experiments/covers.py --data $(DATA)
+
+table-orlib: $(VENV)/core  ## the same over set covering problems of OR-Library, next to HiGHS: make table-orlib DATA=folder
+	$(BIN)/python experiments/orlib.py --data $(DATA)
 
 table-rcboost: $(VENV)/study  ## Table S.3 of the paper: make table-rcboost DATA=folder
 	$(BIN)/rulecover study rcboost --data $(DATA) --out $(OUT) --resume

@@ -12,6 +12,9 @@ import scipy.sparse
 
 from rulecover.typing import Array, Bools, Floats, Ints, UInts
 
+#: More rules than this, given one by one, are kept as one sparse block: a dense one each would be slow.
+MANY_MASKS = 64
+
 
 def smallest_uint(largest: int) -> type[np.unsignedinteger[Any]]:
     """The narrowest unsigned type that holds `largest`: one or two bytes a sample in nearly every tree."""
@@ -35,8 +38,20 @@ def addable(values: Floats, times: Floats | float = 1.0) -> Floats:
     return np.asarray(np.where((rounded == 0) & (values != 0), np.copysign(unit, values), rounded))
 
 
+class _Placed:
+    """Rules with their places among all rules."""
+
+    rules: Ints
+
+    @cached_property
+    def where(self) -> slice | Ints:
+        """The places of the block's rules, as a slice if they follow each other: no copies in sums over blocks."""
+        first, size = int(self.rules[0]) if len(self.rules) else 0, len(self.rules)
+        return slice(first, first + size) if (np.diff(self.rules) == 1).all() else self.rules
+
+
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(_Placed):
     """Rules of which no two cover the same sample: the leaves of one tree, or one rule made by hand.
 
     Parameters
@@ -50,16 +65,15 @@ class Block:
     ids: UInts
     rules: Ints
 
+    @property
+    def overlap(self) -> int:
+        """At most this many of the rules cover one sample."""
+        return 1
+
     @cached_property
     def whole(self) -> bool:
         """Whether the block covers every sample, as a tree does."""
         return bool(self.ids.min(initial=np.iinfo(self.ids.dtype).max) > 0)
-
-    @cached_property
-    def where(self) -> slice | Ints:
-        """The places of the block's rules, as a slice if they follow each other: no copies in sums over blocks."""
-        first, size = int(self.rules[0]) if len(self.rules) else 0, len(self.rules)
-        return slice(first, first + size) if (np.diff(self.rules) == 1).all() else self.rules
 
     def lookup(self, values: Array) -> Array:
         """Per sample the value of the rule that covers it, 0 where none does."""
@@ -71,15 +85,123 @@ class Block:
         ids = self.ids if among is None else self.ids[among]
         return np.bincount(ids, weights=values, minlength=len(self.rules) + 1)[1:]
 
+    def degrees(self) -> Array:
+        """How many of the rules cover each sample."""
+        covered: Array = self.ids != 0
+        return covered
+
+    def samples_of(self, number: int) -> Ints:
+        return np.flatnonzero(self.ids == number)
+
+    def by_rule(self, samples: Ints) -> tuple[Ints, Ints]:
+        """These samples sorted by rule, and where those of each number (0 for none) begin; more are no harm."""
+        ids = self.ids[samples]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(ids, minlength=len(self.rules) + 1))])
+        return samples[np.argsort(ids, kind="stable")], starts
+
+    def take(self, kept: Ints, rules: Ints) -> Block:
+        """Those of the rules at the places `kept` in the block, now at the places `rules` among all."""
+        number = np.zeros(len(self.rules) + 1, dtype=smallest_uint(kept.size))
+        number[kept + 1] = np.arange(1, kept.size + 1)
+        return Block(number[self.ids], rules)
+
+    def among(self, samples: Ints | Bools) -> Block:
+        return Block(self.ids[samples], self.rules)
+
+    def moved(self, by: int) -> Block:
+        """The same rules, further back among all."""
+        return Block(self.ids, self.rules + by)
+
+    def alike(self, others: Ints) -> Bools:
+        """Whether each sample is covered as the other one is."""
+        same: Bools = self.ids == self.ids[others]
+        return same
+
+    def entries(self) -> tuple[Ints, Ints]:
+        """The (sample, rule) pairs."""
+        covered = np.flatnonzero(self.ids)
+        return covered, self.rules[self.ids[covered].astype(np.intp) - 1]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseBlock(_Placed):
+    """Rules that overlap as they like, kept as the list of the samples of each: the same verbs as a `Block`.
+
+    Parameters
+    ----------
+    matrix
+        Samples by rules of the block, booleans, all of them true; rows sorted within each column.
+    rules
+        The place of each of the block's rules among all rules.
+    """
+
+    matrix: scipy.sparse.csc_array
+    rules: Ints
+
+    @property
+    def overlap(self) -> int:
+        return len(self.rules)
+
+    @property
+    def whole(self) -> bool:
+        return False
+
+    @cached_property
+    def _by_sample(self) -> scipy.sparse.csr_array:
+        return self.matrix.tocsr()
+
+    def lookup(self, values: Array) -> Array:
+        """Per sample the sum of the values of the rules that cover it."""
+        out: Array = self._by_sample @ values[self.where]
+        return out
+
+    def sums(self, values: Floats | None = None, among: Ints | None = None) -> Array:
+        if among is None:
+            return np.diff(self.matrix.indptr) if values is None else self.matrix.T @ values
+        some = self._by_sample[among]
+        weights = None if values is None else np.repeat(values, np.diff(some.indptr))
+        return np.bincount(some.indices, weights=weights, minlength=len(self.rules))
+
+    def degrees(self) -> Array:
+        return np.diff(self._by_sample.indptr)
+
+    def samples_of(self, number: int) -> Ints:
+        first, last = self.matrix.indptr[number - 1 : number + 1]
+        samples: Ints = self.matrix.indices[first:last].astype(np.intp)
+        return samples
+
+    def by_rule(self, samples: Ints) -> tuple[Ints, Ints]:
+        return self.matrix.indices, np.concatenate([[0], self.matrix.indptr])
+
+    def take(self, kept: Ints, rules: Ints) -> SparseBlock:
+        return SparseBlock(self.matrix[:, kept], rules)
+
+    def among(self, samples: Ints | Bools) -> SparseBlock:
+        matrix = self._by_sample[samples].tocsc()
+        matrix.sort_indices()
+        return SparseBlock(matrix, self.rules)
+
+    def moved(self, by: int) -> SparseBlock:
+        return SparseBlock(self.matrix, self.rules + by)
+
+    def alike(self, others: Ints, samples: Ints | None = None) -> Bools:
+        """Whether each sample (of `samples`) is covered as the other one is."""
+        ours = self._by_sample if samples is None else self._by_sample[samples]
+        differs = scipy.sparse.csr_array(ours != self._by_sample[others])
+        return np.asarray(differs.sum(axis=1) == 0)
+
+    def entries(self) -> tuple[Ints, Ints]:
+        return self.matrix.indices.astype(np.intp), np.repeat(self.rules, np.diff(self.matrix.indptr))
+
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """The 0/1 matrix of samples by rules, kept as one small integer a sample and block.
+    """The 0/1 matrix of samples by rules: one small integer per sample and tree, and lists for rules of no tree.
 
     Parameters
     ----------
     blocks
-        Sets of rules that do not overlap; together they hold every rule once.
+        Sets of rules that do not overlap, or sparse ones of rules that do; together they hold every rule once.
     n_samples, n_rules
         The shape of the matrix.
 
@@ -92,7 +214,7 @@ class Coverage:
     array([0.5, 2.5, 2. ])
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block | SparseBlock, ...]
     n_samples: int
     n_rules: int
 
@@ -109,7 +231,24 @@ class Coverage:
     def of_masks(cls, masks: Any) -> Coverage:
         """The coverage of rules given one by one, each as a mask over the samples (rules x samples)."""
         masks = np.asarray(masks, dtype=bool)
+        if len(masks) > MANY_MASKS:
+            return cls.of_sparse(scipy.sparse.csc_array(masks.T))
         return cls.of_ids(masks.astype(np.uint8), [1] * len(masks), masks.shape[1])
+
+    @classmethod
+    def of_sparse(cls, matrix: Any) -> Coverage:
+        """The coverage of rules given as a sparse matrix of samples by rules; whatever is not 0 is covered."""
+        matrix = scipy.sparse.csc_array(matrix)
+        matrix.sum_duplicates()
+        matrix = matrix.astype(bool)
+        matrix.eliminate_zeros()
+        n_samples, n_rules = matrix.shape
+        return cls((SparseBlock(matrix, np.arange(n_rules)),), n_samples, n_rules)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether some rules come from no tree."""
+        return any(isinstance(block, SparseBlock) for block in self.blocks)
 
     def per_rule(self, values: Floats) -> Floats:
         """Σ values[i] over the samples i in I(j), for every rule j."""
@@ -139,7 +278,7 @@ class Coverage:
         out = np.full(self.n_samples, sum(block.whole for block in self.blocks), dtype=np.intp)
         for block in self.blocks:
             if not block.whole:
-                out += block.ids != 0
+                out += block.degrees()
         return out
 
     def missed(self) -> Ints:
@@ -148,9 +287,10 @@ class Coverage:
 
     def times_covered(self, rules: Ints) -> Ints:
         """How many of these rules cover each sample."""
-        chosen = np.zeros(self.n_rules, dtype=np.uint16)
+        chosen = np.zeros(self.n_rules, dtype=smallest_uint(max(256, len(rules))))
         chosen[rules] = 1
-        out = np.zeros(self.n_samples, dtype=smallest_uint(len(self.blocks)))
+        most = sum(block.overlap for block in self.blocks)
+        out = np.zeros(self.n_samples, dtype=smallest_uint(min(most, len(rules))))
         for block in self.blocks:
             if chosen[block.where].any():
                 out += block.lookup(chosen).astype(out.dtype, copy=False)
@@ -173,7 +313,7 @@ class Coverage:
     def samples_of(self, rule: int) -> Ints:
         """I(j): the samples that a rule covers."""
         block, number = self.home(rule)
-        return np.flatnonzero(self.blocks[block].ids == number)
+        return self.blocks[block].samples_of(number)
 
     def take(self, rules: Ints) -> Coverage:
         """The coverage of some of the rules, in the order given."""
@@ -185,29 +325,26 @@ class Coverage:
             kept = np.flatnonzero(place[block.rules] >= 0)
             if not kept.size:
                 continue
-            number = np.zeros(len(block.rules) + 1, dtype=smallest_uint(kept.size))
-            number[kept + 1] = np.arange(1, kept.size + 1)
-            blocks.append(Block(number[block.ids], place[block.rules[kept]]))
+            blocks.append(block.take(kept, place[block.rules[kept]]))
         return Coverage(tuple(blocks), self.n_samples, len(rules))
 
     def join(self, other: Coverage) -> Coverage:
         """The coverage of these rules followed by those of `other`, on the same samples."""
-        moved = tuple(Block(block.ids, block.rules + self.n_rules) for block in other.blocks)
+        moved = tuple(block.moved(self.n_rules) for block in other.blocks)
         return Coverage(self.blocks + moved, self.n_samples, self.n_rules + other.n_rules)
 
     def among(self, samples: Ints | Bools) -> Coverage:
         """The coverage of some of the samples by the same rules."""
-        blocks = tuple(Block(block.ids[samples], block.rules) for block in self.blocks)
-        n_samples = len(blocks[0].ids) if blocks else len(np.arange(self.n_samples)[samples])
-        return Coverage(blocks, n_samples, self.n_rules)
+        blocks = tuple(block.among(samples) for block in self.blocks)
+        return Coverage(blocks, len(np.arange(self.n_samples)[samples]), self.n_rules)
 
     def to_sparse(self) -> scipy.sparse.csc_array:
         """The matrix of samples by rules as a sparse array of booleans, rows sorted within each column."""
         rows, columns = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
         for block in self.blocks:
-            covered = np.flatnonzero(block.ids)
-            rows.append(covered)
-            columns.append(block.rules[block.ids[covered].astype(np.intp) - 1])
+            row, column = block.entries()
+            rows.append(row)
+            columns.append(column)
         row, column = np.concatenate(rows), np.concatenate(columns)
         matrix = scipy.sparse.csc_array(
             (np.ones(len(row), dtype=bool), (row, column)), shape=(self.n_samples, self.n_rules)

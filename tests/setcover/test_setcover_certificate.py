@@ -11,6 +11,7 @@ from strategies import random_problem
 from rulecover.coverage import Coverage
 from rulecover.exceptions import InvalidCertificateError
 from rulecover.setcover import Branch, Certificate, Cover, CoveringProblem, Exact, Greedy, Search, Status, verify
+from rulecover.setcover.certificate import certified
 
 
 @pytest.fixture
@@ -97,3 +98,38 @@ def test_a_bound_without_proof_is_taken_from_branch_and_bound_alone():
     dear = Certificate(2.0, 2.0, "LP", Status.OPTIMAL, 2, 0.0)
     with pytest.raises(InvalidCertificateError, match="without a proof"):
         verify(problem, Cover(np.array([1, 2]), dear))
+
+
+def test_a_bound_above_the_objective_is_cut_to_it(problem):
+    said = certified(
+        problem, np.array([0, 1]), Status.FEASIBLE, source="branch and bound", seconds=0.0, bound=2.25 + 1e-9
+    ).certificate
+    assert (said.objective, said.bound, said.gap, said.status) == (2.25, 2.25, 0.0, Status.OPTIMAL)
+
+
+def test_a_bound_below_the_objective_stays(problem):
+    said = certified(problem, np.array([0, 1]), Status.FEASIBLE, source="branch and bound", seconds=0.0, bound=2.0)
+    assert (said.bound, said.status) == (2.0, Status.FEASIBLE)
+
+
+def test_the_bound_of_a_limited_cover_may_exceed_its_objective(problem):
+    said = certified(
+        problem, np.array([0]), Status.FEASIBLE, source="branch and bound", seconds=0.0, bound=2.25, max_rules=1
+    )
+    assert (said.objective, said.bound, said.status) == (1.0, 2.25, Status.LIMITED)
+
+
+@pytest.mark.parametrize(("bound", "status"), [(2.25 * (1 - 9e-7), "optimal"), (2.25 * (1 - 2e-6), "feasible")])
+def test_optimal_is_within_a_relative_millionth_and_says_so(problem, bound, status):
+    cover = certified(problem, np.array([0, 1]), Status.FEASIBLE, source="branch and bound", seconds=0.0, bound=bound)
+    assert cover.status == status
+    assert ("optimal (within a relative 1e-06)" in str(cover.certificate)) == (status == "optimal")
+
+
+def test_bounds_are_rounded_up_where_costs_are_whole_numbers():
+    triangle = CoveringProblem(Coverage.of_masks([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), cost=[1, 1, 1])
+    cover = Greedy(bound="lp")(triangle)
+    assert (cover.bound, cover.status) == (2.0, Status.OPTIMAL)
+    verify(triangle, cover)
+    with pytest.raises(InvalidCertificateError, match="the proof gives a bound"):
+        verify(triangle, Cover(cover.rules, replace(cover.certificate, proof=(Branch(np.full(3, 0.3)),))))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from strategies import brute_force, covering_problems, random_coverage, random_problem
 
+import rulecover.setcover.dominance as dominance_module
 import rulecover.setcover.reduce as reduce_module
 from rulecover.coverage import Coverage
 from rulecover.setcover import CoveringProblem
@@ -84,8 +85,8 @@ def test_too_large_a_table_is_left_alone(monkeypatch):
 
 
 def test_small_parts_and_a_deadline_change_nothing_but_the_size(monkeypatch):
-    monkeypatch.setattr(reduce_module, "PAIRS_AT_A_TIME", 7)
-    monkeypatch.setattr(reduce_module, "SINGLE_STEPS", 1)
+    monkeypatch.setattr(dominance_module, "PAIRS_AT_A_TIME", 7)
+    monkeypatch.setattr(dominance_module, "SINGLE_STEPS", 1)
     for seed in range(200):
         problem = random_problem(np.random.default_rng(seed), max_samples=30, max_rules=8)
         assert optimum_of(reduced(problem)) == pytest.approx(brute_force(problem))

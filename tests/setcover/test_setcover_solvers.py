@@ -10,8 +10,9 @@ import time
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from strategies import brute_force, covering_problems, dense, fewest_rules, random_coverage, random_problem
@@ -20,6 +21,8 @@ from rulecover.coverage import Coverage, smallest_uint
 from rulecover.setcover import CoveringProblem, CoverSolver, Exact, Greedy, Search, Status, lp_bound, verify
 from rulecover.setcover.bounds import bound_of, fitted_bound
 from rulecover.setcover.greedy import greedy_picks, in_greedy_order
+from rulecover.setcover.lagrangian import Refinement
+from rulecover.setcover.local import Core, LocalSearch
 from rulecover.setcover.reduce import reduced
 
 TINY = 1e-6
@@ -184,3 +187,142 @@ def test_bad_settings_raise_with_name_and_value(solver, settings):
     (name, value), = settings.items()  # fmt: skip
     with pytest.raises(ValueError, match=f"{name} is {value!r}; give a"):
         solver(**settings)
+
+
+def as_sparse(problem: CoveringProblem) -> CoveringProblem:
+    """The same problem without blocks."""
+    return CoveringProblem.from_sparse(problem.coverage.to_sparse(), problem.cost, problem.demand, problem.weight)
+
+
+@pytest.mark.parametrize("solve", SOLVERS, ids=repr)
+@settings(max_examples=60, deadline=None)
+@given(problem=covering_problems(max_samples=14, max_rules=10))
+def test_sparse_rules_have_the_cover_that_blocks_have(solve, problem):
+    sparse = as_sparse(problem)
+    cover, expected = solve(sparse), solve(problem)
+    verify(sparse, cover)
+    assert cover.rules.tolist() == expected.rules.tolist()
+    assert (cover.bound, cover.status) == (pytest.approx(expected.bound, abs=TINY), expected.status)
+    assert cover.objective >= brute_force(problem) - TINY
+
+
+@pytest.mark.parametrize("solve", [Greedy(), Search(effort=0.1), Exact(effort=0.1)], ids=repr)
+def test_sparse_rules_have_the_cover_that_blocks_have_on_larger_problems(solve):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        weight = 0.5 + rng.random(80) if seed % 2 else None
+        problem = CoveringProblem(random_coverage(rng, 80, 100), 1 + rng.random(100), 1 + seed % 3, weight)
+        assert solve(as_sparse(problem)).rules.tolist() == solve(problem).rules.tolist()
+
+
+def test_blocks_and_sparse_rules_go_together():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        whole = random_problem(rng, max_rules=10)
+        part = int(rng.integers(0, whole.n_rules + 1))
+        trees, others = (whole.coverage.take(np.arange(*ends)) for ends in ((0, part), (part, whole.n_rules)))
+        mixed = trees.join(Coverage.of_sparse(others.to_sparse()))
+        problem = CoveringProblem(mixed, whole.cost, whole.demand)
+        assert (mixed.to_sparse() != whole.coverage.to_sparse()).nnz == 0
+        assert Greedy()(problem).rules.tolist() == Greedy()(whole).rules.tolist()
+        assert Exact(effort=0.01)(problem).objective == pytest.approx(brute_force(whole), abs=TINY)
+
+
+def whole_problem(seed: int, n_rows: int = 150, n_rules: int = 600) -> CoveringProblem:
+    """A random problem of whole costs, of no tree."""
+    rng = np.random.default_rng(seed)
+    row = np.concatenate([np.arange(n_rows), rng.integers(0, n_rows, 4 * n_rules)])
+    rule = rng.integers(0, n_rules, len(row))
+    matrix = scipy.sparse.coo_array((np.ones(len(row)), (row, rule)), shape=(n_rows, n_rules))
+    return CoveringProblem.from_sparse(matrix, rng.integers(1, 100, n_rules))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exact_is_as_good_as_scipys_mip_and_search_is_near_on_whole_costs(seed):
+    problem = whole_problem(seed)
+    constraint = LinearConstraint(problem.coverage.to_sparse().astype(float), lb=1.0)
+    best = milp(problem.cost, constraints=constraint, integrality=1, bounds=Bounds(0, 1)).fun
+    exact, search = Exact(effort=0.2)(problem), Search(effort=0.3)(problem)
+    assert exact.status == Status.OPTIMAL
+    assert exact.objective == exact.bound == pytest.approx(best)
+    assert best - TINY <= search.objective <= 1.02 * best
+    assert search.bound == round(search.bound)
+    verify(problem, exact)
+    verify(problem, search)
+
+
+def test_a_search_takes_whole_shares_of_the_lp_at_once():
+    rng = np.random.default_rng(0)
+    first = np.concatenate([np.arange(400), rng.integers(0, 400, 2600)])
+    row = np.arange(400)[:, None]
+    matrix = (first <= row) & (row <= first + rng.integers(0, 9, 3000))  # intervals: the LP has whole shares
+    problem = CoveringProblem.from_sparse(scipy.sparse.csr_array(matrix), rng.integers(1, 30, 3000))
+    cover = Search(effort=1e-3)(problem)
+    assert cover.status == Status.OPTIMAL
+    verify(problem, cover)
+
+
+def test_equal_seeds_give_equal_covers_by_refinement():
+    problem = whole_problem(0)
+    solve = Search(effort=0.2, random_state=3)
+    assert solve(problem).rules.tolist() == solve(problem).rules.tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_refinement_finds_better_covers_and_counts_them_right(seed):
+    problem = whole_problem(seed)
+    left = reduced(problem)
+    duals = lp_bound(problem).duals[left.samples]
+    core = Core(left.matrix, left.cost, left.demand, duals)
+    start = left.places(Greedy("strong")(problem).rules).tolist()
+    search = LocalSearch(core, start, seed, None)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        Refinement(search, goal=0.0).run(10)
+    assert (core.matrix[:, search.best].sum(axis=1) >= core.demand).all()
+    assert search.best_cost == core.total(search.best) < core.total(start)
+
+
+@pytest.mark.parametrize(
+    "solve", [Greedy(bound="lp", time_limit=1.0), Search(1000, time_limit=1.0), Exact(1.0)], ids=repr
+)
+def test_the_time_limit_holds_for_many_rules_of_no_tree(solve):
+    problem = whole_problem(0, n_rows=500, n_rules=30_000)
+    begin = time.perf_counter()
+    cover = solve(problem)
+    assert time.perf_counter() - begin < 2.5  # a busy machine may take a little more than the second
+    verify(problem, cover)
+
+
+def test_greedy_on_sparse_rules_touches_what_is_left_only():
+    problem = whole_problem(0, n_rows=500, n_rules=60_000)
+    begin = time.process_time()
+    Greedy()(problem)
+    assert time.process_time() - begin < 5.0  # a tenth of a second on a quiet machine, 40 with a block per rule
+
+
+MATRIX = scipy.sparse.csr_array(np.array([[1, 0, 1], [1, 1, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("matrix", "cost", "message"),
+    [
+        (MATRIX, [1.0, 2.0], r"cost has shape \(2,\), but there are 3 rules"),
+        (MATRIX, [1.0, np.nan, 1.0], "rule 1 costs nan; costs must be positive"),
+        (MATRIX, [1.0, 1.0, -2.0], "rule 2 costs -2.0; costs must be positive"),
+        (2 * MATRIX, [1.0, 1.0, 1.0], "the entry of row 0 and rule 0 is 2; entries must be 0 or 1"),
+        (0.5 * MATRIX, [1.0, 1.0, 1.0], "row 0 and rule 0 is 0.5"),
+        (scipy.sparse.csr_array([[1, 0], [0, 0]]), [1.0, 1.0], "1 samples are covered by no rule, .* sample 1"),
+        (np.eye(2), [1.0, 1.0], r"matrix is a ndarray of shape \(2, 2\); give a two-dimensional SciPy sparse array"),
+        ([[1, 0]], [1.0, 1.0], "matrix is a list; give a two-dimensional SciPy sparse array"),
+    ],
+)  # fmt: skip
+def test_bad_sparse_problems_are_refused_with_what_is_wrong(matrix, cost, message):
+    with pytest.raises(ValueError, match=message):
+        CoveringProblem.from_sparse(matrix, cost)
+
+
+def test_stored_zeros_cover_nothing_and_repeated_entries_are_one():
+    matrix = scipy.sparse.coo_array(([1, 1, 0, 1], ([0, 0, 0, 1], [0, 0, 1, 1])), shape=(2, 2))
+    problem = CoveringProblem.from_sparse(matrix, [1.0, 1.0])
+    assert problem.coverage.sizes.tolist() == [1, 1]
+    assert Greedy()(problem).rules.tolist() == [0, 1]

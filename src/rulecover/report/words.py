@@ -114,7 +114,7 @@ def certificate_in_words(certificate: Certificate) -> list[str]:
 
 _STATUS = {
     "optimal": "Optimal: {these} {cover} every training row at a total cost of {cost}, and it is proved that no other "
-    "choice costs less.",
+    "choice costs less (by more than a millionth).",
     "feasible": "Every training row is covered by {these}, at a total cost of {cost}.",
     "time limit": "The time was up. The best choice found is {these}: every training row is covered, at a total cost "
     "of {cost}.",

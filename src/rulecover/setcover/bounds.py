@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse
 
-from rulecover.setcover.certificate import TOLERANCE
 from rulecover.setcover.greedy import Remaining, dual_fitting, greedy_picks
 from rulecover.setcover.local import core_columns
-from rulecover.setcover.problem import Branch, CoveringProblem
+from rulecover.setcover.problem import TOLERANCE, Branch, CoveringProblem
 from rulecover.setcover.reduce import Reduced, reduced
 from rulecover.typing import Floats, Ints
 
 #: Rules with a reduced cost below this are missing in the LP.
 MISSING = -1e-8
+#: A share in the LP that is not taken for zero.
+SHARE = 1e-9
 #: Rules that the LP begins with: for each sample, and in all.
 RULES_PER_SAMPLE, RULES_AT_FIRST = 5, 1000
 #: Rules that enter the LP at a time.
 ENTER_AT_A_TIME = 2000
+
+#: Rules are counted where none costs more than this many times the cheapest: elsewhere a count says little of the cost,
+#: and its LP can take a hundred times as long.
+COUNTABLE = 4.0
 
 #: So many entries of the matrix are handed to the LP in a second; where that alone would take too long, none are.
 ENTRIES_A_SECOND = 2_000_000
@@ -45,6 +50,8 @@ class Bound:
         Prices of the samples: those of the LP, or of the greedy choice where there was no time for it.
     complete
         Whether no deadline cut it short.
+    support, shares
+        The rules with a share in the LP, and their shares; none where there was no time for it.
     """
 
     value: float
@@ -54,6 +61,8 @@ class Bound:
     min_rules: int
     duals: Floats
     complete: bool = True
+    support: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    shares: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 def fitted_bound(problem: CoveringProblem, remaining: Remaining) -> Bound:
@@ -75,7 +84,8 @@ def lp_bound(problem: CoveringProblem, *, time_limit: float | None = None, count
     time_limit
         Seconds for the LPs; none by default.
     count
-        Whether to prove a least number of rules, and to use it for the bound, with three further LPs.
+        Whether to prove a least number of rules, and to use it for the bound, with three further LPs; it is left out
+        where the costs differ by more than a factor of `COUNTABLE`, or are many and whole numbers.
 
     Examples
     --------
@@ -100,7 +110,8 @@ def bound_of(left: Reduced, fitted: Bound, *, deadline: float | None = None, cou
     best = Bound(value, "LP", (branch,), None, fitted.min_rules, branch.duals) if value > fitted.value else fitted
     if not finished:
         return replace(best, complete=False)
-    if not count:
+    best = replace(best, support=lp.rules[shares > SHARE], shares=shares[shares > SHARE])
+    if not (count and _countable(left)):
         return best
     basis = lp.basis()
     ones = np.ones(left.problem.n_rules)
@@ -112,6 +123,13 @@ def bound_of(left: Reduced, fitted: Bound, *, deadline: float | None = None, cou
         return replace(best, complete=False)
     lp.restore(basis)
     return _raised_by_count(lp, best, float(shares.sum()), deadline)
+
+
+def _countable(left: Reduced) -> bool:
+    """Whether the number of rules says something of the cost: not where whole numbers are rounded up in any case."""
+    least, most = left.cost.min(initial=np.inf), left.cost.max(initial=0.0)
+    rounded = left.problem.whole_costs and least < most and len(left.cost) > RULES_AT_FIRST
+    return bool(most <= COUNTABLE * least) and not rounded
 
 
 def _raised_by_count(lp: _WholeLP, best: Bound, n_rules: float, deadline: float | None) -> Bound:

@@ -7,11 +7,8 @@ import math
 import numpy as np
 
 from rulecover.exceptions import InvalidCertificateError
-from rulecover.setcover.problem import Branch, Certificate, Cover, CoveringProblem, Status
+from rulecover.setcover.problem import TOLERANCE, Branch, Certificate, Cover, CoveringProblem, Status
 from rulecover.typing import Ints
-
-#: Relative slack for sums of floats, and for what an LP code calls feasible.
-TOLERANCE = 1e-6
 
 #: The one source of bounds that cannot be recomputed: the word of the MIP code.
 BRANCH_AND_BOUND = "branch and bound"
@@ -42,6 +39,7 @@ def certified(
         proved = min((branch.bound(problem) for branch in proof), default=0.0)
     if bound is not None and bound > proved:
         proved, proof = bound, ()
+    proved = problem.raised(proved)
     short = len(problem.shortfall(rules))
     if short and (max_rules is None or len(rules) < max_rules):
         raise InvalidCertificateError(f"{len(rules)} rules leave {short} samples covered less often than demanded.")
@@ -92,7 +90,7 @@ def verify(problem: CoveringProblem, cover: Cover) -> Certificate:
     >>> from rulecover.setcover import CoveringProblem, Greedy, verify
     >>> problem = CoveringProblem(Coverage.of_masks([[1, 1], [0, 1]]), cost=[1.0, 1.0])
     >>> print(verify(problem, Greedy()(problem)))
-    1 rule, total cost 1.000: optimal
+    1 rule, total cost 1.000: optimal (within a relative 1e-06)
     no cover costs less than 1.000 (dual fitting): gap 0.0 %
     """
     said = cover.certificate
@@ -132,7 +130,8 @@ def _verify_bounds(problem: CoveringProblem, said: Certificate, slack: float) ->
     if not said.proof and said.bound > 0 and said.source != BRANCH_AND_BOUND:
         raise InvalidCertificateError(f"the bound {said.bound} by {said.source!r} comes without a proof.")
     _verify_branches(said.proof, _fewest(problem, said.count_proof))
-    if said.proof and (proved := min(branch.bound(problem) for branch in said.proof)) < said.bound - slack:
+    proved = problem.raised(min((branch.bound(problem) for branch in said.proof), default=said.bound))
+    if proved < said.bound - slack:
         raise InvalidCertificateError(f"the proof gives a bound of {proved}, but the certificate says {said.bound}.")
     if said.status != Status.LIMITED and said.bound > said.objective + slack:
         raise InvalidCertificateError(f"the bound {said.bound} exceeds the objective {said.objective}.")

@@ -9,21 +9,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
-from rulecover.setcover.certificate import BRANCH_AND_BOUND, TOLERANCE, certified
+from rulecover.setcover.certificate import BRANCH_AND_BOUND, certified
 from rulecover.setcover.greedy import greedy_picks, in_greedy_order
-from rulecover.setcover.problem import Branch, Cover, CoveringProblem, Status
+from rulecover.setcover.problem import TOLERANCE, Branch, Cover, CoveringProblem, Status
 from rulecover.setcover.reduce import Reduced, reduced
-from rulecover.setcover.search import MAX_LP_ENTRIES, Ended, best_of_greedy, guiding_bound, improved
+from rulecover.setcover.search import (
+    MAX_LP_ENTRIES,
+    Ended,
+    best_of_greedy,
+    guiding_bound,
+    improved,
+    rounded,
+    time_to_finish,
+)
 from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
 from rulecover.typing import Floats, Ints
 
-#: The share of the time limit after which the search makes way for the proof.
-SEARCH_SHARE = 0.5
-#: Parts of the effort, one after the other. The first is enough where little is left to prove after it; the last is
-#: for covers so far from their bound that branch and bound will hardly close the gap.
-STAGES = (0.1, 0.9, 4.0)
-#: Rules below which a problem is proved at once, and rules (at mean cost) within which a bound is near.
-SMALL, NEAR = 300, 2.0
+#: Parts of the effort, one after the other, each with the share of the time limit after which it makes way for the
+#: proof. The first is enough where little is left to prove after it; the last is for covers so far from their bound
+#: that branch and bound will hardly close the gap.
+STAGES = ((0.1, 0.3), (0.9, 0.5), (4.0, 0.85))
+#: Entries of the matrix that branch and bound must have a second for, to be worth a try.
+PROVED_PER_SECOND = 1000
+#: Rules below which a problem is proved at once (more of them where every cost is a whole number: those are easier),
+#: and rules (at mean cost) within which a bound is near.
+SMALL, SMALL_WHOLE, NEAR = 300, 1500, 2.0
 #: Fix rules by reduced cost again, as long as at least this share of them goes.
 WORTHWHILE = 0.03
 
@@ -33,8 +43,9 @@ class Exact:
     """A cover of least cost, or the best found within the time limit with a bound on any other.
 
     The problem is reduced, `Search` finds a cover, rules are ruled out by their reduced cost under LP prices, and
-    HiGHS proves the rest by branch and bound. A proof is usual in seconds for covers of up to 15 rules; beyond 20
-    rules expect a gap. Where more than `MAX_LP_ENTRIES` (sample, rule) pairs are left it does no more than `Search`.
+    HiGHS proves the rest by branch and bound; where the time is too short for that, the search goes on instead. A
+    proof is usual in seconds for covers of up to 15 rules; beyond 20 rules expect a gap. Where more than
+    `MAX_LP_ENTRIES` (sample, rule) pairs are left it does no more than `Search`.
     Ctrl-C ends it as the time limit does.
 
     Parameters
@@ -67,17 +78,17 @@ class Exact:
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         begin = time.perf_counter()
-        deadline = None if self.time_limit is None else begin + self.time_limit
         rules, remaining = best_of_greedy(problem)
+        deadline = time_to_finish(begin, self.time_limit)
         bound = fitted_bound(problem, remaining)
         proved: float | None = None
         in_time = False
         try:
             left = reduced(problem, deadline=deadline)
             bound = guiding_bound(left, bound, begin, deadline)
-            search_until = None if self.time_limit is None else begin + SEARCH_SHARE * self.time_limit
-            rules, narrowed, ended = self._searched(left, bound, rules, search_until=search_until, deadline=deadline)
-            if ended != Ended.INTERRUPT and math.fsum(problem.cost[rules]) > _met(bound):
+            rules = rounded(left, bound, rules, deadline)
+            rules, narrowed, ended = self._searched(left, bound, rules, begin=begin, deadline=deadline)
+            if ended != Ended.INTERRUPT and math.fsum(problem.cost[rules]) > _met(problem, bound):
                 rules, proved, in_time = _proved(problem, narrowed, rules, deadline)
         except KeyboardInterrupt:
             pass
@@ -97,40 +108,55 @@ class Exact:
         )
 
     def _searched(
-        self, left: Reduced, bound: Bound, rules: Ints, *, search_until: float | None, deadline: float | None
+        self, left: Reduced, bound: Bound, rules: Ints, *, begin: float, deadline: float | None
     ) -> tuple[Ints, _Narrowed | None, Ended]:
         """A cover by search, and what is left to prove: a short search first, and a long one where proof is far."""
         seed = self.random_state
-        for stage, share in enumerate(STAGES):
+        for stage, (share, of_time) in enumerate(STAGES):
+            until = None if deadline is None else begin + of_time * (deadline - begin)
             effort = share * self.effort
-            rules, ended = improved(left, bound, rules, effort=effort, random_state=seed, deadline=search_until)
+            rules, ended = improved(left, bound, rules, effort=effort, random_state=seed, deadline=until)
             cost = math.fsum(left.problem.cost[rules])
-            narrowed = _narrowed(left, bound, _cutoff(cost), deadline) if cost > _met(bound) else None
-            is_small = narrowed is None or narrowed.left.shape[1] <= SMALL
+            narrowed = None
+            if cost > _met(left.problem, bound):
+                narrowed = _narrowed(left, bound, _cutoff(left.problem, cost), deadline)
+            small = SMALL_WHOLE if left.problem.whole_costs else SMALL
+            is_small = narrowed is None or narrowed.left.shape[1] <= small
             is_near = stage == 1 and cost - bound.value <= NEAR * cost / len(rules)
-            if is_small or is_near or ended != Ended.EFFORT:
+            if is_small or is_near or ended == Ended.INTERRUPT:
                 break
             seed = None if seed is None else seed + 1
+            if narrowed is not None and _is_hopeless(narrowed, deadline):
+                rules, ended = improved(left, bound, rules, effort=math.inf, random_state=seed, deadline=deadline)
+                break
         return rules, narrowed, ended
 
 
-def _met(bound: Bound) -> float:
+def _is_hopeless(narrowed: _Narrowed, deadline: float | None) -> bool:
+    """Whether branch and bound would not get beyond its root in the time left, which the search can use better."""
+    if deadline is None:
+        return False
+    return bool(narrowed.left.matrix.nnz > PROVED_PER_SECOND * (deadline - time.perf_counter()))
+
+
+def _met(problem: CoveringProblem, bound: Bound) -> float:
     """A cover of no more than this meets the bound."""
-    return bound.value + 0.5 * TOLERANCE * max(1.0, bound.value)
+    proved = problem.raised(bound.value)
+    return proved + 0.5 * TOLERANCE * max(1.0, proved)
 
 
-def _cutoff(cost: float) -> float:
-    # A cover that is cheaper by less than this is no other: sums of floats differ by as much.
-    return cost - 0.1 * TOLERANCE * max(1.0, cost)
+def _cutoff(problem: CoveringProblem, cost: float) -> float:
+    # A cover that is cheaper by less than this is no other: sums of floats differ by as much, whole numbers by 1.
+    return cost - (0.5 if problem.whole_costs else 0.1 * TOLERANCE * max(1.0, cost))
 
 
 def _proved(
     problem: CoveringProblem, narrowed: _Narrowed | None, rules: Ints, deadline: float | None
 ) -> tuple[Ints, float, bool]:
     """The best cover at the end, a bound by branch and bound, and whether neither clock nor Ctrl-C ended it."""
-    cutoff = _cutoff(math.fsum(problem.cost[rules]))
+    cutoff = _cutoff(problem, math.fsum(problem.cost[rules]))
     if narrowed is None:
-        return rules, cutoff, True
+        return rules, problem.raised(cutoff), True
     is_late = deadline is not None and time.perf_counter() >= deadline
     if is_late or narrowed.left.matrix.nnz > MAX_LP_ENTRIES:
         return rules, 0.0, not is_late
@@ -205,10 +231,12 @@ def _branch_and_bound(
         small.demand,
         count=(narrowed.fewest - len(small.forced), np.inf),
         start=start if covers.all() else None,
+        # Whole numbers leave room for covers that are better by a whole step, and each rules out many others.
+        heuristics=problem.whole_costs,
         deadline=deadline,
     )
     if answer.columns is not None:
         found = allowed[small.lift(answer.columns)]
         if math.fsum(problem.cost[found]) < cutoff and not len(problem.shortfall(found)):
             rules = found
-    return rules, min(cutoff, answer.bound + small.forced_cost), answer.finished
+    return rules, problem.raised(min(cutoff, answer.bound + small.forced_cost)), answer.finished

@@ -66,11 +66,7 @@ class Remaining:
     def _open_samples(self, rule: int) -> Ints:
         home, number = self.problem.coverage.home(rule)
         if home not in self._sorted:
-            block = self.problem.coverage.blocks[home]
-            open_samples = np.flatnonzero(self.need)
-            ids = block.ids[open_samples]
-            starts = np.concatenate([[0], np.cumsum(np.bincount(ids, minlength=len(block.rules) + 1))])
-            self._sorted[home] = open_samples[np.argsort(ids, kind="stable")], starts
+            self._sorted[home] = self.problem.coverage.blocks[home].by_rule(np.flatnonzero(self.need))
         order, starts = self._sorted[home]
         samples = order[starts[number] : starts[number + 1]]
         return samples[self.need[samples] > 0]

@@ -212,12 +212,14 @@ def solve_mip(
     *,
     count: tuple[float, float] = (0.0, np.inf),
     start: Ints | None = None,
+    heuristics: bool = False,
     deadline: float | None = None,
 ) -> IntegerAnswer:
     """Columns of least cost that meet every demand, with a number of them within `count`, from a cover `start`.
 
-    It has one thread and no gap. At the deadline, or on Ctrl-C, it returns the best found and the bound proved so
-    far. ``finished`` without columns means that there are none.
+    It has one thread and no gap, and looks for covers by `heuristics` of its own if told so. At the deadline, or on
+    Ctrl-C, it returns the best found and the bound proved so far. ``finished`` without columns means that there are
+    none.
 
     Raises
     ------
@@ -230,7 +232,7 @@ def solve_mip(
     highs = _quiet_highs()
     _check(highs.setOptionValue("mip_rel_gap", 0.0), "mip_rel_gap")
     _check(highs.setOptionValue("mip_abs_gap", 1e-7), "mip_abs_gap")
-    for name, setting in _PROVE_ONLY.items():
+    for name, setting in () if heuristics else _PROVE_ONLY.items():
         highs.setOptionValue(name, setting)  # older releases do not know some of these, and do without
     n_rows, n_columns = matrix.shape
     by_row = matrix.tocsr()

@@ -19,6 +19,7 @@ class Core:
     """The columns that are searched, row by row and column by column."""
 
     def __init__(self, matrix: scipy.sparse.csc_array, cost: Floats, demand: Ints, duals: Floats) -> None:
+        self.matrix = matrix
         self.n_rows, self.n_columns = matrix.shape
         self.n_entries = matrix.nnz
         self.cost = np.append(cost, np.inf)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse
 
-from rulecover.coverage import Coverage
+from rulecover.coverage import Coverage, SparseBlock
 from rulecover.exceptions import SolverError, UncoveredSamplesError
 from rulecover.setcover.highs import CoveringLP
 from rulecover.typing import Bools, Floats, Ints, UInts
@@ -94,18 +94,22 @@ class Packs:
     """Coverage with several blocks in one 16-bit number a sample, so that a sum over rules takes few look-ups.
 
     A block of which v - 1 rules are in the pool has v answers to what covers a sample; the answers of blocks whose v
-    multiply to at most 2^16 are one number.
+    multiply to at most 2^16 are one number. Rules of no tree stay in their sparse blocks.
     """
 
     def __init__(self, n_samples: int) -> None:
         self._n_samples = n_samples
         self._combinations = min(_COMBINATIONS, max(256, n_samples // 4))
         self._packs: list[tuple[UInts, list[Ints]]] = []
+        self._sparse: list[SparseBlock] = []
         self._room = 0
 
     def add(self, coverage: Coverage, first: int) -> None:
         """Takes in more rules, of which the first is rule number `first`."""
         for block in coverage.blocks:
+            if isinstance(block, SparseBlock):
+                self._sparse.append(block.moved(first))
+                continue
             answers, rules = len(block.rules) + 1, block.rules + first
             if answers > self._room:
                 self._packs.append((block.ids.astype(max(block.ids.dtype, np.dtype(np.uint16))), [rules]))
@@ -127,6 +131,8 @@ class Packs:
             rows = slice(start, start + _ROWS) if among is None else among[start : start + _ROWS]
             for keys, table in looked_up:
                 sums += np.take(table, keys[rows], out=part[: len(sums)], mode="clip")  # no copy, unlike "raise"
+        for block in self._sparse:
+            out += (block if among is None else block.among(among)).lookup(values)
         return out
 
     def same(self, samples: Ints, others: Ints) -> Bools:
@@ -134,6 +140,8 @@ class Packs:
         same = np.ones(len(samples), dtype=bool)
         for keys, _ in self._packs:
             same &= keys[samples] == keys[others]
+        for block in self._sparse:
+            same &= block.alike(others, samples)
         return same
 
 

@@ -5,19 +5,26 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike
 
 from rulecover.coverage import Coverage, addable
 from rulecover.exceptions import UncoveredSamplesError
 from rulecover.typing import Floats, Ints
+
+#: Relative slack for sums of floats, and for what an LP code calls feasible; within it a cover is called optimal.
+TOLERANCE = 1e-6
 
 
 class Status(enum.StrEnum):
     """What is known of a cover."""
 
     FEASIBLE = "feasible"  #: covers every sample; how far from the best is said by the gap
-    OPTIMAL = "optimal"  #: proved: no cover is cheaper
+    OPTIMAL = "optimal"  #: proved: no cover is cheaper by more than a relative 1e-6
     TIME_LIMIT = "time limit"  #: the best cover found when the time was up
     LIMITED = "limited"  #: a limit on the number of rules leaves some samples uncovered
 
@@ -81,6 +88,44 @@ class CoveringProblem:
             # Gains are kept by subtraction; sums that are never rounded keep ties, and gains above zero.
             object.__setattr__(self, "weight", addable(weight))
 
+    @classmethod
+    def from_sparse(
+        cls, matrix: Any, cost: ArrayLike, demand: ArrayLike = 1, weight: ArrayLike | None = None
+    ) -> CoveringProblem:
+        """The problem of any 0/1 matrix, whatever its columns stand for: every solver takes it.
+
+        Parameters
+        ----------
+        matrix
+            Rows by rules, a SciPy sparse array or matrix: 1 where the rule covers the row, and no other entries.
+        cost
+            The price of each rule, positive.
+        demand, weight
+            As for the class.
+
+        Examples
+        --------
+        >>> import scipy.sparse
+        >>> from rulecover.setcover import CoveringProblem, Exact
+        >>> matrix = scipy.sparse.csr_array([[1, 0, 1], [1, 1, 0], [0, 1, 1]])
+        >>> cover = Exact()(CoveringProblem.from_sparse(matrix, cost=[1.0, 2.0, 1.5]))
+        >>> cover.rules.tolist(), cover.objective
+        ([0, 2], 2.5)
+        """
+        if not scipy.sparse.issparse(matrix) or matrix.ndim != 2:
+            shape = getattr(matrix, "shape", None)
+            raise ValueError(
+                f"matrix is a {type(matrix).__name__}{f' of shape {shape}' if shape else ''}; give a two-dimensional "
+                "SciPy sparse array of rows by rules, such as scipy.sparse.csr_array(matrix)."
+            )
+        entries = matrix.tocoo()
+        if (wrong := np.flatnonzero((entries.data != 0) & (entries.data != 1))).size:
+            row, rule = entries.row[wrong[0]], entries.col[wrong[0]]
+            raise ValueError(
+                f"the entry of row {row} and rule {rule} is {entries.data[wrong[0]]}; entries must be 0 or 1."
+            )
+        return cls(Coverage.of_sparse(matrix), cost, demand, weight)  # type: ignore[arg-type]  # converted there
+
     @property
     def n_samples(self) -> int:
         return self.coverage.n_samples
@@ -88,6 +133,17 @@ class CoveringProblem:
     @property
     def n_rules(self) -> int:
         return self.coverage.n_rules
+
+    @cached_property
+    def whole_costs(self) -> bool:
+        """Whether every cost is a whole number, so that the cost of any cover is one."""
+        return bool((self.cost % 1 == 0).all())
+
+    def raised(self, bound: float) -> float:
+        """What a bound on the cost of every cover proves: where costs are whole numbers, the next one."""
+        if not (self.whole_costs and math.isfinite(bound)):
+            return bound
+        return max(bound, float(math.ceil(bound - TOLERANCE * max(1.0, abs(bound)))))
 
     def times_covered(self, rules: Ints) -> Ints:
         """How many of these rules cover each sample, counted exactly."""
@@ -136,7 +192,7 @@ class Certificate:
         Where the bound comes from: "dual fitting" (prices of the greedy choice, scaled), "LP", "LP and count"
         (the LP on both sides of a number of rules), or "branch and bound".
     status
-        "optimal" only where it is proved.
+        "optimal" only where it is proved: objective and bound differ by no more than a relative 1e-6.
     n_rules, min_rules
         How many rules were chosen; no cover has fewer than `min_rules`.
     n_uncovered
@@ -180,7 +236,8 @@ class Certificate:
         # Rounded up it would promise too much; where it is the optimum, both are rounded alike.
         bound = self.objective if self.status == Status.OPTIMAL else math.floor(1000 * self.bound) / 1000
         few = f"; no cover has fewer than {self.min_rules} rules" if self.min_rules > 1 else ""
-        lines = [f"{self.n_rules} rule{'s' * (self.n_rules != 1)}, total cost {self.objective:.3f}: {self.status}"]
+        status = f"{self.status} (within a relative {TOLERANCE:.0e})" if self.status == Status.OPTIMAL else self.status
+        lines = [f"{self.n_rules} rule{'s' * (self.n_rules != 1)}, total cost {self.objective:.3f}: {status}"]
         if self.n_uncovered:
             lines.append(f"{self.n_uncovered} samples are covered less often than demanded (limit on the rules)")
             lines.append(f"no cover of all samples costs less than {bound:.3f} ({self.source}){few}")

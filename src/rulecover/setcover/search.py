@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
-from rulecover.setcover.certificate import TOLERANCE, certified
+from rulecover.setcover.certificate import certified
 from rulecover.setcover.greedy import Remaining, cheapest_prefix, greedy_picks, in_greedy_order, without_redundant
-from rulecover.setcover.local import Choice, Core, LocalSearch, core_columns
-from rulecover.setcover.problem import Cover, CoveringProblem, Status
+from rulecover.setcover.lagrangian import Refinement
+from rulecover.setcover.local import EPSILON, Choice, Core, LocalSearch, core_columns
+from rulecover.setcover.problem import TOLERANCE, Cover, CoveringProblem, Status
 from rulecover.setcover.reduce import Reduced, reduced
 from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
 from rulecover.typing import Floats, Ints
@@ -22,12 +23,20 @@ from rulecover.typing import Floats, Ints
 ROUNDS, STEPS_PER_ROUND = 900, 10
 #: Columns that a turn of the search is among, at least; each turn has others.
 CORE_COLUMNS = 1000
+#: A round of refinement takes as long as this many of ruin and recreate with their steps of row weighting.
+ROUNDS_PER_REFINEMENT = 25
+#: The share of refinement in a turn: at first, the least, the most, and how it moves towards what finds better covers.
+LEAN_FIRST, LEAN_LEAST, LEAN_MOST, LEAN_STEP = 0.5, 0.1, 0.9, 0.2
+#: So many shares of the LP that are not whole leave a small problem, which branch and bound solves at once.
+FEW_SHARES = 60
+#: Prices tell what to keep only where their bound is near: a cover is refined if the gap is at most this share of it.
+REFINABLE = 0.15
 #: A core with more entries than this gets fewer rounds, since each takes longer.
 EASY_ENTRIES = 40_000
 #: Beyond this many (sample, rule) pairs the LP is left out; the prices of the greedy choice guide the search.
 MAX_LP_ENTRIES = 2_000_000
-#: The share of a time limit that the LP may take.
-LP_SHARE = 0.4
+#: The share of a time limit that the LP may take, and that is left for the last checks at least and at most.
+LP_SHARE, LEAST_TO_FINISH, SHARE_TO_FINISH = 0.4, 0.02, 0.2
 
 
 class Ended(enum.Enum):
@@ -40,7 +49,10 @@ class Ended(enum.Enum):
 
 @dataclass(frozen=True)
 class Search:
-    """Ruin and recreate, and row weighting, among rules of low reduced cost: between greedy and exact.
+    """Local search among rules of low reduced cost: between greedy and exact.
+
+    Parts of a cover are chosen anew by prices made for what is left (Lagrangian relaxation, where the bound is near),
+    or by a noisy greedy choice (ruin and recreate), and single rules are exchanged (row weighting).
 
     The cover is never dearer than that of `Greedy`, whichever removal it uses. The work is counted in rounds, not in
     seconds, so that equal settings give equal covers on any machine, unless `time_limit` ends it. A bound by the LP
@@ -82,13 +94,14 @@ class Search:
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         begin = time.perf_counter()
-        deadline = None if self.time_limit is None else begin + self.time_limit
         rules, remaining = best_of_greedy(problem)
+        deadline = time_to_finish(begin, self.time_limit)
         bound = fitted_bound(problem, remaining)
         ended = Ended.INTERRUPT
         try:
             left = reduced(problem, deadline=deadline)
             bound = guiding_bound(left, bound, begin, deadline)
+            rules = rounded(left, bound, rules, deadline)
             rules, ended = improved(
                 left, bound, rules, effort=self.effort, random_state=self.random_state, deadline=deadline
             )
@@ -103,6 +116,14 @@ def best_of_greedy(problem: CoveringProblem) -> tuple[Ints, Remaining]:
     picks, remaining = greedy_picks(problem)
     covers = [cheapest_prefix(problem, picks), without_redundant(problem, picks)]
     return min(covers, key=lambda rules: math.fsum(problem.cost[rules])), remaining
+
+
+def time_to_finish(begin: float, time_limit: float | None) -> float | None:
+    """When to stop so that the cover is sorted and checked within the limit: that takes no longer than greedy did."""
+    if time_limit is None:
+        return None
+    to_finish = max(LEAST_TO_FINISH * time_limit, time.perf_counter() - begin)
+    return begin + time_limit - min(to_finish, SHARE_TO_FINISH * time_limit)
 
 
 def guiding_bound(left: Reduced, fitted: Bound, begin: float, deadline: float | None) -> Bound:
@@ -130,17 +151,34 @@ def improved(
     problem = left.problem
     if not len(left.rules):
         return left.lift(np.zeros(0, dtype=np.intp)), Ended.EFFORT
-    cost = math.fsum(problem.cost[rules])
-    if cost <= bound.value + TOLERANCE * max(1.0, cost):
+    cost, proved = math.fsum(problem.cost[rules]), problem.raised(bound.value)
+    if cost <= proved + TOLERANCE * max(1.0, cost):
         return rules, Ended.EFFORT
     if deadline is not None and time.perf_counter() >= deadline:
         return rules, Ended.TIME
     walk = _Walk(left, bound.duals[left.samples], left.places(rules), random_state, deadline)
-    goal = bound.value - left.forced_cost + TOLERANCE * max(1.0, bound.value)
+    goal = proved - left.forced_cost + TOLERANCE * max(1.0, proved)
     ended = walk.run(effort, goal)
     found = left.lift(walk.best)
     covers = not len(problem.shortfall(found))
     return (found if covers and math.fsum(problem.cost[found]) < cost else rules), ended
+
+
+def rounded(left: Reduced, bound: Bound, rules: Ints, deadline: float | None) -> Ints:
+    """The best cover among these rules and those with a share in the LP, if most of the shares are whole."""
+    from rulecover.setcover.highs import solve_mip  # highspy is slow to load
+
+    whole = int(np.count_nonzero(bound.shares > 1 - TOLERANCE))
+    if not 0 < len(bound.shares) <= whole + min(whole, FEW_SHARES):
+        return rules
+    problem, columns = left.problem, np.union1d(bound.support, rules)
+    matrix = problem.coverage.take(columns).among(left.samples).to_sparse()
+    answer = solve_mip(matrix, problem.cost[columns], problem.demand[left.samples], deadline=deadline)
+    if answer.columns is None:
+        return rules
+    found = np.union1d(columns[answer.columns], left.forced)
+    covers = [found, rules] if not len(problem.shortfall(found)) else [rules]
+    return min(covers, key=lambda cover: math.fsum(problem.cost[cover]))
 
 
 class _Walk:
@@ -158,21 +196,23 @@ class _Walk:
         self.left, self.duals, self.best, self.deadline = left, duals, best, deadline
         self.reduced_cost: Floats = left.cost - left.matrix.T @ duals
         self.random = np.random.default_rng(random_state)
+        self.lean = 0.0
 
     def run(self, effort: float, goal: float) -> Ended:
-        """Both moves in turn, a little longer each time."""
+        """Every move in turn, a little longer each time."""
         spent, turn = 0.0, 0
         while spent < ROUNDS * effort:
             turn += 1
             search, columns = self._turn()
+            if not self.lean and search.best_cost - goal <= REFINABLE * search.best_cost:
+                self.lean = LEAN_FIRST
             share = min(150.0 * turn, ROUNDS * effort - spent)
             spent += share
             # Rounds take longer in a core with more entries, so there are fewer of them.
-            rounds = math.ceil(share * min(1.0, EASY_ENTRIES / max(1, search.core.n_entries)) ** 0.5)
+            rounds = share * min(1.0, EASY_ENTRIES / max(1, search.core.n_entries)) ** 0.5
             try:
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    search.ruin_and_recreate(rounds)
-                    search.row_weighting(STEPS_PER_ROUND * rounds)
+                    self._moves(search, rounds, goal)
             except KeyboardInterrupt:
                 return Ended.INTERRUPT
             finally:
@@ -182,6 +222,20 @@ class _Walk:
             if search.out_of_time():
                 return Ended.TIME
         return Ended.EFFORT
+
+    def _moves(self, search: LocalSearch, rounds: float, goal: float) -> None:
+        """Both kinds of moves, and more of the one that finds better covers in the next turn."""
+        costs = [search.best_cost]
+        if self.lean:
+            Refinement(search, goal).run(math.ceil(self.lean * rounds / ROUNDS_PER_REFINEMENT))
+        costs.append(search.best_cost)
+        if search.best_cost > goal:
+            search.ruin_and_recreate(math.ceil((1 - self.lean) * rounds))
+            search.row_weighting(STEPS_PER_ROUND * math.ceil((1 - self.lean) * rounds))
+        costs.append(search.best_cost)
+        better = (costs[1] < costs[0] - EPSILON) - (costs[2] < costs[1] - EPSILON)
+        if self.lean:
+            self.lean = min(LEAN_MOST, max(LEAN_LEAST, self.lean + LEAN_STEP * better))
 
     def _turn(self) -> tuple[LocalSearch, Ints]:
         left = self.left
