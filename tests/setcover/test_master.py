@@ -29,11 +29,18 @@ def growing_pools(seed: int, n_samples: int = 200, rounds: int = 5):
         yield more, 1 + rng.random(more.n_rules)
 
 
+def sparse_pools(seed: int):
+    """The same with blocks and sparse rules in turn."""
+    for place, (coverage, cost) in enumerate(growing_pools(seed)):
+        yield (Coverage.of_sparse(coverage.to_sparse()) if (place + seed) % 2 else coverage), cost
+
+
+@pytest.mark.parametrize("pools", [growing_pools, sparse_pools])
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
-def test_every_optimum_is_that_of_the_full_lp_with_its_duals(duals) -> None:
+def test_every_optimum_is_that_of_the_full_lp_with_its_duals(duals, pools) -> None:
     for seed in range(40):
         master, whole, costs = None, None, None
-        for coverage, cost in growing_pools(seed):
+        for coverage, cost in pools(seed):
             if master is None:
                 master, whole, costs = Master(coverage, cost, duals=duals), coverage, cost
             else:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from strategies import dense
 
-SCRIPT = Path(__file__).parents[1] / "experiments" / "orlib.py"
+SCRIPT = Path(__file__).parents[2] / "experiments" / "orlib.py"
 BY_ROW = " 3 4 \n 5 1 2 \n 7 \n 2 \n 1 3 \n 1 \n 2 \n 3 \n 2 3 4 \n"
 BY_COLUMN = "3 4\n5 1 1\n1 2 2 3\n2 2 1 3\n7 1 3\n"
 MATRIX = [[1, 0, 1, 0], [0, 1, 0, 0], [0, 1, 1, 1]]
