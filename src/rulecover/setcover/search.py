@@ -29,7 +29,8 @@ ROUNDS_PER_REFINEMENT = 25
 LEAN_FIRST, LEAN_LEAST, LEAN_MOST, LEAN_STEP = 0.5, 0.1, 0.9, 0.2
 #: So many shares of the LP that are not whole leave a small problem, which branch and bound solves at once.
 FEW_SHARES = 60
-#: Prices tell what to keep only where their bound is near: a cover is refined if the gap is at most this share of it.
+#: Prices tell what to keep only where their bound is near: a cover is refined if the gap is at most this share of it,
+#: and costs are whole numbers, so that a bound rules out what is not better by 1. Elsewhere it was no better.
 REFINABLE = 0.15
 #: A core with more entries than this gets fewer rounds, since each takes longer.
 EASY_ENTRIES = 40_000
@@ -51,8 +52,9 @@ class Ended(enum.Enum):
 class Search:
     """Local search among rules of low reduced cost: between greedy and exact.
 
-    Parts of a cover are chosen anew by prices made for what is left (Lagrangian relaxation, where the bound is near),
-    or by a noisy greedy choice (ruin and recreate), and single rules are exchanged (row weighting).
+    Parts of a cover are chosen anew by prices made for what is left (Lagrangian relaxation, where costs are whole
+    numbers and the bound is near) or by a noisy greedy choice (ruin and recreate), and single rules are exchanged
+    (row weighting).
 
     The cover is never dearer than that of `Greedy`, whichever removal it uses. The work is counted in rounds, not in
     seconds, so that equal settings give equal covers on any machine, unless `time_limit` ends it. A bound by the LP
@@ -204,7 +206,8 @@ class _Walk:
         while spent < ROUNDS * effort:
             turn += 1
             search, columns = self._turn()
-            if not self.lean and search.best_cost - goal <= REFINABLE * search.best_cost:
+            near = search.best_cost - goal <= REFINABLE * search.best_cost
+            if near and not self.lean and self.left.problem.whole_costs:
                 self.lean = LEAN_FIRST
             share = min(150.0 * turn, ROUNDS * effort - spent)
             spent += share
