@@ -133,7 +133,8 @@ def as_markdown(rows: list[dict[str, str]]) -> str:
     lines = [
         "# Set covering problems of OR-Library",
         "",
-        f"Made by `make table-orlib DATA=FOLDER`, last on {time.strftime('%d %b %Y')}: Python"
+        "Made by `make table-orlib DATA=FOLDER` (single instances again by `python experiments/orlib.py --data FOLDER"
+        f" --instances NAMES`), last on {time.strftime('%d %b %Y')}: Python"
         f" {platform.python_version()}, numpy {version('numpy')}, scipy {version('scipy')}, highspy"
         f" {version('highspy')}, one thread of a shared machine with {os.cpu_count()} cores.",
         "",

@@ -28,7 +28,7 @@ from rulecover.typing import Floats, Ints
 #: Parts of the effort, one after the other, each with the share of the time limit after which it makes way for the
 #: proof. The first is enough where little is left to prove after it; the last is for covers so far from their bound
 #: that branch and bound will hardly close the gap.
-STAGES = ((0.1, 0.3), (0.9, 0.5), (4.0, 0.85))
+STAGES = ((0.1, 0.15), (0.9, 0.5), (4.0, 0.85))
 #: Entries of the matrix that branch and bound must have a second for, to be worth a try.
 PROVED_PER_SECOND = 1000
 #: Rules below which a problem is proved at once (more of them where every cost is a whole number: those are easier),
@@ -111,7 +111,7 @@ class Exact:
         self, left: Reduced, bound: Bound, rules: Ints, *, begin: float, deadline: float | None
     ) -> tuple[Ints, _Narrowed | None, Ended]:
         """A cover by search, and what is left to prove: a short search first, and a long one where proof is far."""
-        seed = self.random_state
+        seed, start = self.random_state, rules
         for stage, (share, of_time) in enumerate(STAGES):
             until = None if deadline is None else begin + of_time * (deadline - begin)
             effort = share * self.effort
@@ -125,10 +125,13 @@ class Exact:
             is_near = stage == 1 and cost - bound.value <= NEAR * cost / len(rules)
             if is_small or is_near or ended == Ended.INTERRUPT:
                 break
-            seed = None if seed is None else seed + 1
             if narrowed is not None and _is_hopeless(narrowed, deadline):
-                rules, ended = improved(left, bound, rules, effort=math.inf, random_state=seed, deadline=deadline)
+                # From the same start and seed as `Search`, so as not to fall behind it.
+                seed = self.random_state
+                found, ended = improved(left, bound, start, effort=math.inf, random_state=seed, deadline=deadline)
+                rules = min(rules, found, key=lambda cover: math.fsum(left.problem.cost[cover]))
                 break
+            seed = None if seed is None else seed + 1
         return rules, narrowed, ended
 
 
