@@ -72,7 +72,7 @@ def by_onnx(case: Case) -> list[tuple[Any, ...]]:
     )
     shares = outputs.get("probabilities", np.zeros((len(case.X), 0))).tolist()
     texts = [",".join(map(str, np.flatnonzero(row))) for row in outputs["rules"]]
-    by = np.where(outputs["missed"], case.rules.fallback, "rules").tolist()
+    by = np.where(outputs["missed"], case.rules.fallback.name, "rules").tolist()
     answers = outputs["prediction"].tolist()
     return [(answer, *each, text, b) for answer, each, text, b in zip(answers, shares, texts, by, strict=True)]
 
