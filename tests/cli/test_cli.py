@@ -15,11 +15,11 @@ from sklearn.ensemble import RandomForestClassifier
 from typer.testing import CliRunner
 
 from rulecover import __version__
-from rulecover.cli.csv_data import Table
+from rulecover.cli.commands.pipeline import Forest, covered, explained, trained_forest
 from rulecover.cli.errors import one_line_errors
 from rulecover.cli.main import app
-from rulecover.cli.pipeline import Forest, covered, explained, trained_forest
 from rulecover.cli.printing import Bars, Printer
+from rulecover.cli.tables.labelled import Table
 from rulecover.rules.levels import readable
 from rulecover.rules.ruleset import RuleSet
 

@@ -21,10 +21,10 @@ from typer.testing import CliRunner, Result
 
 import rulecover
 from rulecover import MIRCOClassifier, RulePathClassifier
-from rulecover.cli.choices import Criterion, Fallback, Solver, Vote
-from rulecover.cli.explain import explain as explain_command
+from rulecover.cli.commands.explain import explain as explain_command
 from rulecover.cli.main import app
-from rulecover.cli.method import COVER_DEFAULTS
+from rulecover.cli.options.choices import Criterion, Fallback, Solver, Vote
+from rulecover.cli.options.method import COVER_DEFAULTS
 from rulecover.estimators.mirco import SOLVERS
 from rulecover.estimators.mirco_regressor import MIRCORegressor
 from rulecover.targets.classes.impurity import CRITERIA

@@ -16,7 +16,7 @@ from commands import fruit, fruit_folder, run, table
 from exported import HOSTILE, hostile_case
 
 from rulecover import explain
-from rulecover.cli.choices import Admit, Choose, Pricing, Remove, Trainer
+from rulecover.cli.options.choices import Admit, Choose, Pricing, Remove, Trainer
 from rulecover.estimators.path import CHOICES
 from rulecover.export import from_json, to_json
 from rulecover.rcboost.admission import ADMISSIONS

@@ -13,8 +13,8 @@ from commands import fruit_folder, run, table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rulecover.cli import chunks
-from rulecover.cli.csv_data import NOT_KNOWN
+from rulecover.cli.tables import chunks
+from rulecover.cli.tables.labelled import NOT_KNOWN
 from rulecover.show.spreadsheet import marked
 
 KEYS = [

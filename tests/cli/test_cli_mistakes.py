@@ -16,9 +16,9 @@ import pytest
 from commands import fruit_folder, process, run
 from study_data import write_data
 
-from rulecover.cli import chunks
 from rulecover.cli.errors import CommandError
 from rulecover.cli.main import main
+from rulecover.cli.tables import chunks
 
 #: How each command is called on a model and a table.
 COMMANDS = {

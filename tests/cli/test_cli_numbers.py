@@ -13,7 +13,7 @@ from commands import run, table
 from sklearn.metrics import r2_score
 
 from rulecover import explain
-from rulecover.cli.choices import Trainer
+from rulecover.cli.options.choices import Trainer
 from rulecover.export import from_json
 
 OPTIONS = {

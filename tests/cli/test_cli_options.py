@@ -20,9 +20,9 @@ from typer.main import get_command
 
 import rulecover
 from rulecover import RCBoostClassifier, RuleSet, explain
-from rulecover.cli.choices import EstimatorWeights, OnInterrupt, Trainer
 from rulecover.cli.main import app
-from rulecover.cli.trainers import METHODS, spelled
+from rulecover.cli.options.checks import METHODS, spelled
+from rulecover.cli.options.choices import EstimatorWeights, OnInterrupt, Trainer
 from rulecover.estimators import rule_boosting
 from rulecover.estimators.mirco import WEIGHTS
 from rulecover.export import from_json, to_json

@@ -17,9 +17,9 @@ import pytest
 from commands import fruit_folder, run, table
 from exported import HOSTILE, hostile_case
 
-from rulecover.cli import chunks
-from rulecover.cli.choices import Format, SqlDialect
-from rulecover.cli.options import MAX_MODEL_SIZE
+from rulecover.cli.options.choices import Format, SqlDialect
+from rulecover.cli.options.shared import MAX_MODEL_SIZE
+from rulecover.cli.tables import chunks
 from rulecover.export import from_json, json_file, to_json
 from rulecover.export.dialects import DIALECTS
 

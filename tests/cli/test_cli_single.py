@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from commands import run, table
 
-from rulecover.cli.choices import Format, Trainer
+from rulecover.cli.options.choices import Format, Trainer
 from rulecover.export import from_json
 
 FEW = {Trainer.MIRCO: ["--trees", 5], Trainer.RCBOOST: ["--calls", 2], Trainer.PATH: ["--trees", 5]}

@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 
 from rulecover import __version__
-from rulecover.cli.demo import demo
-from rulecover.cli.explain import explain
-from rulecover.cli.export import export
-from rulecover.cli.fit import fit
+from rulecover.cli.commands.demo import demo
+from rulecover.cli.commands.explain import explain
+from rulecover.cli.commands.export import export
+from rulecover.cli.commands.fit import fit
+from rulecover.cli.commands.predict import predict
+from rulecover.cli.commands.report import report
+from rulecover.cli.commands.study import study
+from rulecover.cli.commands.why import why
 from rulecover.cli.group import OneLineGroup
 from rulecover.cli.help import GroupedCommand
-from rulecover.cli.predict import predict
-from rulecover.cli.report import report
-from rulecover.cli.study import study
-from rulecover.cli.why import why
 
 app = typer.Typer(
     name="rulecover",

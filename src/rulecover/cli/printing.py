@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rulecover.cli.options import is_stdout
+from rulecover.cli.options.shared import is_stdout
 from rulecover.report.report import report_html, write_report
 from rulecover.report.summary import Summary
 from rulecover.report.words import (

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from rulecover.cli.choices import Preset, Trainer
 from rulecover.cli.errors import CommandError
+from rulecover.cli.options.choices import Preset, Trainer
 
 _MIRCO, _RCBOOST, _PATH = Trainer.MIRCO, Trainer.RCBOOST, Trainer.PATH
 

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from rulecover.cli import fit_options as of
-from rulecover.cli.choices import Trainer
 from rulecover.cli.errors import one_line_errors
-from rulecover.cli.header import check_is_table
-from rulecover.cli.options import (
+from rulecover.cli.options import fit as of
+from rulecover.cli.options.checks import given_options
+from rulecover.cli.options.choices import Trainer
+from rulecover.cli.options.parsers import seed as whole_seed
+from rulecover.cli.options.shared import (
     FOREST,
     ClassWeights,
     DataFile,
@@ -27,8 +28,7 @@ from rulecover.cli.options import (
     is_stdout,
     out_file,
 )
-from rulecover.cli.trainers import given_options
-from rulecover.cli.values import seed as whole_seed
+from rulecover.cli.tables.header import check_is_table
 
 
 @one_line_errors
@@ -119,11 +119,11 @@ def fit(
     check_out(out, data, model, keep)
     options = given_options(method, context.params, trained=model is not None)
 
-    from rulecover.cli.booster import booster_columns
-    from rulecover.cli.encoding import for_forests
+    from rulecover.cli.commands.training import Training, saved, trained
     from rulecover.cli.printing import Printer
-    from rulecover.cli.tables import labelled_table
-    from rulecover.cli.training import Training, saved, trained
+    from rulecover.cli.tables.booster import booster_columns
+    from rulecover.cli.tables.encoding import for_forests
+    from rulecover.cli.tables.reading import labelled_table
 
     printer = Printer(quiet=quiet or is_stdout(out))
     columns = for_forests(max_levels) if model is None else booster_columns(model)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from rulecover.cli.choices import Criterion, Fallback, Method, Solver, Vote
-from rulecover.cli.options import DATA, FOREST, OUTPUT, RULES, number, option, parsed, whole
-from rulecover.cli.values import class_demand, number_from, seed
+from rulecover.cli.options.choices import Criterion, Fallback, Method, Solver, Vote
+from rulecover.cli.options.parsers import class_demand, number_from, seed
+from rulecover.cli.options.shared import DATA, FOREST, OUTPUT, RULES, number, option, parsed, whole
 
 TestSize = Annotated[
     float,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import CommandError
-from rulecover.cli.model_file import load
+from rulecover.cli.tables.labelled import Table
+from rulecover.cli.tables.model_file import load
 from rulecover.data.columns import Columns
 from rulecover.exceptions import RuleTextError
 from rulecover.rules.ruleset import RuleSet

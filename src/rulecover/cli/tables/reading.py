@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rulecover.cli.choices import Task
-from rulecover.cli.chunks import PARQUET, parquet
-from rulecover.cli.csv_data import Table, labelled, read_frame
-from rulecover.cli.encoding import ColumnsOf
 from rulecover.cli.errors import CommandError
-from rulecover.cli.header import Header, check_is_table, checked_names, checked_target, read_header
+from rulecover.cli.options.choices import Task
+from rulecover.cli.tables.chunks import PARQUET, parquet
+from rulecover.cli.tables.encoding import ColumnsOf
+from rulecover.cli.tables.header import Header, check_is_table, checked_names, checked_target, read_header
+from rulecover.cli.tables.labelled import Table, labelled, read_frame
 
 
 def labelled_table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from rulecover.cli.choices import Format
+from rulecover.cli.options.choices import Format
 from rulecover.rules.levels import readable
 from rulecover.show.printed import Printed
 from rulecover.voting.vote import Vote

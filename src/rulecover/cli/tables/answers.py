@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rulecover.cli.chunks import PARQUET, Part, parquet
-from rulecover.cli.model_file import Model
+from rulecover.cli.tables.chunks import PARQUET, Part, parquet
+from rulecover.cli.tables.model_file import Model
 from rulecover.export.conditions import Script
 from rulecover.files import whole_file
 from rulecover.show.spreadsheet import csv_lines, marked

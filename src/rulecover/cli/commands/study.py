@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rulecover.cli.errors import CommandError, one_line_errors
-from rulecover.cli.values import LARGEST_SEED, whole_from
+from rulecover.cli.options.parsers import LARGEST_SEED, whole_from
 
 _DATA, _WORK = "The data", "The work"
 
@@ -132,7 +132,7 @@ def study(
             f"--out and --data are one folder, {str(out)!r}, and tables could overwrite data; name another --out."
         )
 
-    from rulecover.cli.studying import make_tables, run_study
+    from rulecover.cli.commands.studying import make_tables, run_study
 
     if which is Which.TABLES:
         _check_for_tables(context)

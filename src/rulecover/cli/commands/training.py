@@ -12,14 +12,14 @@ from typing import Any
 from sklearn.frozen import FrozenEstimator
 
 import rulecover
-from rulecover.cli.choices import Task
-from rulecover.cli.csv_data import Table, count
+from rulecover.cli.commands.pipeline import Forest, trained_forest
 from rulecover.cli.errors import CommandError
-from rulecover.cli.options import is_stdout
-from rulecover.cli.pipeline import Forest, trained_forest
+from rulecover.cli.options.checks import spelled
+from rulecover.cli.options.choices import Task
+from rulecover.cli.options.settings import class_weight, settings_of, with_preset
+from rulecover.cli.options.shared import is_stdout
 from rulecover.cli.printing import Bars, Printer
-from rulecover.cli.settings import class_weight, settings_of, with_preset
-from rulecover.cli.trainers import spelled
+from rulecover.cli.tables.labelled import Table, count
 from rulecover.export.exported import vote_of
 from rulecover.export.json_file import to_json
 from rulecover.files import whole_file

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from rulecover.cli.errors import CommandError, one_line_errors
-from rulecover.cli.options import (
+from rulecover.cli.options.parsers import whole_from
+from rulecover.cli.options.shared import (
     DATA,
     MAX_MODEL_SIZE,
     DataFile,
@@ -18,7 +19,6 @@ from rulecover.cli.options import (
     Separator,
     check_inputs,
 )
-from rulecover.cli.values import whole_from
 
 
 @one_line_errors
@@ -45,10 +45,10 @@ def why(
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     check_inputs(model, data)
 
-    from rulecover.cli.chunks import chunks
-    from rulecover.cli.model_file import load
+    from rulecover.cli.commands.reasons import reasons_in_words
     from rulecover.cli.printing import Printer
-    from rulecover.cli.reasons import reasons_in_words
+    from rulecover.cli.tables.chunks import chunks
+    from rulecover.cli.tables.model_file import load
 
     loaded, before = load(model, edited=edited, max_megabytes=max_model_size), 0
     for part in chunks(data, loaded, separator=separator):

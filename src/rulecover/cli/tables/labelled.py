@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from pandas.errors import ParserError, ParserWarning
 
-from rulecover.cli.choices import Task
-from rulecover.cli.encoding import MISSING, ColumnsOf, for_forests, not_for_rules, odd_text, plain
 from rulecover.cli.errors import CommandError
-from rulecover.cli.header import Header, not_text
+from rulecover.cli.options.choices import Task
+from rulecover.cli.tables.encoding import MISSING, ColumnsOf, for_forests, not_for_rules, odd_text, plain
+from rulecover.cli.tables.header import Header, not_text
 
 #: Cells that say that nothing is known. "None" is not among them: in a text column it is often a level.
 NOT_KNOWN = ["", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "#N/A", "?", MISSING]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from rulecover.cli.errors import one_line_errors
-from rulecover.cli.options import (
+from rulecover.cli.options.shared import (
     MAX_MODEL_SIZE,
     DataFile,
     Debug,
@@ -47,9 +47,9 @@ def report(
     check_inputs(model, data)
     check_out(out, model, data)
 
-    from rulecover.cli.model_file import load
+    from rulecover.cli.commands.reporting import summary_of
     from rulecover.cli.printing import Printer
-    from rulecover.cli.reporting import summary_of
+    from rulecover.cli.tables.model_file import load
 
     summary = summary_of(load(model, edited=edited, max_megabytes=max_model_size), data, target, separator)
     printer = Printer(quiet=quiet or is_stdout(out))

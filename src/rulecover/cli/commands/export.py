@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rulecover.cli.choices import Format, SqlDialect
 from rulecover.cli.errors import CommandError, one_line_errors
-from rulecover.cli.options import MAX_MODEL_SIZE, Debug, Edited, MaxModelSize, ModelFile, check_out, out_file
+from rulecover.cli.options.choices import Format, SqlDialect
+from rulecover.cli.options.shared import MAX_MODEL_SIZE, Debug, Edited, MaxModelSize, ModelFile, check_out, out_file
 
 if TYPE_CHECKING:
     from rulecover.voting.vote import Vote
@@ -64,7 +64,7 @@ def export(
     if to is Format.ONNX and str(out) == "-":
         raise CommandError("an ONNX model is no text; name a file by --out.")
 
-    from rulecover.cli.model_file import load
+    from rulecover.cli.tables.model_file import load
     from rulecover.files import whole_file
 
     rules = load(model, edited=edited, max_megabytes=max_model_size).rules
@@ -84,7 +84,7 @@ def export(
 
 def _text(rules: Vote, to: Format, *, table: str, dialect: SqlDialect | None, keep: Sequence[str]) -> str:
     from rulecover import export as exporters
-    from rulecover.cli.for_people import WRITTEN, for_people
+    from rulecover.cli.commands.for_people import WRITTEN, for_people
 
     if to in WRITTEN:
         return for_people(rules, to)

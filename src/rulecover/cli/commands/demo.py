@@ -19,7 +19,7 @@ def demo(
 
     569 biopsies, 30 measurements of cell nuclei each, benign or malignant. Nothing is downloaded.
     """
-    from rulecover.cli.pipeline import Forest, breast_cancer, covered, explained
+    from rulecover.cli.commands.pipeline import Forest, breast_cancer, covered, explained
     from rulecover.cli.printing import Printer
 
     require_folder(out)

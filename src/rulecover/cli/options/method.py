@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rulecover.cli.choices import Method
 from rulecover.cli.errors import CommandError
+from rulecover.cli.options.choices import Method
 
 #: The options of covers and the values that they have where nobody gives them, by their names in Python; where it is
 #: ``None``, what is predicted decides.

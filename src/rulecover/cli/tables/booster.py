@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from rulecover.cli.encoding import ColumnsOf, is_text, not_for_rules
 from rulecover.cli.errors import CommandError
-from rulecover.cli.header import listed
+from rulecover.cli.tables.encoding import ColumnsOf, is_text, not_for_rules
+from rulecover.cli.tables.header import listed
 from rulecover.readers import read_trees
 
 #: Names that libraries make up for columns without names.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.cli.model_file import Model
+from rulecover.cli.tables.model_file import Model
 from rulecover.rules.levels import readable
 from rulecover.show.numbers import amount, short_number, signed
 from rulecover.show.text import aligned, percent, printable

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from rulecover.cli.errors import one_line_errors
-from rulecover.cli.options import (
+from rulecover.cli.options.parsers import number_from
+from rulecover.cli.options.shared import (
     MAX_MODEL_SIZE,
     OUTPUT,
     DataFile,
@@ -22,7 +23,6 @@ from rulecover.cli.options import (
     check_out,
     out_file,
 )
-from rulecover.cli.values import number_from
 
 
 @one_line_errors
@@ -82,10 +82,10 @@ def predict(
     check_inputs(model, data)
     check_out(out, model, data)
 
-    from rulecover.cli.answers import answers, written_to
-    from rulecover.cli.chunks import parts
-    from rulecover.cli.model_file import load
     from rulecover.cli.printing import Printer
+    from rulecover.cli.tables.answers import answers, written_to
+    from rulecover.cli.tables.chunks import parts
+    from rulecover.cli.tables.model_file import load
 
     loaded, printer, rows = load(model, edited=edited, max_megabytes=max_model_size), Printer(quiet=quiet), 0
     if interval is not None:

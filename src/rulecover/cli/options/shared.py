@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rulecover.cli.choices import Task
-from rulecover.cli.values import class_weight, number_from, whole_from
+from rulecover.cli.options.choices import Task
+from rulecover.cli.options.parsers import class_weight, number_from, whole_from
 
 DATA, MODEL, FOREST, RULES, OUTPUT = "The data", "The model", "The forest", "The rules", "The output"
 
@@ -133,7 +133,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="On an error, show where it
 def check_inputs(model: Path, data: Path) -> None:
     """Raises if both are to be read from standard input, or a model stands where a table should."""
     from rulecover.cli.errors import CommandError
-    from rulecover.cli.header import is_model
+    from rulecover.cli.tables.header import is_model
 
     if str(model) == str(data) == "-":
         raise CommandError("standard input can be the model or the data, not both; name a file for one of them.")

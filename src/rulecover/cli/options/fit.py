@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from rulecover.cli.choices import (
+from rulecover.cli.options.choices import (
     Admit,
     Choose,
     Criterion,
@@ -20,8 +20,8 @@ from rulecover.cli.choices import (
     Solver,
     Vote,
 )
-from rulecover.cli.options import FOREST, RULES, number, option, parsed, whole
-from rulecover.cli.values import class_demand, number_from, number_or_none, whole_or_none
+from rulecover.cli.options.parsers import class_demand, number_from, number_or_none, whole_or_none
+from rulecover.cli.options.shared import FOREST, RULES, number, option, parsed, whole
 
 _COVER, _BOOST, _PATH = "Covers (mirco)", "Boosting (rcboost)", "Paths (path)"
 

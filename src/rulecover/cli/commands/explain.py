@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rulecover.cli import explain_options as of
-from rulecover.cli.choices import Method
 from rulecover.cli.errors import one_line_errors
-from rulecover.cli.method import chosen_method
-from rulecover.cli.options import (
+from rulecover.cli.options import explain as of
+from rulecover.cli.options.choices import Method
+from rulecover.cli.options.method import chosen_method
+from rulecover.cli.options.shared import (
     ClassWeights,
     DataFile,
     Debug,
@@ -88,11 +88,11 @@ def explain(
     }
     method = chosen_method(method, within=within, max_rules=max_rules, cover=cover)
 
-    from rulecover.cli.encoding import for_forests
-    from rulecover.cli.pipeline import Forest, chosen_by, explained
+    from rulecover.cli.commands.pipeline import Forest, chosen_by, explained
+    from rulecover.cli.options.settings import class_weight as class_weight_of
     from rulecover.cli.printing import Printer
-    from rulecover.cli.settings import class_weight as class_weight_of
-    from rulecover.cli.tables import labelled_table
+    from rulecover.cli.tables.encoding import for_forests
+    from rulecover.cli.tables.reading import labelled_table
 
     printer = Printer(quiet=quiet)
     columns = for_forests(max_levels)

@@ -15,11 +15,11 @@ from typing import IO, Any
 import pandas as pd
 from pandas.errors import EmptyDataError, ParserError, ParserWarning
 
-from rulecover.cli.csv_data import NOT_KNOWN
 from rulecover.cli.errors import CommandError
-from rulecover.cli.header import SEPARATORS, checked_names, listed, not_text
-from rulecover.cli.model_file import Model
-from rulecover.cli.verbatim import KeptCells, SharedText, WatchedText, blocks_of
+from rulecover.cli.tables.header import SEPARATORS, checked_names, listed, not_text
+from rulecover.cli.tables.labelled import NOT_KNOWN
+from rulecover.cli.tables.model_file import Model
+from rulecover.cli.tables.verbatim import KeptCells, SharedText, WatchedText, blocks_of
 from rulecover.exceptions import MissingExtraError
 
 #: Cells that are read at a time.

@@ -16,11 +16,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import rulecover
-from rulecover.cli.choices import Method, Task
-from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import CommandError
+from rulecover.cli.options.choices import Method, Task
+from rulecover.cli.options.settings import settings_of
 from rulecover.cli.printing import Printer
-from rulecover.cli.settings import settings_of
+from rulecover.cli.tables.labelled import Table
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.checks import sample_weights
 from rulecover.report.summary import Summary

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rulecover.cli.chunks import chunks, source_of
 from rulecover.cli.errors import CommandError
-from rulecover.cli.header import listed
-from rulecover.cli.model_file import Model, numbers
+from rulecover.cli.tables.chunks import chunks, source_of
+from rulecover.cli.tables.header import listed
+from rulecover.cli.tables.model_file import Model, numbers
 from rulecover.data.labels import Label, plain_labels
 from rulecover.report.summary import Summary
 from rulecover.rules.levels import readable

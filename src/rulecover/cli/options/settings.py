@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.cli.choices import Preset, Task
-from rulecover.cli.csv_data import Table
 from rulecover.cli.errors import CommandError
-from rulecover.cli.header import listed
-from rulecover.cli.kept import kept_rules
-from rulecover.cli.trainers import spelled
-from rulecover.cli.values import NONE
+from rulecover.cli.options.checks import spelled
+from rulecover.cli.options.choices import Preset, Task
+from rulecover.cli.options.parsers import NONE
+from rulecover.cli.tables.header import listed
+from rulecover.cli.tables.kept import kept_rules
+from rulecover.cli.tables.labelled import Table
 
 #: Options of what comes before the estimator.
 _ELSEWHERE = ("trees", "depth", "preset")
