@@ -15,9 +15,9 @@ from sklearn.ensemble import RandomForestClassifier
 from typer.testing import CliRunner
 
 from rulecover import __version__
-from rulecover.cli.commands.pipeline import Forest, covered, explained, trained_forest
-from rulecover.cli.errors import one_line_errors
-from rulecover.cli.main import app
+from rulecover.cli.commands.explain import explained
+from rulecover.cli.commands.fit import Training, trained_forest
+from rulecover.cli.main import app, one_line_errors
 from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.tables.labelled import Table
 from rulecover.rules.levels import readable
@@ -125,8 +125,7 @@ def test_a_terminal_gets_colour_bars_and_folded_rules() -> None:
     err = Console(file=StringIO(), force_terminal=True, width=90, highlight=False)
     printer = Printer(out=out, err=err)
 
-    forest = Forest(trees=10)
-    summary = explained(wine(), forest, covered(forest), test_size=0.3, printer=printer)
+    summary = explained(wine(), Training(options={"trees": 10}), test_size=0.3, printer=printer)
     printer.summary(summary)
 
     assert "Training the forest" in err.file.getvalue()  # type: ignore[attr-defined]
@@ -138,12 +137,14 @@ def test_a_terminal_gets_colour_bars_and_folded_rules() -> None:
 
 
 def test_a_forest_grown_with_a_bar_is_tree_for_tree_the_same() -> None:
-    table, settings = wine(), Forest(trees=23, seed=5)
+    table, training = wine(), Training(options={"trees": 23}, seed=5)
 
     class Watched(Bars):
         shown = True
 
-    whole, grown = (trained_forest(settings, table.X, table.y, bars) for bars in (Bars(None), Watched(None)))
+    whole, grown = (
+        trained_forest(training, table, table.X, table.y, bars=bars) for bars in (Bars(None), Watched(None))
+    )
 
     assert isinstance(grown, RandomForestClassifier) and not grown.warm_start
     np.testing.assert_array_equal(whole.apply(table.X), grown.apply(table.X))

@@ -21,10 +21,9 @@ from typer.testing import CliRunner, Result
 
 import rulecover
 from rulecover import MIRCOClassifier, RulePathClassifier
-from rulecover.cli.commands.explain import explain as explain_command
 from rulecover.cli.main import app
-from rulecover.cli.options.choices import Criterion, Fallback, Solver, Vote
-from rulecover.cli.options.method import COVER_DEFAULTS
+from rulecover.cli.options.option import Option
+from rulecover.cli.options.table import EXPLAIN
 from rulecover.estimators.mirco import SOLVERS
 from rulecover.estimators.mirco_regressor import MIRCORegressor
 from rulecover.targets.classes.impurity import CRITERIA
@@ -32,6 +31,8 @@ from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
 from rulecover.voting.classes import VOTES
 from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS
 from rulecover.voting.numbers import MEAN_VOTES
+
+CHOICES: dict[str, Any] = {option.name: option.kind for option in EXPLAIN}
 
 
 def run(*arguments: object) -> Result:
@@ -151,9 +152,14 @@ def test_a_distance_from_the_forest_that_no_path_keeps_is_noted(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--within", 0.1, "--solver", "search"], "--solver belongs to covers"),
-        (["--method", "path", "--demand", 2, "--vote", "shares"], "--demand, --vote belong to covers"),
-        (["--method", "cover", "--within", 0.1], "--within belongs to --method path"),
+        (["--within", 0.1, "--solver", "search"], "--solver belongs to --method cover, but --within asks for --method"),
+        (["--method", "path", "--demand", 2], "--demand belongs to --method cover, but the method is path"),
+        (
+            ["--method", "path", "--vote", "shares"],
+            "--vote belongs to --method cover and boost, but the method is path",
+        ),
+        (["--method", "cover", "--within", 0.1], "--within belongs to --method path, but the method is cover"),
+        (["--method", "boost", "--max-rules", 3], "--max-rules belongs to --method cover and path, but the method is"),
     ],
     ids=str,
 )
@@ -221,33 +227,39 @@ def test_class_weights_are_not_rows_to_be_counted(tmp_path: Path, options: tuple
     assert lines and all(line[:end].split()[-1].isdigit() for line in lines)
 
 
-@pytest.mark.parametrize("solver", [Solver(name) for name in SOLVERS])
-def test_every_solver_can_be_named(fruit: Path, solver: Solver) -> None:
-    result = explain(fruit, "--solver", solver.value, "--time-limit", 5)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_can_be_named(fruit: Path, solver: str) -> None:
+    result = explain(fruit, "--solver", solver, "--time-limit", 5)
 
     assert result.exit_code == 0, result.stderr
     assert "What is proved" in result.stdout
 
 
-#: Options that are handed on only where they are given.
-LEFT_OUT = {"solver", "vote", "fallback", "criterion", "demand", "prune"}
-
-
-def test_the_defaults_of_covers_are_those_of_the_command_and_the_library() -> None:
-    mine = inspect.signature(explain_command).parameters
+def test_the_defaults_of_covers_are_those_of_the_library() -> None:
     theirs = inspect.signature(MIRCOClassifier).parameters
+    shown = {option.sets: option.default for option in EXPLAIN if isinstance(option, Option) and option.methods}
 
-    assert {name: getattr(mine[name].default, "value", mine[name].default) for name in COVER_DEFAULTS} == COVER_DEFAULTS
-    given = {name: value for name, value in COVER_DEFAULTS.items() if name not in LEFT_OUT}
+    given = {name: default for name, default in shown.items() if default is not None and name}
+    assert given == {"impurity_weight": 1.0, "length_weight": 0.0}
     assert {name: theirs[name].default for name in given} == given
-    assert all(COVER_DEFAULTS[name] is None for name in LEFT_OUT)
 
 
 def test_the_names_of_choices_are_those_of_the_library() -> None:
-    assert {*Solver} == {*SOLVERS, *MIRCORegressor._solvers}
-    assert {*Fallback} == {*FALLBACKS, *NUMERIC_FALLBACKS}
-    assert [*Criterion] == [*CRITERIA, *NUMERIC_CRITERIA]
-    assert [*Vote] == [*MIRCOClassifier._votes, *MEAN_VOTES] and {*VOTES} < {*Vote}
+    assert {*CHOICES["solver"]} == {*SOLVERS, *MIRCORegressor._solvers}
+    assert {*CHOICES["fallback"]} == {*FALLBACKS, *NUMERIC_FALLBACKS}
+    assert CHOICES["criterion"] == (*CRITERIA, *NUMERIC_CRITERIA)
+    assert CHOICES["vote"] == (*MIRCOClassifier._votes, *MEAN_VOTES) and {*VOTES} < {*CHOICES["vote"]}
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_boosting_is_explained_too(fruit: Path, prices: Path, task: str) -> None:
+    result = explain(
+        fruit if task == "classes" else prices, "--method", "boost", target="kind" if task == "classes" else "price"
+    )
+
+    assert result.exit_code == 0, result.stderr
+    assert "random forest" in result.stdout and "decision tree" in result.stdout
+    assert "What is proved" not in result.stdout
 
 
 # Numbers --------------------------------------------------------------------------------------------------------
@@ -272,9 +284,9 @@ def test_a_target_of_many_numbers_is_predicted_as_a_number(prices: Path, tmp_pat
     assert "R²" in page.text and "Spread" in page.text
 
 
-@pytest.mark.parametrize("solver", list(Solver))
-def test_every_solver_can_be_named_for_numbers(prices: Path, solver: Solver) -> None:
-    result = explain(prices, "--solver", solver.value, "--time-limit", 5, target="price")
+@pytest.mark.parametrize("solver", CHOICES["solver"])
+def test_every_solver_can_be_named_for_numbers(prices: Path, solver: str) -> None:
+    result = explain(prices, "--solver", solver, "--time-limit", 5, target="price")
 
     assert result.exit_code == 0, result.stderr
     assert "What is proved" in result.stdout

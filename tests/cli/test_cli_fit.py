@@ -16,7 +16,8 @@ from commands import fruit, fruit_folder, run, table
 from exported import HOSTILE, hostile_case
 
 from rulecover import explain
-from rulecover.cli.options.choices import Admit, Choose, Pricing, Remove, Trainer
+from rulecover.cli.options.choices import Method
+from rulecover.cli.options.table import SETTINGS
 from rulecover.estimators.path import CHOICES
 from rulecover.export import from_json, to_json
 from rulecover.rcboost.admission import ADMISSIONS
@@ -51,10 +52,12 @@ def test_a_path_is_fitted_and_its_answers_add_up(folder: Path) -> None:
 
 
 def test_the_names_of_choices_are_those_of_the_library() -> None:
-    assert [*Pricing] == [*PRICINGS]
-    assert [*Admit] == [*ADMISSIONS]
-    assert [*Remove] == [*REMOVALS]
-    assert [*Choose] == [*CHOICES]
+    choices = {option.name: option.kind for option in SETTINGS}
+
+    assert choices["pricing"] == tuple(PRICINGS)
+    assert choices["admit"] == tuple(ADMISSIONS)
+    assert choices["remove"] == tuple(REMOVALS)
+    assert choices["choose"] == tuple(CHOICES)
 
 
 # Trained boosters -----------------------------------------------------------------------------------------------------
@@ -132,9 +135,9 @@ def test_a_booster_of_other_columns_is_refused_by_the_name_of_one(tmp_path: Path
 # Reports --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", Trainer)
-def test_a_report_has_the_figures_of_the_rows_that_are_given(folder: Path, method: Trainer) -> None:
-    fitted(folder, "--method", method, *(["--calls", 2] if method is Trainer.RCBOOST else ["--trees", 5]))
+@pytest.mark.parametrize("method", Method)
+def test_a_report_has_the_figures_of_the_rows_that_are_given(folder: Path, method: Method) -> None:
+    fitted(folder, "--method", method, *(["--calls", 2] if method is Method.BOOST else ["--trees", 5]))
     others = fruit(120, seed=1)
     others.to_csv(folder / "others.csv", index=False)
     _, *rows = table(run("predict", folder / "fitted.json", folder / "others.csv", "--exact").stdout)

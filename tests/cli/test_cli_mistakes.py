@@ -327,7 +327,7 @@ MISTAKES = {
     "ONNX to a terminal": (["export", "model.json", "--to", "onnx"], "name a file by --out"),
     "an option of another method": (
         ["fit", "fruit.csv", "-t", "kind", "--calls", "0"],
-        "--calls belongs to --method rcboost, but the method is mirco",
+        "--calls belongs to --method boost, but the method is cover",
     ),
     "trees for a trained model": (
         ["fit", "fruit.csv", "-t", "kind", "--model", "x.json", "--trees", "5"],
@@ -335,7 +335,7 @@ MISTAKES = {
     ),
     "a method that trains for a trained model": (
         ["fit", "fruit.csv", "-t", "kind", "--model", "x.json", "--method", "path"],
-        "--model goes with --method mirco",
+        "--model goes with --method cover",
     ),
     "no such trained model": (
         ["fit", "fruit.csv", "-t", "kind", "--model", "none.json"],
@@ -383,7 +383,9 @@ def test_a_mistake_is_one_line_with_a_way_out_and_leaves_no_file(mistake: str, f
     [
         (["export", "model.json", "--to", "cobol"], "'cobol' is not one of 'sql', 'python', 'javascript'"),
         (["export", "model.json", "--to", "sql", "--dialect", "dbase"], "not one of 'postgres', 'sqlite'"),
-        (["fit", "fruit.csv", "-t", "kind", "--method", "magic"], "not one of 'mirco', 'rcboost', 'path'"),
+        (["fit", "fruit.csv", "-t", "kind", "--method", "mirco"], "'--method': 'mirco' is called 'cover' now; see"),
+        (["explain", "fruit.csv", "-t", "kind", "--method", "rcboost"], "'rcboost' is called 'boost' now; see"),
+        (["fit", "fruit.csv", "-t", "kind", "--method", "magic"], "'magic' is not one of 'path', 'cover', 'boost'"),
         (["fit", "fruit.csv", "-t", "kind", "--fallback", "model"], "not one of 'closest', 'all'"),
         (["fit", "fruit.csv", "-t", "kind", "--jobs", "0"], "0 threads do no work"),
         (["why", "model.json", "fruit.csv", "--row", "0"], "'--row': '0' is not a whole number from 1 on"),

@@ -21,20 +21,18 @@ from typer.main import get_command
 import rulecover
 from rulecover import RCBoostClassifier, RuleSet, explain
 from rulecover.cli.main import app
-from rulecover.cli.options.checks import METHODS, spelled
-from rulecover.cli.options.choices import EstimatorWeights, OnInterrupt, Trainer
+from rulecover.cli.options.choices import Method
+from rulecover.cli.options.table import FIT, JOBS, SEED_OF_RULES
+from rulecover.cli.options.table import SETTINGS as TABLE
 from rulecover.estimators import rule_boosting
 from rulecover.estimators.mirco import WEIGHTS
 from rulecover.export import from_json, to_json
 
 ESTIMATORS = {
-    Trainer.MIRCO: (rulecover.MIRCOClassifier, rulecover.MIRCORegressor),
-    Trainer.RCBOOST: (rulecover.RCBoostClassifier, rulecover.RCBoostRegressor),
-    Trainer.PATH: (rulecover.RulePathClassifier, rulecover.RulePathRegressor),
+    Method.COVER: (rulecover.MIRCOClassifier, rulecover.MIRCORegressor),
+    Method.BOOST: (rulecover.RCBoostClassifier, rulecover.RCBoostRegressor),
+    Method.PATH: (rulecover.RulePathClassifier, rulecover.RulePathRegressor),
 }
-
-#: Parameters that are set by an option of another name.
-OTHER_NAMES = {"random_state": "--seed", "n_jobs": "--jobs", "monotone": "--rising"}
 
 #: Parameters without an option, and why.
 WITHOUT_OPTION = {
@@ -50,26 +48,34 @@ WITHOUT_OPTION = {
 @pytest.mark.parametrize(
     ("method", "estimator"), [(method, kind) for method, kinds in ESTIMATORS.items() for kind in kinds]
 )
-def test_every_parameter_of_an_estimator_has_an_option_or_a_reason(method: Trainer, estimator: type) -> None:
-    options = {name for param in get_command(app).commands["fit"].params for name in param.opts}  # type: ignore[attr-defined]
-    parameters = set(inspect.signature(estimator).parameters)
+def test_every_parameter_of_an_estimator_has_an_option_or_a_reason(method: Method, estimator: type) -> None:
+    typed = {name for param in get_command(app).commands["fit"].params for name in param.opts}  # type: ignore[attr-defined]
+    options = [each for each in TABLE if method in each.methods] + [SEED_OF_RULES, JOBS]
 
-    for name in parameters - set(WITHOUT_OPTION):
-        assert OTHER_NAMES.get(name, spelled(name)) in options, name
-        assert name in OTHER_NAMES or method in METHODS[name], name
+    assert {each.spelled for each in options} <= typed
+    assert set(inspect.signature(estimator).parameters) - set(WITHOUT_OPTION) <= {each.sets for each in options}
 
 
 def test_every_option_of_a_method_is_a_parameter_of_its_estimators() -> None:
-    of_forests, of_words = {"trees", "depth"}, {"rising", "falling", "prune_held_out", "preset"}
     for method, kinds in ESTIMATORS.items():
-        known = {name for kind in kinds for name in inspect.signature(kind).parameters} | of_forests | of_words
-        limit = {"max_rules"} if method is Trainer.RCBOOST else set()  # of the preset few-rules
-        assert {name for name, methods in METHODS.items() if method in methods} <= known | limit
+        known = {name for kind in kinds for name in inspect.signature(kind).parameters}
+        limit = {"max_rules"} if method is Method.BOOST else set()  # of the preset few-rules
+        assert {each.sets for each in TABLE if method in each.methods and each.sets} <= known | limit
+
+
+def test_every_line_of_the_table_is_complete() -> None:
+    for option in TABLE:
+        assert option.methods and option.text.endswith((".", ")")) and option.group, option.name
+        assert option.default is None, option.name
+    assert len({option.name for option in FIT}) == len({option.spelled for option in FIT}) == len(FIT)
+
+
+CHOICES: dict[str, Any] = {option.name: option.kind for option in TABLE}
 
 
 def test_choices_are_those_of_the_estimators() -> None:
-    assert {None if each == "none" else each for each in EstimatorWeights} == set(WEIGHTS)
-    for each in OnInterrupt:
+    assert {None if each == "none" else each for each in CHOICES["estimator_weights"]} == set(WEIGHTS)
+    for each in CHOICES["on_interrupt"]:
         RCBoostClassifier(0, on_interrupt=each, max_rmp_calls=0)._check_settings()
 
 
@@ -91,8 +97,8 @@ TARGETS = {"classes": "ill", "numbers": "price"}
 
 #: What is given in all cases, and what it means in Python.
 ALWAYS: dict[str, tuple[str, dict[str, Any]]] = {
-    "mirco": ("--trees 6 --depth 4", {}),
-    "rcboost": ("--calls 2", {"max_rmp_calls": 2}),
+    "cover": ("--trees 6 --depth 4", {}),
+    "boost": ("--calls 2", {"max_rmp_calls": 2}),
     "path": ("--trees 6 --depth 4 --max-rules 4", {"max_rules": 4}),
 }
 
@@ -111,10 +117,10 @@ def forest(task: str, trees: int = 6, depth: int = 4, seed: int = 0, class_weigh
 def in_python(method: str, task: str, settings: dict[str, Any]) -> str:
     y = target(task)
     settings = {"random_state": 0} | ALWAYS[method][1] | settings
-    if method == "mirco":
+    if method == "cover":
         source = settings.pop("estimator", None) or forest(task, class_weight=settings.get("class_weight"))
         return to_json(explain(source, X, y, **settings))
-    make = settings.pop("make", ESTIMATORS[Trainer(method)][task == "numbers"])
+    make = settings.pop("make", ESTIMATORS[Method(method)][task == "numbers"])
     if method == "path":
         trained = forest(task, class_weight=settings.get("class_weight"))
         settings = {"estimator": FrozenEstimator(trained)} | settings
@@ -134,61 +140,61 @@ def on_the_command_line(method: str, task: str, words: str, folder: Path) -> str
 KEPT = ["age > 0.5 and (size <= 1 or missing)", "noise <= 0"]
 IN_PAPER = {"solver": "greedy", "max_rules": None, "min_samples": 1, "ridge": None}
 SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
-    ("mirco", "classes", "--solver exact", {"solver": "exact"}),
-    ("mirco", "classes", "--solver search --time-limit 2", {"solver": "search", "time_limit": 2.0}),
-    ("mirco", "classes", "--demand 2", {"demand": 2}),
-    ("mirco", "classes", "--demand yes=3", {"demand": {"yes": 3}}),
-    ("mirco", "classes", "--demand 2 --demand yes=3", {"demand": {"no": 2, "yes": 3}}),
-    ("mirco", "classes", "--max-rules 3", {"max_rules": 3}),
-    ("mirco", "classes", "--impurity-weight 9", {"impurity_weight": 9}),
-    ("mirco", "classes", "--length-weight 2", {"length_weight": 2}),
-    ("mirco", "classes", "--prune", {"prune": True}),
-    ("mirco", "classes", "--prune-held-out", {"prune": "held-out"}),
-    ("mirco", "classes", "--vote shares --prune-held-out", {"vote": "shares", "prune": "held-out"}),
-    ("mirco", "classes", "--vote shares", {"vote": "shares"}),
-    ("mirco", "classes", "--vote fitted --demand 2", {"vote": "fitted", "demand": 2}),
-    ("mirco", "classes", "--fallback all", {"fallback": "all"}),
-    ("mirco", "classes", "--class-weight balanced", {"class_weight": "balanced"}),
-    ("mirco", "classes", "--class-weight yes=5", {"class_weight": {"yes": 5}}),
-    ("mirco", "classes", "--class-weight yes=5 --class-weight no=0.5", {"class_weight": {"yes": 5, "no": 0.5}}),
-    ("mirco", "classes", "--criterion entropy", {"criterion": "entropy"}),
-    ("mirco", "classes", "--seed 4", {"random_state": 4, "estimator": forest("classes", seed=4)}),
-    ("mirco", "numbers", "--scale 100", {"scale": 100}),
-    ("mirco", "numbers", "--min-samples 60", {"min_samples": 60}),
-    ("mirco", "numbers", "--min-samples 0.2", {"min_samples": 0.2}),
-    ("mirco", "numbers", "--ridge 50", {"ridge": 50}),
-    ("mirco", "numbers", "--ridge none", {"ridge": None}),
-    ("mirco", "numbers", "--vote support", {"vote": "support", "ridge": None}),
-    ("mirco", "numbers", "--max-rules none", {"max_rules": None}),
-    ("mirco", "numbers", "--max-rules 4", {"max_rules": 4}),
-    ("mirco", "numbers", "--solver greedy", {"solver": "greedy"}),
-    ("mirco", "numbers", "--demand 2", {"demand": 2}),
-    ("mirco", "numbers", "--fallback closest", {"fallback": "closest"}),
-    ("mirco", "numbers", "--preset as-in-paper", IN_PAPER),
-    ("mirco", "numbers", "--preset as-in-paper --impurity-weight 9", IN_PAPER | {"impurity_weight": 9}),
-    ("rcboost", "classes", "--calls 4", {"max_rmp_calls": 4}),
-    ("rcboost", "classes", "--pricing forest", {"pricing": "forest"}),
-    ("rcboost", "classes", "--duals vertex", {"duals": "vertex"}),
-    ("rcboost", "classes", "--step 1", {"step": 1}),
-    ("rcboost", "classes", "--admit best", {"admit": "best"}),
+    ("cover", "classes", "--solver exact", {"solver": "exact"}),
+    ("cover", "classes", "--solver search --time-limit 2", {"solver": "search", "time_limit": 2.0}),
+    ("cover", "classes", "--demand 2", {"demand": 2}),
+    ("cover", "classes", "--demand yes=3", {"demand": {"yes": 3}}),
+    ("cover", "classes", "--demand 2 --demand yes=3", {"demand": {"no": 2, "yes": 3}}),
+    ("cover", "classes", "--max-rules 3", {"max_rules": 3}),
+    ("cover", "classes", "--impurity-weight 9", {"impurity_weight": 9}),
+    ("cover", "classes", "--length-weight 2", {"length_weight": 2}),
+    ("cover", "classes", "--prune", {"prune": True}),
+    ("cover", "classes", "--prune-held-out", {"prune": "held-out"}),
+    ("cover", "classes", "--vote shares --prune-held-out", {"vote": "shares", "prune": "held-out"}),
+    ("cover", "classes", "--vote shares", {"vote": "shares"}),
+    ("cover", "classes", "--vote fitted --demand 2", {"vote": "fitted", "demand": 2}),
+    ("cover", "classes", "--fallback all", {"fallback": "all"}),
+    ("cover", "classes", "--class-weight balanced", {"class_weight": "balanced"}),
+    ("cover", "classes", "--class-weight yes=5", {"class_weight": {"yes": 5}}),
+    ("cover", "classes", "--class-weight yes=5 --class-weight no=0.5", {"class_weight": {"yes": 5, "no": 0.5}}),
+    ("cover", "classes", "--criterion entropy", {"criterion": "entropy"}),
+    ("cover", "classes", "--seed 4", {"random_state": 4, "estimator": forest("classes", seed=4)}),
+    ("cover", "numbers", "--scale 100", {"scale": 100}),
+    ("cover", "numbers", "--min-samples 60", {"min_samples": 60}),
+    ("cover", "numbers", "--min-samples 0.2", {"min_samples": 0.2}),
+    ("cover", "numbers", "--ridge 50", {"ridge": 50}),
+    ("cover", "numbers", "--ridge none", {"ridge": None}),
+    ("cover", "numbers", "--vote support", {"vote": "support", "ridge": None}),
+    ("cover", "numbers", "--max-rules none", {"max_rules": None}),
+    ("cover", "numbers", "--max-rules 4", {"max_rules": 4}),
+    ("cover", "numbers", "--solver greedy", {"solver": "greedy"}),
+    ("cover", "numbers", "--demand 2", {"demand": 2}),
+    ("cover", "numbers", "--fallback closest", {"fallback": "closest"}),
+    ("cover", "numbers", "--preset as-in-paper", IN_PAPER),
+    ("cover", "numbers", "--preset as-in-paper --impurity-weight 9", IN_PAPER | {"impurity_weight": 9}),
+    ("boost", "classes", "--calls 4", {"max_rmp_calls": 4}),
+    ("boost", "classes", "--pricing forest", {"pricing": "forest"}),
+    ("boost", "classes", "--duals vertex", {"duals": "vertex"}),
+    ("boost", "classes", "--step 1", {"step": 1}),
+    ("boost", "classes", "--admit best", {"admit": "best"}),
     (
-        *("rcboost", "classes", "--calls 9 --duals vertex --remove stale"),
+        *("boost", "classes", "--calls 9 --duals vertex --remove stale"),
         {"max_rmp_calls": 9, "duals": "vertex", "remove": "stale"},
     ),
-    ("rcboost", "classes", "--rule-weights z", {"rule_weights": "z"}),
-    ("rcboost", "classes", "--early-stopping 1", {"early_stopping": 1}),
-    ("rcboost", "classes", "--time-limit 0.001", {"time_limit": 0.001}),
-    ("rcboost", "classes", "--vote shares", {"vote": "shares"}),
-    ("rcboost", "classes", "--fallback majority", {"fallback": "majority"}),
-    ("rcboost", "classes", "--criterion entropy", {"criterion": "entropy"}),
-    ("rcboost", "classes", "--class-weight yes=5", {"class_weight": {"yes": 5}}),
-    ("rcboost", "classes", "--depth 3", {"estimator": DecisionTreeClassifier(max_depth=3)}),
-    ("rcboost", "classes", "--preset as-in-paper", {"make": RCBoostClassifier.as_in_paper}),
-    ("rcboost", "classes", "--preset few-rules --max-rules 5", {"make": RCBoostClassifier.few_rules, "max_rules": 5}),
-    ("rcboost", "numbers", "--scale 0.1", {"scale": 0.1}),
-    ("rcboost", "numbers", "--step 1", {"step": 1}),
+    ("boost", "classes", "--rule-weights z", {"rule_weights": "z"}),
+    ("boost", "classes", "--early-stopping 1", {"early_stopping": 1}),
+    ("boost", "classes", "--time-limit 0.001", {"time_limit": 0.001}),
+    ("boost", "classes", "--vote shares", {"vote": "shares"}),
+    ("boost", "classes", "--fallback majority", {"fallback": "majority"}),
+    ("boost", "classes", "--criterion entropy", {"criterion": "entropy"}),
+    ("boost", "classes", "--class-weight yes=5", {"class_weight": {"yes": 5}}),
+    ("boost", "classes", "--depth 3", {"estimator": DecisionTreeClassifier(max_depth=3)}),
+    ("boost", "classes", "--preset as-in-paper", {"make": RCBoostClassifier.as_in_paper}),
+    ("boost", "classes", "--preset few-rules --max-rules 5", {"make": RCBoostClassifier.few_rules, "max_rules": 5}),
+    ("boost", "numbers", "--scale 0.1", {"scale": 0.1}),
+    ("boost", "numbers", "--step 1", {"step": 1}),
     (
-        *("rcboost", "numbers", "--depth 3"),
+        *("boost", "numbers", "--depth 3"),
         {"estimator": DecisionTreeRegressor(max_depth=3, min_weight_fraction_leaf=0.01)},
     ),
     ("path", "classes", "--max-rules 5 --choose last", {"max_rules": 5, "choose": "last"}),
@@ -249,11 +255,11 @@ def test_every_option_is_among_these_cases() -> None:
     typed = {word for _, _, words, _ in SETTINGS for word in words.split()} | {"--trees", "--depth"}
 
     apart = {"--estimator-weights", "--on-interrupt"}
-    assert {spelled(name) for name in METHODS} - apart <= typed
+    assert {option.spelled for option in TABLE} - apart <= typed
 
 
-@pytest.mark.parametrize("weights", EstimatorWeights)
-def test_the_weights_of_a_booster_count_where_they_are_asked_for(weights: EstimatorWeights, folder: Path) -> None:
+@pytest.mark.parametrize("weights", CHOICES["estimator_weights"])
+def test_the_weights_of_a_booster_count_where_they_are_asked_for(weights: str, folder: Path) -> None:
     file = folder / "booster.json"
     booster = xgboost.XGBClassifier(n_estimators=6, max_depth=3, random_state=0).fit(X, ROWS["ill"] == "yes")
     booster.save_model(file)
@@ -262,14 +268,14 @@ def test_the_weights_of_a_booster_count_where_they_are_asked_for(weights: Estima
         *("--estimator-weights", weights),
     )
 
-    asked = None if weights == "none" else str(weights)
+    asked = None if weights == "none" else weights
     few = explain(file, X, ROWS["ill"], estimator_weights=asked, random_state=0)
     assert from_json(done.stdout).votes.tolist() == few.vote_.votes.tolist()
     assert from_json(done.stdout).rules == few.rules_
 
 
 def test_rules_found_before_an_interrupt_are_kept_if_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    after_two = on_the_command_line("rcboost", "classes", "", folder)
+    after_two = on_the_command_line("boost", "classes", "", folder)
     count = rule_boosting.tracked
 
     def interrupted(calls: Any, *words: Any, **settings: Any) -> Iterator[Any]:
@@ -279,9 +285,9 @@ def test_rules_found_before_an_interrupt_are_kept_if_asked_for(folder: Path, mon
             yield each
 
     monkeypatch.setattr(rule_boosting, "tracked", interrupted)
-    kept = on_the_command_line("rcboost", "classes", "--calls 9 --on-interrupt keep", folder)
+    kept = on_the_command_line("boost", "classes", "--calls 9 --on-interrupt keep", folder)
     raised = run(
-        *("fit", folder / "rows.csv", "-t", "ill", "--drop", "price", "--method", "rcboost", "--calls", 9),
+        *("fit", folder / "rows.csv", "-t", "ill", "--drop", "price", "--method", "boost", "--calls", 9),
         *("-o", folder / "no.json"),
     )
 
@@ -334,7 +340,7 @@ WRONG_WORDS = {
     "--class-weight heavy": "'heavy' is not balanced, or CLASS=X with a number, such as yes=2",
     "--class-weight yes=nan": "'yes=nan' is not balanced, or CLASS=X with a number",
     "--estimator-weights all": "not one of 'cost', 'vote', 'both', 'none'",
-    "--method rcboost --on-interrupt stop": "not one of 'raise', 'keep'",
+    "--method boost --on-interrupt stop": "not one of 'raise', 'keep'",
     "--preset best": "not one of 'as-in-paper', 'few-rules'",
     "--method path --cv 1": "'--cv': '1' is not a whole number from 2 on",
     "--method path --tries -1": "'--tries': '-1' is not a whole number from 0 on",
@@ -359,10 +365,10 @@ WRONG_TOGETHER = {
     "--method path --rising age --falling age": "column 'age' cannot be both --rising and --falling",
     "--scale 3": "--scale is for numbers, but the target is predicted as a class; leave it out, or say --task numbers",
     "--ridge 3": "--ridge is for numbers",
-    "--step 1": "--step belongs to --method rcboost, but the method is mirco",
-    "--method rcboost --max-rules 5": "say --preset few-rules",
-    "--method rcboost --step 0": "error: --step is 0.0; it must be finite and above 0",
-    "--preset few-rules": "--preset few-rules is for boosting (--method rcboost) of classes; leave it out",
+    "--step 1": "--step belongs to --method boost, but the method is cover",
+    "--method boost --max-rules 5": "say --preset few-rules",
+    "--method boost --step 0": "error: --step is 0.0; it must be finite and above 0",
+    "--preset few-rules": "--preset few-rules is for boosting (--method boost) of classes; leave it out",
     "--preset as-in-paper": "covers of classes are as in the paper anyway",
     "--method path --max-rules none": "error: --max-rules is none; it must be a whole number",
     "--method path --min-samples 0.5": "error: --min-samples is 0.5; it must be a whole number",

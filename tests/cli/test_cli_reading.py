@@ -71,7 +71,7 @@ NAMES = ["a|b", "a_b_ *c*", "$x^2$", "<b>bold</b>", r"\input{x} & 5 %", "`code` 
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("method", ["mirco", "path"])
+@pytest.mark.parametrize("method", ["cover", "path"])
 def test_names_are_shown_as_they_are(name: str, method: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=60).round(2)

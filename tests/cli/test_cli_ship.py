@@ -18,7 +18,7 @@ from commands import fruit_folder, run, table
 from exported import HOSTILE, hostile_case
 
 from rulecover.cli.options.choices import Format, SqlDialect
-from rulecover.cli.options.shared import MAX_MODEL_SIZE
+from rulecover.cli.options.table import SAVED_MODEL
 from rulecover.cli.tables import chunks
 from rulecover.export import from_json, json_file, to_json
 from rulecover.export.dialects import DIALECTS
@@ -48,7 +48,7 @@ def test_the_same_table_gives_the_same_model_as_csv_as_parquet_and_on_standard_i
 
 
 def test_boosting_can_be_fitted_too(folder: Path) -> None:
-    options = ("-t", "kind", "--drop", "id", "--method", "rcboost", "--calls", 3, "-o", folder / "boosted.json")
+    options = ("-t", "kind", "--drop", "id", "--method", "boost", "--calls", 3, "-o", folder / "boosted.json")
     done = run("fit", folder / "fruit.csv", *options, "--fallback", "all")
 
     assert done.exit_code == 0, done.output
@@ -249,4 +249,6 @@ def test_a_model_beyond_the_limit_of_size_is_refused_unless_the_limit_is_raised(
 
 
 def test_the_limit_on_the_command_line_is_that_of_the_library() -> None:
-    assert json_file.MAX_SIZE == MAX_MODEL_SIZE * 1e6
+    limit = next(option for option in SAVED_MODEL if option.name == "max_model_size")
+
+    assert limit.default * 1e6 == json_file.MAX_SIZE

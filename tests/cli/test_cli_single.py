@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from commands import run, table
 
-from rulecover.cli.options.choices import Format, Trainer
+from rulecover.cli.options.choices import Format, Method
 from rulecover.export import from_json
 
-FEW = {Trainer.MIRCO: ["--trees", 5], Trainer.RCBOOST: ["--calls", 2], Trainer.PATH: ["--trees", 5]}
+FEW = {Method.COVER: ["--trees", 5], Method.BOOST: ["--calls", 2], Method.PATH: ["--trees", 5]}
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +28,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("task", "answer"), [("classes", "yes"), ("numbers", 3.5)])
-@pytest.mark.parametrize("method", Trainer)
-def test_one_answer_is_one_rule_for_every_command(method: Trainer, task: str, answer: object, folder: Path) -> None:
+@pytest.mark.parametrize("method", Method)
+def test_one_answer_is_one_rule_for_every_command(method: Method, task: str, answer: object, folder: Path) -> None:
     model, data = folder / f"{method}-{task}.json", folder / f"{task}.csv"
     fitted = run("fit", data, "-t", "y", "--task", task, "--method", method, *FEW[method], "-o", model)
     _, *rows = table(run("predict", model, data).stdout)

@@ -1,23 +1,113 @@
-"""The command ``rulecover``: one file a command, and heavy imports only inside the commands."""
+"""The command ``rulecover``: quick to help, and what goes wrong is told in one line."""
 
 from __future__ import annotations
 
+import functools
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from rulecover import __version__
-from rulecover.cli.commands.demo import demo
-from rulecover.cli.commands.explain import explain
-from rulecover.cli.commands.export import export
-from rulecover.cli.commands.fit import fit
-from rulecover.cli.commands.predict import predict
-from rulecover.cli.commands.report import report
-from rulecover.cli.commands.study import study
-from rulecover.cli.commands.why import why
-from rulecover.cli.group import OneLineGroup
-from rulecover.cli.help import GroupedCommand
+from rulecover.cli.commands import COMMANDS, Command
+from rulecover.cli.errors import in_one_line
+from rulecover.cli.options.checks import check
+from rulecover.cli.options.option import signature
+
+
+class GroupedCommand(TyperCommand):
+    """A command that lists its options under the headings of their groups, as readable in a file as on a terminal."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Writes the options, a heading a group, in the order of the table."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                kind = "Arguments" if param.param_type_name == "argument" else "Options"
+                heading = getattr(param, "rich_help_panel", None) or kind
+                groups.setdefault(heading, []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+class OneLineGroup(TyperGroup):
+    """Commands; a mistake in their words ends with one line and exit code 2."""
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Runs the command that the arguments name."""
+        if not settings.pop("standalone_mode", True):
+            return self._run(*args, **settings)
+        try:
+            code = self._run(*args, **settings)
+            if not code:
+                sys.stdout.flush()
+        except (typer.Abort, BrokenPipeError):
+            code = 1
+        except OSError as error:  # of help and version; commands tell their own
+            typer.echo(f"error: {in_one_line(error)}", err=True)
+            code = 1
+        except Exception as error:
+            if not hasattr(error, "format_message"):  # no mistake in the words of the command
+                raise
+            code = _told(error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def _run(self, *args: Any, **settings: Any) -> Any:
+        words = list(args[0] if args else settings.get("args") or sys.argv[1:])
+        if words and words[0] in self.commands and {"-h", "--help"} & set(words):
+            # Options of the group itself would be read first, for which typer imports more than help can wait for.
+            return self.commands[words[0]].main(
+                args=words[1:], prog_name=f"{self.name} {words[0]}", standalone_mode=False
+            )
+        return super().main(*args, **settings | {"standalone_mode": False})
+
+
+def _told(error: Any) -> int:
+    """Says what is mistyped; returns the exit code."""
+    message = error.format_message().removesuffix(".").replace("Value error, ", "")
+    context = getattr(error, "ctx", None)
+    if context is None or ("\n" in message and isinstance(context.command, TyperGroup)):  # help, without any words
+        error.show()
+    else:
+        typer.echo(f"error: {' '.join(message.split())}; see {context.command_path} --help.", err=True)
+    return int(error.exit_code)
+
+
+def one_line_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """The same command, which ends with one line and exit code 1 on an error unless ``debug`` is set."""
+
+    @functools.wraps(command)
+    def guarded(*, debug: bool = False, **typed: Any) -> None:
+        try:
+            command(**typed)
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            if debug:
+                raise
+            typer.echo(f"error: {in_one_line(error)}", err=True)
+            raise typer.Exit(1) from None
+
+    return guarded
+
+
+def _callback(name: str, command: Command) -> Callable[..., None]:
+    """What typer calls: checks what was typed, imports the file of the command, and runs it."""
+
+    def run(**typed: Any) -> None:
+        check(command.options, typed)
+        getattr(import_module(f"rulecover.cli.commands.{name}"), name)(**typed)
+
+    guarded = one_line_errors(run)
+    guarded.__name__ = name
+    guarded.__signature__ = signature(command.options)  # type: ignore[attr-defined] # which typer reads
+    return guarded
+
 
 app = typer.Typer(
     name="rulecover",
@@ -27,8 +117,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, explain, fit, predict, why, report, export, study):
-    app.command(cls=GroupedCommand)(command)
+for name, command in COMMANDS.items():
+    app.command(name, cls=GroupedCommand, help=command.help)(_callback(name, command))
 
 
 def _show_version(asked: bool) -> None:

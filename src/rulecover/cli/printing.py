@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rulecover.cli.options.shared import is_stdout
+from rulecover.files import is_standard_output
 from rulecover.report.report import report_html, write_report
 from rulecover.report.summary import Summary
 from rulecover.report.words import (
@@ -31,6 +31,11 @@ from rulecover.rules.view import TargetView
 from rulecover.show.text import printable
 
 T = TypeVar("T")
+
+
+def is_stdout(out: Path) -> bool:
+    """Whether the result goes to standard output, where nothing else may be said then."""
+    return str(out) == "-" or is_standard_output(out)
 
 
 class Bars:

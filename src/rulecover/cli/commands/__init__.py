@@ -1,0 +1,123 @@
+"""The commands: what each is for, and its options. The file of a command is imported when it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rulecover.cli.options import table
+from rulecover.cli.options.table import Options
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a command is for, and what can be said to it."""
+
+    help: str
+    options: Options
+
+
+COMMANDS = {
+    "demo": Command(
+        """Show it all in a few seconds: rules of a forest on breast cancer data that come with scikit-learn.
+
+        569 biopsies, 30 measurements of cell nuclei each, benign or malignant. Nothing is downloaded.
+        """,
+        table.DEMO,
+    ),
+    "explain": Command(
+        """Explain a table by a few rules that people can read.
+
+        A forest is trained on the file, and a few of its rules are chosen so that every training row is covered. They
+        are printed with the number of rows they cover, checked on held-out rows beside the forest and a single decision
+        tree, and come with a certificate: how many rules any such choice needs at least. With --max-rules or --within
+        the rules are chosen for accuracy instead: the fewest that answer as well as they can, or almost as well as the
+        forest.
+
+        Text columns become conditions such as colour = red, and missing values are taken as they are. A target with
+        many different numbers is predicted as a number.
+
+        \b
+        Examples:
+          rulecover explain titanic.csv --target survived
+          rulecover explain titanic.csv -t survived --drop name --report titanic.html
+          rulecover explain titanic.csv -t survived --solver exact --time-limit 30
+          rulecover explain titanic.csv -t survived --max-rules 5
+          rulecover explain titanic.csv -t survived --within 0.01
+          rulecover explain houses.csv -t price
+        """,
+        table.EXPLAIN,
+    ),
+    "fit": Command(
+        """Train on every row of a table, and write the rules to a file that predict, why, report and export read.
+
+        \b
+        Examples:
+          rulecover fit titanic.csv --target survived --out titanic.json
+          rulecover fit titanic.csv -t survived --model booster.json
+          rulecover fit titanic.parquet -t survived --method boost --calls 30
+          rulecover fit titanic.csv -t survived --method path --max-rules 10 --forbid sex
+        """,
+        table.FIT,
+    ),
+    "predict": Command(
+        """Answer for every row of a table, a part at a time: it may be larger than the memory.
+
+        The columns of the answers are prediction, a probability for each class, the numbers of the rules that fired,
+        and who decided: the rules or the fallback. Only columns that rules speak of are asked for.
+
+        \b
+        Examples:
+          rulecover predict model.json new.csv --keep id --out answers.csv
+          rulecover predict model.json new.parquet --out answers.parquet
+          zcat new.csv.gz | rulecover predict model.json - | head
+        """,
+        table.PREDICT,
+    ),
+    "why": Command(
+        """Tell why a row gets its answer: the rules it meets and their votes, or how the fallback decided.
+
+        \b
+        Example:
+          rulecover why model.json new.csv --row 17
+        """,
+        table.WHY,
+    ),
+    "report": Command(
+        """Report on a model: its rules, and its figures on labelled rows that it was not trained on.
+
+        The report is one file that works offline.
+
+        \b
+        Example:
+          rulecover report model.json held-out.csv --target survived --out report.html
+        """,
+        table.REPORT,
+    ),
+    "export": Command(
+        """Write a model as SQL, Python, JavaScript, pandas, PMML or ONNX; every one answers as the model does.
+
+        Or for people: its rules as a table in text, Markdown or LaTeX, or as English sentences.
+
+        \b
+        Examples:
+          rulecover export model.json --to sql --dialect postgres --table public.customers --keep id
+          rulecover export model.json --to javascript --out rules.js
+          rulecover export model.json --to onnx --out rules.onnx
+          rulecover export model.json --to sentences
+        """,
+        table.EXPORT,
+    ),
+    "study": Command(
+        """Run the numerical study of the paper: 10 x 4 nested cross-validation, tables, figures.
+
+        Results are appended to a file as they come. A run that was stopped, killed or in parts failed goes on with
+        --resume.
+
+        \b
+        Examples:
+          rulecover study mirco --data DIR --datasets wine,seeds --jobs 2
+          rulecover study all --data DIR --out results --resume
+        """,
+        table.STUDY,
+    ),
+}

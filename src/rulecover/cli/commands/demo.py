@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from sklearn.datasets import load_breast_cancer
 
-from rulecover.cli.errors import one_line_errors, require_folder
+from rulecover.cli.commands.explain import explained
+from rulecover.cli.commands.fit import Training
+from rulecover.cli.printing import Printer
+from rulecover.cli.tables.labelled import Table
 
 
-@one_line_errors
-def demo(
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the report.")] = Path("rulecover-demo.html"),
-    debug: Annotated[bool, typer.Option("--debug", help="On an error, show where it came from.")] = False,
-) -> None:
-    """Show it all in a few seconds: rules of a forest on breast cancer data that come with scikit-learn.
-
-    569 biopsies, 30 measurements of cell nuclei each, benign or malignant. Nothing is downloaded.
-    """
-    from rulecover.cli.commands.pipeline import Forest, breast_cancer, covered, explained
-    from rulecover.cli.printing import Printer
-
-    require_folder(out)
-    printer = Printer()
-    table = breast_cancer()
+def demo(out: Path) -> None:
+    """Prints rules on data that come with scikit-learn, and writes a report."""
+    printer, data = Printer(), load_breast_cancer(as_frame=True)
+    table = Table("Breast cancer biopsies", data.data, data.target_names[data.target], {})
     printer.say("Is a tumour benign or malignant? A forest of 100 trees has an answer; here it is in a few rules.\n")
-    summary = explained(table, Forest(), covered(Forest()), test_size=0.25, printer=printer)
+    summary = explained(table, Training(), test_size=0.25, printer=printer)
     printer.summary(summary)
     printer.report(summary, out)
     printer.say(

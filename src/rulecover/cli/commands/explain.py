@@ -2,107 +2,111 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from rulecover.cli.errors import one_line_errors
-from rulecover.cli.options import explain as of
-from rulecover.cli.options.choices import Method
-from rulecover.cli.options.method import chosen_method
-from rulecover.cli.options.shared import (
-    ClassWeights,
-    DataFile,
-    Debug,
-    Drop,
-    Jobs,
-    MaxLevels,
-    Quiet,
-    Separator,
-    Target,
-    TaskOption,
-    check_out,
-)
+import numpy as np
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from rulecover.cli.commands.fit import Training, rules_by, trained_forest
+from rulecover.cli.errors import CommandError
+from rulecover.cli.options.checks import chosen_method, given_settings
+from rulecover.cli.options.choices import Method, Task
+from rulecover.cli.options.table import EXPLAIN
+from rulecover.cli.printing import Printer
+from rulecover.cli.tables.encoding import for_forests
+from rulecover.cli.tables.labelled import Table, labelled_table
+from rulecover.report.summary import Summary
+from rulecover.rules.levels import readable
 
 
-@one_line_errors
 def explain(
-    data: DataFile,
+    data: Path,
     *,
-    target: Target = None,
-    task: TaskOption = None,
-    drop: Drop = None,
-    test_size: of.TestSize = 0.25,
-    max_levels: MaxLevels = 50,
-    separator: Separator = None,
-    trees: of.Trees = 100,
-    depth: of.Depth = 10,
-    seed: of.Seed = 0,
-    jobs: Jobs = 1,
-    max_rules: of.MaxRules = None,
-    within: of.Within = None,
-    method: of.MethodOption = None,
-    solver: of.SolverOption = None,
-    demand: of.Demand = None,
-    vote: of.VoteOption = None,
-    fallback: of.FallbackOption = None,
-    time_limit: of.TimeLimit = None,
-    criterion: of.CriterionOption = None,
-    impurity_weight: of.ImpurityWeight = 1.0,
-    length_weight: of.LengthWeight = 0.0,
-    prune: of.Prune = None,
-    class_weight: ClassWeights = None,
-    report: of.Report = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    target: str | None,
+    task: Task | None,
+    method: Method | None,
+    drop: Sequence[str] | None,
+    test_size: float,
+    max_levels: int,
+    separator: str | None,
+    seed: int,
+    jobs: int,
+    report: Path | None,
+    quiet: bool,
+    **typed: Any,
 ) -> None:
-    """Explain a table by a few rules that people can read.
-
-    A forest is trained on the file, and a few of its rules are chosen so that every training row is covered. They are
-    printed with the number of rows they cover, checked on held-out rows beside the forest and a single decision tree,
-    and come with a certificate: how many rules any such choice needs at least. With --max-rules or --within the rules
-    are chosen for accuracy instead: the fewest that answer as well as they can, or almost as well as the forest.
-
-    Text columns become conditions such as colour = red, and missing values are taken as they are. A target with many
-    different numbers is predicted as a number.
-
-    \b
-    Examples:
-      rulecover explain titanic.csv --target survived
-      rulecover explain titanic.csv -t survived --drop name --report titanic.html
-      rulecover explain titanic.csv -t survived --solver exact --time-limit 30
-      rulecover explain titanic.csv -t survived --max-rules 5
-      rulecover explain titanic.csv -t survived --within 0.01
-      rulecover explain houses.csv -t price
-    """  # noqa: D301 - the backspace keeps the lines of the examples apart
-    if report is not None:
-        check_out(report, data, option="--report")
-    cover: dict[str, Any] = {
-        "solver": solver and solver.value,
-        "demand": demand,
-        "vote": vote and vote.value,
-        "fallback": fallback and fallback.value,
-        "time_limit": time_limit,
-        "criterion": criterion and criterion.value,
-        "impurity_weight": impurity_weight,
-        "length_weight": length_weight,
-        "prune": prune,
-    }
-    method = chosen_method(method, within=within, max_rules=max_rules, cover=cover)
-
-    from rulecover.cli.commands.pipeline import Forest, chosen_by, explained
-    from rulecover.cli.options.settings import class_weight as class_weight_of
-    from rulecover.cli.printing import Printer
-    from rulecover.cli.tables.encoding import for_forests
-    from rulecover.cli.tables.reading import labelled_table
-
-    printer = Printer(quiet=quiet)
+    """Prints rules of a part of the rows, and what they are worth on the others."""
+    printer, given = Printer(quiet=quiet), given_settings(EXPLAIN, typed)
     columns = for_forests(max_levels)
     table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator, task=task)
-    weights = class_weight_of(class_weight, table)
-    forest = Forest(trees=trees, depth=depth, seed=seed, jobs=jobs, class_weight=weights)
-    options: dict[str, Any] = {"within": within} if method is Method.PATH else cover
-    options |= {"max_rules": max_rules, "class_weight": class_weight}
-    rules_of = chosen_by(method, forest, table, {name: value for name, value in options.items() if value is not None})
-    summary = explained(table, forest, rules_of, test_size=test_size, printer=printer)
+    training = Training(chosen_method(method, given), given, seed=seed, jobs=jobs)
+    summary = explained(table, training, test_size=test_size, printer=printer)
     printer.summary(summary)
     if report is not None:
         printer.report(summary, report)
+
+
+def explained(table: Table, training: Training, *, test_size: float, printer: Printer) -> Summary:
+    """What a few rules of a forest on the table are worth, beside the forest and a single decision tree."""
+    rules_of = rules_by(training, table)
+    split, notes = _split(table, test_size, training.seed)
+    X_train, X_test, y_train, y_test = split
+    printer.notes((*table.notes, *notes))
+    with printer.bars() as bars:
+        forest = trained_forest(training, table, X_train, y_train, bars=bars)
+        with bars.spinning("Choosing rules"), warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", UserWarning)
+            few = rules_of(forest, X_train, y_train)
+        with bars.spinning("Comparing"):
+            tree = _beside(table.task, training, len(few.rules_)).fit(X_train, y_train)
+            summary = Summary.of(
+                few,
+                X_test,
+                y_test,
+                title=table.name,
+                beside={"random forest": forest, "decision tree": tree},
+                notes=(*table.notes, *notes),
+                shown=readable(few.rules_, table.levels),
+            )
+    printer.notes(str(warning.message) for warning in said)
+    boosted = training.method is Method.BOOST  # whose certificate is about an LP, not about these rules
+    return replace(summary, certificate=None) if boosted else summary
+
+
+def _beside(task: Task, training: Training, n_rules: int) -> Any:
+    """The tree to compare with: as deep as the forest, or with as many leaves as there are rules for numbers."""
+    if task == Task.CLASSES:
+        return DecisionTreeClassifier(max_depth=training.depth, random_state=training.seed)
+    return DecisionTreeRegressor(max_leaf_nodes=max(2, n_rules), random_state=training.seed)
+
+
+def _split(table: Table, test_size: float, seed: int) -> tuple[list[Any], list[str]]:
+    """Rows to learn from and rows to check on, classes in equal shares where they have rows enough."""
+    if not 0 < test_size < 1:
+        raise CommandError(f"--test-size is {test_size:g}; it is a share of the rows, between 0 and 1.")
+    held_out = int(np.ceil(test_size * len(table.y)))
+    if not 1 <= held_out < len(table.y):
+        raise CommandError(
+            f"--test-size {test_size:g} of {len(table.y)} rows leaves none to learn from; choose a smaller share."
+        )
+    if table.task == Task.NUMBERS:
+        return train_test_split(table.X, table.y, test_size=test_size, random_state=seed), []
+    classes, sizes = np.unique(table.y, return_counts=True)
+    stratify = table.y if sizes.min() > 1 and len(classes) <= min(held_out, len(table.y) - held_out) else None
+    notes = [] if stratify is not None else [_rare(classes, sizes)]
+    if len(classes) == 1:
+        notes.append(f"every row is of class {str(classes[0])!r}: one rule says it all.")
+    return train_test_split(table.X, table.y, test_size=test_size, random_state=seed, stratify=stratify), notes
+
+
+def _rare(classes: Any, sizes: Any) -> str:
+    rarest = str(classes[sizes.argmin()])
+    return (
+        f"held-out rows were drawn without regard to class: class {rarest!r} has too few rows ({sizes.min()}) "
+        "to be in both parts."
+    )

@@ -1,132 +1,214 @@
-"""``rulecover fit``: from a table to a model in a file."""
+"""``rulecover fit``: from a table to rules, and into a file."""
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
 
-from rulecover.cli.errors import one_line_errors
-from rulecover.cli.options import fit as of
-from rulecover.cli.options.checks import given_options
-from rulecover.cli.options.choices import Trainer
-from rulecover.cli.options.parsers import seed as whole_seed
-from rulecover.cli.options.shared import (
-    FOREST,
-    ClassWeights,
-    DataFile,
-    Debug,
-    Drop,
-    Jobs,
-    MaxLevels,
-    Quiet,
-    Separator,
-    Target,
-    TaskOption,
-    check_out,
-    is_stdout,
-    out_file,
-)
-from rulecover.cli.tables.header import check_is_table
+import rulecover
+from rulecover.cli.errors import CommandError
+from rulecover.cli.options.checks import given_settings
+from rulecover.cli.options.choices import Method, Task
+from rulecover.cli.options.settings import class_weight, settings_of, spelled, with_preset
+from rulecover.cli.options.table import FIT
+from rulecover.cli.printing import Bars, Printer, is_stdout
+from rulecover.cli.tables.encoding import booster_columns, for_forests
+from rulecover.cli.tables.labelled import Table, count, labelled_table
+from rulecover.estimators.centred import CentredRegressor
+from rulecover.estimators.checks import sample_weights
+from rulecover.export.exported import vote_of
+from rulecover.export.json_file import to_json
+from rulecover.files import whole_file
+from rulecover.rules.levels import readable
+from rulecover.targets.numbers.samples import far_centre
+from rulecover.voting.vote import Vote
+
+#: From a trained model, rows and labels to a few rules.
+RulesOf = Callable[[Any, Any, Any], Any]
+
+#: The forest is trained in this many parts where a bar is shown, so that the bar can move.
+_PARTS = 20
 
 
-@one_line_errors
 def fit(
-    context: typer.Context,
-    data: DataFile,
+    data: Path,
     *,
-    target: Target = None,
-    task: TaskOption = None,
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A trained model whose rules are covered, in place of a forest: a file of XGBoost (JSON), LightGBM "
-            "(text) or CatBoost (JSON). The table must have its columns; nothing is trained, no library is needed.",
-            show_default=False,
-        ),
-    ] = None,
-    method: Annotated[
-        Trainer,
-        typer.Option(
-            help="mirco: rules of a forest that cover every row. rcboost: a pool of rules grown by boosting. path: the "
-            "rules of a forest that explain most, one after another, with fitted votes."
-        ),
-    ] = Trainer.MIRCO,
-    drop: Drop = None,
-    max_levels: MaxLevels = 50,
-    separator: Separator = None,
-    trees: of.Trees = None,
-    depth: of.Depth = None,
-    seed: Annotated[
-        int, typer.Option(parser=whole_seed, metavar="N", help="Same seed, same rules.", rich_help_panel=FOREST)
-    ] = 0,
-    jobs: Jobs = 1,
-    preset: of.PresetOption = None,
-    max_rules: of.MaxRules = None,
-    vote: of.VoteOption = None,
-    fallback: of.FallbackOption = None,
-    criterion: of.CriterionOption = None,
-    class_weight: ClassWeights = None,
-    scale: of.Scale = None,
-    min_samples: of.MinSamples = None,
-    ridge: of.Ridge = None,
-    time_limit: of.TimeLimit = None,
-    solver: of.SolverOption = None,
-    demand: of.Demand = None,
-    impurity_weight: of.ImpurityWeight = None,
-    length_weight: of.LengthWeight = None,
-    prune: of.Prune = None,
-    prune_held_out: of.PruneHeldOut = None,
-    estimator_weights: of.EstimatorWeightsOption = None,
-    max_rmp_calls: of.Calls = None,
-    pricing: of.PricingOption = None,
-    duals: of.DualsOption = None,
-    step: of.Step = None,
-    admit: of.AdmitOption = None,
-    remove: of.RemoveOption = None,
-    rule_weights: of.RuleWeightsOption = None,
-    early_stopping: of.EarlyStopping = None,
-    on_interrupt: of.OnInterruptOption = None,
-    within: of.Within = None,
-    choose: of.ChooseOption = None,
-    cv: of.Folds = None,
-    max_depth: of.MaxDepth = None,
-    max_clauses: of.MaxClauses = None,
-    model_share: of.ModelShare = None,
-    shrinkage: of.Shrinkage = None,
-    tries: of.Tries = None,
-    forbidden: of.Forbidden = None,
-    required: of.Required = None,
-    rising: of.Rising = None,
-    falling: of.Falling = None,
-    keep: of.Keep = None,
-    out: Annotated[Path, out_file("Where to write the model, as JSON; - for standard output.")] = Path("model.json"),
-    quiet: Quiet = False,
-    debug: Debug = False,
+    target: str | None,
+    task: Task | None,
+    model: Path | None,
+    method: Method,
+    drop: Sequence[str] | None,
+    max_levels: int,
+    separator: str | None,
+    seed: int,
+    jobs: int,
+    out: Path,
+    quiet: bool,
+    **typed: Any,
 ) -> None:
-    """Train on every row of a table, and write the rules to a file that predict, why, report and export read.
-
-    \b
-    Examples:
-      rulecover fit titanic.csv --target survived --out titanic.json
-      rulecover fit titanic.csv -t survived --model booster.json
-      rulecover fit titanic.parquet -t survived --method rcboost --calls 30
-      rulecover fit titanic.csv -t survived --method path --max-rules 10 --forbid sex
-    """  # noqa: D301 - the backspace keeps the lines of the examples apart
-    check_is_table(data)
-    check_out(out, data, model, keep)
-    options = given_options(method, context.params, trained=model is not None)
-
-    from rulecover.cli.commands.training import Training, saved, trained
-    from rulecover.cli.printing import Printer
-    from rulecover.cli.tables.booster import booster_columns
-    from rulecover.cli.tables.encoding import for_forests
-    from rulecover.cli.tables.reading import labelled_table
-
+    """Writes rules of all rows of a table to a file, and shows them."""
     printer = Printer(quiet=quiet or is_stdout(out))
     columns = for_forests(max_levels) if model is None else booster_columns(model)
     table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator, task=task)
-    training = Training(method.value, options, seed=seed, jobs=jobs, source=model)
-    saved(trained(table, training, printer), out, printer)
+    training = Training(method, given_settings(FIT, typed), seed=seed, jobs=jobs)
+    _save(_trained(table, training, model, printer), out, printer)
+
+
+@dataclass(frozen=True)
+class Training:
+    """How rules are trained.
+
+    Parameters
+    ----------
+    method
+        How rules are chosen.
+    options
+        The settings that were given, by the names of their options.
+    seed, jobs
+        The seed of everything, and the number of threads.
+    """
+
+    method: Method = Method.COVER
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    jobs: int | None = None
+
+    @property
+    def trees(self) -> int:
+        """The trees of the forest."""
+        return int(self.options.get("trees", 100))
+
+    @property
+    def depth(self) -> int:
+        """The depth of its trees."""
+        return int(self.options.get("depth", 10))
+
+    def settings_of(self, kind: type, table: Table) -> dict[str, Any]:
+        """What was asked for of an estimator, and what every estimator takes."""
+        return settings_of(kind, self.options, table) | {"random_state": self.seed, "n_jobs": self.jobs}
+
+
+# Rules ----------------------------------------------------------------------------------------------------------------
+
+
+def _trained(table: Table, training: Training, source: Path | None, printer: Printer) -> Vote:
+    """Rules of all rows of a table; they know which 0/1 columns stand for levels of text columns."""
+    printer.notes(table.notes)
+    with printer.bars() as bars, warnings.catch_warnings(record=True) as said, named_options(training):
+        warnings.simplefilter("always", UserWarning)
+        choose = rules_by(training, table)
+        if source is None and training.method is not Method.BOOST:
+            source = trained_forest(training, table, table.X, table.y, bars=bars)
+        with bars.spinning("Boosting" if training.method is Method.BOOST else "Choosing rules"):
+            model = choose(source, table.X, table.y)
+    printer.notes(dict.fromkeys(str(warning.message) for warning in said))
+    made = vote_of(model)
+    columns = replace(made.rules.columns, levels=table.levels)
+    return replace(made, rules=replace(made.rules, columns=columns))
+
+
+@contextmanager
+def named_options(training: Training) -> Iterator[None]:
+    """An error about a setting names the option that it came from."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        name, _, said = str(error).partition(" ")
+        if not said.startswith(("is ", "names ")) or name not in {*training.options, "monotone"}:
+            raise
+        said = said.replace("is None;", "is none;")
+        for python in (" or give an object", ", 'model'"):  # which are not for the command line
+            said = said.replace(python, "")
+        raise CommandError(f"{spelled(name)} {said}") from error
+
+
+def rules_by(training: Training, table: Table) -> RulesOf:
+    """How the rules of a trained model are chosen; the table says what the options mean."""
+    return _CHOSEN[training.method](training, table)
+
+
+def _covered(training: Training, table: Table) -> RulesOf:
+    kind = rulecover.MIRCOClassifier if table.task == Task.CLASSES else rulecover.MIRCORegressor
+    settings = training.settings_of(kind, table)
+    if table.task == Task.NUMBERS and "vote" in settings:
+        settings = {"ridge": None} | settings  # a weighted mean in place of fitted values
+    preset = training.options.get("preset")
+    if preset is not None:
+        settings = with_preset(kind, preset)(**settings).get_params(deep=False)
+        del settings["estimator"]
+    return partial(rulecover.explain, **settings)
+
+
+def _boosted(training: Training, table: Table) -> RulesOf:
+    kind = rulecover.RCBoostClassifier if table.task == Task.CLASSES else rulecover.RCBoostRegressor
+    options = dict(training.options)
+    make = with_preset(kind, options.get("preset"))
+    limit = {"max_rules": options.pop("max_rules")} if "max_rules" in options else {}  # of the preset few-rules
+    settings = replace(training, options=options).settings_of(kind, table) | limit
+    if "depth" in options:
+        settings["estimator"] = kind()._default_estimator().set_params(max_depth=options["depth"])
+    return lambda model, X, y: make(**settings).fit(X, y)
+
+
+def _followed(training: Training, table: Table) -> RulesOf:
+    kind = rulecover.RulePathClassifier if table.task == Task.CLASSES else rulecover.RulePathRegressor
+    settings = training.settings_of(kind, table)
+    return lambda model, X, y: kind(FrozenEstimator(model), **settings).fit(X, y)
+
+
+_CHOSEN: dict[Method, Callable[[Training, Table], RulesOf]] = {
+    Method.PATH: _followed,
+    Method.COVER: _covered,
+    Method.BOOST: _boosted,
+}
+
+
+# The forest -----------------------------------------------------------------------------------------------------------
+
+
+def trained_forest(training: Training, table: Table, X: Any, y: Any, *, bars: Bars) -> Any:
+    """A forest on rows of the table; where a bar is shown it grows part by part, tree for tree the same."""
+    shared = {"max_depth": training.depth, "random_state": training.seed, "n_jobs": training.jobs}
+    if table.task == Task.CLASSES:
+        forest = RandomForestClassifier(training.trees, **shared)
+    else:
+        forest = RandomForestRegressor(training.trees, max_features=1 / 3, **shared)
+    weight = sample_weights(X, y, None, class_weight(training.options.get("class_weight"), table))
+    centre = 0.0 if table.task == Task.CLASSES else far_centre(np.asarray(y, dtype=np.float64), weight)
+    grown = _grown(forest, X, y - centre if centre else y, weight=weight, bars=bars)
+    return CentredRegressor(grown, centre) if centre else grown
+
+
+def _grown(forest: Any, X: Any, y: Any, *, weight: Any, bars: Bars) -> Any:
+    if not bars.shown:
+        return forest.fit(X, y, sample_weight=weight)
+    sizes = np.unique(np.linspace(1, forest.n_estimators, _PARTS).round().astype(int))
+    forest.set_params(warm_start=True)
+    for size in bars.over(sizes.tolist(), "Training the forest"):
+        forest.set_params(n_estimators=size).fit(X, y, sample_weight=weight)
+    return forest.set_params(warm_start=False)
+
+
+# The file -------------------------------------------------------------------------------------------------------------
+
+
+def _save(model: Vote, out: Path, printer: Printer) -> None:
+    """Writes the model as JSON, whole or not at all, and shows its rules."""
+    if is_stdout(out):
+        sys.stdout.write(to_json(model))
+        return
+    with whole_file(out) as file:
+        file.write(to_json(model))
+    votes = model.votes.tolist() if model.has_own_votes else ()
+    printer.rules(readable(model.rules, dict(model.rules.columns.levels)), votes)
+    printer.say(f"\n{count(len(model.rules), 'rule')} written to {out}.")

@@ -2,91 +2,45 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import numpy as np
+import pandas as pd
 
-from rulecover.cli.errors import one_line_errors
-from rulecover.cli.options.parsers import number_from
-from rulecover.cli.options.shared import (
-    MAX_MODEL_SIZE,
-    OUTPUT,
-    DataFile,
-    Debug,
-    Edited,
-    MaxModelSize,
-    ModelFile,
-    Quiet,
-    Separator,
-    check_inputs,
-    check_out,
-    out_file,
-)
+from rulecover.cli.printing import Printer
+from rulecover.cli.tables.chunks import Part, parts
+from rulecover.cli.tables.header import PARQUET, parquet
+from rulecover.cli.tables.model_file import Model, load
+from rulecover.export.conditions import Script
+from rulecover.files import whole_file
+from rulecover.show.spreadsheet import csv_lines, marked
+from rulecover.typing import Array, Bools, Ints
+from rulecover.voting.answers import Classes
+from rulecover.voting.vote import Tally
+
+#: The columns of intervals.
+ENDS = ("lower", "upper")
 
 
-@one_line_errors
 def predict(
-    model: ModelFile,
-    data: DataFile,
+    model: Path,
+    data: Path,
     *,
-    out: Annotated[
-        Path, out_file("Where to write the answers: a CSV file, a Parquet file by its name, or - for standard output.")
-    ] = Path("-"),
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="A column of the data to write beside the answers; may be repeated.",
-            rich_help_panel=OUTPUT,
-            show_default=False,
-        ),
-    ] = None,
-    interval: Annotated[
-        float | None,
-        typer.Option(
-            parser=number_from(0.0),
-            metavar="SHARE",
-            help="Of numbers, also write lower and upper: between them the right answer should be with this "
-            "probability, such as 0.9.",
-            rich_help_panel=OUTPUT,
-            show_default=False,
-        ),
-    ] = None,
-    exact: Annotated[
-        bool,
-        typer.Option(
-            "--exact",
-            help="Write texts into CSV as they are. Without it those that a spreadsheet would run as formulas, such as "
-            "=1+1, get an apostrophe before them.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-    separator: Separator = None,
-    quiet: Quiet = False,
-    edited: Edited = False,
-    max_model_size: MaxModelSize = MAX_MODEL_SIZE,
-    debug: Debug = False,
+    out: Path,
+    keep: Sequence[str] | None,
+    interval: float | None,
+    exact: bool,
+    separator: str | None,
+    quiet: bool,
+    edited: bool,
+    max_model_size: float,
 ) -> None:
-    """Answer for every row of a table, a part at a time: it may be larger than the memory.
-
-    The columns of the answers are prediction, a probability for each class, the numbers of the rules that fired, and
-    who decided: the rules or the fallback. Only columns that rules speak of are asked for.
-
-    \b
-    Examples:
-      rulecover predict model.json new.csv --keep id --out answers.csv
-      rulecover predict model.json new.parquet --out answers.parquet
-      zcat new.csv.gz | rulecover predict model.json - | head
-    """  # noqa: D301 - the backspace keeps the lines of the examples apart
-    check_inputs(model, data)
-    check_out(out, model, data)
-
-    from rulecover.cli.printing import Printer
-    from rulecover.cli.tables.answers import answers, written_to
-    from rulecover.cli.tables.chunks import parts
-    from rulecover.cli.tables.model_file import load
-
+    """Writes the answers for every row, a part at a time."""
     loaded, printer, rows = load(model, edited=edited, max_megabytes=max_model_size), Printer(quiet=quiet), 0
     if interval is not None:
         loaded.check_interval(interval)
@@ -97,3 +51,140 @@ def predict(
             rows += len(part.table)
     if str(out) != "-":
         printer.notes([f"{rows:,} rows answered in {out}."])
+
+
+# Answers --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Columns that are kept, and for each row the number of its answer: few answers differ.
+
+    Parameters
+    ----------
+    kept
+        The columns of the data to write beside the answers.
+    said
+        The answers that occur: prediction, probabilities, the rules that fired, and who decided.
+    which
+        The answer of each row.
+    """
+
+    kept: Any
+    said: Any
+    which: Ints
+
+    @property
+    def table(self) -> Any:
+        answers = self.said.take(self.which).reset_index(drop=True)
+        return pd.concat([self.kept.reset_index(drop=True), answers], axis=1)
+
+
+def answers(model: Model, part: Part, *, first: int, interval: float | None = None) -> Answers:
+    """The answers for a part of a table, whose first row has this number."""
+    rules = model.rules
+    X = model.rows(part.table, first)
+    tally = rules.tally(X)
+    covered = rules.apply(X).toarray()
+    places, which = distinct([*_words(covered), *tally.sums.T, tally.missed])
+    said = _said(model, Tally(tally.sums[places], tally.fired[places]), covered[places])
+    if interval is not None:
+        for place, (name, ends) in enumerate(zip(ENDS, rules.predict_interval(X[places], interval).T, strict=True)):
+            said.insert(1 + place, name, ends)
+    return Answers(part.kept, said, which)
+
+
+def _said(model: Model, tally: Tally, covered: Bools) -> Any:
+    rules = model.rules
+    values = [rules.decided(tally)]
+    if isinstance(rules.answer, Classes):
+        values += list(rules.probabilities(tally).T)
+    fired = [",".join(map(str, np.flatnonzero(row))) for row in covered]
+    values += [np.array(fired, dtype=object), np.where(tally.missed, rules.fallback.name, "rules")]
+    return pd.DataFrame(dict(zip(Script(rules).outputs, values, strict=True)))
+
+
+def _words(covered: Bools) -> Array:
+    """Which rules cover each row, 64 of them to a number."""
+    packed = np.packbits(covered, axis=1)
+    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view(np.uint64).T
+
+
+def distinct(columns: Iterable[Array]) -> tuple[Ints, Ints]:
+    """Where each combination of values occurs, and which of them each row has."""
+    which: Ints = np.zeros(0, dtype=np.intp)
+    for column in columns:
+        codes, values = pd.factorize(column)
+        which = codes if not which.size else pd.factorize(which * len(values) + codes)[0]
+    places = np.zeros(which.max(initial=-1) + 1, dtype=np.intp)
+    places[which] = np.arange(len(which))
+    return places, which
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+Writer = Callable[[Answers], None]
+
+
+@contextmanager
+def written_to(out: Path, *, exact: bool) -> Iterator[Writer]:
+    """A function that writes one part of the answers after the other; a file is there whole or not at all."""
+    if out.suffix.lower() in PARQUET:
+        with whole_file(out, binary=True) as file, _parquet_writer(file) as write:
+            yield write
+    elif str(out) == "-":
+        yield _csv_writer(sys.stdout, _same if exact else marked)
+        sys.stdout.flush()
+    else:
+        with whole_file(out) as file:
+            yield _csv_writer(file, _same if exact else marked)
+
+
+def _csv_writer(file: Any, shown: Callable[[Any], Any]) -> Writer:
+    started = False
+
+    def write(part: Answers) -> None:
+        nonlocal started
+        if not started:
+            names = [*part.kept.columns, *part.said.columns]
+            file.write(csv_lines([[shown(name) for name in names]], "\n")[0])
+            started = True
+        said = np.array([*csv_lines(_cells(part.said, shown), "\n"), ""], dtype=object)[part.which].tolist()
+        if not part.kept.shape[1]:
+            file.write("".join(said))
+            return
+        kept = csv_lines(_cells(part.kept, shown), ",")
+        file.write("".join(left + right for left, right in zip(kept, said, strict=True)))
+
+    return write
+
+
+def _cells(table: Any, shown: Callable[[Any], Any]) -> Iterator[tuple[Any, ...]]:
+    columns = []
+    for name in table.columns:
+        codes, values = pd.factorize(table[name])  # each text is looked at once, however often it occurs
+        columns.append(np.array([*(shown(value) for value in values.tolist()), None], dtype=object)[codes].tolist())
+    return zip(*columns, strict=True)
+
+
+def _same(text: Any) -> Any:
+    return text
+
+
+@contextmanager
+def _parquet_writer(file: Any) -> Iterator[Writer]:
+    pq = parquet()
+    import pyarrow
+
+    writer: Any = None
+
+    def write(part: Answers) -> None:
+        nonlocal writer
+        table = pyarrow.Table.from_pandas(part.table, preserve_index=False)
+        writer = writer or pq.ParquetWriter(file, table.schema)
+        writer.write_table(table.cast(writer.schema))
+
+    yield write
+    if writer is not None:
+        writer.close()

@@ -2,57 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-from rulecover.cli.errors import one_line_errors
-from rulecover.cli.options.shared import (
-    MAX_MODEL_SIZE,
-    DataFile,
-    Debug,
-    Edited,
-    MaxModelSize,
-    ModelFile,
-    Quiet,
-    Separator,
-    Target,
-    check_inputs,
-    check_out,
-    is_stdout,
-    out_file,
-)
+import numpy as np
+import pandas as pd
+
+from rulecover.cli.errors import CommandError
+from rulecover.cli.printing import Printer, is_stdout
+from rulecover.cli.tables.chunks import chunks, source_of
+from rulecover.cli.tables.header import listed
+from rulecover.cli.tables.model_file import Model, load, numbers
+from rulecover.data.labels import Label, plain_labels
+from rulecover.report.summary import Summary
+from rulecover.rules.levels import readable
+from rulecover.typing import Array
+from rulecover.voting.answers import Classes
 
 
-@one_line_errors
 def report(
-    model: ModelFile,
-    data: DataFile,
+    model: Path,
+    data: Path,
     *,
-    target: Target = None,
-    separator: Separator = None,
-    out: Annotated[Path, out_file("Where to write the report, as HTML; - for standard output.")] = Path("report.html"),
-    quiet: Quiet = False,
-    edited: Edited = False,
-    max_model_size: MaxModelSize = MAX_MODEL_SIZE,
-    debug: Debug = False,
+    target: str | None,
+    separator: str | None,
+    out: Path,
+    quiet: bool,
+    edited: bool,
+    max_model_size: float,
 ) -> None:
-    """Report on a model: its rules, and its figures on labelled rows that it was not trained on.
-
-    The report is one file that works offline.
-
-    \b
-    Example:
-      rulecover report model.json held-out.csv --target survived --out report.html
-    """  # noqa: D301 - the backspace keeps the lines of the examples apart
-    check_inputs(model, data)
-    check_out(out, model, data)
-
-    from rulecover.cli.commands.reporting import summary_of
-    from rulecover.cli.printing import Printer
-    from rulecover.cli.tables.model_file import load
-
+    """Prints the figures of a model, and writes the report."""
     summary = summary_of(load(model, edited=edited, max_megabytes=max_model_size), data, target, separator)
     printer = Printer(quiet=quiet or is_stdout(out))
     printer.notes(summary.notes)
     printer.figures(summary)
     printer.report(summary, out)
+
+
+def summary_of(model: Model, data: Path, target: str | None, separator: str | None) -> Summary:
+    """The figures of a model on the labelled rows of a table."""
+    if target is None:
+        raise CommandError("name the column with the right answers by --target.")
+    parts, labels, left_out, first = [], [], 0, 0
+    for part in chunks(data, model, also=[target], separator=separator):
+        known = part[target].notna().to_numpy()
+        parts.append(model.rows_with_levels(part, first)[known])
+        labels.append(right_answers(model, part[target], first)[known])
+        left_out += int((~known).sum())
+        first += len(part)
+    X, y = np.concatenate(parts), np.concatenate(labels)
+    if not len(y):
+        raise CommandError(f"{source_of(data)} has no row with a value of {target!r}; there is nothing to report on.")
+    notes = [f"{left_out:,} rows without a value of {target!r} left out."] if left_out else []
+    rules = model.rules.rules
+    shown = readable(rules, dict(rules.columns.levels))
+    return Summary.of(model.rules, X, y, title=source_of(data).name, notes=notes, shown=shown)
+
+
+def right_answers(model: Model, column: Any, first: int) -> Array:
+    """The labels of a part of a table, as the model has them; anything where the cell is empty."""
+    answer = model.rules.answer
+    if not isinstance(answer, Classes):
+        return np.asarray(numbers(column, first))
+    known = plain_labels(answer.labels)
+    which, cells = pd.factorize(column)
+    places = np.array([_place(cell, known) for cell in cells.tolist()] + [0], dtype=np.intp)
+    wrong = np.flatnonzero(places[which] < 0)
+    if wrong.size:
+        raise CommandError(
+            f"column {column.name!r} has {str(column.iloc[wrong[0]])[:40]!r} in data row {first + int(wrong[0]) + 1}, "
+            f"which is no class of the model; it knows {listed(list(map(str, known)))}."
+        )
+    return np.asarray(answer.labels[places[which]])
+
+
+def _place(cell: Any, labels: Sequence[Label]) -> int:
+    """The place of the label that a cell stands for, -1 if it is none of them."""
+    for place, label in enumerate(labels):
+        if str(cell) == str(label) or (isinstance(label, bool) and str(cell).lower() == str(label).lower()):
+            return place
+    try:
+        number = float(cell)
+    except ValueError:
+        return -1
+    return next((k for k, label in enumerate(labels) if not isinstance(label, str) and label == number), -1)

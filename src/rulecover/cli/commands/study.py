@@ -2,181 +2,79 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+import os
+import runpy
+import warnings
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from rulecover.cli.errors import CommandError, one_line_errors
-from rulecover.cli.options.parsers import LARGEST_SEED, whole_from
+from rulecover import study as studies
+from rulecover.cli.errors import CommandError
+from rulecover.cli.options.choices import Which
+from rulecover.cli.options.option import Option
+from rulecover.cli.options.parsers import LARGEST_SEED
+from rulecover.cli.options.table import STUDY
+from rulecover.parallel import n_workers
+from rulecover.study import DATASETS, METHODS, ResultsFile, Study, load
+from rulecover.study.datasets import check_names
+from rulecover.study.pace import Pace
+from rulecover.study.report import write_tables
+from rulecover.study.results import FILE
+from rulecover.study.suites import SUITES
 
-_DATA, _WORK = "The data", "The work"
-
-
-class Which(StrEnum):
-    MIRCO = "mirco"
-    RCBOOST = "rcboost"
-    PEERS = "peers"
-    ALL = "all"
-    TABLES = "tables"
-
-
-def _some_jobs(jobs: int) -> int:
-    if jobs == 0:
-        raise typer.BadParameter("0 processes do no work; give 1 or more, or -1 for every core.")
-    return jobs
+_KEPT = "what is done is kept, and the same command with --resume goes on."
 
 
-@one_line_errors
+#: What making tables takes.
+_OF_TABLES = ("which", "out", "data", "datasets")
+
+
 def study(
-    context: typer.Context,
-    which: Annotated[
-        Which,
-        typer.Argument(
-            metavar="STUDY",
-            help="mirco: decision tree, forest and MIRCO (Table S.2). rcboost: forest, AdaBoost, gradient boosting and "
-            "RCBoost (Table S.3). peers: what users would pick instead. all: these three. "
-            "tables: run nothing, make the tables of the results in --out.",
-            show_default=False,
-        ),
-    ],
     *,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="A folder with one CSV file a data set: header line, class in column 'target'.",
-            show_default="fetched from OpenML",
-            rich_help_panel=_DATA,
-        ),
-    ] = None,
-    datasets: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B",
-            help="Which data sets: the paper's, or other CSV files of the folder.",
-            show_default="the paper's 15",
-            rich_help_panel=_DATA,
-        ),
-    ] = None,
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Where data from OpenML are kept.",
-            show_default="scikit-learn's",
-            rich_help_panel=_DATA,
-        ),
-    ] = None,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where results, tables and figures go.", rich_help_panel=_WORK)
-    ] = Path("rulecover-study"),
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on with the results in --out: what is done is kept, failures are tried again.",
-            rich_help_panel=_WORK,
-        ),
-    ] = False,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            parser=whole_from(-1),
-            callback=_some_jobs,
-            metavar="N",
-            help="Processes; -1 takes every core. The results stay the same.",
-            rich_help_panel=_WORK,
-        ),
-    ] = 1,
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B",
-            help="Which methods, instead of those of the study.",
-            show_default="the study's",
-            rich_help_panel=_WORK,
-        ),
-    ] = None,
-    own: Annotated[
-        Path | None,
-        typer.Option(
-            "--with",
-            metavar="FILE.py",
-            help="A Python file that registers methods of your own; they run beside the study's.",
-            show_default=False,
-            rich_help_panel=_WORK,
-        ),
-    ] = None,
-    seeds: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B", help="Shuffle the folds and seed the models.", show_default="25", rich_help_panel=_WORK
-        ),
-    ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="On an error, show where it came from.")] = False,
+    which: Which,
+    data: Path | None,
+    datasets: list[str] | None,
+    out: Path,
+    methods: list[str] | None,
+    seeds: list[str] | None,
+    **run: Any,
 ) -> None:
-    """Run the numerical study of the paper: 10 x 4 nested cross-validation, tables, figures.
-
-    Results are appended to a file as they come. A run that was stopped, killed or in parts failed goes on with
-    --resume.
-
-    \b
-    Examples:
-      rulecover study mirco --data DIR --datasets wine,seeds --jobs 2
-      rulecover study all --data DIR --out results --resume
-    """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    """Runs the cells of a study that are not done, or makes the tables of those that are."""
     if data is not None and data.exists() and out.exists() and out.samefile(data):
         raise CommandError(
             f"--out and --data are one folder, {str(out)!r}, and tables could overwrite data; name another --out."
         )
-
-    from rulecover.cli.commands.studying import make_tables, run_study
-
     if which is Which.TABLES:
-        _check_for_tables(context)
+        _check_for_tables(run | {"methods": methods, "seeds": seeds, "data": data, "datasets": datasets})
         make_tables(out, data, _names("--datasets", datasets))
         return
     run_study(
         which.value,
-        own=own,
-        jobs=jobs,
         methods=_names("--methods", methods),
         out=out,
         datasets=_names("--datasets", datasets),
         folder=data,
-        cache=cache,
         seeds=[_seed(text) for text in _names("--seeds", seeds) or ["25"]],
-        resume=resume,
+        **run,
     )
 
 
-#: What making tables does not hear.
-_OF_RUNS = {
-    "methods": "--methods",
-    "own": "--with",
-    "seeds": "--seeds",
-    "jobs": "--jobs",
-    "cache": "--cache",
-    "resume": "--resume",
-}
-
-
-def _check_for_tables(context: typer.Context) -> None:
-    given = [name for name in (*_OF_RUNS, "data", "datasets") if _is_given(context, name)]
-    for name, option in _OF_RUNS.items():
-        if name in given:
-            raise CommandError(f"{option} is for runs, and tables runs nothing: it takes --out, and --data for S.1.")
-    if "datasets" in given and "data" not in given:
+def _check_for_tables(typed: dict[str, Any]) -> None:
+    options = [each for each in STUDY if isinstance(each, Option) and each.name in typed]
+    for option in options:
+        if option.name not in _OF_TABLES and option.is_given(typed[option.name]):
+            raise CommandError(
+                f"{option.spelled} is for runs, and tables runs nothing: it takes --out, and --data for S.1."
+            )
+    if typed["datasets"] and typed["data"] is None:
         raise CommandError(
             "--datasets says which data sets of --data are described in Table S.1; name that folder too."
         )
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _names(option: str, texts: list[str] | None) -> list[str] | None:
@@ -192,3 +90,107 @@ def _seed(text: str) -> int:
     if not text.isdecimal() or int(text) > LARGEST_SEED:
         raise CommandError(f"--seeds takes whole numbers below 2^32 with commas between, not {text!r}.")
     return int(text)
+
+
+def run_study(
+    which: str,
+    *,
+    own: Path | None,
+    jobs: int,
+    methods: list[str] | None,
+    out: Path,
+    datasets: list[str] | None,
+    **settings: Any,
+) -> None:
+    """Runs the cells that are not done, then writes tables and figures."""
+    # Cells are the parallel part; threads inside them would fight for the cores. Workers inherit this.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    console = Console(stderr=True, highlight=False)
+    own_names = _registered_by(own)
+    names = [*(SUITES[which] if methods is None else methods), *own_names]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        planned = studies.study(names, out=out, datasets=list(DATASETS) if datasets is None else datasets, **settings)
+    for sentence in dict.fromkeys([*(str(warning.message) for warning in caught), *_kept(planned, own_names)]):
+        console.print(f"note: {sentence}", markup=False)
+    failures = _run(planned, jobs, console)
+    _write(planned.file, out, planned.data, console)
+    if failures:
+        raise CommandError(
+            f"{failures} cells failed, see {out / 'failures.md'}; all others are kept, and --resume tries these again."
+        )
+
+
+def make_tables(out: Path, folder: Path | None, datasets: Sequence[str] | None) -> None:
+    """Writes tables and figures of the results that are there."""
+    file = ResultsFile(out / FILE)
+    if not file.path.exists():
+        raise CommandError(f"there is no file {str(file.path)!r}; run a study first, or name its folder with --out.")
+    data = {}
+    if folder is not None:
+        check_names(datasets or [], folder)
+        there = sorted({cell.dataset for cell in file.done() if (folder / f"{cell.dataset}.csv").exists()})
+        data = {name: load(name, folder) for name in datasets or there}
+    _write(file, out, data, Console(stderr=True, highlight=False))
+
+
+def _registered_by(file: Path | None) -> list[str]:
+    """The methods that a Python file registers."""
+    if file is None:
+        return []
+    if not file.is_file():
+        raise CommandError(f"there is no file {str(file)!r} with methods; --with takes a Python file.")
+    before = dict(METHODS)
+    try:
+        # Run as a script: what is defined in it is sent to the worker processes whole.
+        runpy.run_path(str(file), run_name="__main__")
+    except (Exception, SystemExit) as error:
+        raise CommandError(f"{str(file)!r} cannot be run: {type(error).__name__}: {error}") from error
+    new = [name for name, method in METHODS.items() if before.get(name) is not method]
+    if not new:
+        raise CommandError(f"{str(file)!r} registers no method; it should call rulecover.study.register.")
+    return new
+
+
+def _kept(planned: Study, own: Sequence[str]) -> list[str]:
+    """A sentence for each method of one's own that has results already."""
+    done = Counter(cell.method for cell in planned.file.done())
+    return [
+        f"{done[name]} cells of {name!r} are there already and are kept; if the method has changed, name another --out."
+        for name in own
+        if done[name]
+    ]
+
+
+def _run(planned: Study, jobs: int, console: Console) -> int:
+    """Runs all cells under a bar; returns the number of failures."""
+    failures, pace = 0, Pace(planned)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} cells"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("study", total=len(planned.tasks), left="")
+        try:
+            for outcome in planned.run(n_jobs=jobs):
+                cell, left = outcome.cell, pace.left_after(outcome, n_workers(jobs))
+                progress.update(bar, advance=1, description=f"{cell.dataset} {cell.method}", left=f"left {left}")
+                if outcome.error:
+                    failures += 1
+                    console.print(f"failed: {cell}: {outcome.error}", markup=False)
+        except OSError as error:
+            raise CommandError(f"{planned.file.path}: {error.strerror}; {_KEPT}") from error
+        except KeyboardInterrupt:
+            console.print(f"stopped; {_KEPT}", markup=False)
+            raise
+    return failures
+
+
+def _write(file: ResultsFile, out: Path, data: Any, console: Console) -> None:
+    written, notes = write_tables(file, out, data)
+    for note in notes:
+        console.print(f"note: {note}", markup=False)
+    Console(highlight=False).print(f"{len(written)} tables and figures in {out}: {', '.join(written)}", markup=False)

@@ -1,78 +1,144 @@
-"""Which options of ``rulecover fit`` belong to which way of training."""
+"""What is wrong with the words of a command, by the table of options: seen before anything heavy is imported."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import Enum
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from rulecover.cli.errors import CommandError
-from rulecover.cli.options.choices import Preset, Trainer
+from rulecover.cli.options.choices import Method, Preset
+from rulecover.cli.options.option import Argument, Option
+from rulecover.cli.options.table import DATA_FILE, MODEL_FILE, SETTINGS, Options
+from rulecover.cli.tables.header import check_is_table, is_model
+from rulecover.files import is_stream
 
-_MIRCO, _RCBOOST, _PATH = Trainer.MIRCO, Trainer.RCBOOST, Trainer.PATH
-
-#: The methods that have an option, by its name in Python.
-METHODS = {
-    **dict.fromkeys(("depth", "class_weight"), tuple(Trainer)),
-    "max_rules": tuple(Trainer),
-    "trees": (_MIRCO, _PATH),
-    **dict.fromkeys(("vote", "fallback", "criterion", "scale", "time_limit", "preset"), (_MIRCO, _RCBOOST)),
-    **dict.fromkeys(("min_samples", "ridge"), (_MIRCO, _PATH)),
-    **dict.fromkeys(("solver", "demand", "impurity_weight", "length_weight", "estimator_weights"), (_MIRCO,)),
-    **dict.fromkeys(("prune", "prune_held_out"), (_MIRCO,)),
-    **dict.fromkeys(("max_rmp_calls", "pricing", "duals", "step", "admit", "remove"), (_RCBOOST,)),
-    **dict.fromkeys(("rule_weights", "early_stopping", "on_interrupt"), (_RCBOOST,)),
-    **dict.fromkeys(("within", "choose", "cv", "max_depth", "model_share", "shrinkage", "tries"), (_PATH,)),
-    **dict.fromkeys(("max_clauses", "forbidden", "required", "rising", "falling", "keep"), (_PATH,)),
-}
-
-_SPELLED = {
-    "max_rmp_calls": "--calls",
-    "forbidden": "--forbid",
-    "required": "--require",
-    "monotone": "--rising or --falling",
-}
+_BY_NAME = {option.name: option for option in SETTINGS}
 
 
-def given_options(method: Trainer, asked: Mapping[str, Any], *, trained: bool) -> dict[str, Any]:
-    """What was asked for, as plain values by their names in Python, if the method has it.
+def check(options: Options, typed: Mapping[str, Any]) -> None:
+    """Raises if files cannot be read or written as the command would, or options do not go together."""
+    _check_files(options, typed)
+    if "method" in typed:
+        _check_method(options, typed)
 
-    Parameters
-    ----------
-    method
-        How rules are made.
-    asked
-        All parameters of the command; an option that was not given is ``None`` or empty.
-    trained
-        Whether the model is there already.
-    """
-    given = {name: _plain(asked[name]) for name in METHODS if _is_given(asked[name])}
-    if trained:
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def _check_files(options: Options, typed: Mapping[str, Any]) -> None:
+    if DATA_FILE in options and MODEL_FILE in options:
+        _check_inputs(typed["model"], typed["data"])
+    elif DATA_FILE in options:
+        check_is_table(typed["data"])
+    for option, out in _named(options, typed, "written"):
+        _check_out(out, [path for _, path in _named(options, typed, "read")], option)
+
+
+def _named(options: Options, typed: Mapping[str, Any], file: str) -> list[tuple[Argument | Option, Path]]:
+    """The files that are named, and by what."""
+    paths = ((each, typed[each.name]) for each in options if each.file == file)
+    return [(each, path) for each, path in paths if path is not None]
+
+
+def _check_inputs(model: Path, data: Path) -> None:
+    """Raises if both are to be read from standard input, or a model stands where a table should."""
+    if str(model) == str(data) == "-":
+        raise CommandError("standard input can be the model or the data, not both; name a file for one of them.")
+    if is_model(data):
+        way = "give a table" if str(model) == "-" or is_model(model) else f"swap them: {data} {model}"
+        raise CommandError(f"{data} is a model and no table; the model comes first, then the data, so {way}.")
+
+
+def _check_out(out: Path, inputs: Iterable[Path], option: Argument | Option) -> None:
+    """Raises before any work is done if the file could not be written, or is one of those that are read."""
+    if str(out) == "-":
+        return
+    _check_folder(out)
+    if any(_is_same_file(out, each) for each in inputs):
+        raise CommandError(
+            f"{option.spelled} {str(out)!r} is read by this command, and would be overwritten; name another file."
+        )
+
+
+def _check_folder(path: Path) -> None:
+    """Raises before any work is done if the file could not be written for want of a folder that takes it."""
+    if is_stream(path) and not path.is_dir():
+        return
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if not path.parent.is_dir():
+        raise CommandError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first.")
+    if path.is_dir():
+        raise CommandError(f"{str(path)!r} is a folder; name a file in it, such as {str(path / 'report.html')!r}.")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            return
+    except OSError as error:
+        raise CommandError(
+            f"nothing can be written to the folder {str(path.parent)!r} ({error.strerror}); name another."
+        ) from error
+
+
+def _is_same_file(out: Path, read: Path) -> bool:
+    """Whether both are one file, by whatever names; pipes and devices are not files, and - is standard input."""
+    try:
+        there = os.fstat(0) if str(read) == "-" else read.stat()
+        return out.is_file() and os.path.samestat(out.stat(), there)
+    except OSError:
+        return False
+
+
+# Methods --------------------------------------------------------------------------------------------------------------
+
+
+def given_settings(options: Options, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of methods that were asked for, by the names of their options."""
+    settings = [each for each in options if isinstance(each, Option) and each.methods]
+    return {each.name: typed[each.name] for each in settings if each.is_given(typed[each.name])}
+
+
+def chosen_method(method: Method | None, given: Mapping[str, Any]) -> Method:
+    """The method that was asked for, or else the one that the options ask for."""
+    if method is not None:
+        return method
+    others = [name for name in given if Method.PATH not in _BY_NAME[name].methods]
+    return Method.PATH if "within" in given or ("max_rules" in given and not others) else Method.COVER
+
+
+def _check_method(options: Options, typed: Mapping[str, Any]) -> None:
+    """Raises where an option does not count for the method, or contradicts another."""
+    given = given_settings(options, typed)
+    method = chosen_method(typed["method"], given)
+    if typed.get("model") is not None:
         _check_trained(method, given)
     elif "estimator_weights" in given:
         raise CommandError(
             "--estimator-weights is about the weights in a booster, but a forest is trained, which has none; name the "
             "booster's file by --model, or leave it out."
         )
-    for name in given:
-        if method not in METHODS[name]:
+    asked = f"the method is {method}" if typed["method"] is not None else f"--within asks for --method {method}"
+    for option in options:
+        if option.name in given and isinstance(option, Option) and method not in option.methods:
             raise CommandError(
-                f"{spelled(name)} belongs to --method {' and '.join(METHODS[name])}, but the method is "
-                f"{method.value}; leave one or the other out."
+                f"{option.spelled} belongs to --method {' and '.join(option.methods)}, but {asked}; leave one or the "
+                "other out."
             )
     _check_together(method, given)
-    return given
 
 
-def _check_trained(method: Trainer, given: Mapping[str, Any]) -> None:
-    if method is not Trainer.MIRCO:
+def _check_trained(method: Method, given: Mapping[str, Any]) -> None:
+    if method is not Method.COVER:
         raise CommandError(
-            f"--model goes with --method mirco: a file has trees whose rules can be covered, but {method.value} asks "
-            "for a model that it can train."
+            f"--model goes with --method cover: a file has trees whose rules can be covered, but {method} asks for a "
+            "model that it can train."
         )
     for name in ("trees", "depth", "prune_held_out"):
         if name in given:
-            raise CommandError(f"{spelled(name)} is for training, but --model is trained; leave one or the other out.")
+            raise CommandError(
+                f"{_BY_NAME[name].spelled} is for training, but --model is trained; leave one or the other out."
+            )
 
 
 #: Two options of which only one can be heard, and why.
@@ -83,25 +149,17 @@ _APART = {
 }
 
 
-def _check_together(method: Trainer, given: Mapping[str, Any]) -> None:
+def _check_together(method: Method, given: Mapping[str, Any]) -> None:
     for (one, other), why in _APART.items():
         if one in given and other in given:
-            raise CommandError(f"{spelled(one)} and {spelled(other)} exclude each other: {why}; leave one of them out.")
-    if "max_rules" in given and method is Trainer.RCBOOST and given.get("preset") != Preset.FEW_RULES:
+            raise CommandError(
+                f"{_BY_NAME[one].spelled} and {_BY_NAME[other].spelled} exclude each other: {why}; leave one of them "
+                "out."
+            )
+    if "max_rules" in given and method is Method.BOOST and given.get("preset") != Preset.FEW_RULES:
         raise CommandError(
-            "--max-rules belongs to --method mirco and path, and to --preset few-rules of rcboost: a boosting has the "
+            "--max-rules belongs to --method cover and path, and to --preset few-rules of boost: a boosting has the "
             "rules that its --calls find; leave it out, or say --preset few-rules."
         )
-
-
-def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, Enum) else value
-
-
-def _is_given(value: Any) -> bool:
-    return bool(value) or (isinstance(value, (int, float)) and not isinstance(value, bool))
-
-
-def spelled(name: str) -> str:
-    """An option as it is typed."""
-    return _SPELLED.get(name, f"--{name.replace('_', '-')}")
+    for name in sorted({*given.get("rising", [])} & {*given.get("falling", [])}):
+        raise CommandError(f"column {name!r} cannot be both --rising and --falling; leave one of them out.")

@@ -1,4 +1,4 @@
-"""The names that options accept, for classes and for numbers; tests hold them against the library's own tables."""
+"""Choices that commands act on; those that are only handed on to an estimator stand in the table of options."""
 
 from enum import StrEnum
 
@@ -9,89 +9,9 @@ class Task(StrEnum):
 
 
 class Method(StrEnum):
+    PATH = "path"
     COVER = "cover"
-    PATH = "path"
-
-
-class Solver(StrEnum):
-    GREEDY = "greedy"
-    SEARCH = "search"
-    EXACT = "exact"
-    FORWARD = "forward"
-
-
-class Criterion(StrEnum):
-    GINI = "gini"
-    ENTROPY = "entropy"
-    LOG_LOSS = "log_loss"
-    SQUARED_ERROR = "squared_error"
-
-
-class Vote(StrEnum):
-    COUNTS = "counts"
-    SHARES = "shares"
-    FITTED = "fitted"
-    EQUAL = "equal"
-    SUPPORT = "support"
-    PRECISION = "precision"
-
-
-class Fallback(StrEnum):
-    CLOSEST = "closest"
-    ALL = "all"
-    MAJORITY = "majority"
-    MODEL = "model"
-    MEAN = "mean"
-
-
-class Trainer(StrEnum):
-    MIRCO = "mirco"
-    RCBOOST = "rcboost"
-    PATH = "path"
-
-
-class Choose(StrEnum):
-    ONE_SE = "one-se"
-    BEST = "best"
-    LAST = "last"
-
-
-class Pricing(StrEnum):
-    TREE = "tree"
-    FOREST = "forest"
-    BINNED = "binned"
-    BICRITERIA = "bicriteria"
-    EXACT = "exact"
-
-
-class Duals(StrEnum):
-    EQUAL = "equal"
-    VERTEX = "vertex"
-
-
-class Admit(StrEnum):
-    ALL = "all"
-    BEST = "best"
-
-
-class Remove(StrEnum):
-    STALE = "stale"
-
-
-class RuleWeights(StrEnum):
-    Z = "z"
-
-
-class EstimatorWeights(StrEnum):
-    COST = "cost"
-    VOTE = "vote"
-    BOTH = "both"
-    NONE = "none"
-
-
-class OnInterrupt(StrEnum):
-    RAISE = "raise"
-    KEEP = "keep"
+    BOOST = "boost"
 
 
 class Preset(StrEnum):
@@ -122,8 +42,9 @@ class SqlDialect(StrEnum):
     TSQL = "tsql"
 
 
-class ShippedFallback(StrEnum):
-    CLOSEST = "closest"
+class Which(StrEnum):
+    MIRCO = "mirco"
+    RCBOOST = "rcboost"
+    PEERS = "peers"
     ALL = "all"
-    MAJORITY = "majority"
-    MEAN = "mean"
+    TABLES = "tables"

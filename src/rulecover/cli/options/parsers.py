@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import typer
+
+from rulecover.cli.options.choices import Method
 
 #: The word for no limit, no penalty: an option that is not given is ``None`` already.
 NONE = "none"
@@ -13,14 +16,43 @@ NONE = "none"
 #: What numpy's generators take.
 LARGEST_SEED = 2**32 - 1
 
+#: What methods were called in `rulecover fit` before.
+_OLD_METHODS = {"mirco": Method.COVER, "rcboost": Method.BOOST}
 
-def whole_from(least: int) -> Callable[[Any], int]:
+
+@dataclass(frozen=True)
+class Parser:
+    """How the word of an option is read, what stands for it in the help, and how the shell may complete it."""
+
+    read: Callable[[Any], Any]
+    metavar: str
+    complete: Callable[[], list[str]] | None = None
+
+
+def whole_from(least: int) -> Parser:
     """Reads whole numbers that are large enough."""
-    return lambda text: _whole(text, least, f"a whole number from {least} on")
+    return Parser(lambda text: _whole(text, least, f"a whole number from {least} on"), "N")
 
 
-def seed(text: Any) -> int:
-    """A whole number that seeds."""
+def number_from(least: float, most: float | None = None, metavar: str = "X") -> Parser:
+    """Reads finite numbers within bounds."""
+    bounds = f"of at least {least:g}" if most is None else f"from {least:g} to {most:g}"
+    return Parser(lambda text: _number(text, least, most, f"a number {bounds}"), metavar)
+
+
+def workers(noun: str) -> Parser:
+    """Reads how many threads or processes work."""
+
+    def read(text: Any) -> int:
+        number = _whole(text, -1, "a whole number from -1 on")
+        if number == 0:
+            raise typer.BadParameter(f"0 {noun} do no work; give 1 or more, or -1 for every core.")
+        return number
+
+    return Parser(read, "N")
+
+
+def _seed(text: Any) -> int:
     wanted = f"a whole number from 0 to {LARGEST_SEED}"
     number = _whole(text, 0, wanted)
     if number > LARGEST_SEED:
@@ -28,35 +60,44 @@ def seed(text: Any) -> int:
     return number
 
 
-def number_from(least: float, most: float | None = None) -> Callable[[Any], float]:
-    """Reads finite numbers within bounds."""
-    bounds = f"of at least {least:g}" if most is None else f"from {least:g} to {most:g}"
-    return lambda text: _number(text, least, most, f"a number {bounds}")
-
-
-def whole_or_none(text: Any) -> int | str:
-    """A whole number from 1 on, or none."""
+def _whole_or_none(text: Any) -> int | str:
     return NONE if text == NONE else _whole(text, 1, f"a whole number from 1 on, or {NONE}")
 
 
-def number_or_none(text: Any) -> float | str:
-    """A number, or none."""
+def _number_or_none(text: Any) -> float | str:
     return NONE if text == NONE else _number(text, 0.0, None, f"a number of at least 0, or {NONE}")
 
 
-def class_demand(text: str) -> int | tuple[str, int]:
+def _class_demand(text: str) -> int | tuple[str, int]:
     """A whole number for all classes, or for one."""
     name, equals, value = text.rpartition("=")
     number = _whole(value, 1, "a whole number from 1 on, or CLASS=N with one", text)
     return (name, number) if equals else number
 
 
-def class_weight(text: str) -> str | tuple[str, float]:
+def _class_weight(text: str) -> str | tuple[str, float]:
     """The word balanced, or a number for one class."""
     name, equals, value = text.rpartition("=")
     if text == "balanced":
         return text
     return name, _number(value if equals else "", 0.0, None, "balanced, or CLASS=X with a number, such as yes=2", text)
+
+
+def _method(text: str) -> Method:
+    """A method by its name; names of old lead to the new one."""
+    if text in _OLD_METHODS:
+        raise typer.BadParameter(f"{text!r} is called {_OLD_METHODS[text].value!r} now.")
+    if text not in [*Method]:
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(repr(each.value) for each in Method)}.")
+    return Method(text)
+
+
+SEED = Parser(_seed, "N")
+WHOLE_OR_NONE = Parser(_whole_or_none, f"N|{NONE}")
+NUMBER_OR_NONE = Parser(_number_or_none, f"X|{NONE}")
+CLASS_DEMAND = Parser(_class_demand, "N|CLASS=N")
+CLASS_WEIGHT = Parser(_class_weight, "balanced|CLASS=X")
+METHOD = Parser(_method, f"<{'|'.join(Method)}>", lambda: [*Method])
 
 
 def _whole(text: Any, least: int, wanted: str, given: str = "") -> int:

@@ -9,41 +9,38 @@ from typing import Any
 import numpy as np
 
 from rulecover.cli.errors import CommandError
-from rulecover.cli.options.checks import spelled
 from rulecover.cli.options.choices import Preset, Task
 from rulecover.cli.options.parsers import NONE
+from rulecover.cli.options.table import SETTINGS
 from rulecover.cli.tables.header import listed
-from rulecover.cli.tables.kept import kept_rules
 from rulecover.cli.tables.labelled import Table
-
-#: Options of what comes before the estimator.
-_ELSEWHERE = ("trees", "depth", "preset")
+from rulecover.cli.tables.model_file import kept_rules
 
 
-def settings_of(kind: type, options: Mapping[str, Any], table: Table) -> dict[str, Any]:
+def settings_of(kind: type, given: Mapping[str, Any], table: Table) -> dict[str, Any]:
     """The settings of an estimator that were asked for, or an error where it has no such setting."""
-    given: dict[str, Any] = {name: value for name, value in options.items() if name not in _ELSEWHERE}
-    given |= {name: None for name, value in given.items() if value == NONE}
-    if given.pop("prune_held_out", False):
-        given["prune"] = "held-out"
-    for name in sorted({*given.get("rising", [])} & {*given.get("falling", [])}):
-        raise CommandError(f"column {name!r} cannot be both --rising and --falling; leave one of them out.")
-    monotone = dict.fromkeys(given.pop("rising", []), 1) | dict.fromkeys(given.pop("falling", []), -1)
-    if monotone:
-        given["monotone"] = monotone
-    _check_task(kind, given, table.task)
-    _check_numbers([*given.get("required", []), *monotone], table)
-    for name, meant in _MEANT.items():
-        if name in given:
-            given[name] = meant(given[name], table)
-    return given
+    asked = [option for option in SETTINGS if option.name in given and option.sets]
+    _check_task(kind, {option.spelled: option.sets for option in asked}, table.task)
+    _check_numbers([name for setting in _OF_NUMBERS for name in given.get(setting, [])], table)
+    settings: dict[str, Any] = {}
+    for option in asked:
+        value = given[option.name]
+        value = _MEANT[option.name](value, table) if option.name in _MEANT else value
+        before = settings.get(option.sets)  # what rises and what falls is one setting
+        settings[option.sets] = before | value if isinstance(before, dict) else None if value == NONE else value
+    return settings
+
+
+def spelled(setting: str) -> str:
+    """A setting of an estimator as it is typed."""
+    return " or ".join(option.spelled for option in SETTINGS if option.sets == setting)
 
 
 def with_preset(kind: Any, preset: str | None) -> Callable[..., Any]:
     """The estimator, or what makes it with settings that have a name."""
     made: Callable[..., Any] | None = kind if preset is None else getattr(kind, preset.replace("-", "_"), None)
     if made is None:
-        has = "boosting (--method rcboost) of classes" + (
+        has = "boosting (--method boost) of classes" + (
             ", and covers of numbers; covers of classes are as in the paper anyway"
             if preset == Preset.AS_IN_PAPER
             else ""
@@ -52,15 +49,18 @@ def with_preset(kind: Any, preset: str | None) -> Callable[..., Any]:
     return made
 
 
-def _check_task(kind: type, given: Mapping[str, Any], task: Task) -> None:
+def _check_task(kind: type, settings: Mapping[str, str], task: Task) -> None:
     """Raises where an option is for classes, but a number is predicted, or the other way round."""
-    for name in given:
-        if name not in inspect.signature(kind).parameters:
+    for typed, setting in settings.items():
+        if setting not in inspect.signature(kind).parameters:
             other, said = ("numbers", "a class") if task == Task.CLASSES else ("classes", "a number")
             raise CommandError(
-                f"{spelled(name)} is for {other}, but the target is predicted as {said}; leave it out, or say "
-                f"--task {other}."
+                f"{typed} is for {other}, but the target is predicted as {said}; leave it out, or say --task {other}."
             )
+
+
+#: Options that name columns of numbers.
+_OF_NUMBERS = ("required", "rising", "falling")
 
 
 def _check_numbers(names: Sequence[str], table: Table) -> None:
@@ -119,10 +119,14 @@ def _whole_if_it_is(number: float, table: Table) -> float:
     return int(number) if number == round(number) else number
 
 
+#: Options whose value is not yet that of the setting.
 _MEANT: dict[str, Callable[[Any, Table], Any]] = {
     "demand": _demand,
     "class_weight": class_weight,
+    "prune_held_out": lambda _, table: "held-out",
     "forbidden": _with_levels,
+    "rising": lambda names, table: dict.fromkeys(names, 1),
+    "falling": lambda names, table: dict.fromkeys(names, -1),
     "min_samples": _whole_if_it_is,
     "keep": kept_rules,
 }

@@ -16,16 +16,13 @@ import pandas as pd
 from pandas.errors import EmptyDataError, ParserError, ParserWarning
 
 from rulecover.cli.errors import CommandError
-from rulecover.cli.tables.header import SEPARATORS, checked_names, listed, not_text
-from rulecover.cli.tables.labelled import NOT_KNOWN
+from rulecover.cli.tables.encoding import NOT_KNOWN
+from rulecover.cli.tables.header import PARQUET, SEPARATORS, checked_names, listed, not_text, parquet
 from rulecover.cli.tables.model_file import Model
 from rulecover.cli.tables.verbatim import KeptCells, SharedText, WatchedText, blocks_of
-from rulecover.exceptions import MissingExtraError
 
 #: Cells that are read at a time.
 CELLS = 2_000_000
-
-PARQUET = (".parquet", ".pq")
 
 #: Before pandas 3.1 only this reads every decimal as the float nearest to it.
 _EXACT = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
@@ -196,17 +193,6 @@ def _tables(
 
 
 # Parquet ------------------------------------------------------------------------------------------------------------
-
-
-def parquet() -> Any:
-    """The package that reads and writes Parquet, if it is installed."""
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError(
-            "Parquet needs the package pyarrow; install it by: pip install 'rulecover[parquet]'"
-        ) from error
-    return pyarrow.parquet
 
 
 def _parquet_parts(path: Path, asked: Sequence[str], keep: Sequence[str], of_model: set[str]) -> Iterator[Part]:

@@ -1,19 +1,26 @@
-"""Text columns as 0/1 columns, one a level, and what is left out of a table."""
+"""What becomes of the columns of a table: text as 0/1 columns for a forest, or all as a booster knows it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rulecover.cli.errors import CommandError
+from rulecover.cli.tables.header import listed
+from rulecover.readers import read_trees
 
 #: How a missing text is shown: a level of its own, as in ``colour = (missing)``.
 MISSING = "(missing)"
+
+#: Cells that say that nothing is known. "None" is not among them: in a text column it is often a level.
+NOT_KNOWN = ["", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "#N/A", "?", MISSING]
 
 #: From a data frame to columns of numbers, the levels that 0/1 ones stand for, and what was done, in sentences.
 ColumnsOf = Callable[[Any], tuple[Any, dict[int, tuple[str, str]], list[str]]]
@@ -164,3 +171,53 @@ def _finite(column: Any) -> Any:
             "tree can compare; leave the cell empty if nothing is known, clip it, or --drop the column."
         )
     return numbers
+
+
+# For trained boosters -------------------------------------------------------------------------------------------------
+
+#: Names that libraries make up for columns without names.
+_MADE_UP = re.compile(r"(Column_|f|Feature)?\d+")
+
+
+def booster_columns(path: Path) -> ColumnsOf:
+    """What becomes of the columns of a table for the model in this file."""
+    if not path.is_file():
+        raise CommandError(f"there is no file {str(path)!r} here; --model takes a trained booster's file.")
+    ensemble = read_trees(path)
+
+    def columns(frame: Any) -> tuple[Any, dict[int, tuple[str, str]], list[str]]:
+        chosen, notes = _matched(ensemble.feature_names, ensemble.n_features, list(frame.columns), path)
+        return frame[chosen].apply(_as_library_takes_it), {}, notes
+
+    return columns
+
+
+def _matched(
+    names: tuple[str, ...] | None, n_features: int, there: list[str], path: Path
+) -> tuple[list[str], list[str]]:
+    """The columns of the table that the model was trained on, in its order, and what had to be assumed."""
+    spelled = {name.replace(" ", "_"): name for name in there} | {name: name for name in there}
+    if names is not None and all(name in spelled for name in names):  # LightGBM writes _ for a blank
+        return [spelled[name] for name in names], []
+    nameless = names is None or all(_MADE_UP.fullmatch(name) for name in names)
+    if nameless and len(there) == n_features:
+        return there, [f"{path.name} knows its columns by number only; they are taken in the order of the table."]
+    if names is None or nameless:
+        raise CommandError(
+            f"{path.name} was trained on {n_features} columns without names, but the table has {len(there)} beside the "
+            f"target: {listed(there)}; --drop those that it does not know."
+        )
+    absent = [name for name in names if name not in spelled]
+    raise CommandError(
+        f"{path.name} was trained on the column {absent[0]!r}, which the table does not have; it has {listed(there)}."
+    )
+
+
+def _as_library_takes_it(column: Any) -> Any:
+    """Texts as categories, and all else as numbers."""
+    refused = not_for_rules(column)
+    if refused:
+        raise CommandError(f"column {column.name!r} is for no model: {refused}, as the model has seen them.")
+    if pd.api.types.is_bool_dtype(column):
+        return column.astype("float64")
+    return column.astype("category") if is_text(column) else column

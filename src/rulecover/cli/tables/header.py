@@ -1,4 +1,4 @@
-"""The header of a CSV file: what is wrong with a file is mostly seen here, before anything heavy is imported."""
+"""The first look at a file: what is wrong with it is mostly seen here, before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rulecover.cli.errors import CommandError
+from rulecover.exceptions import MissingExtraError
 
 SEPARATORS = ",;\t|"
+
+#: How the names of Parquet files end.
+PARQUET = (".parquet", ".pq")
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,17 @@ def checked_names(names: Sequence[str], path: Path) -> list[str]:
 def _first_row(path: Path, separator: str) -> list[str]:
     with path.open(encoding="utf-8-sig", newline="") as lines:
         return next((row for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row), [])
+
+
+def parquet() -> Any:
+    """The package that reads and writes Parquet, if it is installed."""
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError(
+            "Parquet needs the package pyarrow; install it by: pip install 'rulecover[parquet]'"
+        ) from error
+    return pyarrow.parquet
 
 
 def not_text(path: Path) -> CommandError:

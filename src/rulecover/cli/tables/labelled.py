@@ -1,7 +1,10 @@
-"""From a CSV file to a table that trees can take."""
+"""Labelled tables to train on: CSV, Parquet, or CSV on standard input."""
 
 from __future__ import annotations
 
+import shutil
+import sys
+import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +17,17 @@ from pandas.errors import ParserError, ParserWarning
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import Task
-from rulecover.cli.tables.encoding import MISSING, ColumnsOf, for_forests, not_for_rules, odd_text, plain
-from rulecover.cli.tables.header import Header, not_text
-
-#: Cells that say that nothing is known. "None" is not among them: in a text column it is often a level.
-NOT_KNOWN = ["", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "#N/A", "?", MISSING]
+from rulecover.cli.tables.encoding import NOT_KNOWN, ColumnsOf, not_for_rules, odd_text, plain
+from rulecover.cli.tables.header import (
+    PARQUET,
+    Header,
+    check_is_table,
+    checked_names,
+    checked_target,
+    not_text,
+    parquet,
+    read_header,
+)
 
 #: Fewer rows than this cannot be split into rows to learn from and rows to check on.
 FEWEST_ROWS = 10
@@ -54,13 +63,51 @@ class Table:
     task: Task = Task.CLASSES
 
 
-def read_table(
-    header: Header, target: str, *, task: Task | None = None, drop: Sequence[str] = (), max_levels: int = 50
+def labelled_table(
+    path: Path,
+    target: str | None,
+    *,
+    drop: Sequence[str],
+    columns: ColumnsOf,
+    separator: str | None,
+    task: Task | None = None,
 ) -> Table:
-    """The table of a CSV file, or an error that says what is wrong with the file and what to do."""
+    """The table, or an error that says what is wrong with it and what to do."""
+    if str(path) == "-":
+        return _from_stdin(target, drop=drop, columns=columns, separator=separator, task=task)
+    check_is_table(path)
+    if path.suffix.lower() in PARQUET:
+        frame = _parquet_frame(path)
+        header = Header(path, tuple(checked_names(list(map(str, frame.columns)), path)), "")
+        return labelled(frame, path, checked_target(header, target, drop), drop=drop, columns=columns, task=task)
+    header = read_header(path, separator)
+    target = checked_target(header, target, drop)
     frame, notes = read_frame(header)
-    columns = for_forests(max_levels)
-    return labelled(frame, header.path, target, task=task, drop=drop, columns=columns, notes=notes)
+    return labelled(frame, path, target, drop=drop, columns=columns, task=task, notes=notes)
+
+
+def _parquet_frame(path: Path) -> Any:
+    if not path.is_file():
+        raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
+    pq = parquet()
+    from pyarrow import ArrowException
+
+    try:
+        return pq.read_table(path).to_pandas()
+    except ArrowException as error:
+        raise CommandError(f"{path} is no proper Parquet file: {error}") from error
+
+
+def _from_stdin(target: str | None, **settings: Any) -> Table:
+    """Standard input can be read once only, and a table is looked at twice: it is put into a file first."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "standard input"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        try:
+            return labelled_table(path, target, **settings)
+        except CommandError as error:
+            raise CommandError(str(error).replace(str(path), path.name)) from error
 
 
 def labelled(

@@ -1,0 +1,435 @@
+"""The one table of options: a new setting is one line here.
+
+Parameters of the commands, checks of what goes with which method and the settings of estimators are made from it.
+`rulecover explain` has some options of `rulecover fit`, with more words on each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rulecover.cli.options.choices import Format, Method, Preset, SqlDialect, Task, Which
+from rulecover.cli.options.option import REQUIRED, Argument, Option
+from rulecover.cli.options.parsers import (
+    CLASS_DEMAND,
+    CLASS_WEIGHT,
+    METHOD,
+    NUMBER_OR_NONE,
+    SEED,
+    WHOLE_OR_NONE,
+    number_from,
+    whole_from,
+    workers,
+)
+
+Options = tuple[Argument | Option, ...]
+
+DATA, MODEL, FOREST, RULES = "The data", "The model", "The forest", "The rules"
+OUTPUT, SQL, WORK = "The output", "SQL", "The work"
+COVERS, BOOSTING, PATHS = "Covers (--method cover)", "Boosting (--method boost)", "Paths (--method path)"
+
+ANY, PATH, COVER, BOOST = tuple(Method), (Method.PATH,), (Method.COVER,), (Method.BOOST,)
+COVER_BOOST, COVER_PATH = COVER + BOOST, COVER + PATH
+
+WHOLE, NUMBER = whole_from(1), number_from(0.0)
+SHARE, SECONDS = number_from(0.0, metavar="SHARE"), number_from(0.001, metavar="SECONDS")
+
+#: An option under its heading; below those of methods, it counts for that method.
+_data, _model, _forest, _rules, _output, _sql, _work = (
+    partial(Option, group=group) for group in (DATA, MODEL, FOREST, RULES, OUTPUT, SQL, WORK)
+)
+_cover = partial(Option, group=COVERS, methods=COVER)
+_boost = partial(Option, group=BOOSTING, methods=BOOST)
+_path = partial(Option, group=PATHS, methods=PATH)
+
+# Options of several commands ------------------------------------------------------------------------------------------
+
+MODEL_FILE = Argument("model", "MODEL", "A model that rulecover fit wrote; - for standard input.", Path, "read")
+DATA_FILE = Argument("data", "DATA", "A CSV or Parquet file; - for CSV on standard input.", Path, "read")
+DEBUG = _output("debug", bool, "On an error, show where it came from.", False)
+QUIET = _output("quiet", bool, "Say nothing but the result.", False, typed=("--quiet", "-q"))
+SEPARATOR = _data("separator", str, "What stands between cells.", shown="guessed from the header", metavar="CHAR")
+TARGET = Option(
+    "target", str, "The column to predict: a class or a number.", typed=("--target", "-t"), metavar="COLUMN"
+)
+TASK = _data(
+    "task",
+    Task,
+    "Whether the target is taken as classes or as numbers.",
+    shown="classes unless it has many different numbers",
+)
+DROP = _data("drop", str, "A column to leave out; may be repeated.", metavar="COLUMN", many=True)
+MAX_LEVELS = _data(
+    "max_levels", WHOLE, "Text columns with more different values are left out: they are names, dates or free text.", 50
+)
+SEED_OF_RULES = _forest("seed", SEED, "Same seed, same rules.", 0, setting="random_state")
+JOBS = _forest(
+    "jobs", workers("threads"), "Threads; -1 takes every core. The rules stay the same.", 1, setting="n_jobs"
+)
+SAVED_MODEL: Options = (
+    _model("edited", bool, "Take a model file that was edited by hand after it was written.", False),
+    _model("max_model_size", number_from(0.0), "The largest model file to read, in megabytes.", 100.0, metavar="MB"),
+)
+
+
+def _out(text: str, default: str) -> Option:
+    return _output("out", Path, text, Path(default), typed=("--out", "-o"), metavar="FILE", file="written")
+
+
+def _columns(name: str, typed: str, text: str, **settings: Any) -> Option:
+    text = f"{text}; may be repeated."
+    return _path(name, str, text, typed=(typed,), metavar="COLUMN", many=True, **settings)
+
+
+# fit: every setting of the estimators ---------------------------------------------------------------------------------
+
+#: Settings of methods; none has a value where it is not given.
+SETTINGS: tuple[Option, ...] = (
+    _forest("trees", WHOLE, "Trees (cover, path).", shown="100", methods=COVER_PATH, setting=""),
+    _forest("depth", WHOLE, "Depth of the trees.", shown="10; for boosted numbers 5", methods=ANY, setting=""),
+    _rules(
+        "preset",
+        Preset,
+        "Settings under a name; options that are given come before them. as-in-paper: of boosted classes, and of "
+        "covers of numbers. few-rules: boosting at its best with at most --max-rules (100) rules.",
+        methods=COVER_BOOST,
+        setting="",
+    ),
+    _rules(
+        "max_rules",
+        WHOLE_OR_NONE,
+        "Never more rules (cover, path); none: no limit (cover).",
+        shown="none, with path 50, in a cover of numbers 20",
+        methods=ANY,
+    ),
+    _rules(
+        "vote",
+        ("counts", "shares", "fitted", "equal", "support", "precision"),
+        "What a rule adds for each class, or weighs in a mean (cover, boost; fitted: cover); see explain.",
+        shown="counts; fitted values for numbers",
+        methods=COVER_BOOST,
+    ),
+    _rules(
+        "fallback",
+        ("closest", "all", "majority", "mean"),
+        "Who answers for a row that no rule covers (cover, boost).",
+        shown="closest; mean for numbers",
+        methods=COVER_BOOST,
+    ),
+    _rules(
+        "criterion",
+        ("gini", "entropy", "log_loss", "squared_error"),
+        "How the impurity of a rule is measured (cover, boost).",
+        shown="gini; squared_error for numbers",
+        methods=COVER_BOOST,
+    ),
+    _rules(
+        "class_weight",
+        CLASS_WEIGHT,
+        "balanced: every class counts the same, however few rows it has. CLASS=X: what a row of that class counts; "
+        "may be repeated.",
+        shown="every row counts the same",
+        many=True,
+        methods=ANY,
+    ),
+    _rules(
+        "scale",
+        NUMBER,
+        "Of numbers: the squared error that costs as much as a rule (cover, boost).",
+        shown="the variance",
+        methods=COVER_BOOST,
+    ),
+    _rules(
+        "min_samples",
+        NUMBER,
+        "The fewest rows that a rule covers (path; cover for numbers, where it is a share if below 1).",
+        shown="2; in a cover of numbers by their size",
+        methods=COVER_PATH,
+    ),
+    _rules(
+        "ridge",
+        NUMBER_OR_NONE,
+        "Higher: smaller votes (path; cover for numbers, where none takes plain means).",
+        shown="5",
+        methods=COVER_PATH,
+    ),
+    _rules(
+        "time_limit",
+        SECONDS,
+        "For the solvers search and exact, and for boosting.",
+        shown="the method's own",
+        methods=COVER_BOOST,
+    ),
+    _cover(
+        "solver",
+        ("greedy", "search", "exact", "forward"),
+        "How rules are chosen; see explain.",
+        shown="greedy; forward for numbers",
+    ),
+    _cover(
+        "demand",
+        CLASS_DEMAND,
+        "Rules that must cover each row. CLASS=N: each row of that class; may be repeated.",
+        shown="1",
+        many=True,
+    ),
+    _cover("impurity_weight", NUMBER, "Price of impurity; see explain.", shown="1"),
+    _cover("length_weight", NUMBER, "Price of a condition; see explain.", shown="0"),
+    _cover("prune", bool, "Drop conditions that are not needed, and cover again."),
+    _cover(
+        "prune_held_out", bool, "Do so unless it costs accuracy on rows that three folds hold out.", setting="prune"
+    ),
+    _cover(
+        "estimator_weights",
+        ("cost", "vote", "both", "none"),
+        "Where the weights count that a booster gives to its trees and leaves (--model).",
+        shown="both",
+    ),
+    _boost("max_rmp_calls", whole_from(0), "Trees that boosting adds.", shown="50", typed=("--calls",)),
+    _boost("pricing", ("tree", "forest", "binned", "bicriteria", "exact"), "Where new rules come from.", shown="tree"),
+    _boost("duals", ("equal", "vertex"), "Which optimal duals weigh the rows.", shown="equal"),
+    _boost(
+        "step",
+        NUMBER,
+        "What duals count in the weights of rows; paper: 1.",
+        shown="so that a call adds a tenth of the weight",
+    ),
+    _boost("admit", ("all", "best"), "Which rules of a new tree enter the pool.", shown="all"),
+    _boost("remove", ("stale",), "stale: rules that stay dear leave.", shown="rules stay"),
+    _boost("rule_weights", ("z",), "z: rules vote by their share in the optimum.", shown="all the same"),
+    _boost(
+        "early_stopping", WHOLE, "Stop after so many calls without a better answer on a held-out tenth.", shown="never"
+    ),
+    _boost("on_interrupt", ("raise", "keep"), "On Ctrl-C. keep: the rules so far are written.", shown="raise"),
+    _path("within", NUMBER, "The fewest rules that are at most this far below the forest, by cross-validation."),
+    _path("choose", ("one-se", "best", "last"), "How many rules to take, by cross-validation.", shown="one-se"),
+    _path("cv", whole_from(2), "Folds of the cross-validation.", shown="5"),
+    _path(
+        "max_depth", WHOLE, "How deep in the trees rules are looked for; see --depth.", shown="4; 8 from 2,000 rows on"
+    ),
+    _path("max_clauses", WHOLE, "Never more conditions in a rule.", shown="no limit"),
+    _path(
+        "model_share",
+        number_from(0.0, 1.0),
+        "How much the rules listen to the forest; the rest to the target.",
+        shown="0.5",
+    ),
+    _path(
+        "shrinkage",
+        NUMBER,
+        "Higher: rules that cover many rows come first.",
+        shown="a twentieth of the rows, at most 50",
+    ),
+    _path("tries", whole_from(0), "At each step so many rules are shortened before one is taken.", shown="5"),
+    _columns("forbidden", "--forbid", "A column that no rule may use"),
+    _columns("required", "--require", "A column that some rule must use"),
+    _columns("rising", "--rising", "A column that must not lower the answer where it grows", setting="monotone"),
+    _columns("falling", "--falling", "A column that must not raise the answer where it grows", setting="monotone"),
+    _path(
+        "keep",
+        Path,
+        "Rules that stay in: a model that fit wrote (.json), or a text file with a rule a line, such as age > 30 and "
+        "colour = red.",
+        metavar="FILE",
+        file="read",
+    ),
+)
+
+FIT: Options = (
+    *(DATA_FILE, TARGET),
+    Option(
+        "model",
+        Path,
+        "A trained model whose rules are covered, in place of a forest: a file of XGBoost (JSON), LightGBM (text) or "
+        "CatBoost (JSON). The table must have its columns; nothing is trained, no library is needed.",
+        metavar="FILE",
+        file="read",
+    ),
+    Option(
+        "method",
+        METHOD,
+        "path: the rules of a forest that explain most, one after another, with fitted votes. cover: rules of a forest "
+        "that cover every row. boost: a pool of rules grown by boosting.",
+        Method.COVER.value,
+    ),
+    *(TASK, DROP, MAX_LEVELS, SEPARATOR),
+    *SETTINGS,
+    *(SEED_OF_RULES, JOBS),
+    *(_out("Where to write the model, as JSON; - for standard output.", "model.json"), QUIET, DEBUG),
+)
+
+# explain: the few settings that matter most, in more words ------------------------------------------------------------
+
+
+def _in_explain(name: str, text: str, **changed: Any) -> Option:
+    """A setting of fit, in other words."""
+    setting = next(each for each in SETTINGS if each.name == name)
+    group = setting.group if setting.group == FOREST else RULES
+    return replace(setting, text=text, group=group, **changed)
+
+
+EXPLAIN: Options = (
+    *(DATA_FILE, TARGET, TASK, DROP),
+    _data("test_size", SHARE, "Share of the rows to hold out for the figures.", 0.25),
+    *(MAX_LEVELS, SEPARATOR),
+    _in_explain("trees", "Trees in the forest.", default=100, shown="", methods=ANY),
+    _in_explain("depth", "Depth of its trees: the most conditions in a rule.", default=10, shown=""),
+    replace(SEED_OF_RULES, text="Same seed, same split, same forest, same rules."),
+    JOBS,
+    _in_explain(
+        "max_rules",
+        "Never more rules than this: as many as cross-validation finds worth it. With --method cover rows may stay "
+        "uncovered, and you are told how many.",
+        kind=WHOLE,
+        shown="no limit; 50 with --within; 20 in a cover of numbers",
+        methods=COVER_PATH,
+    ),
+    _in_explain(
+        "within",
+        "The fewest rules whose accuracy (of numbers R²) is at most this far below the forest's, by cross-validation.",
+    ),
+    _rules(
+        "method",
+        METHOD,
+        "path: the rules that explain most, one after another, with fitted votes. cover: rules that cover every "
+        "training row, with a proof of how few they could be. boost: a pool of rules grown by boosting.",
+        shown="path with --within or --max-rules alone, cover otherwise",
+    ),
+    _in_explain(
+        "solver",
+        "greedy: milliseconds, the paper's way. search: fewer rules in seconds. exact: the fewest, proved, or the best "
+        "found when the time is up. forward, for numbers: those that explain most.",
+    ),
+    _in_explain(
+        "demand",
+        "How many rules must cover each row: more rules, steadier votes. CLASS=N: each row of that class; may be "
+        "repeated.",
+    ),
+    _in_explain(
+        "vote",
+        "What a rule adds for each class: counts (its rows, as in the paper), shares (of its rows) or fitted (by least "
+        "squares). Of numbers, what a rule weighs in the mean: equal, support (its rows) or precision.",
+    ),
+    _in_explain(
+        "fallback",
+        "Who answers for a row that no rule covers: closest (the rules it almost meets), all (every rule, by how much "
+        "of it is met), majority (the most frequent class), mean (of all rows), model (the forest).",
+        kind=("closest", "all", "majority", "model", "mean"),
+    ),
+    _in_explain("time_limit", "Seconds for search or exact to choose the rules.", shown="the solver's own"),
+    _in_explain("criterion", "How the impurity of a rule is measured."),
+    _in_explain(
+        "impurity_weight",
+        "A rule costs 1 + this × impurity + length weight × conditions. Higher: purer rules, more of them.",
+        default=1.0,
+        shown="",
+    ),
+    _in_explain("length_weight", "Price of a condition. Higher: shorter rules.", default=0.0, shown=""),
+    _in_explain("prune", "Drop conditions that are not needed, and cover again: fewer, shorter rules."),
+    next(each for each in SETTINGS if each.name == "class_weight"),
+    _output("report", Path, "Write a report to this HTML file.", metavar="FILE", file="written"),
+    *(QUIET, DEBUG),
+)
+
+# What is done with a model --------------------------------------------------------------------------------------------
+
+PREDICT: Options = (
+    *(MODEL_FILE, DATA_FILE),
+    _out("Where to write the answers: a CSV file, a Parquet file by its name, or - for standard output.", "-"),
+    _output(
+        "keep", str, "A column of the data to write beside the answers; may be repeated.", metavar="COLUMN", many=True
+    ),
+    _output(
+        "interval",
+        SHARE,
+        "Of numbers, also write lower and upper: between them the right answer should be with this probability, such "
+        "as 0.9.",
+    ),
+    _output(
+        "exact",
+        bool,
+        "Write texts into CSV as they are. Without it those that a spreadsheet would run as formulas, such as =1+1, "
+        "get an apostrophe before them.",
+        False,
+    ),
+    *(SEPARATOR, QUIET, *SAVED_MODEL, DEBUG),
+)
+
+WHY: Options = (
+    *(MODEL_FILE, DATA_FILE),
+    _data("row", WHOLE, "The row, counted from 1 below the header.", 1),
+    *(SEPARATOR, *SAVED_MODEL, DEBUG),
+)
+
+REPORT: Options = (
+    *(MODEL_FILE, DATA_FILE, TARGET, SEPARATOR),
+    _out("Where to write the report, as HTML; - for standard output.", "report.html"),
+    *(QUIET, *SAVED_MODEL, DEBUG),
+)
+
+EXPORT: Options = (
+    MODEL_FILE,
+    Option("to", Format, "What to write.", REQUIRED),
+    _out("Where to; - for standard output.", "-"),
+    _sql("dialect", SqlDialect, "For sql: the database."),
+    _sql("table", str, "For sql: the table; a dot parts it from its schema.", "data", metavar="NAME"),
+    _sql(
+        "keep",
+        str,
+        "For sql: a column of the table to return beside the answers; may be repeated.",
+        metavar="COLUMN",
+        many=True,
+    ),
+    *(*SAVED_MODEL, DEBUG),
+)
+
+# demo and study -------------------------------------------------------------------------------------------------------
+
+DEMO: Options = (
+    Option("out", Path, "Where to write the report.", Path("rulecover-demo.html"), metavar="FILE", file="written"),
+    replace(DEBUG, group=""),
+)
+
+STUDY: Options = (
+    Argument(
+        *("which", "STUDY"),
+        "mirco: decision tree, forest and MIRCO (Table S.2). rcboost: forest, AdaBoost, gradient boosting and RCBoost "
+        "(Table S.3). peers: what users would pick instead. all: these three. tables: run nothing, make the tables of "
+        "the results in --out.",
+        Which,
+    ),
+    _data(
+        "data",
+        Path,
+        "A folder with one CSV file a data set: header line, class in column 'target'.",
+        shown="fetched from OpenML",
+        metavar="DIR",
+    ),
+    _data(
+        "datasets",
+        str,
+        "Which data sets: the paper's, or other CSV files of the folder.",
+        shown="the paper's 15",
+        metavar="A,B",
+        many=True,
+    ),
+    _data("cache", Path, "Where data from OpenML are kept.", shown="scikit-learn's", metavar="DIR"),
+    _work("out", Path, "Where results, tables and figures go.", Path("rulecover-study"), metavar="DIR"),
+    _work("resume", bool, "Go on with the results in --out: what is done is kept, failures are tried again.", False),
+    _work("jobs", workers("processes"), "Processes; -1 takes every core. The results stay the same.", 1),
+    _work(
+        "methods", str, "Which methods, instead of those of the study.", shown="the study's", metavar="A,B", many=True
+    ),
+    _work(
+        "own",
+        Path,
+        "A Python file that registers methods of your own; they run beside the study's.",
+        typed=("--with",),
+        metavar="FILE.py",
+    ),
+    _work("seeds", str, "Shuffle the folds and seed the models.", shown="25", metavar="A,B", many=True),
+    replace(DEBUG, group=""),
+)
