@@ -1,0 +1,97 @@
+"""The pages on architecture and words say what the code and the contract of its layers say."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "rulecover"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+GLOSSARY = ROOT / "docs" / "glossary.md"
+
+#: Files and folders as they are named in the text.
+_FILE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.(?:py|js|toml|txt)|(?:[\w-]+/)+)`")
+
+
+def contract() -> list[list[str]]:
+    """The layers of the import contract, top first."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    return [[name.removeprefix("rulecover.") for name in layer.split(" | ")] for layer in layers]
+
+
+def pictured(page: Path) -> list[list[str]]:
+    """The layers as a page draws them: names, two spaces, and a few words on them."""
+    blocks = re.findall(r"^```text\n(cli .*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 1
+    return [line.split("  ")[0].split(" | ") for line in blocks[0].splitlines()]
+
+
+def cells(page: Path) -> list[list[str]]:
+    """The lines of all tables of a page."""
+    lines = re.findall(r"^\| (.*) \|$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return [re.split(r" (?<!\\)\| ", line) for line in lines]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
+def test_the_picture_of_the_layers_is_the_import_contract(page: str) -> None:
+    assert pictured(ROOT / page) == contract()
+
+
+def test_every_folder_and_module_has_a_layer_and_a_place_in_the_tree() -> None:
+    there = {path.stem for path in SOURCE.iterdir() if path.suffix in ("", ".py") and not path.name.startswith("__")}
+    tree = ARCHITECTURE.read_text(encoding="utf-8").split("```text\nsrc/rulecover/")[1].split("```")[0]
+
+    assert there == {name for layer in contract() for name in layer}
+    assert {name for name in there if not re.search(rf"\b{name}\b", tree)} == set()
+
+
+def test_files_in_the_tree_exist() -> None:
+    tree = ARCHITECTURE.read_text(encoding="utf-8").split("```text\nsrc/rulecover/")[1].split("```")[0]
+    named = set(re.findall(r"\b\w+\.py\b", tree))
+
+    assert named - {path.name for path in SOURCE.rglob("*.py")} == set()
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "docs/glossary.md", "CONTRIBUTING.md"])
+def test_files_and_folders_named_in_the_text_exist(page: str) -> None:
+    named = set(_FILE.findall((ROOT / page).read_text(encoding="utf-8")))
+
+    assert {name for name in named if not (SOURCE / name).exists() and not (ROOT / name).exists()} == set()
+
+
+def test_names_in_the_tables_are_defined_in_the_files_that_the_tables_name() -> None:
+    named = [(row[0] if row[0].startswith("`") else row[-2], row[-1].strip("`")) for row in cells(ARCHITECTURE)]
+    pairs = [(name.strip("`"), file) for name, file in named if re.fullmatch(r"(?!tests)[\w/]+\.py", file)]
+    missing = [
+        (name, file)
+        for name, file in pairs
+        if not re.search(rf"\b(def|class) {name}\b", (SOURCE / file).read_text(encoding="utf-8"))
+    ]
+
+    assert len(pairs) > 30
+    assert missing == []
+
+
+def test_tables_of_names_are_where_the_seams_say() -> None:
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    pairs = re.findall(r"`(\w+)` in `([\w/]+\.py)`", text)
+    missing = [
+        (name, file)
+        for name, file in pairs
+        if not re.search(rf"^(def |class |    def )?{name}\b", (SOURCE / file).read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+
+    assert len(pairs) > 10
+    assert missing == []
+
+
+def test_the_glossary_has_each_word_once_in_order() -> None:
+    words = [row[0] for row in cells(GLOSSARY)[1:]]
+
+    assert words == sorted(set(words))
+    assert 20 <= len(words) <= 30
