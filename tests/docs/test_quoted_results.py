@@ -194,7 +194,7 @@ def on_votes() -> Iterator[str]:
         one[one["model"] == f"its pool, votes by {votes}"].groupby("dataset")[["accuracy", "rules"]].mean().mean()
         for votes in ("shares", "z")
     )
-    yield f"let {z['rules']:.0f} of {pool['rules']:.0f} boosted rules speak"
+    yield f"let {z['rules']:.0f} of {pool['rules']:.0f} boosted rules vote"
     yield f"at {z['accuracy']:.4f} instead of {pool['accuracy']:.4f}"
 
 

@@ -203,7 +203,7 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
         Or a `RuleSet` of your own to choose from. By default a random forest of 100 trees of depth 10.
     criterion
         The impurity w: "gini", "entropy" or "log_loss" (another name of entropy), or an object of
-        `rulecover.targets.impurity`.
+        `rulecover.targets.classes.impurity`.
     solver
         How rules are chosen: "greedy" (Algorithm S.1, the paper), "search" (fewer rules in about a second), "exact"
         (proved optimal, or the best found with a bound), or an object of `rulecover.setcover` with its own settings.

@@ -42,7 +42,7 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
         data. A model that is trained already is taken as it is inside scikit-learn's ``FrozenEstimator`` (or see
         `explain`). By default a random forest of 100 trees with 8 leaves each, a third of the columns tried a split.
     criterion
-        The impurity w: "squared_error", or an object of `rulecover.targets.impurity`.
+        The impurity w: "squared_error", or an object of `rulecover.targets.numbers.impurity`.
     scale
         The squared error that costs as much as a rule, in squared units of y. "auto" is the variance of y: then w is 1
         for the rule that always holds. The smaller, the purer the rules, and the more of them.

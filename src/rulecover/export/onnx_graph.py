@@ -184,7 +184,7 @@ class _Graph:
         return self._do("Div", tally, self._say(tally), name="probabilities")
 
     def _nearest(self, tally: str) -> str:
-        """The shares that are nearest to the votes; see `rulecover.voting.probabilities`."""
+        """The shares that are nearest to the votes; see `rulecover.voting.answers`."""
         n = len(self.script.base)
         falling = self._do("TopK", tally, np.array([n], dtype=np.int64), axis=1, more=["places"])
         excess = self._do("Sub", self._do("CumSum", falling, np.array(1, dtype=np.int64)), np.array(1.0))

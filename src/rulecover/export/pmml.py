@@ -161,7 +161,7 @@ class _Document:
             yield self._define("answer", _apply("+", _number(centre), _apply("*", _number(unit), mean)))
 
     def _surplus(self) -> Iterable[ET.Element]:
-        """What nearest probabilities are lowered by; see `rulecover.voting.probabilities`."""
+        """What nearest probabilities are lowered by; see `rulecover.voting.answers`."""
         votes = [f"votes_{k}" for k in range(len(self.script.base))]
         for k, mine in enumerate(votes):
             large = [partial(_apply, "greaterOrEqual", self._ref(other), self._ref(mine)) for other in votes]

@@ -251,7 +251,7 @@ class Steps:
     def _surplus(self) -> Columns:
         """By how much the votes that are as large as that for a class exceed 1, each of them by the same amount.
 
-        The largest of these is what nearest probabilities are lowered by; see `rulecover.voting.probabilities`.
+        The largest of these is what nearest probabilities are lowered by; see `rulecover.voting.answers`.
         """
         surplus: Columns = {}
         for k, vote in enumerate(self._all_votes()):
