@@ -83,7 +83,9 @@ def test_tables_of_names_are_where_the_seams_say() -> None:
     missing = [
         (name, file)
         for name, file in pairs
-        if not re.search(rf"^(def |class |    def )?{name}\b", (SOURCE / file).read_text(encoding="utf-8"), re.MULTILINE)
+        if not re.search(
+            rf"^(def |class |    def )?{name}\b", (SOURCE / file).read_text(encoding="utf-8"), re.MULTILINE
+        )
     ]
 
     assert len(pairs) > 10
