@@ -114,7 +114,7 @@ def test_a_trained_model_is_explained_on_columns_in_another_order() -> None:
 
 
 def test_a_lazy_frame_is_refused_with_the_way_out() -> None:
-    with pytest.raises(MismatchedDataError, match=r"lazy frame, which has no rows yet; give X.collect\(\)"):
+    with pytest.raises(MismatchedDataError, match=r"lazy frame, which has no rows yet; pass X.collect\(\)"):
         MIRCOClassifier(FOREST).fit(LIBRARIES["polars"](X).lazy(), Y)
 
 
@@ -207,7 +207,7 @@ def test_a_pipeline_takes_weights_and_missing_values_where_it_can() -> None:
     unfilled = make_pipeline(StandardScaler(), GradientBoostingClassifier(n_estimators=3)).fit(
         numbers.dropna(), y[numbers["age"].notna()]
     )
-    with pytest.raises(MismatchedDataError, match="column 'age' misses a value in row"):
+    with pytest.raises(MismatchedDataError, match="column 'age' has a missing value in row"):
         explain(unfilled, numbers, y)
 
 
@@ -227,7 +227,7 @@ def test_rules_on_transformed_columns_are_met_through_the_model() -> None:
     np.testing.assert_array_equal(few.predict(shuffled(X)), few.predict(X))
     with pytest.raises(ValueError, match="now missing"):
         few.predict(X.iloc[:, :5])
-    with pytest.raises(MismatchedDataError, match="the rules speak of column 'pca"):
+    with pytest.raises(MismatchedDataError, match="the rules use column 'pca"):
         few.rules_.apply(X)
 
 
@@ -244,7 +244,7 @@ def test_categories_of_a_histogram_booster_are_labels_in_frames() -> None:
 def test_a_pipeline_on_other_columns_is_refused() -> None:
     frame, y = people()
     trained = pipeline().fit(frame, y)
-    with pytest.raises(MismatchedDataError, match="the model asks for column 'age', but X has only years, income"):
+    with pytest.raises(MismatchedDataError, match="the model uses column 'age', but X has only years, income"):
         explain(trained, frame.rename(columns={"age": "years"}), y)
     few = explain(trained, frame, y)
     with pytest.raises(ValueError, match="unseen at fit time:\n- years"):

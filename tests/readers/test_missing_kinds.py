@@ -139,7 +139,7 @@ def test_rules_do_with_every_kind_of_missing_value_what_the_pipeline_does(n_mode
             theirs, ours = their_leaf(model, row), our_leaf(ensemble, row)
             said = f"seed {seed}: {value!r} in {X.columns[f]}: {ours}, not {theirs}; {ensemble.columns.gaps}"
             if theirs is None:  # where no tree asks for the column, we need not look at it
-                assert ours is None or f not in ensemble.asked, said
+                assert ours is None or f not in ensemble.used_columns, said
             elif ours is None:  # None where numbers were in training: refused by us alone, with the way out
                 assert f == 1 and value is None, said
             else:

@@ -105,7 +105,7 @@ def test_a_linear_model_is_refused_with_the_reason(tmp_path: Path) -> None:
         with pytest.raises(UnreadableModelError, match=r"gblinear.*no rules.*gbtree"):
             read_trees(model)
     for model in (leaves, str(tmp_path / "linear.txt")):
-        with pytest.raises(UnreadableModelError, match=r"linear model in each leaf.*train without"):
+        with pytest.raises(UnreadableModelError, match=r"linear models in its leaves.*train without"):
             read_trees(model)
 
 

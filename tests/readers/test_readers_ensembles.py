@@ -143,9 +143,9 @@ def test_boosted_and_voting_trees_are_explained_whole(kind: str) -> None:
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (IsolationForest(n_estimators=2), "say nothing of y"),
+        (IsolationForest(n_estimators=2), "separate rare rows"),
         (RandomTreesEmbedding(n_estimators=2), "without y"),
-        (StackingClassifier([("tree", DecisionTreeClassifier())]), "another model is trained on their answers"),
+        (StackingClassifier([("tree", DecisionTreeClassifier())]), "another model is trained on their predictions"),
         (AdaBoostClassifier(LogisticRegression(), n_estimators=2), "AdaBoostClassifier of LogisticRegression"),
         (VotingClassifier([("line", LogisticRegression())]), "VotingClassifier of LogisticRegression"),
     ],

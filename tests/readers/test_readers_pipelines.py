@@ -348,7 +348,7 @@ def test_what_the_pipeline_has_no_route_for_is_refused() -> None:
     ensemble.matrix(X)
     with pytest.raises(MismatchedDataError, match="column 'colour' holds 'pink' in row 1, which the model never saw"):
         ensemble.matrix(X.assign(colour=["red", "pink"] + ["blue"] * (len(X) - 2)))
-    with pytest.raises(MismatchedDataError, match="column 'age' misses a value in row 0"):
+    with pytest.raises(MismatchedDataError, match="column 'age' has a missing value in row 0"):
         ensemble.matrix(X.assign(age=np.nan))
     with pytest.raises(MismatchedDataError, match="column 'age' holds 'old' in row 0, but the rules compare numbers"):
         ensemble.matrix(X.assign(age="old"))
@@ -357,7 +357,7 @@ def test_what_the_pipeline_has_no_route_for_is_refused() -> None:
 def test_sparse_rows_are_refused_in_front_of_a_pipeline() -> None:
     X = np.eye(6)
     ensemble = read_trees(make_pipeline(MaxAbsScaler(), DecisionTreeClassifier()).fit(X, [0, 1, 0, 1, 0, 1]))
-    with pytest.raises(MismatchedDataError, match=r"sparse; give X.toarray\(\)"):
+    with pytest.raises(MismatchedDataError, match=r"sparse; pass X.toarray\(\)"):
         ensemble.matrix(scipy.sparse.csr_array(X))
 
 

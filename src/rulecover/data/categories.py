@@ -23,7 +23,7 @@ Categories = dict[int, Sequence[Any]]
 class CategorySet:
     """Some codes, or all values but some: ``x in codes``, with `others` ``x not in codes``.
 
-    A value that is no code of the set, a category that was never seen for instance, is among the others; a missing
+    A value that is not a code of the set, such as a category that was never seen, is among the others; a missing
     value is in neither.
 
     Parameters
@@ -50,14 +50,14 @@ class CategorySet:
         return [category_name(code, known) for code in self.codes]
 
     def shortest(self, known: Sequence[Any]) -> CategorySet:
-        """The set itself or, where that takes fewer codes, the one that says the same of the known categories.
+        """The set itself or, where that takes fewer codes, one that is equivalent for the known categories.
 
-        Of categories that are not known the two may say different things.
+        For unknown categories the two may differ.
 
         >>> CategorySet((0.0, 2.0)).shortest(["red", "green", "blue"])
         CategorySet(codes=(1.0,), others=True)
         """
-        if isinstance(known, HashedCategories) and not known.texts:  # these are not all that there are
+        if isinstance(known, HashedCategories) and not known.texts:  # there may be more categories
             return self
         if not known or max(self.codes, default=0) >= len(known):
             return self
@@ -95,14 +95,14 @@ class CategorySet:
 
 @dataclass(frozen=True)
 class HashedCategories(Sequence[Any]):
-    """Categories of which a model holds no more than a number each, CatBoost's hash of the text, and not of all.
+    """Categories of which a model holds only a number each, CatBoost's hash of the text, and not for all of them.
 
     Parameters
     ----------
     hashes
         The number of the category behind each code, from 0.
     texts
-        The texts that are known of them, by hash.
+        The known texts, by hash.
     """
 
     hashes: tuple[int, ...]
@@ -129,7 +129,7 @@ class HashedCategories(Sequence[Any]):
         return np.array(known, dtype=np.float64)[which]
 
     def named(self, values: Array) -> HashedCategories:
-        """The same categories with their texts, and behind them all others among the values."""
+        """The same categories with their texts, followed by all others among the values."""
         texts = {category_hash(text): text for text in sorted(filter(None, _texts(values)[0]))}
         return HashedCategories(tuple(dict.fromkeys([*self.hashes, *texts])), tuple(texts.items()))
 
@@ -170,7 +170,7 @@ def is_in(values: Array, codes: Array) -> Bools:
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """Many sets of codes at once: asks of each value whether it is in the set that is named for it."""
+    """Many sets of codes at once: tells for each value whether it is in the set given for it."""
 
     codes: Floats
     members: Ints

@@ -1,6 +1,6 @@
-"""The number by which CatBoost knows a category: the lower half of CityHash64, version 1.0, of its text.
+"""The number that CatBoost uses for a category: the lower half of CityHash64, version 1.0, of its text.
 
-A model holds these numbers alone, so that a category can be recognised but not spelled out.
+A model holds only these numbers, so a category can be recognised but not spelled out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _PAIR = 0x9DDFEA08EB382D69
 
 
 def category_hash(text: str) -> int:
-    """CatBoost's number of a category, a signed integer of 32 bits.
+    """CatBoost's number for a category, a signed integer of 32 bits.
 
     >>> category_hash("r"), category_hash("10")
     (511999110, -1337848602)
@@ -74,7 +74,7 @@ def _up_to_32(s: bytes) -> int:
 
 
 def _folded(a: int, words: tuple[int, int, int]) -> tuple[int, int]:
-    """Two numbers of a start and three words, the last of which is added on both sides."""
+    """Two numbers from a start and three words, the last of which is added on both sides."""
     one, two, z = words
     b, c = _rotated(a + z, 52), _rotated(a, 37)
     a += one

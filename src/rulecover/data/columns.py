@@ -1,4 +1,4 @@
-"""From data as users give them to the columns that rules speak of."""
+"""From data as users give them to the columns that rules use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Gaps = tuple[float | None, ...]
 
 
 def all_names(given: Iterable[str], made: Iterable[str]) -> tuple[str, ...]:
-    """The names of given columns, then of made ones; a made one whose name is taken gets a number behind it.
+    """The names of given columns, then of made ones; a made one whose name is taken gets a number appended.
 
     >>> all_names(["a", "b"], ["a", "pca0", "pca0"])
     ('a', 'b', 'a_2', 'pca0', 'pca0_2')
@@ -38,7 +38,7 @@ def all_names(given: Iterable[str], made: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What the columns of the data are called and, where they hold no plain numbers, what is in them.
+    """What the columns of the data are called and what is in them where they do not hold plain numbers.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ class Columns:
         return len(self.names)
 
     def matrix(self, frame: Any, used: Iterable[int]) -> Floats:
-        """The columns of these names as numbers, codes for categories; only those in use are looked at, others are 0.
+        """The columns of these names as numbers, codes for categories; only those in use are read, others are 0.
 
         Raises
         ------
         MismatchedDataError
-            If a column in use is not there, or holds what is not a number.
+            If a column in use is absent, or holds something that is not a number.
         """
         there = {str(name): name for name in names_of(frame)}
         out = np.zeros((len(frame), len(self)))
@@ -74,12 +74,12 @@ class Columns:
             name = self.names[f]
             if name not in there:
                 known = ", ".join(list(there)[:5]) + ("…" if len(there) > 5 else "")
-                raise MismatchedDataError(f"the rules speak of column {name!r}, but X has only {known}.")
+                raise MismatchedDataError(f"the rules use column {name!r}, but X has only {known}.")
             out[:, f] = numbers(column(frame, there[name]), name, self.categories.get(f))
         return out
 
     def named(self, names: tuple[str, ...], place: Ints) -> Columns:
-        """The columns of other data, where column f is column ``place[f]``, -1 if it is not there."""
+        """The columns of other data, where column f is column ``place[f]``, -1 if it is absent."""
         return Columns(
             names,
             {int(place[f]): known for f, known in self.categories.items() if place[f] >= 0},
@@ -90,7 +90,7 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class SourceColumns:
-    """The given columns, categories as codes, and behind them columns that a model's pipeline makes of them.
+    """The given columns, categories as codes, followed by the columns that a model's pipeline makes of them.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class SourceColumns:
 
     @property
     def free(self) -> bool:
-        """Whether the columns are numbers as they are given, of whatever value."""
+        """Whether the columns are plain numbers as they are given, whatever their values."""
         return not (self.categories or self.made or self.closed or self.required)
 
     def name(self, f: int) -> str:
@@ -133,11 +133,11 @@ class SourceColumns:
         X
             A data frame, matched by name, or an array.
         used
-            The columns that matter, made ones counted on behind the given ones; all of them by default.
+            The columns that matter, made ones numbered after the given ones; all of them by default.
         """
         wanted = set(range(self.n_given + len(self.made))) if used is None else {int(f) for f in used}
         if scipy.sparse.issparse(X):
-            raise MismatchedDataError("the pipeline is read for dense rows, but X is sparse; give X.toarray().")
+            raise MismatchedDataError("the pipeline takes dense rows, but X is sparse; pass X.toarray().")
         X = X if is_frame(X) else np.asarray(X)
         given = self._given(X, sorted(f for f in wanted if f < self.n_given))
         for f in sorted(wanted & self.gaps.keys()):
@@ -165,7 +165,7 @@ class SourceColumns:
         names = names_of(X)
         if self.names is not None and self.names[f] not in names:
             some = ", ".join(map(str, names[:5])) + ("…" if len(names) > 5 else "")
-            raise MismatchedDataError(f"the model asks for column {self.names[f]!r}, but X has only {some}.")
+            raise MismatchedDataError(f"the model uses column {self.names[f]!r}, but X has only {some}.")
         return np.asarray(X[names[f] if self.names is None else self.names[f]])
 
     def _with_gaps(self, f: int, given: Array, X: Any) -> Array:
@@ -193,14 +193,14 @@ class SourceColumns:
         missing = np.isnan(values)
         if f in self.required and missing.any():
             raise MismatchedDataError(
-                f"column {self.name(f)!r} misses a value in row {np.flatnonzero(missing)[0]} (NaN), but the model has "
-                "no route for missing values there; fill it or leave the row out."
+                f"column {self.name(f)!r} has a missing value in row {np.flatnonzero(missing)[0]} (NaN), but the model "
+                "has no route for missing values there; fill it or leave the row out."
             )
         unseen = ~missing & ~np.isin(values, self.closed.get(f, values))
         if unseen.any():
             row = int(np.flatnonzero(unseen)[0])
-            said = self._values(X, f)[row] if values[row] == UNSEEN else values[row]
+            value = self._values(X, f)[row] if values[row] == UNSEEN else values[row]
             raise MismatchedDataError(
-                f"column {self.name(f)!r} holds {said!r} in row {row}, which the model never saw and refuses; "
+                f"column {self.name(f)!r} holds {value!r} in row {row}, which the model never saw and refuses; "
                 'let its encoder ignore unknown categories (handle_unknown="ignore"), or leave the row out.'
             )

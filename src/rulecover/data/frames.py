@@ -1,4 +1,4 @@
-"""Data frames of any library: pandas, polars, Arrow, whatever narwhals knows."""
+"""Data frames of any library: pandas, polars, Arrow and whatever else narwhals supports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNSEEN = -1.0
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame; a lazy one, which has no rows yet, is refused."""
     if nw.dependencies.is_polars_lazyframe(X):
-        raise MismatchedDataError("X is a lazy frame, which has no rows yet; give X.collect().")
+        raise MismatchedDataError("X is a lazy frame, which has no rows yet; pass X.collect().")
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
@@ -32,7 +32,7 @@ def names_of(frame: Any) -> list[Any]:
 
 
 def as_pandas(X: Any) -> Any:
-    """A data frame of another library as one of pandas; anything else as it is."""
+    """A data frame of another library as one of pandas; anything else is returned as it is."""
     if not is_frame(X) or nw.dependencies.is_pandas_dataframe(X):
         return X
     import pandas as pd
@@ -58,7 +58,7 @@ def _pandas_values(series: nw.Series[Any]) -> Any:
 
 
 def column(frame: Any, name: str) -> Array:
-    """One column of a frame; categories as they are called."""
+    """One column of a frame; categories by their names."""
     if nw.dependencies.is_pandas_dataframe(frame):
         return np.asarray(frame[name])
     return np.asarray(_eager(frame)[name].to_numpy())
@@ -77,21 +77,21 @@ def numbers(values: Array, name: str, labels: Sequence[Any] | None = None) -> Fl
     if labels is not None:
         return codes(values, labels)
     check_kind(np.asarray(values), f"column {name!r}")
-    plain = np.asarray(values).dtype.kind in "biuf"  # of texts, numpy takes "1_000" for a number
+    plain = np.asarray(values).dtype.kind in "biuf"  # in texts, numpy takes "1_000" for a number
     return np.asarray(values).astype(np.float64) if plain else _numbers_of_objects(values, name)
 
 
 def check_kind(values: Any, what: str) -> None:
-    """Raises for dates, times and complex numbers, which numpy would turn into numbers without a word."""
+    """Raises for dates, times and complex numbers, which numpy would silently turn into numbers."""
     if values.dtype.kind in "mMc":
         raise MismatchedDataError(
-            f"{what} holds values of type {values.dtype}, but the rules compare numbers there; make numbers of them "
-            "as in training, such as the year or the days since a day."
+            f"{what} holds values of type {values.dtype}, but the rules compare numbers there; convert them to "
+            "numbers as in training, such as the year or the days since a date."
         )
 
 
 def _numbers_of_objects(values: Array, name: str) -> Floats:
-    """What is missing in any way becomes NaN; what is no number is named."""
+    """Every kind of missing value becomes NaN; the error names what is not a number."""
     import pandas as pd
 
     out = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
@@ -105,7 +105,7 @@ def _numbers_of_objects(values: Array, name: str) -> Floats:
 
 
 def missing_values() -> tuple[Any, ...]:
-    """The values that say that there is none: one to a rule, but not to every transformer of scikit-learn."""
+    """The values that mean "missing": all the same to a rule, but not to every transformer of scikit-learn."""
     import pandas as pd
 
     return (np.nan, None, pd.NA, pd.NaT)
@@ -129,7 +129,7 @@ def codes(values: Array, labels: Sequence[Any]) -> Floats:
     """
     import pandas as pd
 
-    if hasattr(labels, "codes"):  # labels that are known by no more than a hash
+    if hasattr(labels, "codes"):  # labels that are known only by a hash
         return np.asarray(labels.codes(values))
     found = np.asarray(_index(labels).get_indexer(_index(values)), dtype=np.float64)
     found[pd.isna(values)] = np.nan

@@ -1,4 +1,4 @@
-"""Where the value of a feature comes from in a row as people have it."""
+"""Where the value of a feature comes from in a row of the user's table."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rulecover.data.labels import Label
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats
 
-#: The level of a text column that stands for no text.
+#: The level of a text column that stands for a missing text.
 MISSING = "(missing)"
 
-#: Where 0 counts as missing, so does every number that is no farther from it: LightGBM's bound.
+#: Where 0 counts as missing, so does every number this close to it: LightGBM's bound.
 ZERO = float(np.float32(1e-35))
 
 
 @dataclass(frozen=True)
 class Number:
-    """A column of numbers, of which 0 may count as missing."""
+    """A column of numbers, in which 0 may count as missing."""
 
     name: str
     zero_missing: bool = False
@@ -36,7 +36,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Level:
-    """1 where a text column has this level, ``None`` for no text at all, and 0 elsewhere."""
+    """1 where a text column has this level, ``None`` for a missing text, and 0 elsewhere."""
 
     name: str
     level: str | None
@@ -65,7 +65,7 @@ Input: TypeAlias = Number | Level | Coded
 
 
 def input_of(columns: Columns, f: int) -> Input:
-    """Where the values of a column come from in a table as people have it."""
+    """Where the values of a column come from in the user's table."""
     if f in columns.levels:
         text, level = columns.levels[f]
         return Level(text, None if level == MISSING else level)
@@ -75,18 +75,18 @@ def input_of(columns: Columns, f: int) -> Input:
 
 
 def read_frame(frame: Any, inputs: Mapping[int, Input], n_features: int) -> Floats:
-    """The features that are asked for, from a data frame of pandas or polars, whose other columns do not matter."""
+    """The requested features, from a data frame of pandas or polars; its other columns do not matter."""
     there = [str(name) for name in frame.columns]
     out = np.zeros((len(frame), n_features))
     for f, each in inputs.items():
         if each.name not in there:
-            raise MismatchedDataError(f"the rules speak of column {each.name!r}, but X has {there[:5]}…; add it.")
+            raise MismatchedDataError(f"the rules use column {each.name!r}, but X has {there[:5]}…; add it.")
         out[:, f] = each.read(np.asarray(frame[each.name]))
     return out
 
 
 def _by_value(values: Array, number: Callable[[Any], float], *, missing: float) -> Floats:
-    """A number for each value; each is looked at once, however often it occurs."""
+    """A number for each value; each distinct value is converted once."""
     import pandas as pd
 
     which, known = pd.factorize(np.asarray(values, dtype=object))
@@ -95,7 +95,7 @@ def _by_value(values: Array, number: Callable[[Any], float], *, missing: float) 
 
 
 def _texts(values: Array) -> Array:
-    """Dates as pandas writes them, NaT among them as nothing; other values as they are."""
+    """Dates as pandas writes them, NaT as missing; other values as they are."""
     import pandas as pd
 
     if values.dtype.kind not in "mM":

@@ -143,7 +143,7 @@ class RuleModel(BaseEstimator, ABC):
         if trees.columns is None and is_mixed(given):  # of numbers alone the width is checked later
             check_width(trees, given.shape[1])
         trees = named_by(trees, given)
-        return Source(model, trees, columns_of(trees), trees.asked)
+        return Source(model, trees, columns_of(trees), trees.used_columns)
 
     def _source(self) -> Any:
         if self.estimator is None:

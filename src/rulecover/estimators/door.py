@@ -112,7 +112,7 @@ def named_by(ensemble: TreeEnsemble, X: Any) -> TreeEnsemble:
             )
         known = dict(zip(columns, ensemble.frame_categories, strict=True))
     elif ensemble.columns is None:
-        known = {**{f: columns[f] for f in columns if f in set(ensemble.asked)}, **known}
+        known = {**{f: columns[f] for f in columns if f in set(ensemble.used_columns)}, **known}
     for f, hashed in known.items():
         if isinstance(hashed, HashedCategories):
             known[f] = hashed.named(np.asarray(X.iloc[:, f] if is_frame(X) else np.asarray(X, dtype=object)[:, f]))

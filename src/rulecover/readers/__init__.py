@@ -38,8 +38,8 @@ def read_trees(model: object) -> TreeEnsemble:
     Raises
     ------
     UnreadableModelError
-        If the model is of a type that no reader knows, and the message lists what can be read; or if it is one, but no
-        trees of rules.
+        If the model is of a type that no reader knows (the message lists what can be read), or its trees do not make
+        rules.
     DamagedModelError
         If a file is cut, damaged or of another format.
     sklearn.exceptions.NotFittedError

@@ -40,7 +40,7 @@ def read(model: Any) -> TreeEnsemble:
 
 
 def _check_columns(model: Any) -> None:
-    """Raises for columns that CatBoost makes numbers of in ways of its own, and writes to no file of JSON."""
+    """Raises for columns that CatBoost converts to numbers in its own way, and does not write to JSON."""
     for kind, columns in (
         ("text", model.get_text_feature_indices()),
         ("embedding", model.get_embedding_feature_indices()),
@@ -48,25 +48,25 @@ def _check_columns(model: Any) -> None:
         if columns:
             name = model.feature_names_[columns[0]]
             raise UnreadableModelError(
-                f"{type(model).__name__} was trained with column {name!r} in {kind}_features, of which no rule "
-                "can speak; leave it out, or turn it into columns of numbers, and train again."
+                f"{type(model).__name__} was trained with column {name!r} in {kind}_features, which rules "
+                "cannot use; leave it out, or turn it into columns of numbers, and train again."
             )
 
 
 def probabilities(model: Any, X: Any) -> Array:
-    """What the model says of each class, rows x classes."""
+    """The model's probability of each class, rows x classes."""
     return np.asarray(model.predict(X, prediction_type="Probability"))
 
 
 def numbers(model: Any, X: Any) -> Array:
-    """What the model says, one number a row; of counts it adds up logarithms."""
+    """The model's prediction, one number per row; for counts the model adds up logarithms."""
     loss = str(model.get_all_params().get("loss_function", ""))
     kind = "Exponent" if loss.startswith(("Poisson", "Tweedie")) else "RawFormulaVal"
     return np.asarray(model.predict(X, prediction_type=kind))
 
 
 def _json(model: Any) -> str:
-    """CatBoost writes a model to a file only."""
+    """The model in JSON; CatBoost writes it only to a file."""
     with tempfile.TemporaryDirectory(prefix="rulecover-") as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json")

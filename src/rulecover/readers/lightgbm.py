@@ -1,4 +1,4 @@
-"""The trees of LightGBM's models: boosters, and the classes in scikit-learn's manner."""
+"""The trees of LightGBM's models: boosters, and the classes with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ READS = ("LightGBM's models and Booster",)
 def read(model: Any) -> TreeEnsemble:
     """The trees of a trained LightGBM model, its own compiled code as their routes.
 
-    A model that stopped early predicts with the rounds up to the best; so it is read.
+    A model that stopped early predicts with the rounds up to the best, and is read accordingly.
     """
     import lightgbm
 
@@ -29,15 +29,15 @@ def read(model: Any) -> TreeEnsemble:
 
 
 def probabilities(booster: Any, X: Any) -> Array:
-    """What the model says of each class, rows x classes; or of the second of two."""
-    said: Array = booster.predict(X)
-    return said
+    """The model's probability of each class, rows x classes; or of the second of two."""
+    predicted: Array = booster.predict(X)
+    return predicted
 
 
 def numbers(booster: Any, X: Any) -> Array:
-    """What the model says, one number a row."""
-    said: Array = booster.predict(X)
-    return said
+    """The model's prediction, one number per row."""
+    predicted: Array = booster.predict(X)
+    return predicted
 
 
 def _leaves(booster: Any, X: Any) -> Array:

@@ -6,7 +6,7 @@ from rulecover.typing import Array, Floats
 
 
 def from_float32(threshold: Array) -> Floats:
-    """The float64 t for which ``x <= t`` says the same as ``float32(x) <= threshold``, for every double x.
+    """The float64 t for which ``x <= t`` is equivalent to ``float32(x) <= threshold``, for every double x.
 
     A double is rounded to the nearest float32, ties to even. With f the largest float32 that is not above the
     threshold, all doubles below the middle between f and its successor round to f or lower; the middle itself does
@@ -32,7 +32,7 @@ def _bounded(f: Array) -> Floats:
 
 
 def below_float32(threshold: Array) -> Floats:
-    """The largest float64 t for which ``x <= t`` says the same as ``float32(x) < threshold``, for every double x.
+    """The largest float64 t for which ``x <= t`` is equivalent to ``float32(x) < threshold``, for every double x.
 
     >>> t = below_float32(np.array([0.5]))[0]
     >>> bool(np.float32(t) < 0.5), bool(np.float32(np.nextafter(t, 1)) < 0.5)

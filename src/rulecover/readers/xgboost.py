@@ -1,4 +1,4 @@
-"""The trees of XGBoost's models: boosters, and the classes in scikit-learn's manner."""
+"""The trees of XGBoost's models: boosters, and the classes with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def read(model: Any) -> TreeEnsemble:
 
 
 def _trained(model: Any) -> Any:
-    """The rounds that a model in scikit-learn's manner predicts with: if it stopped early, those up to the best."""
+    """The rounds that a model with scikit-learn's interface uses: if it stopped early, those up to the best."""
     booster = model.get_booster()
     if model.missing is None:
         raise UnreadableModelError(
-            f"{type(model).__name__} was trained with missing=None, with which XGBoost itself does not predict; call "
+            f"{type(model).__name__} was trained with missing=None, with which XGBoost itself cannot predict; call "
             "set_params(missing=numpy.nan) on it."
         )
     if not np.isnan(model.missing):
         raise UnreadableModelError(
-            f"{type(model).__name__} was trained with missing={model.missing!r}, but to a rule only NaN is missing; "
+            f"{type(model).__name__} was trained with missing={model.missing!r}, but for rules only NaN is missing; "
             "replace that value by NaN and train with the default."
         )
     try:
@@ -56,15 +56,15 @@ def _ensemble(booster: Any) -> TreeEnsemble:
 
 
 def probabilities(booster: Any, X: Any) -> Array:
-    """What the model says of each class, rows x classes; or of the second of two."""
+    """The model's probability of each class, rows x classes; or of the second of two."""
     margin: Array = booster.predict(_matrix(booster, X), output_margin=True, validate_features=False)
     return np.asarray(expit(margin) if margin.ndim == 1 else softmax(margin, axis=1))
 
 
 def numbers(booster: Any, X: Any) -> Array:
-    """What the model says, one number a row."""
-    said: Array = booster.predict(_matrix(booster, X), validate_features=False)
-    return said
+    """The model's prediction, one number per row."""
+    predicted: Array = booster.predict(_matrix(booster, X), validate_features=False)
+    return predicted
 
 
 def _leaves(booster: Any, X: Any) -> Array:

@@ -19,12 +19,12 @@ from rulecover.typing import Floats, Ints
 def without_small_branches(
     ensemble: TreeEnsemble, X: Any, weight: Floats | None, least: float, *, n_jobs: int | None = None
 ) -> TreeEnsemble:
-    """The same trees without the splits that would part off samples of less than this weight.
+    """The same trees without the splits that would separate samples of less than this total weight.
 
-    Where a split has a side that is too small, it is left out, and all its samples go on with the larger side: so
-    every tree still has one leaf for each row, and a rule has no clause that only a few rows fail.
+    Where one side of a split is too small, the split is left out and all its samples continue on the larger side, so
+    every tree still has one leaf for each row, and no rule has a clause that only a few rows fail.
     """
-    ensemble.prepare(X)  # raises where the model takes no such rows
+    ensemble.prepare(X)  # raises if the model does not take such rows
     blanked = partial(_blanked, ensemble.zero_missing)
     rows = blanked(X)
 

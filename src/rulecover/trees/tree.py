@@ -25,12 +25,12 @@ class Tree:
     Parameters
     ----------
     feature, threshold, left, right, missing_left
-        One entry a node.
+        One entry per node.
     category, category_sets
         Where a node's `category` is not -1, a sample goes left when ``x[feature] in category_sets[category]``, sorted
         codes; any other value but NaN goes right. ``None`` where no node splits on categories.
     value
-        What each leaf says, nodes x outputs, if the reader knows.
+        The value of each leaf, nodes x outputs, if the reader knows it.
     """
 
     feature: Ints
@@ -59,7 +59,7 @@ class Tree:
         return np.where(np.isnan(value), self.missing_left[at], self._passes(at, value))
 
     def _passes(self, at: Ints, value: Floats) -> Bools:
-        """What the nodes say of values that are not missing."""
+        """Whether values that are not missing go left at the nodes."""
         passes = np.asarray(value <= self.threshold[at])
         if self.category is None:
             return passes
@@ -99,20 +99,20 @@ class TreeEnsemble:
     categories
         For a column of category codes: its number and the category behind each code, from 0.
     frame_categories
-        The categories of each category column of a data frame, in the order of these columns, where the model knows no
-        more of them.
+        The categories of each category column of a data frame, in the order of these columns, where the model knows
+        nothing else about them.
     zero_missing
         The columns in which 0 counts as missing.
     output
         For each tree the output (the class) whose score it adds to, -1 for all of them; ``None`` for all trees.
     keeps_columns
-        Whether prepared data are still rows x columns.
+        Whether prepared data still have shape rows x columns.
     columns
         How data become the columns of the trees, where they are not numbers as they are given.
     weight
         What each tree counts in the model, where trees count differently.
     classifies
-        Whether a booster was trained to tell classes, or numbers; ``None`` if it does not say.
+        Whether a booster was trained on classes rather than numbers; ``None`` if that is not known.
     """
 
     trees: tuple[Tree, ...]
@@ -130,15 +130,15 @@ class TreeEnsemble:
     classifies: bool | None = None
 
     @cached_property
-    def asked(self) -> Ints:
-        """The columns that a tree asks."""
+    def used_columns(self) -> Ints:
+        """The columns that the trees split on."""
         asked = [tree.feature[tree.left >= 0] for tree in self.trees]
         return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *asked]))
 
     def rules(self) -> RuleSet:
         """Every leaf as a rule, tree by tree, each in the order of its nodes.
 
-        A leaf that contradicts itself, as the symmetric trees of CatBoost have them, is a rule that no row meets.
+        A leaf that contradicts itself, as in the symmetric trees of CatBoost, is a rule that covers no row.
 
         >>> from sklearn.datasets import load_iris
         >>> from sklearn.tree import DecisionTreeClassifier
@@ -160,7 +160,7 @@ class TreeEnsemble:
         ).rules()
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...]:
-        """A name for each column that a tree can ask: the given ones, by default x0, x1, …, and those that are made."""
+        """A name for each column that a tree can use: the given ones, by default x0, x1, …, and those that are made."""
         made = () if self.columns is None else self.columns.made
         return all_names(given or (f"x{f}" for f in range(self.n_features)), made)
 
@@ -169,14 +169,14 @@ class TreeEnsemble:
         return Columns(names, self.categories, zero_missing=self.zero_missing)
 
     def matrix(self, X: Any) -> Any:
-        """Data as users give them as the columns of the trees; only those that a tree asks are looked at."""
-        return X if self.columns is None else self.columns.matrix(X, self.asked)
+        """Data as users give them as the columns of the trees; only those that a tree uses are read."""
+        return X if self.columns is None else self.columns.matrix(X, self.used_columns)
 
     def strength(self, tree: Ints, node: Ints) -> Floats | None:
-        """What the model gives to leaves: the weight of the tree times the size of what the leaf says.
+        """The weight that the model gives to leaves: the weight of the tree times the size of the leaf's value.
 
         The size is ``|v|`` for a leaf that adds v to one score, ``max v - min v`` for one that adds to several, and 1
-        where leaves say nothing of the kind. ``None`` if all leaves of the model are alike in this.
+        where leaves have no such value. ``None`` if all leaves of the model are equal in this.
         """
         valued = all(each.value is not None for each in self.trees)
         if self.weight is None and not valued:
@@ -219,12 +219,12 @@ class Leaves:
         """The path from the root to each leaf as a rule."""
         nodes = _Nodes.of(self.trees)
         paths = nodes.paths_to(nodes.first[self.tree] + self.node)
-        return RuleSet(merged(paths), self.columns, paths)
+        return RuleSet(merge_comparisons(paths), self.columns, paths)
 
 
 @dataclass(frozen=True, eq=False)
 class _Nodes:
-    """The nodes of all trees in one table, so that all paths are climbed at once."""
+    """The nodes of all trees in one table, so that all paths are followed at once."""
 
     first: Ints
     parent: Ints
@@ -251,7 +251,7 @@ class _Nodes:
             return np.concatenate([getattr(tree, name) for tree in trees])
 
         numeric = joined("feature"), joined("threshold"), joined("missing_left")
-        return cls(first, parent, is_left, *numeric, *joined_categories(trees))
+        return cls(first, parent, is_left, *numeric, *join_category_sets(trees))
 
     def paths_to(self, nodes: Ints) -> Clauses:
         """The comparisons on the way to each node, root first."""
@@ -272,7 +272,7 @@ class _Nodes:
         used, place = np.unique(self.category[asked], return_inverse=True)
         first_set = np.count_nonzero(used < 0)
         bounded = place < first_set
-        # Each set of the trees twice: as it is for those who go left, its complement for those who go right.
+        # Each set of the trees twice: as it is for rows that go left, its complement for rows that go right.
         codes = (tuple(self.category_sets[k].tolist()) for k in used[first_set:])
         return Clauses(
             offset=offsets(np.bincount(owner, minlength=len(nodes))),
@@ -285,7 +285,7 @@ class _Nodes:
         )
 
 
-def joined_categories(trees: Sequence[Tree]) -> tuple[Ints, tuple[Floats, ...]]:
+def join_category_sets(trees: Sequence[Tree]) -> tuple[Ints, tuple[Floats, ...]]:
     """The place of each node's set in the list of all trees' sets, -1 for a threshold; and the list."""
     places: list[Ints] = []
     sets: list[Floats] = []
@@ -296,14 +296,14 @@ def joined_categories(trees: Sequence[Tree]) -> tuple[Ints, tuple[Floats, ...]]:
     return np.concatenate(places), tuple(sets)
 
 
-def merged(paths: Clauses) -> Clauses:
-    """The rules of paths, all comparisons on one feature made one clause; NaN must pass every one of them."""
+def merge_comparisons(paths: Clauses) -> Clauses:
+    """The rules of paths, with all comparisons on one feature as one clause; NaN must pass every one of them."""
     # An interval and a set on one feature stay two clauses.
     width = int(paths.feature.max(initial=-1)) + 1
     clause = 2 * (paths.owner * width + paths.feature) + (paths.category >= 0)
     order = np.argsort(clause, kind="stable")
     starts = np.flatnonzero(np.diff(clause[order], prepend=-1))
-    if not starts.size:  # reduceat takes no empty list
+    if not starts.size:  # reduceat does not take an empty list
         return paths
     first = order[starts]
     category, sets = _merged_sets(paths, order, starts)

@@ -1,4 +1,4 @@
-"""Node arrays of a model file made into a tree, once they are known to be one."""
+"""Node arrays of a model file, checked and made into a tree."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Parsed:
     def __post_init__(self) -> None:
         if not self.ensemble.trees:
             raise UnreadableModelError(
-                "the model has no trees, so there are no rules; train it for one round at least."
+                "the model has no trees and therefore no rules; train it for at least one round."
             )
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """The nodes of one tree as a file has them, to be checked; entries of leaves are of no account.
+    """The nodes of one tree as a file has them, to be checked; entries of leaves are ignored.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Nodes:
     feature, missing_left, category, category_sets, value
         As in `Tree`.
     threshold
-        As the library has it, NaN where it must not be what it is; a split on categories has none.
+        As the library stores it, NaN where the value is invalid; a split on categories has none.
     rewritten
         Turns thresholds of the library's comparison into those of ours.
     """
@@ -86,7 +86,7 @@ class Nodes:
         return tree, number
 
     def _reached(self) -> Bools:
-        """Which nodes the root leads to; each by one way only."""
+        """Which nodes the root leads to; each by only one path."""
         n = len(self.left)
         if self.left.min() < -1 or self.right.min() < -1:
             raise self._damaged("a child has a negative number")
@@ -114,10 +114,10 @@ class Nodes:
         if category.size and not (category.min() >= -1 and category.max() < len(self.category_sets)):
             raise self._damaged("a split is on a set of categories that is not there")
         if np.isnan(self.threshold[inner][category < 0]).any():
-            raise self._damaged("a threshold is no number")
+            raise self._damaged("a threshold is not a number")
 
     def _damaged(self, reason: str) -> DamagedModelError:
-        return DamagedModelError(f"{self.where} is no tree: {reason}; the model file is damaged: save it again.")
+        return DamagedModelError(f"{self.where} is not a tree: {reason}; the model file is damaged: save it again.")
 
 
 def check_values(where: str, value: Floats) -> Floats:
@@ -130,8 +130,8 @@ def check_values(where: str, value: Floats) -> Floats:
 
 
 def check_names(names: Field, n_features: int) -> tuple[str, ...]:
-    """The names of the features, if there is one for each and no two are alike."""
+    """The names of the features, if there is one for each and all are distinct."""
     found = names.texts(n_features)
     if len(set(found)) < len(found):
-        raise names.wrong("names of which no two are alike")
+        raise names.wrong("distinct names")
     return found

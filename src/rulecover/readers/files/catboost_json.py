@@ -22,7 +22,7 @@ _DEEPEST = 16
 
 def parse(document: Field) -> Parsed:
     """The trees of a model in JSON."""
-    columns = _Columns.of(document["features_info"])
+    columns = _CatBoostColumns.of(document["features_info"])
     scale = _scale(document["scale_and_bias"])
     symmetric, grown = document.get("oblivious_trees"), document.get("trees")
     if symmetric is not None:
@@ -60,7 +60,7 @@ def _scale(field: Field) -> float:
 
 
 class _Split(NamedTuple):
-    """``float32(x) <= threshold`` goes left, or ``x in {code}``; then the branches have changed sides."""
+    """``float32(x) <= threshold`` goes left, or ``x in {code}``; then the branches are swapped."""
 
     column: int
     threshold: float
@@ -72,8 +72,8 @@ _LEAF = _Split(0, 0.0, False, None)
 
 
 @dataclass(frozen=True, eq=False)
-class _Columns:
-    """The columns by CatBoost's own numbers: numeric and categorical ones are counted apart.
+class _CatBoostColumns:
+    """The columns by CatBoost's own numbers: numeric and categorical ones are numbered separately.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class _Columns:
     categorical: dict[int, tuple[int, tuple[int, ...]]]
 
     @classmethod
-    def of(cls, info: Field) -> _Columns:
+    def of(cls, info: Field) -> _CatBoostColumns:
         kinds = ("float_features", "categorical_features", "text_features", "embedding_features")
         numeric, categorical, others, others_too = (list(info.get(kind) or Field([], kind)) for kind in kinds)
         everyone = [*numeric, *categorical, *others, *others_too]
@@ -125,11 +125,11 @@ class _Columns:
             return _Split(column, 0.0, False, float(hashes.index(field["value"].value)))
         if kind == "OnlineCtr":
             raise UnreadableModelError(
-                f"{field.where} asks for a statistic of the target over categories (a CTR), which no rule can say; "
+                f"{field.where} uses a statistic of the target over categories (a CTR), which rules cannot express; "
                 "train with one_hot_max_size at least the number of categories."
             )
         raise UnreadableModelError(
-            f"{field.where} is a split of type {kind}, which no rule can say; train on numbers and categories alone."
+            f"{field.where} is a split of type {kind}, which rules cannot express; train on numbers and categories."
         )
 
 
@@ -166,7 +166,7 @@ def _hashes(feature: Field) -> tuple[int, ...]:
 
 
 def _tree(where: str, splits: list[_Split | None], children: Ints, value: Floats, n_features: int) -> tuple[Tree, Ints]:
-    """A tree of splits, `None` at leaves, and children, nodes x 2: those of a split on a category change sides."""
+    """A tree of splits, `None` at leaves, and children, nodes x 2: those of a split on a category are swapped."""
     asked = [_LEAF if split is None else split for split in splits]
     by_set = np.array([split.code is not None for split in asked])
     sets = tuple(np.array([split.code]) for split in asked if split.code is not None)
@@ -185,8 +185,8 @@ def _tree(where: str, splits: list[_Split | None], children: Ints, value: Floats
     return nodes.tree(n_features)
 
 
-def _symmetric_tree(field: Field, columns: _Columns, scale: float) -> tuple[Tree, Ints]:
-    """All nodes of a level ask the same; the answers, the first one lowest, are the bits of the leaf's number."""
+def _symmetric_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tuple[Tree, Ints]:
+    """All nodes of a level have the same split; the outcomes, the first one lowest, are the bits of the leaf number."""
     levels = [columns.split(split) for split in field["splits"]]
     depth = len(levels)
     if depth > _DEEPEST:
@@ -209,8 +209,8 @@ def _symmetric_tree(field: Field, columns: _Columns, scale: float) -> tuple[Tree
     return tree, number[leaf]
 
 
-def _grown_tree(field: Field, columns: _Columns, scale: float) -> tuple[Tree, Ints]:
-    """Nodes inside nodes, numbered as they are met: a node, its left branch, its right one."""
+def _grown_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tuple[Tree, Ints]:
+    """Nested nodes, numbered in the order of the file: a node, its left branch, its right one."""
     splits: list[_Split | None] = []
     values: list[Floats] = []
     children: list[list[int]] = []
@@ -241,7 +241,7 @@ def _leaf_value(field: Field) -> Floats:
 
 
 def _leaf_order(children: Ints) -> Ints:
-    """The leaves as CatBoost numbers them: a leaf beside a branch comes before the leaves of that branch."""
+    """The leaves as CatBoost numbers them: a leaf next to a branch comes before the leaves of that branch."""
     is_leaf = children[:, 0] < 0
     order: list[int] = []
     waiting = [0]

@@ -1,4 +1,4 @@
-"""A model file's fields, asked for by name and type: what is not as it should be is refused, and where is said."""
+"""A model file's fields, read by name and type: an error says which field is not as it should be."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rulecover.typing import Array, Floats, Ints
 
 @dataclass(frozen=True)
 class Field:
-    """A value of a JSON document and the way to it."""
+    """A value of a JSON document and the path to it."""
 
     value: Any
     where: str
@@ -25,7 +25,7 @@ class Field:
         try:
             return cls(json.loads(text), name)
         except (ValueError, RecursionError) as error:
-            raise DamagedModelError(f"{name} is no whole JSON document: {error}; save the model again.") from None
+            raise DamagedModelError(f"{name} is not a complete JSON document: {error}; save the model again.") from None
 
     def wrong(self, wanted: str) -> DamagedModelError:
         """The error for a value that is not what is wanted here."""
@@ -80,7 +80,7 @@ class Field:
         return self._array("biu", "whole numbers", length).astype(np.intp)
 
     def floats(self, length: int | None = None) -> Floats:
-        """Numbers, NaN and infinities among them: whoever needs finite ones checks those."""
+        """Numbers, including NaN and infinities: callers that need finite ones check them."""
         return self._array("iuf", "numbers", length).astype(np.float64)
 
     def texts(self, length: int | None = None) -> tuple[str, ...]:

@@ -32,7 +32,9 @@ def parse(text: str, *, name: str = "the LightGBM model") -> Parsed:
     per_round = head["num_tree_per_iteration"].whole(at_least=1)
     n_rounds, rest = divmod(len(parts.trees), per_round)
     if rest:
-        raise parts.cut(f"it has {len(parts.trees)} trees, {per_round} a round, which makes no whole round")
+        raise parts.cut(
+            f"it has {len(parts.trees)} trees, {per_round} per round, which is not a whole number of rounds"
+        )
     share = 1.0 / max(n_rounds, 1) if head.get("average_output") is not None else 1.0
     splits = [_Splits.of(block) for block in parts.trees]
     read = [_tree(block, split, n_features, share) for block, split in zip(parts.trees, splits, strict=True)]
@@ -56,7 +58,7 @@ def parse(text: str, *, name: str = "the LightGBM model") -> Parsed:
 
 
 def _classifies(objective: Field | None) -> bool | None:
-    """An objective of one's own leaves no name in the file."""
+    """Custom objectives have no name in the file."""
     return None if objective is None else objective.text().startswith(("binary", "multiclass"))
 
 
@@ -90,7 +92,9 @@ class _Parts:
         return cls(name, head, trees, tail)
 
     def cut(self, reason: str) -> DamagedModelError:
-        return DamagedModelError(f"{self.name} is no whole text model of LightGBM: {reason}; save the model again.")
+        return DamagedModelError(
+            f"{self.name} is not a complete text model of LightGBM: {reason}; save the model again."
+        )
 
 
 def _fields(lines: list[str], where: str) -> Field:
@@ -126,7 +130,7 @@ def _tree(block: Field, split: _Splits, n_features: int, share: float) -> tuple[
     leaf = check_values(block.where, _floats(block["leaf_value"], n_leaves))
     if (linear := block.get("is_linear")) is not None and linear.whole() != 0:
         raise UnreadableModelError(
-            f"{block.where} has a linear model in each leaf (linear_tree), which no rule can say; train without it."
+            f"{block.where} has linear models in its leaves (linear_tree), which rules cannot express; train without."
         )
     _check_lengths(block, n)
     children = [_ints(block[side], n) if n else np.zeros(0, dtype=np.intp) for side in ("left_child", "right_child")]
@@ -144,21 +148,21 @@ def _tree(block: Field, split: _Splits, n_features: int, share: float) -> tuple[
         value=np.concatenate([np.zeros(n), leaf * share])[:, None],
         category=np.concatenate([split.category, ends]),
         category_sets=split.sets,
-        rewritten=_beside_zero,
+        rewritten=_next_to_zero,
     )
     tree, number = nodes.tree(n_features)
     return tree, number[n:]
 
 
 def _check_lengths(block: Field, n_splits: int) -> None:
-    """What is said of nodes and leaves, and of no use here, must be there for each of them."""
+    """Fields of nodes and leaves that are not used here must still have the right lengths."""
     for names, length in ((_OF_SPLITS, n_splits), (_OF_LEAVES, n_splits + 1)):
         for each in map(block.get, names):
             if each is not None and n_splits and len(each.text().split()) != length:
                 raise each.wrong(f"{length} numbers")
 
 
-def _beside_zero(threshold: Floats) -> Floats:
+def _next_to_zero(threshold: Floats) -> Floats:
     """The same split, where a number within `ZERO` of 0 is itself and not 0."""
     below, above = (threshold >= -ZERO) & (threshold < 0), (threshold >= 0) & (threshold < ZERO)
     return np.where(below, np.nextafter(-ZERO, -np.inf), np.where(above, ZERO, threshold))
@@ -255,9 +259,9 @@ def _scalars(column: Field) -> tuple[object, ...]:
 
 
 def _placed(known: tuple[tuple[object, ...], ...], parts: _Parts, n_features: int) -> Categories:
-    """The categories by column, if as many columns are said to be categorical as there are lists."""
-    said = next((line for line in parts.tail if line.startswith("[categorical_feature:")), "")
-    columns = [int(number) for number in re.findall(r"\d{1,9}", said)]
+    """The categories by column, if the number of categorical columns matches the number of lists."""
+    listing = next((line for line in parts.tail if line.startswith("[categorical_feature:")), "")
+    columns = [int(number) for number in re.findall(r"\d{1,9}", listing)]
     if len(columns) != len(known) or any(column >= n_features for column in columns):
         return {}
     return dict(zip(sorted(columns), known, strict=True))

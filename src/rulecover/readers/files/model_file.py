@@ -24,9 +24,7 @@ def read(path: str | os.PathLike[str]) -> TreeEnsemble:
     name = Path(path).name
     size = Path(path).stat().st_size
     if size > MAX_BYTES:
-        raise DamagedModelError(
-            f"{name} has {size:,} bytes, more than the {MAX_BYTES:,} that are read; use fewer trees."
-        )
+        raise DamagedModelError(f"{name} has {size:,} bytes, more than the limit of {MAX_BYTES:,}; use fewer trees.")
     try:
         text = Path(path).read_bytes().decode("utf-8")
     except UnicodeDecodeError:
@@ -39,10 +37,10 @@ def read_text(text: str, name: str = "the model") -> TreeEnsemble:
     if text.startswith("tree\n") or text.startswith("tree\r\n"):
         return lightgbm_text.parse(text, name=name).ensemble
     if not text.lstrip().startswith("{"):
-        raise DamagedModelError(f"{name} is no model file that can be read; {_WAY_OUT}.")
+        raise DamagedModelError(f"{name} is not a model file that can be read; {_WAY_OUT}.")
     document = Field.of_json(text, name)
     if document.get("learner") is not None:
         return xgboost_json.parse(document).ensemble
     if document.get("features_info") is not None:
         return catboost_json.parse(document).ensemble
-    raise DamagedModelError(f"{name} is JSON, but no model that can be read; {_WAY_OUT}.")
+    raise DamagedModelError(f"{name} is JSON, but not a model that can be read; {_WAY_OUT}.")

@@ -1,4 +1,4 @@
-"""How rows are sent through the trees of a model file, or through the library's own code where it is there."""
+"""How rows are sent through the trees of a model file, or through the library's own code where it is installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rulecover.rules.clauses import blank_zeros
 from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Array, Ints
 
-#: The library sends so many rows at a time through all trees.
+#: The library sends this many rows at a time through all trees.
 _ROWS = 65536
 
 
@@ -34,7 +34,7 @@ def library_routes(parsed: Parsed, leaves: Callable[[Any], Array]) -> TreeEnsemb
     parsed
         The trees, and the node behind each number that the library gives a leaf.
     leaves
-        From rows to the library's numbers of their leaves, rows x trees. It is asked once for all trees.
+        From rows to the library's numbers of their leaves, rows x trees. It is called once for all trees.
     """
     ensemble = parsed.ensemble
     routes = tuple(partial(_node_of, k, number) for k, number in enumerate(parsed.node_of))
@@ -58,7 +58,7 @@ def _all_leaves(
 
 
 def as_numbers(zero_missing: tuple[int, ...]) -> Callable[[Any], Any]:
-    """What makes a dense array of rows, NaN where 0 counts as missing."""
+    """A function that makes a dense array of rows, NaN where 0 counts as missing."""
     return partial(_as_numbers, zero_missing)
 
 
@@ -75,7 +75,7 @@ def _as_numbers(zero_missing: tuple[int, ...], X: Any) -> Any:
 def no_sparse(X: Any, reason: str) -> Any:
     """X, unless it is sparse."""
     if scipy.sparse.issparse(X):
-        raise MismatchedDataError(f"{reason}; give a dense array.")
+        raise MismatchedDataError(f"{reason}; pass a dense array.")
     return X
 
 

@@ -16,7 +16,7 @@ from rulecover.readers.thresholds import below_float32
 from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Floats, Ints
 
-#: Splits on categories have meant the same since this version.
+#: Splits on categories have had the same meaning since this version.
 _OLDEST_CATEGORIES = [1, 6]
 
 
@@ -67,7 +67,7 @@ def _outputs(model: Field, shape: Field) -> Ints:
     n_trees = model["gbtree_model_param"]["num_trees"].whole()
     if len(model["trees"]) != n_trees:
         raise DamagedModelError(
-            f"{model.where} has {len(model['trees'])} trees, but says {n_trees}; the file is damaged: save it again."
+            f"{model.where} has {len(model['trees'])} trees, not {n_trees}; the file is damaged: save it again."
         )
     targets = shape.get("num_target")  # since XGBoost 1.6
     n_outputs = max(shape["num_class"].whole(), 1 if targets is None else targets.whole(), 1)
@@ -86,7 +86,7 @@ def _check_version(version: Field) -> None:
 
 
 def _tree(field: Field, n_features: int, weight: float) -> tuple[Tree, Ints]:
-    """``float32(x) < threshold`` goes left. Categories go right: here they go left, and the branches change sides."""
+    """``float32(x) < threshold`` goes left. Categories go right: here they go left, and the branches are swapped."""
     param = field["tree_param"]
     n, width = param["num_nodes"].whole(at_least=1), param["size_leaf_vector"].whole()
     left, right = field["left_children"].ints(n), field["right_children"].ints(n)
@@ -123,13 +123,13 @@ def _flags(field: Field, n: int) -> Ints:
 
 
 def _values(field: Field, is_leaf: Any, width: int) -> Floats:
-    """What each leaf says, nodes x outputs, zero elsewhere."""
+    """The value of each leaf, nodes x outputs, zero elsewhere."""
     n = len(is_leaf)
     if width == 1:
         value = field["split_conditions"].floats(n)[:, None]
     elif (leaves := field.get("leaf_weights")) is None:
         value = field["base_weights"].floats(n * width).reshape(n, width)
-    else:  # since XGBoost 3.1 leaves have values of their own, at the place that right_children tells
+    else:  # since XGBoost 3.1 leaves have values of their own, at the place given by right_children
         place = np.where(is_leaf, field["right_children"].ints(n), 0)
         known = leaves.floats()
         if place.min() < 0 or (place.max() + 1) * width > len(known):

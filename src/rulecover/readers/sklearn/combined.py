@@ -43,12 +43,12 @@ def combined(
     parts
         The models' trees.
     n_features, feature_names
-        Of the columns that the whole speaks of.
+        The number and the names of the columns of the whole.
     columns
         For each part the columns it was trained on, in its order; all of them by default.
     weights
-        What each part counts in the whole: shared by its trees, whose own leaf values then say nothing, as they are
-        numbers of another kind in every part. ``None`` if parts count the same: then values are kept.
+        The weight of each part in the whole: shared by its trees, whose own leaf values are then dropped, as they are
+        not comparable between parts. ``None`` for equal weights: then values are kept.
     """
     used = _used(parts, [np.arange(n_features)] * len(parts) if columns is None else list(columns), n_features)
     whole = np.arange(max(n_features, *(1 + int(places.max(initial=-1)) for places in used)))
@@ -65,23 +65,23 @@ def combined(
         routes += [partial(_routed, route, view, cut) for route in part.routes]
     if weights is not None:
         trees = [replace(tree, value=None) for tree in trees]
-    met = _columns(parts, used, SourceColumns(n_features, feature_names, gaps=_gaps(parts, used)))
+    merged = _columns(parts, used, SourceColumns(n_features, feature_names, gaps=_gaps(parts, used)))
     return TreeEnsemble(
         tuple(trees),
         tuple(routes),
         partial(_views, tuple(prepares)),
         n_features,
         feature_names,
-        categories=met.categories,
+        categories=merged.categories,
         zero_missing=_zero_missing(parts, used),
-        columns=None if met.free else met,
+        columns=None if merged.free else merged,
         keeps_columns=False,
         weight=_tree_weights(parts, weights),
     )
 
 
 def _tree_weights(parts: Sequence[TreeEnsemble], weights: Floats | None) -> Floats | None:
-    """What each tree counts: its share in its part, times what the part counts."""
+    """The weight of each tree: its share in its part, times the weight of the part."""
     if weights is None and all(part.weight is None for part in parts):
         return None
     inside = [np.ones(len(part.trees)) if part.weight is None else part.weight for part in parts]
@@ -91,10 +91,10 @@ def _tree_weights(parts: Sequence[TreeEnsemble], weights: Floats | None) -> Floa
 
 
 def _zero_missing(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> tuple[int, ...]:
-    """The columns in which 0 counts as missing; all parts that ask for one must agree."""
+    """The columns in which 0 counts as missing; all parts that use one must agree."""
     zero = {int(places[f]) for part, places in zip(parts, used, strict=True) for f in part.zero_missing}
     for part, places in zip(parts, used, strict=True):
-        numbers = {int(places[f]) for f in part.asked if f not in part.zero_missing}
+        numbers = {int(places[f]) for f in part.used_columns if f not in part.zero_missing}
         if zero & numbers:
             raise UnreadableModelError(
                 f"a member of the ensemble takes 0 for missing in column {min(zero & numbers)}, and another for a "
@@ -104,7 +104,7 @@ def _zero_missing(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> tuple[
 
 
 def _used(parts: Sequence[TreeEnsemble], columns: list[Ints], n_features: int) -> list[Ints]:
-    """Where each part's columns stand; those that its pipeline makes stand behind the given ones, part by part."""
+    """Where each part's columns stand; those that its pipeline makes come after the given ones, part by part."""
     out, first = [], n_features
     for part, mine in zip(parts, columns, strict=True):
         n_made = 0 if part.columns is None else len(part.columns.made)
@@ -114,39 +114,39 @@ def _used(parts: Sequence[TreeEnsemble], columns: list[Ints], n_features: int) -
 
 
 def _columns(parts: Sequence[TreeEnsemble], used: Sequence[Ints], start: SourceColumns) -> SourceColumns:
-    """What all parts ask of the data, on the columns of the whole."""
-    met = start
+    """What all parts require of the data, on the columns of the whole."""
+    merged = start
     for part, places in zip(parts, used, strict=True):
         place = dict(enumerate(places.tolist()))
         categories = {place[f]: labels for f, labels in part.categories.items()}
-        if any(met.categories.get(f, labels) != labels for f, labels in categories.items()):
+        if any(merged.categories.get(f, labels) != labels for f, labels in categories.items()):
             raise UnreadableModelError(
-                "the members of the ensemble know different categories of a column, so that codes differ; "
+                "the members of the ensemble have different categories for a column, so codes differ; "
                 "give their encoders the categories (categories=…)."
             )
-        met = replace(met, categories={**met.categories, **categories})
+        merged = replace(merged, categories={**merged.categories, **categories})
         if part.columns is None:
             continue
         closed = {place[f]: known for f, known in part.columns.closed.items()}
-        shared = {f: np.intersect1d(known, met.closed.get(f, known)) for f, known in closed.items()}
-        makes = (*getattr(met.make, "makes", ()), (part.columns.make, places[: part.columns.n_given]))
-        met = replace(
-            met,
-            closed={**met.closed, **shared},
-            required=met.required | {place[f] for f in part.columns.required},
-            made=met.made + part.columns.made,
+        shared = {f: np.intersect1d(known, merged.closed.get(f, known)) for f, known in closed.items()}
+        makes = (*getattr(merged.make, "makes", ()), (part.columns.make, places[: part.columns.n_given]))
+        merged = replace(
+            merged,
+            closed={**merged.closed, **shared},
+            required=merged.required | {place[f] for f in part.columns.required},
+            made=merged.made + part.columns.made,
             make=_Makes(makes),
         )
-    return met
+    return merged
 
 
 def _gaps(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> dict[int, Gaps]:
     """How kinds of missing values are written; one that the parts write differently has no route."""
     out: dict[int, Gaps] = {}
     for part, places in zip(parts, used, strict=True):
-        told = {} if part.columns is None else part.columns.gaps
-        for f in (f for f in part.asked.tolist() if f < part.n_features):
-            mine = told.get(f, (np.nan,) * len(missing_values()))
+        own_gaps = {} if part.columns is None else part.columns.gaps
+        for f in (f for f in part.used_columns.tolist() if f < part.n_features):
+            mine = own_gaps.get(f, (np.nan,) * len(missing_values()))
             pairs = zip(mine, out.get(int(places[f]), mine), strict=True)
             out[int(places[f])] = tuple(one if str(one) == str(two) else None for one, two in pairs)
     return out

@@ -1,4 +1,4 @@
-"""What scikit-learn's one-hot and ordinal encoders make of each category, asked of the encoder itself."""
+"""What scikit-learn's one-hot and ordinal encoders make of each category, computed by the encoder itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import OneHotEncoder
 
-from rulecover.readers.sklearn.origins import REFUSED, Category, Number, Origin
+from rulecover.readers.sklearn.origins import REFUSED, CategoryOrigin, NumberOrigin, Origin
 from rulecover.readers.sklearn.rewriting import are_numbers
 from rulecover.typing import Floats
 
@@ -20,17 +20,17 @@ def encoded(step: Any, origins: list[Origin]) -> list[Origin] | None:
     out: list[Origin] = []
     sizes = [_n_columns(step, i) for i in range(len(origins))]
     for i, (origin, size) in enumerate(zip(origins, sizes, strict=True)):
-        if origin is None or (isinstance(origin, Number) and origin.steps):
+        if origin is None or (isinstance(origin, NumberOrigin) and origin.steps):
             out += [None] * size
             continue
         where = slice(sum(sizes[:i]), sum(sizes[: i + 1]))
-        answers = _Answers(step, i, where)
-        out += answers.of_raw(origin) if isinstance(origin, Number) else answers.of_codes(origin)
+        answers = _EncoderOutputs(step, i, where)
+        out += answers.of_raw(origin) if isinstance(origin, NumberOrigin) else answers.of_codes(origin)
     return out
 
 
 def _n_columns(step: Any, i: int) -> int:
-    """How many columns an encoder makes of its i-th."""
+    """How many columns an encoder makes of its i-th column."""
     if not isinstance(step, OneHotEncoder):
         return 1
     rare = None if (step.min_frequency, step.max_categories) == (None, None) else step.infrequent_categories_[i]
@@ -38,8 +38,8 @@ def _n_columns(step: Any, i: int) -> int:
     return len(step.categories_[i]) - (0 if rare is None else len(rare) - 1) - dropped
 
 
-class _Answers:
-    """The encoder, asked about one of its columns."""
+class _EncoderOutputs:
+    """The outputs of the encoder for one of its columns."""
 
     def __init__(self, step: Any, i: int, where: slice) -> None:
         self._step, self._i, self._where = step, i, where
@@ -47,17 +47,17 @@ class _Answers:
         self._sparse = isinstance(step, OneHotEncoder) and bool(step.sparse_output)
         self._single = np.dtype(step.dtype) != np.float64
 
-    def of_raw(self, origin: Number) -> list[Origin]:
-        """Of the categories in the original column."""
+    def of_raw(self, origin: NumberOrigin) -> list[Origin]:
+        """For the categories in the original column."""
         labels = tuple(self._known)
         known = self._ask(list(labels)) if labels else None
         if known is None:
             return [None] * (self._where.stop - self._where.start)
-        *gaps, unseen = self._each([*origin.gaps, stranger(labels)])
+        *gaps, unseen = self._each([*origin.gaps, unknown_label(labels)])
         return self._columns(origin.feature, labels, known, gaps, unseen)
 
-    def of_codes(self, origin: Category) -> list[Origin]:
-        """Of the numbers that an encoder in front made of categories."""
+    def of_codes(self, origin: CategoryOrigin) -> list[Origin]:
+        """For the numbers that an earlier encoder made of categories."""
         known = self._ask(origin.values.tolist())
         if known is None:
             return [None] * (self._where.stop - self._where.start)
@@ -76,7 +76,7 @@ class _Answers:
             return None if row is None else float(row[0, k])
 
         return [
-            Category(
+            CategoryOrigin(
                 feature,
                 labels,
                 known[:, k],
@@ -89,27 +89,27 @@ class _Answers:
         ]
 
     def _each(self, values: Sequence[Any]) -> list[Floats | None]:
-        """What the encoder says of each value; asked of all at once, and one by one where it refuses one."""
+        """The output for each value; computed for all at once, or one by one where the encoder refuses one."""
         together = None if any(value is REFUSED for value in values) else self._ask(list(values))
         if together is not None:
             return list(together[:, None])
         return [None if value is REFUSED else self._ask([value]) for value in values]
 
     def _ask(self, values: list[Any]) -> Floats | None:
-        """What the encoder says of values in its column, rows x columns; ``None`` if it refuses them."""
+        """The output for values in its column, rows x columns; ``None`` if the encoder refuses them."""
         filler = [categories[0] for categories in self._step.categories_]
         columns = [[fill] * len(values) for fill in filler]
         columns[self._i] = values
         try:
-            answer = quietly(self._step.transform, _table(columns, self._step))
+            answer = without_warnings(self._step.transform, _table(columns, self._step))
         except (TypeError, ValueError):
             return None
         answer = answer.toarray() if scipy.sparse.issparse(answer) else np.asarray(answer)
         return np.asarray(answer[:, self._where], dtype=np.float64)
 
 
-def stranger(labels: tuple[Any, ...]) -> Any:
-    """A value that is none of the labels."""
+def unknown_label(labels: tuple[Any, ...]) -> Any:
+    """A value that is not one of the labels."""
     if not are_numbers(labels):
         return "\0"
     largest = float(max(labels))
@@ -133,14 +133,14 @@ def _table(columns: list[list[Any]], step: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is one that says that there is none, such as None or NaN."""
+    """Whether a value means "missing", such as None or NaN."""
     import pandas as pd
 
     return bool(np.ndim(value) == 0 and pd.isna(value))
 
 
-def quietly(function: Callable[..., Any], *args: Any) -> Any:
-    """The answer of a function whose warnings are not for the user, who did not call it."""
+def without_warnings(function: Callable[..., Any], *args: Any) -> Any:
+    """The result of a function, with its warnings suppressed: the user did not call it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(*args)

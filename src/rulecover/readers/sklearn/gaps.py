@@ -1,4 +1,4 @@
-"""Kinds of missing values: None, NaN, pandas' NA and NaT are one to a rule, but not to every transformer."""
+"""Kinds of missing values: None, NaN, pandas' NA and NaT are all the same to a rule, but not to every transformer."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from rulecover.data.columns import Gaps
 from rulecover.data.frames import UNSEEN, missing_values
-from rulecover.readers.sklearn.encoders import stranger
-from rulecover.readers.sklearn.origins import Category, Number, Origin
+from rulecover.readers.sklearn.encoders import unknown_label
+from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Origin
 from rulecover.readers.sklearn.rewriting import are_numbers
 
-#: What a transformed column says of each kind of missing value, and of a label that was never seen.
-_Says = tuple[float | None, ...]
+#: The values of a transformed column for each kind of missing value, and for a label that was never seen.
+_Values = tuple[float | None, ...]
 
 
-def told_apart(
+def distinguish_missing(
     origins: Sequence[Origin], used: Iterable[int], takes_missing: bool
 ) -> tuple[list[Origin], dict[int, Gaps]]:
     """The origins, and how each kind of missing value is written in their columns: see `Columns`.
 
-    The kind that costs least counts as missing; another one is the same to all columns, or the same as a label that was
-    never seen, or refused. Transformed columns for which none of this holds lose their origin, as no clause on the
-    original column says what they say.
+    The kind for which fewest columns are lost counts as missing; another kind is equivalent to it, or to a label that
+    was never seen, or refused. Transformed columns for which none of this holds lose their origin, as no clause on the
+    original column is equivalent.
 
     Parameters
     ----------
@@ -36,48 +36,48 @@ def told_apart(
         Whether the trees have a route for NaN.
     """
     out = list(origins)
-    of_feature: dict[int, dict[int, Number | Category]] = defaultdict(dict)
+    of_feature: dict[int, dict[int, NumberOrigin | CategoryOrigin]] = defaultdict(dict)
     for k in used:
         if (origin := origins[k]) is not None:
             of_feature[origin.feature][k] = origin
     gaps: dict[int, Gaps] = {}
     for f, columns in of_feature.items():
-        says = {k: _says(origin, takes_missing) for k, origin in columns.items()}
-        choices = [_choice(says, missing, _unseen_code(columns.values())) for missing in range(len(missing_values()))]
+        values = {k: _values(origin, takes_missing) for k, origin in columns.items()}
+        choices = [_choice(values, missing, _unseen_code(columns.values())) for missing in range(len(missing_values()))]
         missing, (lost, gaps[f]) = min(enumerate(choices), key=lambda choice: len(choice[1][0]))
         for k, origin in columns.items():
-            out[k] = None if k in lost else origin.led_by(missing)
+            out[k] = None if k in lost else origin.with_missing_kind(missing)
     return out, gaps
 
 
-def _says(origin: Number | Category, takes_missing: bool) -> _Says:
-    unseen = origin.unseen if isinstance(origin, Category) else None
-    told = [*(origin.of_missing(kind) for kind in range(len(origin.gaps))), unseen]
+def _values(origin: NumberOrigin | CategoryOrigin, takes_missing: bool) -> _Values:
+    unseen = origin.unseen if isinstance(origin, CategoryOrigin) else None
+    found = [*(origin.of_missing(kind) for kind in range(len(origin.gaps))), unseen]
     nowhere = origin.sparse or not takes_missing
-    return tuple(None if value is None or (nowhere and np.isnan(value)) else value for value in told)
+    return tuple(None if value is None or (nowhere and np.isnan(value)) else value for value in found)
 
 
-def _unseen_code(origins: Iterable[Number | Category]) -> float | None:
+def _unseen_code(origins: Iterable[NumberOrigin | CategoryOrigin]) -> float | None:
     """How a label that was never seen is written; ``None`` where the column is one of numbers."""
-    labels = [origin.labels if isinstance(origin, Category) else None for origin in origins]
+    labels = [origin.labels if isinstance(origin, CategoryOrigin) else None for origin in origins]
     known = labels[0]
     if known is None or None in labels:
         return None
-    return float(stranger(known)) if are_numbers(known) else UNSEEN
+    return float(unknown_label(known)) if are_numbers(known) else UNSEEN
 
 
-def _choice(says: dict[int, _Says], missing: int, unseen_code: float | None) -> tuple[set[int], Gaps]:
-    """If that kind counts as missing: the columns that cannot be told of, and the code of each kind."""
+def _choice(values: dict[int, _Values], missing: int, unseen_code: float | None) -> tuple[set[int], Gaps]:
+    """If that kind counts as missing: the columns that are lost, and the code of each kind."""
     lost: set[int] = set()
     codes: list[float | None] = []
     n_kinds = len(missing_values())
-    refused = [any(told[kind] is None for told in says.values()) for kind in range(n_kinds)]
+    refused = [any(each[kind] is None for each in values.values()) for kind in range(n_kinds)]
     for kind in range(n_kinds):
         if refused[kind]:
             codes.append(np.nan if all(refused) else None)
             continue
         codes_that_may_do = [(missing, np.nan)] + ([] if unseen_code is None else [(n_kinds, unseen_code)])
-        wrong = [{k for k, told in says.items() if not _same(told[kind], told[as_])} for as_, _ in codes_that_may_do]
+        wrong = [{k for k, each in values.items() if not _same(each[kind], each[as_])} for as_, _ in codes_that_may_do]
         best = min(range(len(wrong)), key=lambda each: len(wrong[each]))
         lost |= wrong[best]
         codes.append(codes_that_may_do[best][1])

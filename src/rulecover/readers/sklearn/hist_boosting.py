@@ -11,8 +11,8 @@ import numpy as np
 from rulecover.data.columns import SourceColumns
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers.sklearn.encoders import encoded
-from rulecover.readers.sklearn.gaps import told_apart
-from rulecover.readers.sklearn.origins import Number, Origin
+from rulecover.readers.sklearn.gaps import distinguish_missing
+from rulecover.readers.sklearn.origins import NumberOrigin, Origin
 from rulecover.readers.sklearn.rewriting import conditions, on_original_columns
 from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Floats, Ints
@@ -38,14 +38,14 @@ def _with_categories(whole: TreeEnsemble, model: Any) -> TreeEnsemble:
     """The trees on the columns as given: the model numbers categories and puts their columns first."""
     by_category, by_number = np.flatnonzero(model.is_categorical_), np.flatnonzero(~model.is_categorical_)
     encoder = model._preprocessor.named_transformers_["encoder"]
-    origins: list[Origin] = [*(encoded(encoder, [Number(f) for f in by_category.tolist()]) or [])]
-    origins += [Number(f) for f in by_number.tolist()]
-    origins, gaps = told_apart(origins, whole.asked.tolist(), takes_missing=True)
+    origins: list[Origin] = [*(encoded(encoder, [NumberOrigin(f) for f in by_category.tolist()]) or [])]
+    origins += [NumberOrigin(f) for f in by_number.tolist()]
+    origins, gaps = distinguish_missing(origins, whole.used_columns.tolist(), takes_missing=True)
     trees, unknown = on_original_columns(whole.trees, origins, whole.n_features)
     if unknown:
         raise UnreadableModelError(
-            f"{type(model).__name__} was trained with None and NaN as two categories of one column, which are one "
-            "missing value to a rule; replace one by the other and train again."
+            f"{type(model).__name__} was trained with None and NaN as two categories of one column, which are the same "
+            "missing value for a rule; replace one by the other and train again."
         )
     columns = SourceColumns(whole.n_features, whole.feature_names, **conditions(origins, takes_missing=True), gaps=gaps)
     return replace(
@@ -80,7 +80,7 @@ def _members(bitset: Any) -> Floats:
 
 
 def _numbered(predictor: Any) -> Any:
-    """The predictor with the number of each node in place of its value, so that it tells leaves."""
+    """The predictor with the number of each node in place of its value, so that it predicts leaves."""
     nodes = predictor.nodes.copy()
     nodes["value"] = np.arange(len(nodes))
     return type(predictor)(nodes, predictor.binned_left_cat_bitsets, predictor.raw_left_cat_bitsets)
@@ -93,5 +93,5 @@ def _leaves(predictor: Any, X: Floats) -> Ints:
 
 def _as_float64(X: Any) -> Floats:
     if not isinstance(X, np.ndarray):
-        raise MismatchedDataError("HistGradientBoosting takes no sparse rows; give X.toarray().")
+        raise MismatchedDataError("HistGradientBoosting does not take sparse rows; pass X.toarray().")
     return np.ascontiguousarray(X, dtype=np.float64)

@@ -46,23 +46,21 @@ READS = (
     "FrozenEstimator, GridSearchCV and other searches of these",
 )
 
-_STACKED = "its trees do not vote: another model is trained on their answers; explain one of its estimators_"
-_BY_CLASS = (
-    "it has a model for each class or pair of classes; explain one of its estimators_, on y of what that one tells"
-)
+_STACKED = "its trees do not vote: another model is trained on their predictions; explain one of its estimators_"
+_BY_CLASS = "it has a model for each class or pair of classes; explain one of its estimators_, on the y of that one"
 _BY_OUTPUT = "it has a model for each output; explain one of its estimators_, on that column of y"
-_CHAINED = "its models are given each other's answers as columns; train a model for each output"
-_THRESHOLD = "it moves the threshold between two classes, which no rule knows of; explain its estimator_"
+_CHAINED = "its models use each other's predictions as columns; train a model for each output"
+_THRESHOLD = "it moves the threshold between two classes, which rules cannot express; explain its estimator_"
 _SELECTED = "it selects columns; explain its estimator_, on the columns in get_support(), or put both into a Pipeline"
 
 #: Models of scikit-learn that may hold trees, but whose leaves are not rules for y: why, and what to explain instead.
 _REFUSED = {
-    "IsolationForest": "its trees part rare rows from others and say nothing of y; explain the labels it gives instead,"
+    "IsolationForest": "its trees separate rare rows from others without y; explain the labels it gives instead,"
     " by a forest trained on them",
     "RandomTreesEmbedding": "its trees were grown at random, without y",
     "StackingClassifier": _STACKED,
     "StackingRegressor": _STACKED,
-    "CalibratedClassifierCV": "what its trees say is calibrated, fold by fold; explain one of its models, "
+    "CalibratedClassifierCV": "the outputs of its trees are calibrated, fold by fold; explain one of its models, "
     "calibrated_classifiers_[0].estimator for instance",
     "TransformedTargetRegressor": "its trees predict a transformed y; explain its regressor_, on transformer_.transform"
     " of y",
@@ -103,8 +101,8 @@ def best_of(model: Any) -> Any:
         return model
     if not model.refit:
         raise UnreadableModelError(
-            f"{type(model).__name__} was made with refit={model.refit!r}, so that it holds no trained model; set "
-            "refit=True, or train a model with its best_params_ and give that."
+            f"{type(model).__name__} was made with refit={model.refit!r}, so it does not hold a trained model; set "
+            "refit=True, or train a model with its best_params_ and pass that."
         )
     check_is_fitted(model, "best_estimator_")
     return model.best_estimator_
@@ -155,7 +153,7 @@ def _of_members(model: Any) -> TreeEnsemble:
 
 
 def _member_weights(model: Any, n_members: int) -> Floats | None:
-    """What each member counts in the model; ``None`` if all count the same."""
+    """The weight of each member of the model; ``None`` if all are equal."""
     if isinstance(model, (AdaBoostClassifier, AdaBoostRegressor)):
         return np.asarray(model.estimator_weights_[:n_members], dtype=np.float64)
     if isinstance(model, (VotingClassifier, VotingRegressor)):

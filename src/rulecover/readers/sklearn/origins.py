@@ -1,4 +1,4 @@
-"""What each column of transformed data is made of, where that can be said of one original column."""
+"""What each column of transformed data is made of, where it depends on one original column."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ REFUSED = object()
 
 
 @dataclass(frozen=True, eq=False)
-class Number:
-    """A number that grows with one original column, or stays.
+class NumberOrigin:
+    """A number that never decreases with one original column.
 
     Parameters
     ----------
     feature
         The original column.
     gaps
-        What a missing value of the original column is by now, one for each of `missing_values`; `REFUSED` where a step
+        What a missing value of the original column has become, one for each of `missing_values`; `REFUSED` where a step
         raises an error for it.
     steps
-        What is done to it then.
+        The steps that follow.
     sparse, single
-        Whether it is held in a sparse matrix, or as float32: scikit-learn computes otherwise there.
+        Whether it is held in a sparse matrix, or as float32: scikit-learn computes differently there.
     """
 
     feature: int
@@ -48,11 +48,11 @@ class Number:
                 values = step(values)
         return values
 
-    def then(self, step: Step) -> Number:
+    def then(self, step: Step) -> NumberOrigin:
         return replace(self, steps=(*self.steps, step))
 
-    def led_by(self, kind: int) -> Number:
-        """The same, that kind of missing value first."""
+    def with_missing_kind(self, kind: int) -> NumberOrigin:
+        """The same, with that kind of missing value first."""
         return replace(self, gaps=(self.gaps[kind],))
 
     def of_missing(self, kind: int = 0) -> float | None:
@@ -65,7 +65,7 @@ class Number:
 
 
 @dataclass(frozen=True, eq=False)
-class Category:
+class CategoryOrigin:
     """A number that depends on the category in one original column.
 
     Parameters
@@ -76,7 +76,7 @@ class Category:
         The number for each label, for a missing value of each kind of `missing_values`, and for any other value;
         ``None`` where the encoder refuses it.
     sparse, single
-        As of `Number`.
+        As in `NumberOrigin`.
     """
 
     feature: int
@@ -87,24 +87,24 @@ class Category:
     sparse: bool = False
     single: bool = False
 
-    def then(self, step: Step) -> Category:
+    def then(self, step: Step) -> CategoryOrigin:
         def after(value: float | None) -> float | None:
             return None if value is None else float(step(np.array([value]))[0])
 
         gaps = tuple(map(after, self.gaps))
         return replace(self, values=step(self.values), gaps=gaps, unseen=after(self.unseen))
 
-    def led_by(self, kind: int) -> Category:
-        """As in `Number`."""
+    def with_missing_kind(self, kind: int) -> CategoryOrigin:
+        """As in `NumberOrigin`."""
         return replace(self, gaps=(self.gaps[kind],))
 
     def of_missing(self, kind: int = 0) -> float | None:
-        """As in `Number`."""
+        """As in `NumberOrigin`."""
         return self.gaps[kind]
 
 
-#: ``None`` for a column of which nothing is known.
-Origin = Number | Category | None
+#: ``None`` for a column whose origin is not known.
+Origin = NumberOrigin | CategoryOrigin | None
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Scaling:
     high: float = np.inf
 
     def __call__(self, values: Floats) -> Floats:
-        # Neutral numbers change no bit: x - 0, x / 1, x · 1 and x + 0 are x (but for the sign of a zero).
+        # Neutral numbers change nothing: x - 0, x / 1, x · 1 and x + 0 are x (except for the sign of a zero).
         scaled = (values - self.minus) / self.over * self.times + self.plus
         return np.clip(scaled, self.low, self.high)
 
@@ -129,14 +129,14 @@ class Scaling:
 
     @property
     def grows(self) -> bool:
-        """Whether it never decreases, and makes no NaN of a number."""
+        """Whether it never decreases, and never turns a number into NaN."""
         return (
             bool(np.isfinite([self.minus, self.over, self.times, self.plus]).all()) and min(self.over, self.times) > 0
         )
 
 
 def as_float32(values: Floats) -> Floats:
-    """What an imputer does that was trained on float32."""
+    """Rounds as an imputer does that was trained on float32."""
     return values.astype(np.float32).astype(np.float64)
 
 
@@ -147,7 +147,7 @@ def missing_or_not(values: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Filled:
-    """A missing value replaced, behind other steps."""
+    """A missing value replaced, after other steps."""
 
     fill: float
 

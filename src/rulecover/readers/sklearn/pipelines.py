@@ -29,14 +29,14 @@ from rulecover.data.columns import SourceColumns
 from rulecover.data.frames import kinds_of, missing_values
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
-from rulecover.readers.sklearn.encoders import encoded, is_missing, quietly
-from rulecover.readers.sklearn.gaps import told_apart
+from rulecover.readers.sklearn.encoders import encoded, is_missing, without_warnings
+from rulecover.readers.sklearn.gaps import distinguish_missing
 from rulecover.readers.sklearn.models import best_of
 from rulecover.readers.sklearn.origins import (
     REFUSED,
-    Category,
+    CategoryOrigin,
     Filled,
-    Number,
+    NumberOrigin,
     Origin,
     Scaling,
     as_float32,
@@ -54,7 +54,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     """The trees of a pipeline's last step, on the columns that the pipeline is given.
 
     Splits of columns that come from one original column by scaling, filling or encoding are rewritten exactly. Others
-    stay splits of the transformed column, which stands behind the original ones under its name.
+    stay splits of the transformed column, which comes after the original ones under its name.
     """
     check_is_fitted(model)
     final = best_of(model.steps[-1][1])
@@ -63,19 +63,19 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     except UnreadableModelError as error:
         raise unreadable(model, f" of {type(final).__name__}") from error
     if inner.categories or inner.zero_missing or not (inner.columns is None or inner.columns.free):
-        raise unreadable(model, f" of {type(final).__name__} (which has labels, or missing values, of its own)")
+        raise unreadable(model, f" of {type(final).__name__} (which has its own labels or missing values)")
     if gives_sparse([step for _, step in model.steps[:-1]]):
         _check_takes_sparse(model, inner)
     n_given = _n_given(model)
-    origins = _through_steps([step for _, step in model.steps[:-1]], [Number(f) for f in range(n_given)])
+    origins = _through_steps([step for _, step in model.steps[:-1]], [NumberOrigin(f) for f in range(n_given)])
     origins = [None] * inner.n_features if origins is None else origins
     takes_missing = get_tags(final).input_tags.allow_nan
-    origins, gaps = told_apart(_with_all_labels(origins), inner.asked.tolist(), takes_missing)
+    origins, gaps = distinguish_missing(_with_all_labels(origins), inner.used_columns.tolist(), takes_missing)
     trees, made = on_original_columns(inner.trees, origins, n_given)
     columns = SourceColumns(
         n_given,
         _names(model),
-        **conditions([origins[k] for k in sorted(set(inner.asked.tolist()) - set(made))], takes_missing),
+        **conditions([origins[k] for k in sorted(set(inner.used_columns.tolist()) - set(made))], takes_missing),
         gaps=gaps,
         made=_made_names(model, made),
         make=partial(_transformed, model[:-1], made) if made else None,
@@ -83,7 +83,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     return TreeEnsemble(
         trees=tuple(trees),
         routes=tuple(tree.apply for tree in trees),
-        prepare=as_it_is,
+        prepare=unchanged,
         n_features=n_given,
         feature_names=columns.names,
         categories=columns.categories,
@@ -115,7 +115,7 @@ def gives_sparse(steps: Iterable[Any], sparse: bool = False) -> bool:
     return sparse
 
 
-def as_it_is(X: Any) -> Any:
+def unchanged(X: Any) -> Any:
     return X
 
 
@@ -199,7 +199,7 @@ def _scalings(step: Any) -> list[Scaling]:
 
 
 def _filled(step: SimpleImputer, origins: list[Origin]) -> Origins:
-    """Columns with missing values filled, then, if asked for, columns that say where one was."""
+    """Columns with missing values filled, then, if requested, indicator columns of missing values."""
     if not is_missing(step.missing_values):
         return None
     given = list(getattr(step, "feature_names_in_", [f"x{f}" for f in range(step.n_features_in_)]))
@@ -216,7 +216,7 @@ def _filled(step: SimpleImputer, origins: list[Origin]) -> Origins:
             out.append(_filled_one(origin, mine, as_text=as_text, single=kind == np.float32))
         else:
             origin = origins[given.index(name.removeprefix("missingindicator_"))]
-            out.append(origin.then(missing_or_not) if isinstance(origin, Number) and not as_text else None)
+            out.append(origin.then(missing_or_not) if isinstance(origin, NumberOrigin) and not as_text else None)
     return out
 
 
@@ -224,21 +224,21 @@ def _imputed(step: SimpleImputer, gap: Any) -> Array | None:
     """What an imputer makes of a row of such missing values; ``None`` if it refuses them."""
     row = np.full((1, step.n_features_in_), gap, dtype=np.float64 if isinstance(gap, float) else object)
     try:
-        return np.asarray(quietly(step.transform, _named(row, step))).ravel()
+        return np.asarray(without_warnings(step.transform, _named(row, step))).ravel()
     except (TypeError, ValueError):
         return None
 
 
 def _filled_one(origin: Origin, fills: list[Any], *, as_text: bool, single: bool) -> Origin:
     """The origin of a filled column, from what the imputer makes of each of `missing_values`."""
-    if origin is None or (as_text and (isinstance(origin, Category) or origin.steps)):
+    if origin is None or (as_text and (isinstance(origin, CategoryOrigin) or origin.steps)):
         return None
-    if isinstance(origin, Category) or origin.steps:
+    if isinstance(origin, CategoryOrigin) or origin.steps:
         if fills[0] is REFUSED:
             return None
-        filled: Number | Category = origin.then(Filled(float(fills[0])))
+        filled: NumberOrigin | CategoryOrigin = origin.then(Filled(float(fills[0])))
     else:
-        if not as_text:  # a column of numbers has no None, and is not to be told in other words for its sake
+        if not as_text:  # a column of numbers has no None, and its clauses should not change because of it
             fills = [fill if fill == fills[0] else REFUSED for fill in fills]
         gaps = (fills[kinds_of([gap])[0]] if is_missing(gap) else gap for gap in origin.gaps)
         filled = replace(origin, gaps=tuple(gaps))
@@ -270,12 +270,12 @@ def _with_all_labels(origins: list[Origin]) -> list[Origin]:
     """The same, every column of categories with all labels that any encoder knows of it."""
     labels: dict[int, dict[Any, None]] = {}
     for origin in origins:
-        if isinstance(origin, Category):
+        if isinstance(origin, CategoryOrigin):
             labels.setdefault(origin.feature, {}).update(dict.fromkeys(origin.labels))
-    return [_relabelled(o, tuple(labels[o.feature])) if isinstance(o, Category) else o for o in origins]
+    return [_relabelled(o, tuple(labels[o.feature])) if isinstance(o, CategoryOrigin) else o for o in origins]
 
 
-def _relabelled(origin: Category, labels: tuple[Any, ...]) -> Category:
+def _relabelled(origin: CategoryOrigin, labels: tuple[Any, ...]) -> CategoryOrigin:
     known = dict(zip(origin.labels, origin.values.tolist(), strict=True))
     other = np.nan if origin.unseen is None else origin.unseen
     return replace(origin, labels=labels, values=np.array([known.get(label, other) for label in labels]))
@@ -292,13 +292,13 @@ def _transformed(front: Pipeline, made: list[int], X: Any) -> Floats:
 
 
 def _made_names(model: Pipeline, made: list[int]) -> tuple[str, ...]:
-    """The names of transformed columns; one that is also an original column's is told apart by its step."""
+    """The names of transformed columns; one that is also an original column's gets the name of its step."""
     if not made:
         return ()
     step = model.steps[-2][0]
     try:
         names = [str(name) for name in model[:-1].get_feature_names_out()]
-    except (AttributeError, ValueError):  # a transformer that names nothing
+    except (AttributeError, ValueError):  # a transformer without output names
         names = [f"{step}{k}" for k in range(max(made) + 1)]
     known = set(_names(model) or ())
     return tuple(f"{step}__{names[k]}" if names[k] in known else names[k] for k in made)
@@ -310,5 +310,5 @@ def _names(model: Pipeline) -> tuple[str, ...] | None:
 
 
 def _n_given(model: Pipeline) -> int:
-    """The number of columns in front; a step that passes all through knows none."""
+    """The number of columns in front; a step that passes everything through does not know it."""
     return int(next(step.n_features_in_ for _, step in model.steps if hasattr(step, "n_features_in_")))

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.readers.sklearn.origins import Category, Number, Origin
-from rulecover.trees.tree import Tree, joined_categories
+from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Origin
+from rulecover.trees.tree import Tree, join_category_sets
 from rulecover.typing import Array, Bools, Floats, Ints
 
 _LARGEST = np.finfo(np.float64).max
@@ -21,7 +21,7 @@ class Split:
     """Splits of one transformed column on an original one.
 
     A row goes left when ``x <= threshold``, or, where `category` is not -1, when x is in that set of `sets`; where
-    `swapped`, what was left is now right.
+    `swapped`, left and right are exchanged.
     """
 
     threshold: Floats
@@ -31,12 +31,12 @@ class Split:
     swapped: Bools
 
 
-def largest_below(origin: Number, bound: Floats) -> Floats:
+def largest_below(origin: NumberOrigin, bound: Floats) -> Floats:
     """For each bound the largest double whose transformed value is at most the bound; -inf if there is none.
 
     Found by halving the ordered list of all doubles, so that no comparison comes out differently.
 
-    >>> float(largest_below(Number(0, steps=(lambda x: (x - 0.1) / 3,)), np.array([0.1]))[0])
+    >>> float(largest_below(NumberOrigin(0, steps=(lambda x: (x - 0.1) / 3,)), np.array([0.1]))[0])
     0.39999999999999997
     """
     low = np.full(bound.shape, _key(-_LARGEST))
@@ -60,30 +60,30 @@ def _double(key: Array) -> Floats:
     return np.copysign(magnitude.view(np.float64), key)
 
 
-def splits_of_number(origin: Number, bound: Floats, missing_left: Bools) -> Split:
-    """What ``origin(x) <= bound`` says of x."""
+def splits_of_number(origin: NumberOrigin, bound: Floats, missing_left: Bools) -> Split:
+    """The split on x that is equivalent to ``origin(x) <= bound``."""
     distinct, place = np.unique(bound, return_inverse=True)
     threshold = largest_below(origin, distinct)[place]
     of_missing = origin.of_missing()
     left = missing_left if of_missing is None or np.isnan(of_missing) else of_missing <= bound
-    # Nothing but a missing value goes left: told the other way round, it is "x is missing".
+    # Only a missing value goes left: the other way round, it is "x is missing".
     swapped = threshold == -np.inf
     threshold = np.where(swapped | (threshold == _LARGEST), np.inf, threshold)
     none = np.full(len(bound), -1, dtype=np.intp)
     return Split(threshold, none, (), np.asarray(left != swapped), swapped)
 
 
-def splits_of_category(origin: Category, left: Bools, unseen_left: Bools, missing_left: Bools) -> Split:
+def splits_of_category(origin: CategoryOrigin, left: Bools, unseen_left: Bools, missing_left: Bools) -> Split:
     """Splits that send label j left in split i if ``left[i, j]``.
 
-    Where all known labels go one way and the encoder refuses others, so may all values.
+    Where all known labels go one way and the encoder refuses others, all values may go that way.
     """
     swapped = unseen_left if origin.unseen is not None else left.mean(axis=1) > 0.5
     inside = left != swapped[:, None]
     patterns, category = np.unique(inside, axis=0, return_inverse=True)
     codes = codes_of(origin.labels)
     sets = tuple(np.sort(codes[row]) for row in patterns)
-    # An empty set is no condition: all that is not missing goes one way.
+    # An empty set is not a condition: all values that are not missing go one way.
     trivial = ~inside.any(axis=1)
     return Split(
         threshold=np.full(len(left), np.inf),
@@ -106,9 +106,9 @@ def are_numbers(labels: Sequence[Any]) -> bool:
 def on_original_columns(trees: Sequence[Tree], origins: Sequence[Origin], n_given: int) -> tuple[list[Tree], list[int]]:
     """The same trees on original columns, and the transformed columns that they still use.
 
-    Those stand behind the original ones: feature ``n_given + k`` is the k-th of them.
+    They come after the original ones: feature ``n_given + k`` is the k-th of them.
     """
-    nodes = _Nodes.of(trees)
+    nodes = _RewrittenNodes.of(trees)
     made: list[int] = []
     asked = np.where(np.concatenate([tree.left >= 0 for tree in trees]), nodes.feature, -1)
     for column in np.unique(asked[asked >= 0]).tolist():
@@ -124,7 +124,7 @@ def on_original_columns(trees: Sequence[Tree], origins: Sequence[Origin], n_give
 
 
 @dataclass(eq=False)
-class _Nodes:
+class _RewrittenNodes:
     """The nodes of all trees end to end, to be rewritten column by column."""
 
     feature: Ints
@@ -135,8 +135,8 @@ class _Nodes:
     swapped: Bools
 
     @classmethod
-    def of(cls, trees: Sequence[Tree]) -> _Nodes:
-        category, sets = joined_categories(trees)
+    def of(cls, trees: Sequence[Tree]) -> _RewrittenNodes:
+        category, sets = join_category_sets(trees)
         return cls(
             np.concatenate([tree.feature for tree in trees]),
             np.concatenate([tree.threshold for tree in trees]),
@@ -146,9 +146,9 @@ class _Nodes:
             np.zeros(len(category), dtype=bool),
         )
 
-    def split(self, nodes: Ints, origin: Number | Category) -> Split | None:
-        """What the nodes ask of the original column; ``None`` if that cannot be said."""
-        if isinstance(origin, Category):
+    def split(self, nodes: Ints, origin: NumberOrigin | CategoryOrigin) -> Split | None:
+        """The splits of the nodes on the original column; ``None`` if there is no equivalent."""
+        if isinstance(origin, CategoryOrigin):
             left = [self.goes_left(nodes, value) for value in origin.values.tolist()]
             unseen, missing = (
                 self.goes_left(nodes, np.nan if v is None else v) for v in (origin.unseen, origin.of_missing())
@@ -215,7 +215,7 @@ def conditions(origins: Sequence[Origin], takes_missing: bool) -> dict[str, Any]
 
     for origin in (each for each in origins if each is not None):
         required |= {origin.feature} if refused(origin.of_missing(), origin.sparse) else set()
-        if isinstance(origin, Number):
+        if isinstance(origin, NumberOrigin):
             continue
         if not are_numbers(origin.labels):
             categories[origin.feature] = origin.labels
