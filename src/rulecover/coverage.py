@@ -17,7 +17,7 @@ MANY_MASKS = 64
 
 
 def smallest_uint(largest: int) -> type[np.unsignedinteger[Any]]:
-    """The narrowest unsigned type that holds `largest`: one or two bytes a sample in nearly every tree."""
+    """The narrowest unsigned type that holds `largest`: one or two bytes per sample in nearly every tree."""
     if largest <= np.iinfo(np.uint8).max:
         return np.uint8
     return np.uint16 if largest <= np.iinfo(np.uint16).max else np.uint32
@@ -26,8 +26,8 @@ def smallest_uint(largest: int) -> type[np.unsignedinteger[Any]]:
 def addable(values: Floats, times: Floats | float = 1.0) -> Floats:
     """Values rounded so finely that no sum of some of them is rounded again: a tie is a tie in whatever order.
 
-    Whole numbers stay as they are; others keep about 50 bits of the sum of all. What is not zero stays so. A value may
-    be added up to `times` times.
+    Whole numbers stay as they are; others keep about 50 bits of the sum of all. What is not zero stays nonzero. A value
+    may be added up to `times` times.
 
     >>> float(addable(np.array([0.1, 0.2, 0.3]))[:2].sum() - addable(np.array([0.1, 0.2, 0.3]))[2])
     0.0
@@ -196,7 +196,7 @@ class SparseBlock(_Placed):
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """The 0/1 matrix of samples by rules: one small integer per sample and tree, and lists for rules of no tree.
+    """The 0/1 matrix of samples by rules: one small integer per sample and tree, and lists for other rules.
 
     Parameters
     ----------

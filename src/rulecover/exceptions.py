@@ -9,11 +9,11 @@ class RulecoverError(Exception):
 
 
 class UnreadableModelError(RulecoverError, TypeError):
-    """A model that is no ensemble of trees, or of a kind that no reader knows."""
+    """A model that is not an ensemble of trees, or of a kind that no reader knows."""
 
 
 class DamagedModelError(RulecoverError, ValueError):
-    """A model file that is cut, damaged, or of no format that can be read."""
+    """A model file that is truncated, damaged, or not of a format that can be read."""
 
 
 class MismatchedDataError(RulecoverError, ValueError):
@@ -21,19 +21,19 @@ class MismatchedDataError(RulecoverError, ValueError):
 
 
 class RuleTextError(RulecoverError, ValueError):
-    """The text of a rule that does not parse, or says what no column can meet; the message shows the place."""
+    """The text of a rule that does not parse, or that no row can satisfy; the message shows the position."""
 
 
 class UncoveredSamplesError(RulecoverError, ValueError):
-    """A covering problem in which some sample is covered by no rule."""
+    """A covering problem in which some sample is not covered by any rule."""
 
 
 class InvalidCertificateError(RulecoverError, ValueError):
-    """A cover or a bound that does not stand the check."""
+    """A cover or a bound that fails the check."""
 
 
 class SolverError(RulecoverError, RuntimeError):
-    """An LP or MIP engine that gave no usable answer."""
+    """An LP or MIP engine that gave no usable result."""
 
 
 class UnknownOptionError(RulecoverError, TypeError):
@@ -45,11 +45,11 @@ class StudyError(RulecoverError, ValueError):
 
 
 class ExportError(RulecoverError, ValueError):
-    """A model that cannot be said in the format asked for."""
+    """A model that cannot be expressed in the requested format."""
 
 
 class InvalidModelFileError(RulecoverError, ValueError):
-    """A file of rules that is damaged, made by hand and mistaken, or of a version that nobody knows."""
+    """A file of rules that is damaged, wrongly edited by hand, or of an unknown version."""
 
 
 class MissingExtraError(RulecoverError, ImportError):

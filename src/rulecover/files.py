@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from typing import IO, Any
 if sys.platform != "win32":
     import fcntl
 
-#: Signals that end a process without a word to it; Windows has no SIGHUP.
+#: Signals that end a process without an exception; Windows has no SIGHUP.
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextmanager
 def whole_file(path: Path, *, binary: bool = False) -> Iterator[IO[Any]]:
-    """A file to write to, next to the one that is meant; renamed at the end, and gone after an error or a signal.
+    """A file to write to, next to the target; renamed at the end, and gone after an error or a signal.
 
-    A reader sees the old file or the new one, never a half. A file that is replaced passes on its mode and its owner, a
-    link stays a link, and a pipe or a device is written into.
+    A reader sees the old file or the new one, never a part of it. A file that is replaced passes on its mode and its
+    owner, a link stays a link, and a pipe or a device is written into.
     """
     text: dict[str, Any] = {} if binary else {"encoding": "utf-8", "newline": ""}
     mode = "b" if binary else ""
@@ -47,7 +47,7 @@ def whole_file(path: Path, *, binary: bool = False) -> Iterator[IO[Any]]:
         yield file
         file.flush()
         os.fsync(file.fileno())
-        if sys.platform == "win32":  # which renames no open file
+        if sys.platform == "win32":  # which cannot rename an open file
             file.close()
         part.replace(path)
 
@@ -95,7 +95,7 @@ def _pass_on(old: os.stat_result, part: Path) -> None:
 
 
 def _new_file(part: Path, mode: str, permissions: int, text: dict[str, Any]) -> IO[Any]:
-    """A new file under a lock, which tells others that somebody writes to it; the system ends it with the process."""
+    """A new file under a lock, which shows others that it is being written; the lock ends with the process."""
     while True:
         file: IO[Any] = open(part, mode, opener=partial(os.open, mode=permissions), **text)  # noqa: SIM115
         if sys.platform != "win32":

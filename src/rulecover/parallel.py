@@ -1,4 +1,4 @@
-"""The one door to joblib."""
+"""The only module that imports joblib."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 def n_workers(n_jobs: int | None) -> int:
-    """How many that is; -1 is one for each core."""
+    """The number of workers; -1 is one for each core."""
     return int(effective_n_jobs(n_jobs))
 
 
@@ -30,7 +30,7 @@ def map_tasks(function: Callable[[T], R], tasks: Iterable[T], *, n_jobs: int | N
 
 
 class Died(Exception):
-    """A task that came to nothing: its process ended before it was done, or it could not be sent to one."""
+    """A task without a result: its process ended before it was done, or it could not be sent to one."""
 
 
 def in_processes(
@@ -39,7 +39,7 @@ def in_processes(
     """Tasks and their results as they come, computed by `n_jobs` processes.
 
     A process that dies (killed, out of memory, crashed in compiled code) takes nothing but its own task with it: the
-    tasks that ran beside it are run again, one at a time, so that the one to blame is known.
+    tasks that ran at the same time are run again, one at a time, to find out which one is to blame.
 
     Parameters
     ----------
@@ -91,5 +91,5 @@ def _result(future: Future[R]) -> R | Died:
     except BrokenProcessPool:
         raise
     except Exception as error:
-        said = " ".join(str(error).split())
-        return Died(f"{type(error).__name__}, on the way to or from the process: {said}")
+        message = " ".join(str(error).split())
+        return Died(f"{type(error).__name__}, on the way to or from the process: {message}")

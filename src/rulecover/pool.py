@@ -1,4 +1,4 @@
-"""Where rules meet samples: rules, coverage, sums and cost side by side."""
+"""Rules evaluated on samples: rules, coverage, sums and cost side by side."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MANY_TREES = 8
 
 @dataclass(frozen=True, eq=False)
 class RulePool:
-    """Rules, the samples they cover, and what they found there, aligned rule by rule.
+    """Rules, the samples they cover, and their evidence, aligned rule by rule.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class RulePool:
     coverage, evidence
         Which sample each rule covers; classes, class sums, impurity and cost.
     weight
-        What each sample counts, if not 1.
+        The weight of each sample, if not 1.
     strength
-        What the model that the rules come from gives to each, where it does not treat all alike; see `with_strength`.
+        The weight of each rule in its source model, where they are not all equal; see `with_strength`.
     """
 
     source: Leaves | RuleSet
@@ -67,10 +67,10 @@ class RulePool:
         )
 
     def with_strength(self, given: Floats, *, in_cost: bool) -> RulePool:
-        """The pool where a rule counts as the model has it: ωⱼ, what it is given over the mean of all rules.
+        """The pool with the weights of the source model: ωⱼ, the given weight over the mean of all rules.
 
-        ω is kept between 1/10 and 10, so that a leaf that says nothing is dear, but no rule is barred or free. With
-        `in_cost` the cost of a rule is divided by its ω.
+        ω is kept between 1/10 and 10, so that a leaf with a value near 0 is expensive, but no rule is excluded or free.
+        With `in_cost` the cost of a rule is divided by its ω.
         """
         mean = float(given.mean())
         strength = np.clip(given / mean, 0.1, 10.0) if mean > 0 else np.ones(len(given))
@@ -78,7 +78,7 @@ class RulePool:
         return replace(self, evidence=replace(self.evidence, cost=cost), strength=strength)
 
     def join(self, other: RulePool) -> RulePool:
-        """These rules followed by others that met the same data."""
+        """These rules followed by others that were evaluated on the same data."""
         return replace(
             self,
             source=_joined(self.source, other.source),
@@ -105,7 +105,9 @@ class RulePool:
         if not missed.size:
             return self, every, missed
         if len(missed) == len(every):
-            raise UncoveredSamplesError(f"none of the {len(missed)} samples is covered by a rule; add rules that do.")
+            raise UncoveredSamplesError(
+                f"none of the {len(missed)} samples is covered by a rule; add rules that cover them."
+            )
         covered = np.setdiff1d(every, missed)
         weight = None if self.weight is None else self.weight[covered]
         return replace(self, coverage=self.coverage.among(covered), weight=weight), covered, missed
@@ -117,7 +119,7 @@ class RulePool:
 
 
 def _joined(first: Leaves | RuleSet, second: Leaves | RuleSet) -> Leaves | RuleSet:
-    """Leaves stay leaves; next to rules that come from no tree they are written out."""
+    """Leaves stay leaves; next to rules that do not come from trees they are written out."""
     if isinstance(first, Leaves) and isinstance(second, Leaves):
         return first.join(second)
     one, two = (each if isinstance(each, RuleSet) else each.rules() for each in (first, second))
@@ -144,7 +146,7 @@ def leaf_pool(
     if order is not None:
         X, summands = X[order], _at(order, summands)
 
-    def meet(route: Callable[[Any], Ints]) -> tuple[UInts, Ints, Floats]:
+    def follow(route: Callable[[Any], Ints]) -> tuple[UInts, Ints, Floats]:
         """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their sums."""
         node = route(X)
         sums = samples.sums(node, *summands)
@@ -157,21 +159,21 @@ def leaf_pool(
         ids[order] = number[node]
         return ids, reached, sums[reached]
 
-    tasks = map_tasks(meet, ensemble.routes, n_jobs=n_jobs)
-    met = list(tracked(tasks, "Reading trees", total=len(ensemble.trees), verbose=verbose))
-    sizes = [len(nodes) for _, nodes, _ in met]
+    tasks = map_tasks(follow, ensemble.routes, n_jobs=n_jobs)
+    found = list(tracked(tasks, "Reading trees", total=len(ensemble.trees), verbose=verbose))
+    sizes = [len(nodes) for _, nodes, _ in found]
     leaves = Leaves(
         ensemble.trees,
-        tree=np.repeat(np.arange(len(met)), sizes),
-        node=np.concatenate([nodes for _, nodes, _ in met]),
+        tree=np.repeat(np.arange(len(found)), sizes),
+        node=np.concatenate([nodes for _, nodes, _ in found]),
         columns=ensemble.columns_named(feature_names),
     )
-    coverage = Coverage.of_ids((ids for ids, _, _ in met), sizes, len(samples.y))
-    return _priced(samples, leaves, coverage, np.concatenate([sums for _, _, sums in met]), price)
+    coverage = Coverage.of_ids((ids for ids, _, _ in found), sizes, len(samples.y))
+    return _priced(samples, leaves, coverage, np.concatenate([sums for _, _, sums in found]), price)
 
 
 def rule_pool(samples: Samples, rules: RuleSet, price: Price) -> RulePool:
-    """Rules that come from elsewhere, met with these samples; those that cover none are left out."""
+    """Given rules, evaluated on these samples; those that cover none are left out."""
     covered = rules.apply(samples.X).tocsc()
     size = np.diff(covered.indptr)
     kept = np.flatnonzero(size)
@@ -183,8 +185,8 @@ def rule_pool(samples: Samples, rules: RuleSet, price: Price) -> RulePool:
 def _neighbours(ensemble: TreeEnsemble, X: Any) -> Ints:
     """The rows sorted by their leaves in the first two trees.
 
-    Rows that follow each other then take much the same way through every other tree, which compiled tree code
-    runs nearly twice as fast.
+    Rows that follow each other then take much the same way through every other tree, which makes compiled tree
+    code nearly twice as fast.
     """
     key = np.zeros(1, dtype=np.int64)
     for route, tree in zip(ensemble.routes[:2], ensemble.trees, strict=False):
@@ -216,7 +218,7 @@ def _packed(covered: scipy.sparse.csc_array) -> Coverage:
 
 
 def _first_fit(covered: scipy.sparse.csc_array) -> Ints:
-    """For each rule the first block of which no rule covers its samples; 64 blocks are looked at together.
+    """For each rule the first block of which no rule covers its samples; 64 blocks are tried together.
 
     A sample has a bit for each of these blocks. Where all are taken, the next 64 begin.
     """
