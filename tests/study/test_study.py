@@ -319,7 +319,7 @@ def test_data_that_changed_between_two_runs_are_not_mixed(folder: Path, tmp_path
         (["--datasets", "bare"], r"bare.csv has no column 'target' for the class; its columns are a, b\. Rename"),
         (["--datasets", "empty"], "empty.csv' is no proper CSV file: No columns"),
         (["--datasets", "single"], "single.csv has 1 classes in its 3 full rows; at least 2"),
-        (["--datasets", "few"], "no class of 'few' has 10 rows, one a fold"),
+        (["--datasets", "few"], "no class of 'few' has 10 rows, one per fold"),
         (["--datasets", "texts"], r"column 'who' of .*texts.csv has 60 different texts; drop it"),
         (["--datasets", "endless"], "infinite values among them"),
         (["--with", "nothing.py"], "there is no file 'nothing.py' with methods"),
@@ -329,8 +329,8 @@ def test_data_that_changed_between_two_runs_are_not_mixed(folder: Path, tmp_path
         (["--with", "{folder}/leaves.py"], "leaves.py' cannot be run: SystemExit: 0"),
         (["--datasets", "twice"], "twice.csv' has two columns 'target'; rename one"),
         (["--datasets", "long"], "long.csv' is no proper CSV file: Length of header"),
-        (["--datasets", "hollow"], r"column 'b' of .*hollow.csv is empty; take it out of the file"),
-        (["--datasets", "lone"], "'lone' has one class with more than one row"),
+        (["--datasets", "hollow"], r"column 'b' of .*hollow.csv is empty; remove it from the file"),
+        (["--datasets", "lone"], "'lone' has only one class with more than one row"),
     ],
 )
 def test_bad_input_is_named_with_the_way_out_and_finished_cells_are_kept(
@@ -371,7 +371,7 @@ def test_results_that_are_there_are_not_touched_without_resume(folder: Path, tmp
     code, said = invoked("mirco", "--data", folder, "--datasets", "wine", "--out", tmp_path)
 
     assert code == 1
-    assert "holds results; go on with --resume, or name another --out folder" in said
+    assert "holds results; continue with --resume, or name another --out folder" in said
     assert len(list(ResultsFile(tmp_path / FILE))) == 1
 
 
@@ -394,7 +394,7 @@ def test_a_file_of_something_else_is_refused(line: str, folder: Path, tmp_path: 
     code, said = invoked("mirco", "--data", folder, "--datasets", "wine", "--out", tmp_path, "--resume")
 
     assert code == 1
-    assert "is no result of a study" in said
+    assert "is not a result of a study" in said
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from rulecover.parallel import in_processes
 from rulecover.study import METHODS, Cell, Data, Fitted, Fold, Outcome, fitted, load, register, study
 from rulecover.study.folds import check_folds
 from rulecover.study.methods import methods_called
-from rulecover.study.run import Task
+from rulecover.study.run import StudyTask
 from rulecover.study.run import outcome as outcome_of
 from rulecover.study.scores import figures_of
 
@@ -95,7 +95,7 @@ def test_no_more_processes_are_started_than_there_are_tasks() -> None:
 def run(learn: Callable[[Fold], Any], **settings: Any) -> Outcome:
     X, y = load_iris(return_X_y=True)
     data = Data("iris", X, y, tuple("abc"), X.shape)
-    return outcome_of(Task(Cell("iris", "own", 25, 0), data, register("own", learn, **settings)))
+    return outcome_of(StudyTask(Cell("iris", "own", 25, 0), data, register("own", learn, **settings)))
 
 
 def test_answers_in_a_column_are_answers() -> None:
@@ -142,7 +142,7 @@ def test_what_the_study_measures_is_not_for_a_method_to_say() -> None:
     model = _Answers(lambda X: np.zeros(len(X)))
     done = run(lambda fold: {"own": Fitted(model, figures={"accuracy": 5.0})})
 
-    assert "the figures of a Fitted say 'accuracy', which the study measures itself; rename it." in done.error
+    assert "the figures of a Fitted contain 'accuracy', which the study measures itself; rename it." in done.error
     assert run(lambda fold: {"own": Fitted(model, figures={"depth": 5.0})}).models["own"]["depth"] == 5
 
 
@@ -187,7 +187,7 @@ def test_a_class_of_one_row_breaks_no_method(name: str) -> None:
     data = lopsided(30, 1, 30)
     without = next(k for k in range(10) if len(set(Fold.of(data, k).y_train.tolist())) == 2)
 
-    done = outcome_of(Task(Cell("own", name, 25, without), data, METHODS[name]))
+    done = outcome_of(StudyTask(Cell("own", name, 25, without), data, METHODS[name]))
 
     assert done.error == ""
     assert all(0 <= figures["accuracy"] < 1 for figures in done.models.values())
@@ -212,6 +212,6 @@ def test_classes_are_numbered_without_a_gap_and_scores_stay_the_same() -> None:
 
 
 def test_two_classes_of_which_one_has_one_row_are_refused() -> None:
-    with pytest.raises(StudyError, match="'own' has one class with more than one row"):
+    with pytest.raises(StudyError, match="'own' has only one class with more than one row"):
         check_folds(lopsided(30, 1))
     assert len(check_folds(lopsided(30, 2))) == 1

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 from rulecover.study import METHODS, Cell, Data, Fold, Outcome
 from rulecover.study.methods import methods_called
 from rulecover.study.peers import _features_in, _leaf_lengths
-from rulecover.study.run import Task, outcome
+from rulecover.study.run import StudyTask, outcome
 from rulecover.study.suites import SUITES
 
 PEERS = ["HGB", "XGBoost", "LightGBM", "EBM", "RUX", "RUG", "RuleFit", "FIGS", "RIPPER"]
@@ -23,7 +23,7 @@ def data(classes: int) -> Data:
 
 def run(name: str, classes: int = 2) -> Outcome:
     (method,) = methods_called([name])
-    return outcome(Task(Cell("iris", name, 25, 0), data(classes), method))
+    return outcome(StudyTask(Cell("iris", name, 25, 0), data(classes), method))
 
 
 @pytest.mark.parametrize("name", PEERS)
@@ -88,7 +88,7 @@ def test_a_peer_repeats_itself(name: str) -> None:
     learnt = []
     for state in (1, 2, 3):
         np.random.seed(state)  # noqa: NPY002 - what a peer may draw from
-        done = outcome(Task(Cell("wine", name, 25, 4), wine, METHODS[name]))
+        done = outcome(StudyTask(Cell("wine", name, 25, 4), wine, METHODS[name]))
         learnt.append({key: value for key, value in done.models[name].items() if "seconds" not in key})
 
     assert learnt[0] == learnt[1] == learnt[2]

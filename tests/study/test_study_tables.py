@@ -16,7 +16,7 @@ from rulecover.study import Cell, Data, Outcome, ResultsFile
 from rulecover.study.comparison import side_by_side
 from rulecover.study.drawings import flowchart, rectangles_plot, toy_rules
 from rulecover.study.figures import COLOURS, accuracy_plot, missed_plot, rcboost_plot, rules_plot
-from rulecover.study.paper import MISSED, S2, S3, beside, printed
+from rulecover.study.paper import MISSED, S2, S3, compared_with_paper, printed
 from rulecover.study.ranks import mean_ranks, signed_ranks
 from rulecover.study.report import write_tables
 from rulecover.study.results import FILE, as_frame
@@ -62,7 +62,7 @@ def test_the_order_in_which_cells_came_leaves_no_trace(frame: pd.DataFrame) -> N
 
 
 def test_means_equal_to_the_printed_ones_have_no_difference(frame: pd.DataFrame) -> None:
-    lines = beside(frame, "s2", S2)
+    lines = compared_with_paper(frame, "s2", S2)
 
     assert len(lines) == 45
     assert lines["difference"].abs().max() < 1e-12
@@ -72,7 +72,7 @@ def test_means_equal_to_the_printed_ones_have_no_difference(frame: pd.DataFrame)
 
 @pytest.mark.parametrize(("shift", "within"), [(0.0049, 45), (0.006, 42), (0.2, 0)])
 def test_differences_beyond_one_standard_deviation_are_told(shift: float, within: int) -> None:
-    lines = beside(as_frame(as_printed(shift=shift)), "s2", S2)
+    lines = compared_with_paper(as_frame(as_printed(shift=shift)), "s2", S2)
 
     assert lines["within_std"].sum() == within
     assert f"{shift:.4f}" in table_s2(as_frame(as_printed(shift=shift))).markdown()
@@ -200,8 +200,8 @@ def test_what_is_not_finished_is_not_compared(frame: pd.DataFrame) -> None:
 
     assert "GB" not in set(side_by_side(begun).numbers["model"])
     assert "run on too few of the 15 data sets: GB (1)" in side_by_side(begun).notes[-1]
-    assert "Models left out, which were not run on all 15 data sets: GB (1)." in mean_ranks(begun).notes
-    assert "Models left out, which were not run on all 15 data sets: ADA (14)." in signed_ranks(torn).notes
+    assert "Models left out because they were not run on all 15 data sets: GB (1)." in mean_ranks(begun).notes
+    assert "Models left out because they were not run on all 15 data sets: ADA (14)." in signed_ranks(torn).notes
     assert "ADA" not in set(mean_ranks(torn).numbers["model"])
     assert "ADA" in set(mean_ranks(frame).numbers["model"])
 

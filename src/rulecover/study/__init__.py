@@ -8,7 +8,7 @@ from rulecover.study.folds import Fold
 from rulecover.study.methods import METHODS, Fitted, Method, fitted, register
 from rulecover.study.results import Cell, Outcome, ResultsFile
 from rulecover.study.run import Study, study
-from rulecover.study.tuning import Grid
+from rulecover.study.tuning import TuningGrid
 
 __all__ = [
     "DATASETS",
@@ -18,11 +18,11 @@ __all__ = [
     "DataSet",
     "Fitted",
     "Fold",
-    "Grid",
     "Method",
     "Outcome",
     "ResultsFile",
     "Study",
+    "TuningGrid",
     "fitted",
     "load",
     "register",

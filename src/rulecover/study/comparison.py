@@ -15,7 +15,7 @@ _SHOWN = (
     ("balanced_accuracy", "balanced accuracy", 1.0, 3),
     ("log_loss", "log loss", 1.0, 3),
     ("rules", "rules or leaves", 1.0, 0),
-    ("clauses", "clauses a rule", 1.0, 1),
+    ("clauses", "clauses per rule", 1.0, 1),
     ("missed", "missed, %", 100.0, 1),
     ("fit_seconds", "fit, s", 1.0, 3),
     ("predict_seconds", "predict, ms", 1000.0, 1),
@@ -38,7 +38,9 @@ def side_by_side(frame: Any) -> Sheet:
         tables.append(mean.assign(data_sets=label).reset_index())
     shown = {model for table in tables for model in table["model"]}
     if absent := [f"{model} ({len(have)})" for model, have in sets.items() if model not in shown]:
-        notes.append(f"Models left out, which were run on too few of the {len(every)} data sets: {', '.join(absent)}.")
+        notes.append(
+            f"Models left out because they were run on too few of the {len(every)} data sets: {', '.join(absent)}."
+        )
     return _sheet(tables, notes)
 
 

@@ -17,7 +17,7 @@ from rulecover.typing import Array
 
 TARGET = "target"
 
-#: What else than an empty cell stands for a gap among numbers; among texts it is a text.
+#: What stands for a gap among numbers, besides an empty cell; among texts it is a text.
 _GAPS = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?")
 
 #: A text column with more levels names rows; one-hot encoding it would bury the other features.
@@ -39,7 +39,7 @@ class DataSet:
     target
         The class column at OpenML, where it is not the default one.
     drop
-        How many leading columns at OpenML are no features.
+        How many leading columns at OpenML are not features.
     imbalanced
         Whether the paper counts it among the imbalanced sets.
     codes
@@ -106,7 +106,7 @@ _LIST = (
         8,
         "fba13711c2450dee",
         target="selector",
-        note="the target marks a split of the data and is no diagnosis",
+        note="the target marks a split of the data and is not a diagnosis",
     ),
     DataSet(
         "tic-tac-toe", 50, "8598060c08595e87", note="9 squares, one-hot encoded without the first level: 18 columns"
@@ -143,7 +143,7 @@ DATASETS: Mapping[str, DataSet] = {entry.name: entry for entry in _LIST}
 
 
 def available(folder: Path | None) -> list[str]:
-    """The names that can be asked for: the paper's, then other CSV files of the folder."""
+    """The names of the available data sets: the paper's, then other CSV files of the folder."""
     own = [] if folder is None else sorted(path.stem for path in folder.glob("*.csv"))
     return [*DATASETS, *(name for name in own if name not in DATASETS)]
 
@@ -188,16 +188,14 @@ def load(name: str, folder: Path | None = None, *, cache: Path | None = None) ->
 
 def _read(path: Path) -> Any:
     if not path.is_file():
-        raise StudyError(
-            f"there is no file {str(path)!r}; put it there, or leave {path.stem!r} out of the data sets asked for."
-        )
+        raise StudyError(f"there is no file {str(path)!r}; put it there, or leave {path.stem!r} out.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
             table = pd.read_csv(path, index_col=False, keep_default_na=False, na_values=[""])
         header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
     except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise StudyError(f"{str(path)!r} is no proper CSV file: {' '.join(str(error).split())}") from error
+        raise StudyError(f"{str(path)!r} is not a valid CSV file: {' '.join(str(error).split())}") from error
     if header.duplicated().any():
         raise StudyError(f"{str(path)!r} has two columns {header[header.duplicated()].iloc[0]!r}; rename one.")
     return table.apply(_with_gaps)
@@ -221,7 +219,7 @@ def prepared(name: str, table: Any, source: str, *, codes: Mapping[str, float]) 
         )
     read = (len(table), table.shape[1] - 1)
     for column in table.columns[table.isna().all()]:
-        raise StudyError(f"column {column!r} of {source} is empty; take it out of the file, or no row is left.")
+        raise StudyError(f"column {column!r} of {source} is empty; remove it from the file, or no row is left.")
     table = table.dropna()
     classes, y = np.unique(_coded(table[TARGET], codes).to_numpy(), return_inverse=True)
     if len(classes) < 2:
@@ -253,9 +251,11 @@ def _numbers(features: Any, source: str, codes: Mapping[str, float]) -> Array:
 
 
 def check_names(names: Sequence[str], folder: Path | None) -> None:
-    """Raises if a data set is asked for that there is not."""
+    """Raises for names of data sets that do not exist."""
     if folder is not None and not folder.is_dir():
-        raise StudyError(f"there is no folder {str(folder)!r}; --data must name a folder with one CSV file a data set.")
+        raise StudyError(
+            f"there is no folder {str(folder)!r}; --data must name a folder with one CSV file per data set."
+        )
     known = available(folder)
     if unknown := [name for name in names if name not in known]:
         raise StudyError(f"there is no data set {', '.join(map(repr, unknown))}; there are {', '.join(known)}.")

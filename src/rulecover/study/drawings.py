@@ -13,7 +13,7 @@ from rulecover.study.figures import new_axes
 def toy_rules() -> tuple[Any, Any, RuleSet]:
     """Rows with two features and three classes, and rules that cover them all.
 
-    Two of the rules overlap, and a part of the plane is covered by none: a new row there would be missed.
+    Two of the rules overlap, and a part of the plane is not covered: a new row there would be missed.
     """
     seed = np.random.default_rng(4)
     boxes = [

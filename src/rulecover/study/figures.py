@@ -10,7 +10,7 @@ import numpy as np
 from rulecover.exceptions import StudyError
 from rulecover.study.paper import in_order, means, of_one_seed
 
-#: Colours that stay apart for colour-blind eyes, and marks that stay apart in print.
+#: Colours that colour-blind readers can distinguish, and markers that are distinct in print.
 COLOURS = {"RF": "#0072B2", "DT": "#E69F00", "MIRCO": "#009E73", "RCB": "#009E73", "iniDT": "#E69F00"}
 _MORE = ("#CC79A7", "#56B4E9", "#D55E00", "#999999")
 _MARKS = "osD^vPX*"

@@ -30,13 +30,13 @@ def check_folds(data: Data) -> list[str]:
     counts = np.bincount(data.y, minlength=len(data.classes))
     if (counts < OUTER).all():
         raise StudyError(
-            f"no class of {data.name!r} has {OUTER} rows, one a fold (the largest has {counts.max()}); "
+            f"no class of {data.name!r} has {OUTER} rows, one per fold (the largest has {counts.max()}); "
             "the study needs more data."
         )
     if (counts > 1).sum() < 2:
         raise StudyError(
-            f"{data.name!r} has one class with more than one row, so in some folds there is one class to learn from; "
-            "the study needs two rows of two classes at least."
+            f"{data.name!r} has only one class with more than one row, so some folds have only one to learn from; "
+            "the study needs at least two rows of two classes."
         )
     return [
         f"class {label!r} of {data.name!r} has {count} rows, fewer than the {OUTER} folds: some folds test without it."
@@ -49,7 +49,7 @@ def check_folds(data: Data) -> list[str]:
 class Fold:
     """What a method is given: a training part to learn and tune on, a test part, and the seed of all that is random.
 
-    Labels are class numbers: 0, 1, … in the training part, then those that the test part alone has.
+    Labels are class numbers: 0, 1, … in the training part, then those that occur only in the test part.
     """
 
     X_train: Array
@@ -64,7 +64,7 @@ class Fold:
         train, test = splits(data.y, OUTER, seed)[number]
         learnt = np.unique(data.y[train])
         order = np.concatenate([learnt, np.setdiff1d(np.arange(len(data.classes)), learnt)])
-        y = np.argsort(order)[data.y]  # some libraries want the classes that they learn from to have no gap
+        y = np.argsort(order)[data.y]  # some libraries need class numbers without gaps
         return cls(data.X[train], y[train], data.X[test], y[test], seed)
 
     def inner(self) -> list[Fold]:

@@ -1,4 +1,4 @@
-"""What a method is, and the table of those that there are."""
+"""What a method is, and the table of all methods."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from rulecover.study.folds import Fold
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fitted model, and what the tables say of it beside its scores.
+    """A fitted model, and what the tables show of it in addition to its scores.
 
     Parameters
     ----------
     model
-        Has ``predict``, which answers with class numbers. Where it has ``predict_proba`` (and ``classes_``, if its
+        Has ``predict``, which returns class numbers. Where it has ``predict_proba`` (and ``classes_``, if its
         columns are not all classes in order) or ``missed``, log loss or missed rows are recorded too.
     fit_seconds
-        What the last fit took, without the tuning.
+        The time of the last fit, without the tuning.
     rules, clauses
         The number of its rules (or leaves, or terms) and the mean number of clauses in one.
     figures
@@ -51,7 +51,7 @@ class Method:
     Parameters
     ----------
     name
-        What it is asked for by.
+        The name that selects it.
     learn
         From a fold to fitted models, by the name they have in the tables.
     models
@@ -63,7 +63,7 @@ class Method:
     alone
         Whether it runs in processes that no other method shares, so that its crashes harm no other.
     two_classes
-        Whether it can tell two classes apart and no more; other data sets are left out.
+        Whether it supports only two classes; other data sets are left out.
     """
 
     name: str
@@ -81,13 +81,13 @@ class Method:
             what = f"models {', '.join(map(str, made))}" if isinstance(made, Mapping) else f"a {type(made).__name__}"
             raise TypeError(
                 f"the method {self.name!r} gave {what}; it should give a dictionary with a Fitted for each of "
-                f"{', '.join(self.models)}, which is what register was told."
+                f"{', '.join(self.models)}, as it was registered."
             )
         return made
 
     @property
     def installed(self) -> bool:
-        """Whether all packages that it requires are there."""
+        """Whether all packages that it requires are installed."""
         return all(find_spec(package) is not None for package in self.requires)
 
 
@@ -105,16 +105,16 @@ def register(
     alone: bool = True,
     two_classes: bool = False,
 ) -> Method:
-    """Makes a method known to the study, in the place of one of the same name; see `Method`.
+    """Registers a method, in place of one of the same name; see `Method`.
 
     Parameters
     ----------
     name, learn, requires, extra, two_classes
-        As of `Method`.
+        As in `Method`.
     models
         The names of the models that `learn` returns; by default it returns one, of the name of the method.
     alone
-        As of `Method`. If not, a crash of compiled code may end the whole study where it runs in one process.
+        As in `Method`. If not, a crash of compiled code may end the whole study where it runs in one process.
 
     Examples
     --------

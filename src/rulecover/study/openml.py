@@ -16,7 +16,7 @@ def fetched(entry: DataSet, cache: Path | None) -> Any:
     """A data set of the registry as a table with the class in column ``target``; fetched once, then from the cache."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that it tries again
+            warnings.simplefilter("ignore", UserWarning)  # about retries
             bunch = fetch_openml(
                 data_id=entry.openml,
                 target_column=entry.target or "default-target",

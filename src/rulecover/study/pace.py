@@ -1,4 +1,4 @@
-"""How long the rest of a study takes, by what its cells have taken so far."""
+"""How long the rest of a study takes, judged by its cells so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rulecover.study.run import Study
 
 
 class Pace:
-    """The seconds that each method takes for a row, from the cells that are done, of earlier runs too.
+    """The seconds that each method takes per row, from the cells that are done, including earlier runs.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Pace:
                 self._taken.setdefault(outcome.cell.method, []).append(outcome.seconds / rows)
 
     def left_after(self, outcome: Outcome, jobs: int) -> timedelta:
-        """The time that is left for `jobs` processes; methods that have not begun are taken for average ones."""
+        """The time that is left for `jobs` processes; methods that have not begun count as average ones."""
         self._left.discard(outcome.cell)
         self._note([outcome])
         rates = {method: fmean(taken) for method, taken in self._taken.items()}

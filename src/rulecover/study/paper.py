@@ -1,4 +1,4 @@
-"""The figures printed in the paper's supplement, and ours beside them."""
+"""The figures printed in the paper's supplement, compared with ours."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def finished(frame: Any) -> Any:
 
 
 def comparable(frame: Any) -> tuple[Any, list[str]]:
-    """The finished cells of data sets on which half of the models or more were run; what is left out, in sentences."""
+    """The finished cells of data sets on which at least half of the models were run; what is left out, in sentences."""
     one = finished(frame)
     models = one.groupby("dataset")["model"].nunique()
     rare = models[2 * models < one["model"].nunique()]
@@ -64,8 +64,8 @@ def means(frame: Any, measure: str) -> tuple[Any, Any, Any]:
     return groups.mean().unstack(), groups.std().unstack(), groups.count().unstack()
 
 
-def beside(frame: Any, table: str, models: Mapping[str, str | None], measure: str = "accuracy") -> Any:
-    """Ours and the paper's, a line for each data set and model; a model that the paper has not has no column there.
+def compared_with_paper(frame: Any, table: str, models: Mapping[str, str | None], measure: str = "accuracy") -> Any:
+    """Ours and the paper's, a line for each data set and model; a model that is not in the paper has no column there.
 
     Columns: mean and std of ours over the folds, folds, printed mean and std, their difference, and whether it is
     within one printed standard deviation, give or take the rounding.

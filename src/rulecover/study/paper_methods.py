@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import RCBoostClassifier, explain, read_trees
 from rulecover.study.folds import Fold
 from rulecover.study.methods import Fitted, fitted, register
-from rulecover.study.tuning import Grid
+from rulecover.study.tuning import TuningGrid
 from rulecover.typing import Array
 
 TREES = (10, 50, 100)
@@ -44,9 +44,9 @@ def _rcboost(depth: int, calls: int, seed: int, *, duals: str = "vertex") -> Any
 
 
 def forest_stages(forest: Any, X: Array) -> Iterator[Array]:
-    """The answers of the forest's first tree, of its first two, and so on.
+    """The predictions of the forest's first tree, of its first two, and so on.
 
-    A forest's first trees are those of a smaller forest of the same seed, so these are the smaller forests' answers.
+    A forest's first trees are those of a smaller forest of the same seed, so these are the predictions of that forest.
     """
     votes: Any = 0.0
     for n, tree in enumerate(forest.estimators_, start=1):
@@ -59,11 +59,11 @@ def _staged(model: Any, X: Array) -> Iterator[Array]:
     return stages
 
 
-TREE = Grid(_tree, lambda model, X: [model.predict(X)], bounds=(1,))
-FOREST = Grid(_forest, forest_stages, bounds=TREES)
-ADA = Grid(_ada, _staged, bounds=TREES)
-GRADIENT = Grid(_gradient, _staged, bounds=TREES)
-RCBOOST = Grid(_rcboost, _staged, bounds=CALLS, first=0, digits=9)
+TREE = TuningGrid(_tree, lambda model, X: [model.predict(X)], bounds=(1,))
+FOREST = TuningGrid(_forest, forest_stages, bounds=TREES)
+ADA = TuningGrid(_ada, _staged, bounds=TREES)
+GRADIENT = TuningGrid(_gradient, _staged, bounds=TREES)
+RCBOOST = TuningGrid(_rcboost, _staged, bounds=CALLS, first=0, digits=9)
 RCBOOST_EQUAL = replace(RCBOOST, make=partial(_rcboost, duals="equal"))
 
 
@@ -114,7 +114,7 @@ def rcboost_equal(fold: Fold) -> dict[str, Fitted]:
     return {"RCB-equal": _tuned_rcboost(RCBOOST_EQUAL, fold)}
 
 
-def _tuned_rcboost(grid: Grid, fold: Fold) -> Fitted:
+def _tuned_rcboost(grid: TuningGrid, fold: Fold) -> Fitted:
     depth, bound = grid.chosen(fold)
     done = fitted(grid.make(depth, bound, fold.seed), fold)
     model, lengths = done.model, done.model.rules_.lengths

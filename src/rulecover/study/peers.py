@@ -1,6 +1,6 @@
 """What users would pick instead, at the settings their makers chose, on the same folds.
 
-Each needs a package of its own, is imported in its own processes only, and is as fast or slow as one thread makes it.
+Each needs a package of its own, is imported in its own processes only, and runs in one thread.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def lightgbm(fold: Fold) -> dict[str, Fitted]:
 def ebm(fold: Fold) -> dict[str, Fitted]:
     """The explainable boosting machine; its terms are shape functions, not rules.
 
-    Where classes overlap it stops by itself after some hundred rounds a term. Where they do not, its default of 50,000
-    can go on for many minutes a fold, as on wine.
+    Where classes overlap it stops by itself after some hundred rounds per term. Where they do not, its default of
+    50,000 can take many minutes per fold, as on wine.
     """
     from interpret.glassbox import ExplainableBoostingClassifier
 
@@ -73,7 +73,7 @@ def rug(fold: Fold) -> dict[str, Fitted]:
 
 
 class _Ruleopt:
-    """A model of ruleopt that says which rows it misses."""
+    """A model of ruleopt that knows which rows it misses."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -108,7 +108,7 @@ def rulefit(fold: Fold) -> dict[str, Fitted]:
 
 
 def _features_in(term: str) -> int:
-    """How many features a term of RuleFit speaks of: ``x1 > 2 and x1 <= 5`` is one clause."""
+    """How many features a term of RuleFit uses: ``x1 > 2 and x1 <= 5`` is one clause."""
     return len({condition.split()[0] for condition in term.split(" and ")})
 
 
@@ -116,7 +116,7 @@ def figs(fold: Fold) -> dict[str, Fitted]:
     """FIGS by imodels; a rule is a leaf."""
     from imodels import FIGSClassifier
 
-    with _seeded(fold.seed):  # its stumps do not hear its own random_state
+    with _seeded(fold.seed):  # its stumps ignore its random_state
         done = fitted(FIGSClassifier(random_state=fold.seed), fold)
     lengths = [length for tree in done.model.trees_ for length in _leaf_lengths(tree, frozenset())]
     return {"FIGS": Fitted(done.model, done.fit_seconds, len(lengths), float(np.mean(lengths)))}

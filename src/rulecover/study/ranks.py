@@ -15,7 +15,7 @@ from rulecover.study.sheets import Sheet
 #: Accuracies this close are as good as equal.
 ROPE = 0.01
 
-#: A target that is no diagnosis: every comparison is made with and without it.
+#: A target that is not a diagnosis: every comparison is made with and without it.
 DOUBTFUL = "liver"
 
 #: Of the posterior; the probabilities are good to a hundredth.
@@ -35,12 +35,12 @@ def complete_means(frame: Any, without: tuple[str, ...] = ()) -> Any:
 
 
 def left_out(frame: Any) -> list[str]:
-    """What is not compared, in sentences: data sets that few models have, and models that have not all others."""
+    """What is not compared, in sentences: data sets with few models, and models without all other data sets."""
     one, notes = comparable(frame)
     every = one["dataset"].nunique()
     sets = one.groupby("model")["dataset"].nunique().reindex(sorted(set(frame["model"])), fill_value=0)
     named = ", ".join(f"{model} ({count})" for model, count in sets[sets < max(every, 1)].items())
-    return [*notes, f"Models left out, which were not run on all {every} data sets: {named}."] if named else notes
+    return [*notes, f"Models left out because they were not run on all {every} data sets: {named}."] if named else notes
 
 
 def mean_ranks(frame: Any) -> Sheet:

@@ -38,7 +38,7 @@ def write_tables(
     Returns
     -------
     tuple
-        The names of the files, and what could not be made for want of a package, in sentences.
+        The names of the files, and what could not be made because a package is missing, in sentences.
     """
     failed = _failures(file)
     for kind in (".md", ".csv", ".tex"):
@@ -102,10 +102,10 @@ def _of_seed(frame: Any, sheet: Sheet) -> Sheet:
 
 
 def _lines_before(path: Path, names: set[str]) -> Any:
-    """The lines of an earlier table on data sets of which there are results; none if it is not as it was written."""
+    """The lines of an earlier table on data sets that have results; none if the file was changed."""
     try:
         before = pd.read_csv(path, dtype={"dataset": str})
-    except (OSError, ValueError):  # not there, or no table
+    except (OSError, ValueError):  # absent, or not a table
         return None
     whole = {"dataset", "features", "classes", "samples", "note"} <= set(before.columns)
     return before[before["dataset"].isin(names)] if whole else None

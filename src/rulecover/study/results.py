@@ -1,4 +1,4 @@
-"""The results file: a JSON line for each cell, appended as it comes; a kill loses only cells in flight."""
+"""The results file: a JSON line for each finished cell; if the process is killed, only cells in progress are lost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a cell.
+    """The outcome of a cell.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class ResultsFile:
         self.path = path
 
     def __iter__(self) -> Iterator[Outcome]:
-        """Every outcome in the order it came; a line cut off by a kill is passed over."""
+        """Every outcome in the order it came; a line that was cut off when the process was killed is skipped."""
         if not self.path.exists():
             return
         with self.path.open(encoding="utf-8", errors="replace") as file:
@@ -114,20 +114,20 @@ def _parsed(line: str, place: str) -> Outcome | None:
     except json.JSONDecodeError as error:
         if _BEGINNING.startswith(line.strip("\0\n")[: len(_BEGINNING)]):  # cut off
             return None
-        raise StudyError(f"{place} is no result of a study ({line[:30]!r}); use another --out folder.") from error
+        raise StudyError(f"{place} is not a result of a study ({line[:30]!r}); use another --out folder.") from error
     try:
         cell = Cell(**{key: record.pop(key) for key in ("dataset", "method", "seed", "fold")})
         outcome = Outcome(cell=cell, **record)
         figures = [value for model in outcome.models.values() for value in model.values()]
     except (AttributeError, KeyError, TypeError) as error:
-        raise StudyError(f"{place} is no result of a study ({error}); use another --out folder.") from error
+        raise StudyError(f"{place} is not a result of a study ({error}); use another --out folder.") from error
     if not all(isinstance(value, (int, float)) for value in [cell.seed, cell.fold, outcome.seconds, *figures]):
-        raise StudyError(f"{place} is no result of a study (a figure is no number); use another --out folder.")
+        raise StudyError(f"{place} is not a result of a study (a figure is not a number); use another --out folder.")
     return outcome
 
 
 def as_frame(outcomes: Iterable[Outcome]) -> Any:
-    """A line for each model of each cell, sorted, so that the order in which cells were run leaves no trace."""
+    """A line for each model of each cell, sorted, so that the order in which cells were run does not matter."""
     rows = [
         {**asdict(outcome.cell), "model": model, **figures}
         for outcome in outcomes

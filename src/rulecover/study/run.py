@@ -19,7 +19,7 @@ from rulecover.study.scores import figures_of
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class StudyTask:
     """A cell with all that a worker needs for it."""
 
     cell: Cell
@@ -28,7 +28,7 @@ class Task:
 
     @property
     def weight(self) -> int:
-        """What it costs beside others, roughly."""
+        """What it costs compared with others, roughly."""
         return len(self.data.y)
 
 
@@ -46,7 +46,7 @@ class Study:
         The data sets by name.
     """
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[StudyTask, ...]
     file: ResultsFile
     data: Mapping[str, Data]
 
@@ -71,7 +71,7 @@ def study(
     seeds: Sequence[int] = (SEED,),
     resume: bool = False,
 ) -> Study:
-    """Checks all that is asked for, loads the data and sees what is left to do.
+    """Checks the request, loads the data and finds out what is left to do.
 
     Parameters
     ----------
@@ -80,17 +80,17 @@ def study(
     out
         The folder of the results file, made if it is not there.
     datasets, folder, cache
-        As of `load`.
+        As in `load`.
     seeds
         Each shuffles the folds and seeds the models; 25 is the paper's.
     resume
-        Whether to go on with a results file that is there; failures are tried again.
+        Whether to continue an existing results file; failures are tried again.
     """
     chosen = methods_called(methods)
     check_names(datasets, folder)
     file = ResultsFile(out / FILE)
     if file.path.exists() and not resume:
-        raise StudyError(f"{str(file.path)!r} holds results; go on with --resume, or name another --out folder.")
+        raise StudyError(f"{str(file.path)!r} holds results; continue with --resume, or name another --out folder.")
     done = file.done()
     _check_own_models(done, chosen)
     data = {name: load(name, folder, cache=cache) for name in dict.fromkeys(datasets)}
@@ -98,7 +98,7 @@ def study(
     for sentence in itertools.chain.from_iterable((*_gaps(each), *check_folds(each)) for each in data.values()):
         warnings.warn(sentence, UserWarning, stacklevel=2)
     tasks = [
-        Task(cell, data[name], method)
+        StudyTask(cell, data[name], method)
         for name, seed, method, fold in itertools.product(data, dict.fromkeys(seeds), chosen, range(OUTER))
         if (cell := Cell(name, method.name, seed, fold)) not in done
         and (len(data[name].classes) == 2 or not method.two_classes)
@@ -108,7 +108,7 @@ def study(
 
 
 def _gaps(data: Data) -> list[str]:
-    """A sentence on rows that were dropped; those of the paper's data are told in Table S.1."""
+    """A sentence on rows that were dropped; those of the paper's data are described in Table S.1."""
     gaps = data.read[0] - len(data.y)
     dropped = f"{gaps} of {data.read[0]} rows of {data.name!r} have gaps and are dropped."
     return [dropped] if gaps and data.name not in DATASETS else []
@@ -144,9 +144,9 @@ def _check_same_data(done: Mapping[Cell, Outcome], data: Mapping[str, Data]) -> 
             )
 
 
-def outcomes(tasks: Sequence[Task], *, n_jobs: int = 1) -> Iterator[Outcome]:
-    """The outcome of each task, as they come; methods that want to be alone share no process with others."""
-    groups: dict[str, list[Task]] = {}
+def outcomes(tasks: Sequence[StudyTask], *, n_jobs: int = 1) -> Iterator[Outcome]:
+    """The outcome of each task, as they come; methods that run alone do not share a process with others."""
+    groups: dict[str, list[StudyTask]] = {}
     for task in tasks:
         groups.setdefault(task.method.name if task.method.alone else "", []).append(task)
     for name, group in groups.items():
@@ -154,12 +154,12 @@ def outcomes(tasks: Sequence[Task], *, n_jobs: int = 1) -> Iterator[Outcome]:
             yield result if isinstance(result, Outcome) else _died(task, result)
 
 
-def outcome(task: Task) -> Outcome:
+def outcome(task: StudyTask) -> Outcome:
     """Learns and scores; an error becomes part of the outcome."""
     start = time.perf_counter()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what libraries say of a fold is the same for each of a thousand
+            warnings.simplefilter("ignore")  # the same warnings of libraries for each of a thousand folds
             fold = Fold.of(task.data, task.cell.fold, task.cell.seed)
             learnt = task.method.learnt(fold)
             n_classes = len(task.data.classes)
@@ -170,5 +170,5 @@ def outcome(task: Task) -> Outcome:
     return Outcome(task.cell, task.data.checksum, round(time.perf_counter() - start, 3), models, error)
 
 
-def _died(task: Task, reason: Died) -> Outcome:
+def _died(task: StudyTask, reason: Died) -> Outcome:
     return Outcome(task.cell, task.data.checksum, 0.0, {}, str(reason))

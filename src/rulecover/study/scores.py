@@ -18,13 +18,13 @@ from rulecover.typing import Array
 def figures_of(done: Fitted, fold: Fold, n_classes: int) -> dict[str, float]:
     """Scores on the test part, sizes and seconds; what does not apply is left out."""
     start = time.perf_counter()
-    answers = np.ravel(done.model.predict(fold.X_test))  # of CatBoost they are a column
+    predictions = np.ravel(done.model.predict(fold.X_test))  # CatBoost returns a column
     seconds = time.perf_counter() - start
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # answers with a class that this test part lacks
-        balanced = balanced_accuracy_score(fold.y_test, answers)
+        warnings.simplefilter("ignore", UserWarning)  # predictions of a class that this test part lacks
+        balanced = balanced_accuracy_score(fold.y_test, predictions)
     figures = {
-        "accuracy": accuracy_score(fold.y_test, answers),
+        "accuracy": accuracy_score(fold.y_test, predictions),
         "balanced_accuracy": balanced,
         "log_loss": _log_loss(done.model, fold, n_classes),
         "missed": np.mean(done.model.missed(fold.X_test)) if hasattr(done.model, "missed") else math.nan,
@@ -34,7 +34,7 @@ def figures_of(done: Fitted, fold: Fold, n_classes: int) -> dict[str, float]:
         "predict_seconds": seconds,
     }
     if taken := sorted(figures.keys() & done.figures.keys()):
-        raise ValueError(f"the figures of a Fitted say {taken[0]!r}, which the study measures itself; rename it.")
+        raise ValueError(f"the figures of a Fitted contain {taken[0]!r}, which the study measures itself; rename it.")
     return {name: float(value) for name, value in (figures | {**done.figures}).items() if not math.isnan(value)}
 
 

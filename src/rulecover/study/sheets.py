@@ -66,7 +66,7 @@ class Sheet:
         )
 
     def write(self, folder: Path) -> None:
-        """Three files, one a format."""
+        """Three files, one per format."""
         for kind, text in (("md", self.markdown()), ("tex", self.latex()), ("csv", csv_text(self.numbers))):
             with whole_file(folder / f"{self.name}.{kind}") as file:
                 file.write(text)

@@ -1,4 +1,4 @@
-"""Tables S.1, S.2 and S.3 of the paper with ours beside, and those that the paper leaves to its figures."""
+"""Tables S.1, S.2 and S.3 of the paper compared with ours, and tables for what the paper only plots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rulecover.study.paper import (
     S2,
     S3,
     S3_READINGS,
-    beside,
+    compared_with_paper,
     in_order,
     means,
     of_one_seed,
@@ -44,7 +44,7 @@ def table_s1(data: Mapping[str, Data], before: Any = None) -> Sheet:
     lines |= {name: _described(each) for name, each in data.items()}
     numbers = pd.DataFrame([lines[name] for name in in_order(lines)])
     paper = [column for column in numbers.columns if column.startswith("paper_")]
-    numbers = numbers.astype(dict.fromkeys(paper, "Int64"))  # data of your own have none
+    numbers = numbers.astype(dict.fromkeys(paper, "Int64"))  # the user's own data sets have none
     return Sheet(
         "table_s1",
         "Table S.1: characteristics of the data sets",
@@ -79,9 +79,12 @@ def _characteristics(line: dict[str, Any]) -> list[str]:
 
 
 def table_s2(frame: Any) -> Sheet:
-    """MIRCO beside the tree and the forest."""
+    """MIRCO compared with the tree and the forest."""
     one = of_one_seed(frame)
-    lines = pd.concat([beside(one, "s2", S2), beside(one, "s2", {"MIRCO": MISSED}, "missed")], ignore_index=True)
+    lines = pd.concat(
+        [compared_with_paper(one, "s2", S2), compared_with_paper(one, "s2", {"MIRCO": MISSED}, "missed")],
+        ignore_index=True,
+    )
     rules, _, _ = means(one, "rules")
     columns = [(model, "accuracy") for model in S2] + [("MIRCO", "missed")]
     rows = _rows(lines, columns)
@@ -89,21 +92,21 @@ def table_s2(frame: Any) -> Sheet:
         row.append(" / ".join(_number(rules, row[0], model, 1) for model in S2))
     head = ["data set", "DT", "RF", "MIRCO", "missed", "largest difference", "within one std", "folds"]
     head.append("rules DT / RF / MIRCO")
-    title = "Table S.2: MIRCO beside the decision tree and the random forest"
+    title = "Table S.2: MIRCO compared with the decision tree and the random forest"
     return Sheet("table_s2", title, head, rows, lines, [_CELLS, _WITHIN, _far(lines, 0.006)])
 
 
 def table_s3(frame: Any) -> Sheet:
-    """RCBoost beside other boosting and its own first tree."""
+    """RCBoost compared with other boosting and its own first tree."""
     one = of_one_seed(frame)
-    lines = beside(one, "s3", S3)
+    lines = compared_with_paper(one, "s3", S3)
     calls, _, _ = means(one, "calls")
     rules, _, _ = means(one, "rules")
     rows = _rows(lines, [(model, "accuracy") for model in S3])
     for row in rows:
         row += [_number(calls, row[0], "RCB", 1), _number(rules, row[0], "RCB", 0)]
     head = ["data set", *S3, "largest difference", "within one std", "folds", "RMP calls", "rules of RCB"]
-    title = "Table S.3: RCBoost beside forest, AdaBoost, gradient boosting and its first tree"
+    title = "Table S.3: RCBoost compared with forest, AdaBoost, gradient boosting and its first tree"
     return Sheet("table_s3", title, head, rows, lines, [_CELLS, _WITHIN, _far(lines, 0.02)])
 
 
@@ -118,7 +121,7 @@ def _rows(lines: Any, columns: list[tuple[str, str]]) -> list[list[str]]:
     rows = []
     for name, group in lines.groupby("dataset", sort=False):
         found = group.set_index(["model", "measure"])
-        cells = [_beside(found.loc[key]) if key in found.index else "–" for key in columns]
+        cells = [_with_printed(found.loc[key]) if key in found.index else "–" for key in columns]
         known = group.dropna(subset="paper_mean")
         largest = f"{known['difference'].abs().max():.4f}" if len(known) else "–"
         within = f"{int(known['within_std'].sum())} of {len(known)}" if len(known) else "–"
@@ -127,7 +130,7 @@ def _rows(lines: Any, columns: list[tuple[str, str]]) -> list[list[str]]:
     return rows
 
 
-def _beside(line: Any) -> str:
+def _with_printed(line: Any) -> str:
     ours = f"{line['mean']:.3f} ({line['std']:.2f})"
     return ours if isnan(line["paper_mean"]) else f"{ours} / {line['paper_mean']:.2f}"
 
@@ -172,10 +175,12 @@ def seeds_table(frame: Any) -> Sheet | None:
     known = S3 | S3_READINGS
     own: dict[str, str | None] = dict.fromkeys(sorted(others - set(known) - set(S2)))
     tables: list[tuple[str, Mapping[str, str | None]]] = [("s3", known), ("s2", S2), ("s3", own)]
-    parts = [beside(frame, table, {m: c for m, c in models.items() if m in others}) for table, models in tables]
+    parts = [
+        compared_with_paper(frame, table, {m: c for m, c in models.items() if m in others}) for table, models in tables
+    ]
     lines = pd.concat([part for part in parts if len(part)], ignore_index=True).drop_duplicates(["dataset", "model"])
     rows = [
-        [line["dataset"], line["model"], _beside(line), _signed(line["difference"]), str(line["folds"])]
+        [line["dataset"], line["model"], _with_printed(line), _signed(line["difference"]), str(line["folds"])]
         for _, line in lines.iterrows()
     ]
     notes = [

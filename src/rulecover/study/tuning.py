@@ -13,7 +13,7 @@ from rulecover.typing import Array
 
 
 @dataclass(frozen=True)
-class Grid:
+class TuningGrid:
     """Depths and bounds to choose from.
 
     Parameters
@@ -21,7 +21,7 @@ class Grid:
     make
         From depth, bound and seed to a model to be fitted.
     stages
-        From a fitted model and rows to its answers after each stage. A model of the largest bound must go through
+        From a fitted model and rows to its predictions after each stage. A model of the largest bound must go through
         the very stages that models of smaller bounds end at.
     bounds
         On the number of stages.
@@ -30,8 +30,8 @@ class Grid:
     depths
         Of the trees.
     digits
-        Round accuracies to so many before the first of the best is taken. Without it, sums of the same accuracies in
-        another order differ by a rounding error that may decide, as it does in scikit-learn's ``GridSearchCV``.
+        Round accuracies to this many digits before the first of the best is taken. Without it, sums of the same
+        accuracies in another order differ by a rounding error that may decide, as in scikit-learn's ``GridSearchCV``.
     """
 
     make: Callable[[int, int, int], Any]
