@@ -118,7 +118,7 @@ def test_no_more_rules_are_drawn_than_asked_for() -> None:
 
 
 def test_rules_that_met_no_data_have_no_bars_to_draw() -> None:
-    with pytest.raises(ValueError, match="met no data"):
+    with pytest.raises(ValueError, match="no evidence"):
         plot.rules(boxes())
 
 

@@ -1,6 +1,6 @@
-"""Plots of rules and of their answers: each takes the axes to draw on, or makes them, and returns them.
+"""Plots of rules and predictions: each takes the axes to draw on, or makes them, and returns them.
 
-They need matplotlib, which the extra ``plot`` brings.
+They need matplotlib, which the extra ``plot`` installs.
 """
 
 from rulecover.plot.answers import explanation, reliability

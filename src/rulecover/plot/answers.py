@@ -1,4 +1,4 @@
-"""How good probabilities are, and why a row gets its answer."""
+"""How good probabilities are, and why a row gets its prediction."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _VOTES = "votes_"
 
 
 def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None) -> Any:
-    """How often the model is right where it says so with this probability; on the diagonal it keeps its word.
+    """How often the model is right where it predicts this probability; on the diagonal it is calibrated.
 
-    Of two classes the probability of the second is shown, of more the probability of the class that is answered. How
-    many rows have which probability stands in a panel below.
+    For two classes the probability of the second is shown, for more the probability of the predicted class. A panel
+    below shows how many rows have which probability.
 
     Parameters
     ----------
     model
         A fitted classifier with probabilities.
     X, y
-        Rows and their classes, best held-out ones.
+        Rows and their classes, preferably held out.
     n_bins
-        Rows are taken together by probability in so many steps of equal width.
+        The number of bins of equal width that rows are grouped into by probability.
     ax
         Where to draw; the panel below takes its room from these axes. A new figure by default.
 
@@ -52,24 +52,24 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None)
     >>> from rulecover import MIRCOClassifier, plot
     >>> X, y = load_iris(return_X_y=True)
     >>> plot.reliability(MIRCOClassifier(random_state=0).fit(X[::2], y[::2]), X[1::2], y[1::2]).get_ylabel()
-    'share of right answers'
+    'share of correct predictions'
     """
     from sklearn.calibration import calibration_curve
 
     shares, classes = np.asarray(needs(model, "predict_proba", "models of classes")(X)), np.asarray(model.classes_)
     two = len(classes) == 2
-    said = shares[:, 1] if two else shares.max(axis=1)
+    probability = shares[:, 1] if two else shares.max(axis=1)
     came_true = np.asarray(y) == (classes[1] if two else classes[shares.argmax(axis=1)])
-    observed, foretold = calibration_curve(came_true, said, n_bins=n_bins, pos_label=True)
+    observed, predicted = calibration_curve(came_true, probability, n_bins=n_bins, pos_label=True)
     ax = axes_or_new(ax, 5.4, 5.6)
     ax.plot([0, 1], [0, 1], color="0.8", linewidth=1, zorder=0)
-    ax.plot(foretold, observed, color=COLOURS[0], marker="o", markersize=5)
+    ax.plot(predicted, observed, color=COLOURS[0], marker="o", markersize=5)
     ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
-    ax.set_ylabel(plain(f"share of {classes[1]}", 40) if two else "share of right answers")
+    ax.set_ylabel(plain(f"share of {classes[1]}", 40) if two else "share of correct predictions")
     ax.tick_params(labelbottom=False)
     rows = panel(ax, "bottom", "28%")
-    rows.hist(said, bins=np.linspace(0, 1, n_bins + 1), color=QUIET, rwidth=0.9)
-    rows.set_xlabel(plain(f"probability of {classes[1]}", 40) if two else "probability of the answer")
+    rows.hist(probability, bins=np.linspace(0, 1, n_bins + 1), color=QUIET, rwidth=0.9)
+    rows.set_xlabel(plain(f"probability of {classes[1]}", 40) if two else "probability of the prediction")
     rows.set_ylabel("rows")
     for each in (ax, rows):
         bare(each)
@@ -77,15 +77,15 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None)
 
 
 def explanation(model: Any, X: Any, row: int = 0, *, ax: Any = None) -> Any:
-    """The rules that decided for one row, and what each of them said.
+    """The rules that decided for one row, and the votes of each of them.
 
-    Votes for classes are stacked; votes that are added to a default are bars to the right where they speak for the
-    answer and to the left where they speak against it; numbers are drawn as they are.
+    Votes for classes are stacked; votes that are added to a default are bars to the right where they are for the
+    prediction and to the left where they are against it; numbers are drawn as they are.
 
     Parameters
     ----------
     model
-        A fitted model of rules, or anything else that tells `why`.
+        A fitted model of rules, or anything else with a method `why`.
     X
         Rows x columns.
     row
@@ -103,44 +103,44 @@ def explanation(model: Any, X: Any, row: int = 0, *, ax: Any = None) -> Any:
     >>> from rulecover import MIRCOClassifier, plot
     >>> X, y = load_iris(return_X_y=True)
     >>> plot.explanation(MIRCOClassifier(random_state=0).fit(X, y), X).get_title(loc="left")
-    'answer: 0, by rules'
+    'prediction: 0, by rules'
     """
     if not -len(X) <= row < len(X):
         raise IndexError(f"there is no row {row}: X has {len(X)} rows, counted from 0.")
-    told = model.why(X[row:][:1])
-    who = zip(told["rule"].tolist(), told["text"].tolist(), strict=True)
+    reasons = model.why(X[row:][:1])
+    who = zip(reasons["rule"].tolist(), reasons["text"].tolist(), strict=True)
     labels = [rule_label(text or "all training rows", j) for j, text in who]
     ax = axes_or_new(ax, 8.0, 1.6 + inches_of(labels))
-    for_classes = [name for name in told.columns if name.startswith(_VOTES)]
-    answer = told["prediction"].iloc[0]
-    if for_classes and (told[for_classes].to_numpy() >= 0).all():
-        lines = _stacked(ax, told, for_classes)
+    for_classes = [name for name in reasons.columns if name.startswith(_VOTES)]
+    answer = reasons["prediction"].iloc[0]
+    if for_classes and (reasons[for_classes].to_numpy() >= 0).all():
+        lines = _stacked(ax, reasons, for_classes)
     else:
         lines = 0
-        column = f"{_VOTES}{answer}" if for_classes else next(c for c in ("vote", "adds", "value") if c in told)
-        _signed(ax, told[column].to_numpy(dtype=np.float64))
-        ax.set_xlabel(plain(f"votes for {answer}" if for_classes else _SAID[column], 60))
+        column = f"{_VOTES}{answer}" if for_classes else next(c for c in ("vote", "adds", "value") if c in reasons)
+        _signed(ax, reasons[column].to_numpy(dtype=np.float64))
+        ax.set_xlabel(plain(f"votes for {answer}" if for_classes else _X_LABELS[column], 60))
     label_bars(ax, labels)
-    ax.set_title(_headline(told, answer), loc="left", pad=8 + 16 * lines)  # above the lines of the legend
+    ax.set_title(_headline(reasons, answer), loc="left", pad=8 + 16 * lines)  # above the lines of the legend
     bare(ax)
     return ax
 
 
-_SAID = {"vote": "adds to the answer", "adds": "adds to the answer", "value": "mean of the rule"}
+_X_LABELS = {"vote": "adds to the prediction", "adds": "adds to the prediction", "value": "mean of the rule"}
 
 
-def _headline(told: Any, answer: Any) -> str:
-    by = f", by {told['decided_by'].iloc[0]}" if "decided_by" in told else ""
+def _headline(reasons: Any, answer: Any) -> str:
+    by = f", by {reasons['decided_by'].iloc[0]}" if "decided_by" in reasons else ""
     shown = f"{answer:.6g}" if isinstance(answer, float) else answer
-    return "\n".join(textwrap.wrap(plain(f"answer: {shown}{by}", 80), 36))
+    return "\n".join(textwrap.wrap(plain(f"prediction: {shown}{by}", 80), 36))
 
 
-def _stacked(ax: Any, told: Any, columns: list[str]) -> int:
+def _stacked(ax: Any, reasons: Any, columns: list[str]) -> int:
     """Draws the votes for each class; returns the lines of the legend."""
-    left = np.zeros(len(told))
+    left = np.zeros(len(reasons))
     for k, name in enumerate(columns):
-        votes = told[name].to_numpy(dtype=np.float64)
-        ax.barh(np.arange(len(told)), votes, left=left, height=0.7, color=colour(k))
+        votes = reasons[name].to_numpy(dtype=np.float64)
+        ax.barh(np.arange(len(reasons)), votes, left=left, height=0.7, color=colour(k))
         left = left + votes
     ax.set_xlabel("votes")
     return legend_above(ax, [name.removeprefix(_VOTES) for name in columns], [colour(k) for k in range(len(columns))])

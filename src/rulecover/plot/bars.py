@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
-    """How many training rows each rule covers, and their classes, as stacked bars; of numbers their mean and spread.
+    """The support of each rule and its classes, as stacked bars; for regression its mean and spread.
 
     Parameters
     ----------
     rules
-        That have met data: the ``rules_`` of a fitted model.
+        Rules with evidence: the ``rules_`` of a fitted model.
     max_rules
-        The first so many are shown.
+        The first this many are shown.
     ax
         Where to draw; a new figure by default.
 
@@ -51,13 +51,11 @@ def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
     >>> from rulecover import MIRCOClassifier, plot
     >>> mirco = MIRCOClassifier(random_state=0).fit(*load_iris(return_X_y=True))
     >>> plot.rules(mirco.rules_).get_xlabel()
-    'training rows'
+    'support (training rows)'
     """
     seen = rules.evidence
     if seen is None:
-        raise ValueError(
-            "the rules have met no data, and nothing is known of their rows; take those of a fitted model."
-        )
+        raise ValueError("the rules have no evidence, so their support is not known; use those of a fitted model.")
     shown = rules[:max_rules]
     labels = [rule_label(rule.text, j) for j, rule in enumerate(shown)]
     ax = axes_or_new(ax, 8.0, 1.3 + inches_of(labels))
@@ -71,7 +69,7 @@ def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
     else:
         ax.barh(at, support, height=0.7, color=COLOURS[0])
         notes = [f"{float(rule.prediction):.4g} ± {rule.spread or 0.0:.2g}" for rule in shown]
-    ax.set(xlabel="training rows")
+    ax.set(xlabel="support (training rows)")
     label_bars(ax, labels)
     _write_after(ax, support, [f"{amount(width)}, {note}" for width, note in zip(support.tolist(), notes, strict=True)])
     bare(ax)
@@ -103,7 +101,7 @@ def features(rules: RuleSet, *, max_features: int = 20, ax: Any = None) -> Any:
     rules
         Any rules.
     max_features
-        At most so many features are shown.
+        At most this many features are shown.
     ax
         Where to draw; a new figure by default.
 

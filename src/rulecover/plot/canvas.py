@@ -1,4 +1,4 @@
-"""What all plots share: axes, panels beside them, colours, and names that are nothing but names."""
+"""What all plots share: axes, panels next to them, colours, and escaped names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rulecover.show.text import printable
 if TYPE_CHECKING:
     from rulecover.rules.ruleset import RuleSet
 
-#: Colours that stay apart for colour-blind eyes, one a class; classes beyond these share the last.
+#: Colours that colour-blind readers can distinguish, one per class; classes beyond these share the last.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6D31", "#999999")
 MARKS = "os^DvPX*"
 QUIET = "0.55"
@@ -27,7 +27,7 @@ def axes_or_new(ax: Any, width: float = 6.4, height: float = 4.8) -> Any:
         from matplotlib import pyplot
     except ImportError as error:
         raise MissingExtraError(
-            "plots need matplotlib, which is not installed; pip install 'rulecover[plot]' brings it."
+            "plots need matplotlib, which is not installed; run: pip install 'rulecover[plot]'."
         ) from error
     return pyplot.subplots(figsize=(width, height), layout="tight")[1]
 
@@ -43,12 +43,12 @@ def needs(model: Any, attribute: str, models: str) -> Any:
 
 
 def panel(ax: Any, side: str, size: str, pad: float = 0.12) -> Any:
-    """New axes beside the given ones, whose room they share: below them with the same x, or left with the same y."""
+    """New axes next to the given ones, which make room: below them with the same x, or left with the same y."""
     from mpl_toolkits.axes_grid1 import make_axes_locatable
 
     shared = {"sharex": ax} if side in ("top", "bottom") else {"sharey": ax}
     divider = getattr(ax, "_rulecover_divider", None) or make_axes_locatable(ax)
-    ax._rulecover_divider = divider  # a second panel goes beside the first, not over it
+    ax._rulecover_divider = divider  # a second panel goes next to the first, not over it
     return divider.append_axes(side, size=size, pad=pad, **shared)
 
 
@@ -58,7 +58,7 @@ def colour(k: int) -> str:
 
 
 def plain(text: object, longest: int = 60) -> str:
-    r"""A name as it is: no formula, no hidden label, no line end, and not longer than this.
+    r"""A name as plain text: without formulas, hidden labels and line ends, and at most this long.
 
     >>> plain("$x$"), plain("_y"), plain("size", 3)
     ('\\$x\\$', ' _y', 'si…')
@@ -69,19 +69,19 @@ def plain(text: object, longest: int = 60) -> str:
 
 
 def rule_label(text: str, j: int, width: int = 44) -> str:
-    """The number of a rule (none below 0) and its whole condition, on as many lines as it takes."""
+    """The number of a rule (none below 0) and its whole text, on as many lines as needed."""
     lines = textwrap.wrap(printable(text), width, break_long_words=True)
     shown = "\n".join(plain(line, width) for line in lines)
     return shown if j < 0 else f"{j}   {shown}"
 
 
 def inches_of(labels: Sequence[str]) -> float:
-    """The height of as many bars with labels such as these, none of which touches the next."""
+    """The height of bars with these labels such that no label touches the next."""
     return len(labels) * (0.16 + 0.14 * max((label.count("\n") + 1 for label in labels), default=1))
 
 
 def label_bars(ax: Any, labels: Sequence[str]) -> None:
-    """Labels horizontal bars from top to bottom, in letters that are small enough for the height of the axes."""
+    """Labels horizontal bars from top to bottom, in a font that is small enough for the height of the axes."""
     room = 72 * inches_of_axes(ax)[1] / max(1, len(labels))
     lines = max((label.count("\n") + 1 for label in labels), default=1)
     ax.set_yticks(range(len(labels)), labels=labels)
@@ -92,14 +92,14 @@ def label_bars(ax: Any, labels: Sequence[str]) -> None:
 def inches_of_axes(ax: Any) -> tuple[float, float]:
     """The width and the height of the axes as they will be drawn."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what the layout says of an unfinished figure
+        warnings.simplefilter("ignore")  # warnings about an unfinished figure
         ax.figure.canvas.figure.draw_without_rendering()
     size = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     return float(size.width), float(size.height)
 
 
 def legend_above(ax: Any, names: Sequence[str], colours: Sequence[str]) -> int:
-    """Names and colours above the axes, as many side by side as there is room for; returns the number of lines."""
+    """Names and colours above the axes, as many per line as there is room for; returns the number of lines."""
     from matplotlib.patches import Patch
 
     shown = [plain(name, 24) for name in names]
@@ -122,12 +122,12 @@ def _above(ax: Any, handles: Sequence[Any], columns: int, **place: Any) -> None:
 
 
 def bare(ax: Any, *sides: str) -> None:
-    """Takes away the frame, on these sides or above and on the right."""
+    """Removes the frame, on these sides or above and on the right."""
     ax.spines[list(sides or ("top", "right"))].set_visible(False)
 
 
 def classes_of(rules: RuleSet) -> Any:
-    """The classes that the rules met, ``None`` if they met none."""
+    """The classes in the evidence of the rules, ``None`` if there are none."""
     return getattr(rules.evidence, "classes", None)
 
 

@@ -9,19 +9,19 @@ import numpy as np
 
 from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, lines_above, needs, panel
 
-#: Models of so many sizes at most are asked.
+#: The most sizes that are evaluated.
 _SIZES = 40
 
 
 def coverage(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
-    """Which share of the rows the first rules cover, and how good their answers are, as rules are added.
+    """Which share of the rows the first rules cover, and how good their predictions are, as rules are added.
 
     Parameters
     ----------
     model
         A fitted model of rules; its `at` gives the model of its first rules, with its fallback for rows they miss.
     X, y
-        Rows and what is true of them.
+        Rows and their labels or numbers.
     ax
         Where to draw; a new figure by default.
 
@@ -102,14 +102,14 @@ def path(model: Any, *, ax: Any = None) -> Any:
 
 
 def history(model: Any, *, ax: Any = None) -> Any:
-    """How a boosting went, call by call: the LP's objective, the rules in the pool, the most negative reduced cost.
+    """The course of RCBoost, call by call: the LP's objective, the rules in the pool, the most negative reduced cost.
 
     Parameters
     ----------
     model
         A fitted model of RCBoost, with a `history_`.
     ax
-        Where to draw the objective; the pool and the reduced costs stand in panels that take their room from these
+        Where to draw the objective; the pool and the reduced costs are in panels that take their space from these
         axes. A new figure by default.
 
     Returns

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def overlap(rules: RuleSet, X: Any, *, max_sets: int = 25, max_rules: int = 20, ax: Any = None) -> Any:
-    """How many rows meet which rules together: a bar for each combination that occurs, its rules dotted below.
+    """How many rows each combination of rules covers: a bar for each combination that occurs, its rules dotted below.
 
-    A row counts once, under all rules that it meets. The column without a dot is for rows that no rule covers.
+    A row counts once, under all rules that cover it. The column without a dot is for rows that no rule covers.
 
     Parameters
     ----------
@@ -26,11 +26,11 @@ def overlap(rules: RuleSet, X: Any, *, max_sets: int = 25, max_rules: int = 20, 
     X
         Rows x columns.
     max_sets
-        The largest so many combinations are shown.
+        The largest this many combinations are shown.
     max_rules
-        The combinations are those of the rules that cover most rows, at most so many.
+        The combinations are those of the rules that cover most rows, at most this many rules.
     ax
-        Where to draw the bars; the dots stand in a panel that takes its room from these axes. A new figure by default.
+        Where to draw the bars; the dots are in a panel that takes its space from these axes. A new figure by default.
 
     Returns
     -------
@@ -71,9 +71,9 @@ def _dots(ax: Any, members: Bools, names: list[str]) -> None:
     ax.scatter(*everywhere, s=18, color="0.85", zorder=1)
     ax.scatter(*np.nonzero(members), s=28, color=COLOURS[0], zorder=3)
     for place, mine in enumerate(members):
-        met = np.flatnonzero(mine)
-        if met.size > 1:
-            ax.plot([place, place], [met[0], met[-1]], color=COLOURS[0], linewidth=1.6, zorder=2)
+        dotted = np.flatnonzero(mine)
+        if dotted.size > 1:
+            ax.plot([place, place], [dotted[0], dotted[-1]], color=COLOURS[0], linewidth=1.6, zorder=2)
     ax.set_yticks(range(len(names)), labels=names)
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
     ax.tick_params(axis="both", length=0, labelbottom=False)

@@ -36,15 +36,15 @@ _PADDING = 4
 def rectangles(
     rules: RuleSet, X: Any = None, y: Any = None, *, features: Sequence[int | str] | None = None, ax: Any = None
 ) -> Any:
-    """Rules over two features: where they overlap they are darker, where there is none it is hatched.
+    """Rules over two features: darker where they overlap, hatched where there is none.
 
-    A rule that asks for other features, too, is drawn with a dashed edge: it holds only in a part of its rectangle.
-    The hatched part is out of reach of every rule; a row there is missed.
+    A rule that also uses other features is drawn with a dashed edge: it holds only in a part of its rectangle.
+    The hatched part is not covered by any rule; a row there is missed.
 
     Parameters
     ----------
     rules
-        Any rules on numbers; those of a fitted model have the colour of the class they speak for.
+        Any rules on numbers; those of a fitted model have the colour of the class they predict.
     X, y
         Rows to draw and their classes, or neither.
     features
@@ -101,12 +101,12 @@ def _pair(rules: RuleSet, features: Sequence[int | str] | None) -> list[int]:
         raise ValueError(f"features is {list(features)!r}; give two columns, by number or name.")
     for each in features:
         if each not in (names if isinstance(each, str) else range(len(names))):
-            raise ValueError(f"there is no column {each!r}; the rules know {', '.join(names[:10])}.")
+            raise ValueError(f"there is no column {each!r}; the rules have {', '.join(names[:10])}.")
     return [names.index(each) if isinstance(each, str) else int(each) for each in features]
 
 
 def _boxes(rules: RuleSet, pair: Sequence[int]) -> Floats:
-    """The interval of each rule on both features, rules x 2 features x 2 ends, infinite where it asks for nothing."""
+    """The interval of each rule on both features, rules x 2 features x 2 ends, infinite where it has no clause."""
     boxes = np.tile([-np.inf, np.inf], (len(rules), 2, 1))
     clauses = rules.clauses
     for place, f in enumerate(pair):
@@ -143,7 +143,7 @@ def _gap(ax: Any, boxes: Floats, view: Floats) -> None:
 
 
 def _runs(free: Bools) -> Iterator[tuple[int, int, int]]:
-    """The unbroken stretches of true entries: their row, where they begin, and where they have ended."""
+    """The runs of true entries: their row, where they begin, and where they end."""
     padded = np.pad(free.astype(np.int8), ((0, 0), (1, 1)))
     change = np.diff(padded, axis=1)
     rows, starts = np.nonzero(change == 1)
@@ -169,7 +169,7 @@ def _rules(ax: Any, rules: RuleSet, boxes: Floats, pair: Sequence[int]) -> None:
 
 
 def _number(ax: Any, boxes: Floats) -> None:
-    """Names each rule in its rectangle, near its upper left corner, and none over another; small rectangles first."""
+    """Labels each rule in its rectangle, near its upper left corner, without overlap; small rectangles first."""
     inches_of_axes(ax)  # lays out the figure
     style = {"ha": "left", "va": "bottom", "fontsize": 9, "color": "0.2"}
     texts = [ax.text(*box[:, 0], f"rule {j}", **style) for j, box in enumerate(boxes)]
@@ -196,7 +196,7 @@ def _spots(box: Floats, size: Floats, axes: Floats) -> Floats:
 
 
 def _best(rules: RuleSet) -> Ints:
-    """The class that each rule speaks for, by number; 0 where there are no classes."""
+    """The class that each rule predicts, by number; 0 where there are no classes."""
     return getattr(rules.evidence, "best", np.zeros(len(rules), dtype=np.intp))
 
 
