@@ -123,9 +123,9 @@ def test_a_table_that_is_none_is_refused_by_every_command(command: str, data: st
     [
         ("none.json", "there is no file 'none.json' here"),
         ("folder", "there is no file 'folder' here"),
-        ("half.json", "half.json: this is no JSON, or only a part of it"),
-        ("fruit.csv", "fruit.csv: this is no JSON"),
-        ("latin.csv", "latin.csv: this is no JSON"),
+        ("half.json", "half.json: this is not JSON, or only a part of it"),
+        ("fruit.csv", "fruit.csv: this is not JSON"),
+        ("latin.csv", "latin.csv: this is not JSON"),
     ],
 )
 @pytest.mark.parametrize("command", READ_MODEL)
@@ -343,7 +343,7 @@ MISTAKES = {
     ),
     "a trained model that is none": (
         ["fit", "fruit.csv", "-t", "kind", "--model", "fruit.csv"],
-        "fruit.csv is no model file that can be read; files that can be read: XGBoost",
+        "fruit.csv is not a model file that can be read; files that can be read: XGBoost",
     ),
     "intervals of classes": (
         ["predict", "model.json", "fruit.csv", "--interval", "0.9"],

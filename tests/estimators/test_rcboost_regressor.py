@@ -125,7 +125,7 @@ def test_new_rules_come_from_trees_of_numbers(pricing: str) -> None:
 @pytest.mark.parametrize("pricing", ["bicriteria", "exact"])
 def test_searches_by_classes_are_refused_with_the_way_out(pricing: str) -> None:
     X, y = data(8)
-    with pytest.raises(MismatchedDataError, match="searches by classes, but these samples have numbers; choose"):
+    with pytest.raises(MismatchedDataError, match="supports only classes, but these samples have numbers; choose"):
         boosted(pricing=pricing).fit(X, y)
 
 
@@ -172,7 +172,7 @@ def test_intervals_and_reasons_come_with_a_pool_as_well() -> None:
     assert 0.85 < np.mean((lower <= y_test) & (y_test <= upper)) <= 1
     reasons = model.why(X_test[:5])
     np.testing.assert_allclose(reasons.groupby("row")["value"].mean(), model.predict(X_test[:5]))
-    assert str(model.rules_).splitlines()[0].split() == ["rule", "mean", "spread", "samples", "if"]
+    assert str(model.rules_).splitlines()[0].split() == ["rule", "mean", "spread", "support", "if"]
 
 
 @pytest.mark.parametrize(

@@ -228,11 +228,11 @@ def test_the_views_show_every_vote_and_escape_names(cancer: tuple[pd.DataFrame, 
 
     text, frame = str(path.vote_), path.vote_.to_frame()
 
-    assert text.splitlines()[0].split() == ["rule", "samples", "benign", "malignant", "if"]
+    assert text.splitlines()[0].split() == ["rule", "support", "benign", "malignant", "if"]
     assert "by default" in text.splitlines()[1]
     assert len(text.splitlines()) == 8
     assert frame.loc[-1, "votes_benign"] == pytest.approx(path.vote_.base[0])
-    assert frame["samples"].iloc[1:].tolist() == path.apply(X).sum(axis=0).tolist()
+    assert frame["support"].iloc[1:].tolist() == path.apply(X).sum(axis=0).tolist()
     assert "&lt;b&gt;" in path.vote_._repr_html_() and "<b>worst" not in path.vote_._repr_html_()
     assert "purity" in str(path.rules_)
 
@@ -240,7 +240,7 @@ def test_the_views_show_every_vote_and_escape_names(cancer: tuple[pd.DataFrame, 
 def test_a_report_shows_votes_and_other_sizes_and_proves_nothing(
     path: RulePathClassifier, cancer: tuple[pd.DataFrame, np.ndarray], tmp_path: Path
 ) -> None:
-    summary = Summary.of(path, *cancer, title="Biopsies", beside={"forest": path.estimator_})
+    summary = Summary.of(path, *cancer, title="Biopsies", compare_with={"forest": path.estimator_})
 
     page = write_report(summary, tmp_path / "report.html").read_text(encoding="utf-8")
 

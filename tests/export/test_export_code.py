@@ -104,13 +104,13 @@ def test_hostile_names_of_columns_and_classes_are_only_names(export: str, hostil
 @pytest.mark.parametrize("name", ["f(); import os", "class", "", "_met", "VOTES", "größe", "a b"])
 @pytest.mark.parametrize("export", [to_python, to_pandas])
 def test_a_function_has_a_plain_name(export: Any, name: str) -> None:
-    with pytest.raises(ExportError, match="plain name"):
+    with pytest.raises(ExportError, match="not a valid"):
         export(hostile_case("x").model, name=name)
 
 
 @pytest.mark.parametrize("name", ["f(); alert(1)", "", "a-b", "größe"])
 def test_a_javascript_function_has_a_plain_name(name: str) -> None:
-    with pytest.raises(ExportError, match="plain name"):
+    with pytest.raises(ExportError, match="not a valid"):
         to_javascript(hostile_case("x").model, name=name)
 
 
@@ -266,7 +266,7 @@ def test_what_cannot_be_exported_is_refused_with_a_way_out(mirco: MIRCOClassifie
         to_python(MIRCOClassifier())
     with pytest.raises(UnreadableModelError, match="LogisticRegression is nothing"):
         to_python(LogisticRegression())
-    with pytest.raises(ExportError, match="met no data"):
+    with pytest.raises(ExportError, match="no evidence"):
         to_python(RuleSet.of_intervals([{0: (0, 1)}], ["a"]))
     with pytest.raises(ExportError, match="several types"):
         to_onnx(mixed_labels())

@@ -111,7 +111,7 @@ CLAUSE = ("rules", 0, "clauses", 0)
 LEVEL, CODES = {"column": 1, "name": "colour", "level": "a"}, {"column": 1, "labels": ["a", "b"]}
 MISTAKES = {
     "no rules": (changed("rules", to=[]), "rules"),
-    "another format": (changed("format", to="pickle"), "no file of rules"),
+    "another format": (changed("format", to="pickle"), "not a file of rules"),
     "a newer version": (changed("version", to=2), r"version 2.*update"),
     "no version": (changed("version", to=None), "version None"),
     "a version that is true": (changed("version", to=True), "version True"),
@@ -125,7 +125,7 @@ MISTAKES = {
     "votes too few": (changed("rules", 0, "votes", to=[1.0]), "where 2 are needed"),
     "votes of text": (changed("rules", 0, "votes", to=["a", "b"]), "votes"),
     "votes without bound": (changed("rules", 0, "votes", to=[10**400, 1]), "rules"),
-    "totals of nothing": (changed("totals", to=[0.0, 0.0]), "must have a say"),
+    "totals of nothing": (changed("totals", to=[0.0, 0.0]), "must be positive"),
     "an unknown fallback": (changed("fallback", to="model"), "fallback"),
     "an unknown word": (changed("evil", to=1), "evil"),
     "labels twice": (changed("answer", "labels", to=["a", "a"]), "labels"),
@@ -133,8 +133,8 @@ MISTAKES = {
     "a type that runs code": (changed("answer", "type", to="O8"), "O8"),
     "nothing seen": (changed("rules", 0, "seen", "sums", to=[0.0, 0.0]), "seen some"),
     "a path for some": (changed("rules", 0, "path", to=[]), "some rules have .path"),
-    "a list": ([], "no file of rules"),
-    "a number": (1, "no file of rules"),
+    "a list": ([], "not a file of rules"),
+    "a number": (1, "not a file of rules"),
     "categories of no column": (changed("categories", to=[{"column": 7, "labels": ["a"]}]), "column 7"),
     "levels of no column": (changed("levels", to=[{"column": 2, "name": "c", "level": "a"}]), "column 2"),
     "a column of two levels": (

@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 import rulecover
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RulePathRegressor, RuleSet, Summary, explain
 from rulecover.export import vote_of
-from rulecover.report.held_out import Confusion, Errors, HeldOut
+from rulecover.report.held_out import Confusion, Errors, HeldOutPredictions
 from rulecover.report.report import report_html, write_report
 from rulecover.report.words import certificate_in_words, figures_in_words
 from rulecover.show.text import printable
@@ -74,7 +74,7 @@ def test_the_report_escapes_every_name_and_asks_for_nothing() -> None:
     X = X.set_axis([f"{HOSTILE}{f}" for f in range(4)], axis=1)
     labels = np.array([HOSTILE, "<b>b</b>", "' onload='alert(1)"])[y]
     model = MIRCOClassifier(RandomForestClassifier(5, max_depth=3, random_state=0)).fit(X, labels)
-    shown = Summary.of(model, X, labels, title=HOSTILE, beside={HOSTILE: model}, notes=[HOSTILE])
+    shown = Summary.of(model, X, labels, title=HOSTILE, compare_with={HOSTILE: model}, notes=[HOSTILE])
     source = report_html(shown)
     page = Page(source)
 
@@ -168,10 +168,10 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: py
 # Answers and truth ---------------------------------------------------------------------------------------------------
 
 
-def held_out(seed: int = 0, n: int = 200) -> tuple[Any, HeldOut]:
+def held_out(seed: int = 0, n: int = 200) -> tuple[Any, HeldOutPredictions]:
     rng = np.random.default_rng(seed)
     labels = np.array(["a", "b", "c"])
-    return labels, HeldOut(labels[rng.integers(0, 3, n)], labels[rng.integers(0, 2, n)], rng.random(n) < 0.1)
+    return labels, HeldOutPredictions(labels[rng.integers(0, 3, n)], labels[rng.integers(0, 2, n)], rng.random(n) < 0.1)
 
 
 def test_the_confusion_matrix_is_that_of_scikit_learn() -> None:
@@ -186,22 +186,26 @@ def test_the_confusion_matrix_is_that_of_scikit_learn() -> None:
 
 
 def test_a_class_that_no_rule_knows_has_a_line_of_its_own() -> None:
-    found = Confusion.of(np.array(["a"]), HeldOut(np.array(["a", "new"]), np.array(["a", "a"]), np.zeros(2, bool)))
+    found = Confusion.of(
+        np.array(["a"]), HeldOutPredictions(np.array(["a", "new"]), np.array(["a", "a"]), np.zeros(2, bool))
+    )
 
     assert found.names == ("a", "new")
     assert found.counts.tolist() == [[1, 0], [1, 0]]
 
 
 def test_rules_and_model_are_compared_row_by_row() -> None:
-    seen = HeldOut(np.array(list("aaabb")), np.array(list("aabba")), np.zeros(5, bool), np.array(list("abaca")))
+    seen = HeldOutPredictions(
+        np.array(list("aaabb")), np.array(list("aabba")), np.zeros(5, bool), np.array(list("abaca"))
+    )
 
-    assert [count for _, count in seen.beside_model()] == [1, 2, 1, 1, 0]
+    assert [count for _, count in seen.compared_with_model()] == [1, 2, 1, 1, 0]
 
 
 def test_errors_of_numbers_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(0)
     true, said = rng.normal(size=1000), rng.normal(size=1000)
-    found = Errors.of(HeldOut(true, said, np.zeros(1000, bool)))
+    found = Errors.of(HeldOutPredictions(true, said, np.zeros(1000, bool)))
 
     assert found.mean == pytest.approx(mean_absolute_error(true, said))
     assert found.root_mean_square == pytest.approx(root_mean_squared_error(true, said))
@@ -217,7 +221,7 @@ def test_missed_rows_are_counted_and_lead_to_the_row() -> None:
     right = int((model.predict(X[1::2])[missed] == y[1::2][missed]).sum())
 
     assert missed.any()
-    assert f"{missed.sum()} of 75 held-out rows; the answer is right for {right} of them" in page.words
+    assert f"{missed.sum()} of 75 held-out rows; the prediction is right for {right} of them" in page.words
     linked = [page.model["rows"][int(place or 0)] for place in page.values("a", "data-row")]
     assert [row["number"] for row in linked] == np.flatnonzero(missed)[:24].tolist()
 
@@ -272,7 +276,13 @@ def test_every_kind_of_model_has_a_whole_report(place: int) -> None:
 
     page.asks_for_nothing()
     assert shown.trial is not None and len(page.model["rules"]) == len(model.rules_)
-    for part in ("On held-out rows", "The rules", "Try a row", "Answers and truth", "Which rules cover the same rows"):
+    for part in (
+        "On held-out rows",
+        "The rules",
+        "Try a row",
+        "Predictions and truth",
+        "Which rules cover the same rows",
+    ):
         assert part in page.text
 
 
@@ -300,7 +310,7 @@ def test_rules_made_by_hand_have_a_report_without_a_model_to_compare_with() -> N
     rules = RuleSet.from_text(["x2 <= 2.5", "x2 > 2.5 and x3 <= 1.7", "x3 > 1.7"], ["x0", "x1", "x2", "x3"])
     page = Page(report_html(Summary.of(explain(rules, X, y), X, y, title="Mine")))
 
-    assert "Agreement with the model" not in page.text and "Beside the model" not in page.text
+    assert "Agreement with the model" not in page.text and "Compared with the model" not in page.text
 
 
 def test_a_vote_has_a_report_as_well() -> None:

@@ -197,9 +197,9 @@ def test_levels_of_0_1_columns_are_read_by_their_names() -> None:
     ]
     with pytest.raises(RuleTextError, match="'colour' has levels red, dark blue; name one of them"):
         RuleSet.from_text(["colour = green"], names, levels=levels)
-    with pytest.raises(RuleTextError, match="say = or ≠"):
+    with pytest.raises(RuleTextError, match="write = or ≠"):
         RuleSet.from_text(["colour > 3"], names, levels=levels)
-    with pytest.raises(RuleTextError, match="'sex' is male or not: say = male or ≠ male"):
+    with pytest.raises(RuleTextError, match="'sex' is male or not: write = male or ≠ male"):
         RuleSet.from_text(["sex = female"], ["sex = male"], levels={0: ("sex", "male")})
 
 
@@ -256,20 +256,20 @@ def test_rules_come_from_frames_of_any_library(library: Any) -> None:
 
 
 def test_a_frame_that_holds_no_rules_is_refused() -> None:
-    with pytest.raises(RuleTextError, match="has a column 'rule', but this one has text"):
+    with pytest.raises(RuleTextError, match="needs a column 'rule', but this one has text"):
         RuleSet.from_frame(pd.DataFrame({"text": ["age > 3"]}), ["age"])
-    with pytest.raises(RuleTextError, match="line 0 is about 'size', but no column has that name"):
+    with pytest.raises(RuleTextError, match="line 0 is about 'size', but there is no column of that name"):
         RuleSet.from_frame(pd.DataFrame({"rule": [0], "feature": ["size"]}), ["age"])
     with pytest.raises(RuleTextError, match=r"line 0: no value lies in \(3.0, 2.0\]"):
         RuleSet.from_frame(pd.DataFrame({"rule": [0], "feature": ["age"], "lower": [3], "upper": [2]}), ["age"])
 
 
 def test_texts_and_names_that_cannot_be_told_apart_are_refused() -> None:
-    with pytest.raises(RuleTextError, match="one text, 'age > 3'; give a list"):
+    with pytest.raises(RuleTextError, match="a single text, 'age > 3'; pass a list"):
         RuleSet.from_text("age > 3", ["age"])
     with pytest.raises(RuleTextError, match="names must differ"):
         RuleSet.from_text(["age > 3"], ["age", "age"])
-    with pytest.raises(RuleTextError, match="categories are given for 'size', but no column"):
+    with pytest.raises(RuleTextError, match="categories are given for 'size', but there is no column"):
         RuleSet.from_text(["age > 3"], ["age"], categories={"size": ["s"]})
 
 

@@ -126,7 +126,7 @@ def test_columns_that_do_not_fit_are_refused() -> None:
     rules = random_rules(np.random.default_rng(4))
     with pytest.raises(MismatchedDataError, match="3 columns"):
         rules.apply(np.zeros((2, 4)))
-    with pytest.raises(MismatchedDataError, match="the rules speak of column 'age', but X has only old, size, colour"):
+    with pytest.raises(MismatchedDataError, match="the rules use column 'age', but X has only old, size, colour"):
         rules.apply(pd.DataFrame(np.zeros((2, 3)), columns=["old", "size", "colour"]))
 
 
@@ -210,5 +210,5 @@ def test_intervals_that_hold_nothing_or_name_no_column_are_refused() -> None:
     with pytest.raises(ValueError, match="no column 3"):
         RuleSet.of_intervals([{3: (1, 2)}], ["a"])
     for interval in ((2, 1), (np.nan, 1)):
-        with pytest.raises(ValueError, match="holds no value"):
+        with pytest.raises(ValueError, match="is empty"):
             RuleSet.of_intervals([{0: interval}], ["a"])

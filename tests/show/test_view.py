@@ -23,7 +23,7 @@ from rulecover.show.text import aligned, percent, printable
 def test_printed_rules_stand_in_columns_under_their_header() -> None:
     lines = str(fitted()[0].rules_).splitlines()
 
-    assert lines[0].split() == ["rule", "then", "samples", "purity", "if"]
+    assert lines[0].split() == ["rule", "then", "support", "purity", "if"]
     at = lines[0].index("if")
     assert all(line[at - 1] == " " != line[at] for line in lines)
 
@@ -124,7 +124,7 @@ def test_the_cost_is_described_as_it_was_set() -> None:
 
 def test_a_summary_measures_the_model_on_the_rows_it_is_given() -> None:
     model, X, y = fitted()
-    shown = Summary.of(model, X, y, title="Iris", beside={"forest": model.estimator_})
+    shown = Summary.of(model, X, y, title="Iris", compare_with={"forest": model.estimator_})
 
     assert shown.scores[0].accuracy == model.score(X, y)
     assert shown.scores[1].accuracy == model.estimator_.score(X, y)
@@ -137,6 +137,6 @@ def test_a_summary_measures_the_model_on_the_rows_it_is_given() -> None:
 def test_models_beside_the_rules_may_be_of_any_kind() -> None:
     model, X, y = fitted()
     others = {"tree": DecisionTreeClassifier(max_depth=1).fit(X, y), "guess": DummyClassifier().fit(X, y)}
-    shown = Summary.of(model, X, y, title="Iris", beside=others)
+    shown = Summary.of(model, X, y, title="Iris", compare_with=others)
 
     assert [score.size for score in shown.scores[1:3]] == ["2 rules (leaves)", ""]

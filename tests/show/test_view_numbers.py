@@ -17,7 +17,7 @@ from rulecover import MIRCORegressor, Summary, write_report
 from rulecover.data.columns import Columns
 from rulecover.report.report import report_html
 from rulecover.report.words import figures_in_words, summary_in_words
-from rulecover.show.numbers import signed, spoken
+from rulecover.show.numbers import format_number, format_signed
 
 
 def fitted(**options: Any) -> tuple[MIRCORegressor, np.ndarray, np.ndarray]:
@@ -28,14 +28,14 @@ def fitted(**options: Any) -> tuple[MIRCORegressor, np.ndarray, np.ndarray]:
 
 def summary(**options: Any) -> Summary:
     model, X, y = fitted(**options)
-    return Summary.of(model, X, y, title="Friedman", beside={"forest": model.estimator_})
+    return Summary.of(model, X, y, title="Friedman", compare_with={"forest": model.estimator_})
 
 
 @pytest.mark.parametrize(
     ("options", "header"),
     [
-        ({}, ["rule", "adds", "mean", "spread", "samples", "if"]),
-        ({"ridge": None}, ["rule", "mean", "spread", "samples", "if"]),
+        ({}, ["rule", "adds", "mean", "spread", "support", "if"]),
+        ({"ridge": None}, ["rule", "mean", "spread", "support", "if"]),
     ],
 )
 def test_printed_rules_show_means_and_spreads_and_what_they_add(options: dict, header: list[str]) -> None:
@@ -47,7 +47,7 @@ def test_printed_rules_show_means_and_spreads_and_what_they_add(options: dict, h
         shown = dict(zip(header, line.split(), strict=False))
         assert float(shown["mean"]) == pytest.approx(seen.mean[j], rel=1e-3)
         assert float(shown["spread"]) == pytest.approx(seen.spread[j], rel=1e-3)
-        assert float(shown["samples"]) == seen.support[j]
+        assert float(shown["support"]) == seen.support[j]
         if "adds" in header:
             assert shown["adds"][0] in "+-" and float(shown["adds"]) == pytest.approx(seen.adds[j], rel=1e-3)
 
@@ -55,10 +55,8 @@ def test_printed_rules_show_means_and_spreads_and_what_they_add(options: dict, h
 def test_a_rule_says_its_mean_and_its_spread() -> None:
     rule = fitted()[0].rules_[0]
     assert rule.purity is None and rule.counts is None
-    assert (
-        str(rule)
-        == f"if {rule.text} then {spoken(rule.prediction)} ± {spoken(rule.spread)} ({rule.support:.0f} samples)"
-    )
+    found = f"{format_number(rule.prediction)} ± {format_number(rule.spread)}"
+    assert str(rule) == f"if {rule.text} then {found} ({rule.support:.0f} samples)"
 
 
 def test_the_frame_has_a_line_a_rule_with_all_that_was_found() -> None:
@@ -81,7 +79,7 @@ def test_a_notebook_shows_a_row_a_rule() -> None:
 @pytest.mark.parametrize("options", [{}, {"ridge": None}, {"solver": "greedy", "max_rules": 3}])
 def test_the_report_shows_each_rule_with_its_bar(options: dict, tmp_path) -> None:
     model, X, y = fitted(**options)
-    shown = Summary.of(model, X, y, title=HOSTILE, beside={"tree": DecisionTreeRegressor(max_depth=1).fit(X, y)})
+    shown = Summary.of(model, X, y, title=HOSTILE, compare_with={"tree": DecisionTreeRegressor(max_depth=1).fit(X, y)})
     source = report_html(shown)
     page = Page(source)
     assert page.values("span", "class").count("range") == len(model.rules_)
@@ -122,5 +120,5 @@ def test_a_constant_target_is_reported() -> None:
     ("number", "text"), [(0.0, "0"), (12345.6, "12346"), (1e20, "1e+20"), (-0.5, "-0.5"), (999.96, "1000")]
 )
 def test_numbers_are_spoken_in_few_digits(number: float, text: str) -> None:
-    assert spoken(number) == text
-    assert signed(number) == (text if number < 0 else f"+{text}")
+    assert format_number(number) == text
+    assert format_signed(number) == (text if number < 0 else f"+{text}")

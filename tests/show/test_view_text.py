@@ -20,7 +20,7 @@ from rulecover.data.categories import CategorySet
 from rulecover.rules.rule import Clause, Rule
 from rulecover.rules.sentences import condition_in_words
 from rulecover.show.grid import Grid, latex_escaped, markdown_escaped
-from rulecover.show.spreadsheet import csv_lines, csv_text, marked
+from rulecover.show.spreadsheet import csv_lines, csv_text, escape_formula
 from rulecover.targets.classes.evidence import ClassEvidence
 
 
@@ -209,7 +209,7 @@ def test_no_cell_of_a_csv_file_begins_a_formula(cell: str) -> None:
     cells = [each for row in csv.reader(io.StringIO(model.rules_.to_csv(), newline="")) for each in row]
 
     assert any(each.startswith(f"'{cell}") for each in cells)
-    assert not [each for each in cells if marked(each) != each]
+    assert not [each for each in cells if escape_formula(each) != each]
 
 
 @pytest.mark.parametrize("end", ["\n", ",", ";"])

@@ -24,7 +24,7 @@ def fitted(**options: Any) -> tuple[MIRCOClassifier, Any, Any]:
 
 def summary(**options: Any) -> Summary:
     model, X, y = fitted(**options)
-    return Summary.of(model, X, y, title="Iris", beside={"forest": model.estimator_})
+    return Summary.of(model, X, y, title="Iris", compare_with={"forest": model.estimator_})
 
 
 def hostile_rules() -> RuleSet:

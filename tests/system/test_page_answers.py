@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from rulecover import Summary, explain
-from rulecover.report.page_model import AnsweredRows, Trial, trial_of
+from rulecover.report.page_model import PredictedRows, Trial, trial_of
 from rulecover.show.text import printable
 
 #: Reads models with their rows, and writes what the page would say of each row, and of each change that it offers.
@@ -36,7 +36,7 @@ require("fs").writeFileSync(process.argv[3], JSON.stringify(said));
 def trial(case: Case) -> Trial:
     said = np.array(case.prediction, dtype=object)
     missed = np.array([not fired for fired in case.fired])
-    found = trial_of(case.model, case.rules.rules, AnsweredRows(case.X, said, said, missed), missing=True)
+    found = trial_of(case.model, case.rules.rules, PredictedRows(case.X, said, said, missed), missing=True)
     assert found is not None
     return found
 

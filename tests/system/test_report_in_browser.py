@@ -259,7 +259,7 @@ def test_where_the_model_would_be_asked_the_page_says_so(browser: Browser, tmp_p
     open_page.page.select_option("#pick", str(place))
 
     assert open_page.verdict() == {"prediction": "", "decided": "model", "fired": ""}
-    assert f"The model says {report.model.predict(report.X)[missed]}" in open_page.page.inner_text("#truth")
+    assert f"The model predicts {report.model.predict(report.X)[missed]}" in open_page.page.inner_text("#truth")
     open_page.is_fine()
 
 

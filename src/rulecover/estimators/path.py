@@ -268,7 +268,7 @@ class RulePath(VotingModel):
         target = task.targets(y)
         if self.model_share:
             asked = self._source_model
-            says = task.model_says(HonestModel(self.estimator_, asked, asked.as_seen, places), X)
+            says = task.model_outputs(HonestModel(self.estimator_, asked, asked.as_seen, places), X)
             target = (1.0 - self.model_share) * target + self.model_share * says
         return target
 

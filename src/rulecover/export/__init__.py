@@ -1,4 +1,4 @@
-"""Rules shipped: files and code that answer as the model does, without this package."""
+"""Exports: files and code that predict as the model does, without this package."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -35,7 +35,7 @@ _HOMES = {
     "vote_of": "rulecover.export.exported",
 }
 
-# The package that a format needs and the core does not, and the extra that brings it.
+# The optional package that a format needs, and the extra that installs it.
 _NEEDS = {
     "to_onnx": ("onnx", "onnx"),
     "to_polars": ("polars", "polars"),
@@ -65,7 +65,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'rulecover.export' has no attribute {name!r}")
     package, extra = _NEEDS.get(name, ("rulecover", ""))
     if find_spec(package) is None:
-        raise MissingExtraError(f"{name} needs the package {package}; install it by: pip install 'rulecover[{extra}]'")
+        raise MissingExtraError(
+            f"{name} needs the package {package}; install it with: pip install 'rulecover[{extra}]'"
+        )
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

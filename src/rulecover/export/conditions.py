@@ -1,4 +1,4 @@
-"""The rules as every exporter of code reads them: conditions one by one, missing values spelled out."""
+"""Rules as every code exporter reads them: conditions one by one, missing values spelled out."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rulecover.voting.answers import AddedClasses, Classes, Mean
 from rulecover.voting.fallback import per_comparison
 from rulecover.voting.vote import Vote
 
-#: Names of columns are cut off beyond this many bytes by PostgreSQL.
+#: PostgreSQL truncates column names beyond this many bytes.
 LONGEST_NAME = 63
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What one clause asks of one column.
+    """The condition of one clause on one column.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ class Condition:
     codes, others
         The categories of a known value, in place of bounds; with `others` all values but these.
     missing
-        Whether a missing value is as good.
+        Whether a missing value satisfies it.
     impossible
-        Whether no known value will do.
+        Whether no known value satisfies it.
     """
 
     feature: int
@@ -48,12 +48,12 @@ class Condition:
 
     @property
     def any_known(self) -> bool:
-        """Whether every known value will do."""
+        """Whether every known value satisfies it."""
         return self.above is None and self.up_to is None and self.codes is None and not self.impossible
 
 
 def conditions_of(clauses: Clauses) -> list[list[Condition]]:
-    """For each rule, its clauses."""
+    """The conditions of each rule."""
     each = list(_conditions(clauses))
     return [each[a:b] for a, b in zip(clauses.offset[:-1], clauses.offset[1:], strict=True)]
 
@@ -74,17 +74,17 @@ def _conditions(clauses: Clauses) -> Iterator[Condition]:
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """What a scored rule set does for a row, step by step.
+    """What a vote does for a row, step by step.
 
-    Count the conditions of each rule that the row meets. A rule whose conditions are all met fires and adds its votes.
-    If none fires, the fallback adds votes. If nobody has a say, the totals of the training data are the votes.
+    Count the conditions of each rule that the row satisfies. A rule whose conditions are all met fires and adds its
+    votes. If none fires, the fallback adds votes. If there are no votes, the totals of the training data are used.
     """
 
     model: Vote
 
     @cached_property
     def conditions(self) -> list[list[Condition]]:
-        """What is counted for each rule: for the fallback "all" every comparison that its tree makes."""
+        """What is counted for each rule: for the fallback "all" every comparison of its tree."""
         rules = self.model.rules
         along_paths = self.model.fallback.name == "all" and rules.paths is not None
         return conditions_of(rules.paths if along_paths and rules.paths is not None else rules.clauses)
@@ -124,7 +124,7 @@ class Script:
 
     @property
     def columns(self) -> list[str]:
-        """What a table must have."""
+        """The columns that a table must have."""
         return list(dict.fromkeys(each.name for each in self.inputs.values()))
 
     @property
@@ -139,8 +139,8 @@ class Script:
 
     @cached_property
     def fallback_votes(self) -> list[list[float]]:
-        """What each rule says where the fallback asks it."""
-        return self._needed_of(self.model.asked_at_distance)
+        """The votes of each rule in the fallback."""
+        return self._needed_of(self.model.votes_at_distance)
 
     @cached_property
     def votes_each(self) -> list[list[float]]:
@@ -149,7 +149,7 @@ class Script:
 
     @cached_property
     def base(self) -> list[float]:
-        """What every covered row begins with."""
+        """The votes that every covered row starts with."""
         return self._needed_of(self.model.base[None])[0]
 
     @cached_property
@@ -157,19 +157,19 @@ class Script:
         return self._needed_of(self.model.totals[None])[0]
 
     def _needed_of(self, votes: Floats) -> list[list[float]]:
-        """The columns that answers are made of."""
+        """The columns that predictions are made of."""
         answer = self.model.answer
         needed = votes if isinstance(answer, Classes) else votes[:, :2]
         return [[float(x) for x in row] for row in needed]
 
     @property
     def fallback(self) -> str:
-        """The name of who answers for rows that no rule covers."""
+        """The name of the fallback for rows that no rule covers."""
         return self.model.fallback.name
 
     @property
     def answered_by(self) -> str:
-        """Who answers for missed rows: "closest", "all", "default", or "majority" for all training data."""
+        """What predicts for missed rows: "closest", "all", "default", or "majority" for all training data."""
         return "majority" if self.fallback == "mean" else self.fallback
 
     @property
@@ -181,13 +181,13 @@ class Script:
         return float(answer.centre), float(answer.unit)
 
     def mean(self, value: str, weight: str) -> str:
-        """The answer in most programming languages, given the sums of the two columns of votes."""
+        """The prediction in most programming languages, given the sums of the two columns of votes."""
         ratio = f"{value} / {weight}"
         return ratio if self.scale is None else f"{self.scale[0]!r} + {self.scale[1]!r} * ({ratio})"
 
     @cached_property
     def outputs(self) -> list[str]:
-        """The names of the columns that answer a row in a table."""
+        """The names of the output columns for a row of a table."""
         answer = self.model.answer
         labels = [f"probability_{label}" for label in answer.votes] if isinstance(answer, Classes) else []
         fit = all(len(label.encode(errors="replace")) <= LONGEST_NAME and "\0" not in label for label in labels)
@@ -197,7 +197,7 @@ class Script:
 
     @property
     def classes(self) -> list[Label] | None:
-        """The labels, where the answer is a class."""
+        """The labels, where the prediction is a class."""
         answer = self.model.answer
         return plain_labels(answer.labels) if isinstance(answer, Classes) else None
 
@@ -207,18 +207,18 @@ class Script:
         return isinstance(self.model.answer, AddedClasses)
 
     @cached_property
-    def total_say(self) -> float:
-        """How much the training data say."""
+    def total_weight(self) -> float:
+        """The total weight of the votes of the training data."""
         return float(self.model.answer.weight(self.model.totals[None])[0])
 
     @cached_property
-    def always_heard(self) -> bool:
-        """Whether somebody has a say on every row, whatever it is."""
+    def always_has_votes(self) -> bool:
+        """Whether every possible row gets votes."""
         answer = self.model.answer
         if self.model.adds_up and self.answered_by in ("default", "majority"):
             return True
         weight, base = answer.weight(self.model.votes), answer.weight(self.model.base[None])
-        distant = answer.weight(self.model.asked_at_distance)
+        distant = answer.weight(self.model.votes_at_distance)
         return self.answered_by in ("closest", "majority") and bool(
             (weight > 0).all() and (distant > 0).all() and base[0] >= 0
         )

@@ -12,7 +12,7 @@ from sqlglot import exp
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import LONGEST_NAME
 
-#: SQLite reads decimals of so many digits right on every machine, if they are exactly the number meant.
+#: SQLite reads decimals of this many digits correctly on every machine, if they are exactly the number meant.
 _SAFE_DIGITS = 15
 
 _LARGEST_POWER = 2**62
@@ -33,12 +33,12 @@ class Dialect:
     reads_decimals
         Whether the database reads every decimal number as the float nearest to it.
     known_as
-        What the database makes of a quoted name: names of which it makes the same are one to it.
+        How the database normalises a quoted name: names with the same result are the same to it.
     longest_name
-        How many characters a name may have at most.
+        The most characters that a name may have.
     collation
-        The order of texts in which only the same texts are equal, whatever the column itself says; where there is none,
-        bytes are compared.
+        The order of texts in which only the same texts are equal, whatever the column's own collation; where there is
+        none, bytes are compared.
     fence
         What keeps the planner from writing out a step's expressions wherever they are used, which would make a query
         of millions of terms: "offset" for ``OFFSET 0``, "materialized", or "" where nothing is needed.
@@ -56,7 +56,7 @@ class Dialect:
         return expression.sql(dialect=self.name, pretty=True, max_text_width=120, copy=False)
 
     def number(self, value: float) -> exp.Expression:
-        """A 64-bit float, whatever the database makes of decimals."""
+        """A 64-bit float, however the database reads decimals."""
         if value == 0:
             return double(_digits("0"))
         if self.reads_decimals or _is_plain(value):
@@ -86,7 +86,7 @@ class Dialect:
 
     def string(self, text: str) -> exp.Expression:
         if "\0" in text:
-            raise ExportError(f"{text!r} has a character that no database takes (NUL); rename it.")
+            raise ExportError(f"{text!r} has a character that databases do not accept (NUL); rename it.")
         plain = text.isascii() or self.name != "tsql"
         return exp.Literal.string(text) if plain else exp.National(this=text)
 
@@ -116,21 +116,23 @@ class Dialect:
         """Raises if the columns cannot be columns of one table there."""
         for name in names:
             if "\0" in name or not name:
-                raise ExportError(f"no database has a column named {name!r}; rename it and train again.")
+                raise ExportError(f"databases cannot have a column named {name!r}; rename it and train again.")
             if self.longest_name is not None and len(name) > self.longest_name:
                 raise ExportError(
-                    f"the column {name[:40]!r}… has a name of {len(name)} characters, and {self.name} takes at most "
+                    f"the column {name[:40]!r}… has a name of {len(name)} characters, and {self.name} allows at most "
                     f"{self.longest_name}; rename it and train again."
                 )
         seen: dict[Hashable, str] = {}
         for name in names:
             other = seen.setdefault(self.known_as(name), name)
             if other != name:
-                raise ExportError(f"{self.name} takes the columns {other!r} and {name!r} for one; rename one of them.")
+                raise ExportError(
+                    f"{self.name} does not distinguish the columns {other!r} and {name!r}; rename one of them."
+                )
 
 
 def _cut(name: str) -> bytes:
-    """PostgreSQL cuts names off, between two characters, and says so in nothing but a notice."""
+    """PostgreSQL truncates names, between two characters, with only a notice."""
     return name.encode(errors="replace")[:LONGEST_NAME].decode(errors="ignore").encode()
 
 
@@ -207,7 +209,7 @@ def _digits(text: str) -> exp.Literal:
 
 
 def _decimal(value: float) -> str:
-    """The shortest decimal that is read as this float, with an exponent: without one it is no float everywhere."""
+    """The shortest decimal that is read as this float, with an exponent: without one, some databases read a decimal."""
     if value.is_integer() and value < 2**53:
         return str(int(value))
     text = repr(value)

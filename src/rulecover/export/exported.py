@@ -1,4 +1,4 @@
-"""From what people have to the vote that every exporter writes."""
+"""From a model to the vote that every exporter writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS, Default, Fal
 from rulecover.voting.numbers import mean_votes
 from rulecover.voting.vote import Vote
 
-#: Who can answer for a row that no rule covers where the source model is not at hand.
+#: The fallbacks that do not need the source model.
 EXPORTED_FALLBACKS: dict[str, Fallback] = {
     name: fallback
     for name, fallback in (NUMERIC_FALLBACKS | FALLBACKS | {"default": Default()}).items()
@@ -34,8 +34,8 @@ def vote_of(model: Any) -> Vote:
     Parameters
     ----------
     model
-        A fitted model of this package; a `RuleSet` that has met data (its rules vote by class counts, or by the means
-        of the numbers, and the closest ones answer for missed rows); or a `Vote`, which is returned as it is.
+        A fitted model of this package; a `RuleSet` with evidence (its rules vote by class counts, or by the means
+        of the numbers, and the closest ones predict for missed rows); or a `Vote`, which is returned as it is.
 
     Examples
     --------
@@ -54,8 +54,8 @@ def vote_of(model: Any) -> Vote:
     if isinstance(model, VotingModel):
         return checked(_of_voters(model))
     raise UnreadableModelError(
-        f"{type(model).__name__} is nothing that can be exported; give a fitted model of rules, such as "
-        "MIRCOClassifier, RCBoostRegressor or RulePathClassifier, a RuleSet that has met data, or a Vote."
+        f"{type(model).__name__} cannot be exported; pass a fitted model of rules, such as "
+        "MIRCOClassifier, RCBoostRegressor or RulePathClassifier, the rules_ of one, or a Vote."
     )
 
 
@@ -64,15 +64,17 @@ def checked(vote: Vote) -> Vote:
     if not len(vote):
         raise ValueError("there are no rules; a model needs at least one.")
     if isinstance(vote.answer, Classes) and vote.rules.evidence is None:
-        raise ValueError("the rules have met no data; rules that vote for classes must have.")
+        raise ValueError(
+            "the rules have no evidence, which rules that vote for classes need; use the rules_ of a fitted model."
+        )
     names = vote.rules.feature_names
     if len(set(names)) < len(names):
         raise ValueError(f"a column name occurs twice among {list(names[:10])}; rename one.")
     if not vote.answer.weight(vote.totals[None])[0] > 0:
-        raise ValueError(f"totals is {vote.totals.tolist()}; the training data must have a say.")
+        raise ValueError(f"totals is {vote.totals.tolist()}; the votes of the training data must be positive.")
     if EXPORTED_FALLBACKS.get(vote.fallback.name) != vote.fallback:
         raise ExportError(
-            f"the fallback {vote.fallback.name!r} asks for more than the rules and cannot be exported with them; "
+            f"the fallback {vote.fallback.name!r} needs more than the rules and cannot be exported with them; "
             "choose another first, for example by model.set_params(fallback='closest')."
         )
     for f in vote.rules.clauses.columns.tolist():
@@ -82,7 +84,7 @@ def checked(vote: Vote) -> Vote:
 
 def _of_rules(rules: RuleSet) -> Vote:
     if rules.evidence is None:
-        raise ExportError("these rules have met no data and cannot vote; take the rules_ of a fitted model.")
+        raise ExportError("these rules have no evidence and cannot vote; use the rules_ of a fitted model.")
     return class_votes(rules) if isinstance(rules.evidence, ClassEvidence) else mean_votes(rules)
 
 
@@ -96,16 +98,16 @@ def _of_voters(model: Any) -> Vote:
 
 
 def _always(vote: Vote, impurity: Impurity) -> Vote:
-    """A base without rules as one rule that always holds: no format has a word for a model without any."""
+    """A base without rules as one rule that always holds: no format can express a model without rules."""
     seen = vote.rules.evidence
     assert seen is not None
     sums = seen.totals[None]
-    met = replace(seen, sums=sums, impurity=impurity(sums), cost=1 + impurity(sums))
+    evidence = replace(seen, sums=sums, impurity=impurity(sums), cost=1 + impurity(sums))
     adds, base = vote.base.copy(), np.zeros_like(vote.base)
-    if isinstance(met, NumberEvidence):
-        met = replace(met, adds=adds[:1], default=0.0)
+    if isinstance(evidence, NumberEvidence):
+        evidence = replace(evidence, adds=adds[:1], default=0.0)
         adds[1], base[1] = 0.0, 1.0
-    rules = RuleSet(Clauses.of_intervals([{}]), vote.rules.columns, evidence=met)
+    rules = RuleSet(Clauses.of_intervals([{}]), vote.rules.columns, evidence=evidence)
     return replace(vote, rules=rules, votes=adds[None], base=base)
 
 
@@ -114,7 +116,7 @@ def _check_columns(rules: RuleSet, n_features: int) -> None:
     if len(used) and used.max() >= n_features:
         name = rules.feature_names[used.max()]
         raise ExportError(
-            f"column {name!r} is made by the model's pipeline and is in no table; train on the columns it makes."
+            f"column {name!r} is made by the model's pipeline and is not in any table; train on the columns it makes."
         )
 
 
@@ -122,6 +124,6 @@ def _check_categories(rules: RuleSet, f: int) -> None:
     known = rules.columns.categories.get(f, ())
     if isinstance(known, HashedCategories) and len(known.texts) < len(known.hashes):
         raise ExportError(
-            f"of some categories of column {rules.feature_names[f]!r} the model knows no more than a number; "
+            f"the model knows some categories of column {rules.feature_names[f]!r} only by a number; "
             "explain it with data in which all of them occur."
         )

@@ -32,7 +32,7 @@ function number(row, name) {
   const given = value(row, name);
   if (given === null) return NaN;
   if (typeof given === "boolean") return Number(given);
-  if (typeof given !== "number") throw new TypeError("column " + name + " is no number; give null if it is missing");
+  if (typeof given !== "number") throw new TypeError("column " + name + " is not a number; give null if it is missing");
   return given;
 }
 """
@@ -73,7 +73,7 @@ _FALLBACKS = {
   if (!fired.length) {
     const shares = counts.map((count, j) => count / SIZES[j]);
     const best = shares.reduce((a, b) => Math.max(a, b));
-    votes = AFAR.filter((each, j) => shares[j] === best);
+    votes = FALLBACK_VOTES.filter((each, j) => shares[j] === best);
   }
 """,
     "all": """\
@@ -85,8 +85,8 @@ _FALLBACKS = {
     "default": "",
 }
 
-_UNHEARD = """\
-  if (!({say} > 0)) tally = TOTALS;
+_NO_VOTES = """\
+  if (!({total} > 0)) tally = TOTALS;
 """
 
 _SHARES = """\
@@ -131,12 +131,12 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
 def to_javascript(model: Any, *, name: str = "predict") -> str:
-    """The source of a JavaScript function that answers for a row; it runs in browsers and in Node, on its own.
+    """The source of a JavaScript function that predicts for a row; it runs in browsers and in Node, on its own.
 
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
+        A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
     name
         What the function is called. In Node it is also what the module exports.
 
@@ -157,7 +157,7 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
     const iris = (() => {
     """
     if not _NAME.fullmatch(name):
-        raise ExportError(f"the name {name!r} is no plain name of a function; choose another, such as 'predict'.")
+        raise ExportError(f"{name!r} is not a valid function name; choose another, such as 'predict'.")
     script = Script(vote_of(model))
     returned = "classes, probabilities, " if script.classes else ""
     parts = [
@@ -215,20 +215,20 @@ def _checked(label: Label) -> Label:
 
 
 def _met(script: Script) -> str:
-    """The function that counts the conditions of each rule that a row meets."""
+    """The function that counts the conditions of each rule that a row satisfies."""
     lines = ["function met(row) {"]
     lines += [f"  const x{f} = {_JAVASCRIPT.read(each)};" for f, each in script.inputs.items()]
     lines.append("  return [")
-    lines += [f"    +{_JAVASCRIPT.met(rule, none='0')}," for rule in script.conditions]
+    lines += [f"    +{_JAVASCRIPT.count_met(rule, none='0')}," for rule in script.conditions]
     return "\n".join([*lines, "  ];", "}"])
 
 
 def _answer(script: Script) -> str:
-    say = "tally.reduce((a, b) => a + b)" if script.classes else "tally[1]"
-    if script.always_heard:
+    total = "tally.reduce((a, b) => a + b)" if script.classes else "tally[1]"
+    if script.always_has_votes:
         tally = "  const tally = add(votes);\n"
     else:
-        tally = "  let tally = add(votes);\n" + _UNHEARD.format(say=say)
+        tally = "  let tally = add(votes);\n" + _NO_VOTES.format(total=total)
     if not script.classes:
         return tally + _MEAN.format(mean=script.mean("tally[0]", "tally[1]"))
     return tally + (_NEAREST if script.nearest else _SHARES) + _CLASSES

@@ -1,4 +1,4 @@
-"""Rules as JSON and back: documented by the schemas beside this file, loaded without running any code."""
+"""Rules as JSON and back: documented by the schemas next to this file, loaded without running any code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FORMAT, VERSION = "rulecover rules", 1
 #: How a file of an older version becomes one of the next: ``UPGRADES[1]`` will take version 1 to version 2.
 UPGRADES: dict[int, Callable[[Json], Json]] = {}
 
-#: How many bytes, or characters of a text, are read unless somebody asks for more.
+#: The default limit on the size of a file, in bytes or characters.
 MAX_SIZE = 100_000_000
 
 
@@ -54,12 +54,12 @@ def schema(version: int = VERSION) -> Json:
 
 
 def to_json(model: Any) -> str:
-    """A fitted model as JSON text, one rule a line; `from_json` reads it back, and it answers bit for bit the same.
+    """A fitted model as JSON text, one rule per line; `from_json` reads it back with bit-identical predictions.
 
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
+        A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def _text(value: Any) -> str:
 
 
 def _checksum(content: Json) -> str:
-    """A digest of all that a file says; in which order, and with what spaces between, does not matter."""
+    """A digest of the content of a file; order and spaces do not matter."""
     known = {key: value for key, value in content.items() if key != "checksum"}
     canonical = json.dumps(known, sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
@@ -138,8 +138,8 @@ def _written_rules(model: Vote) -> list[Json]:
         for rule, mine in zip(written, _per_rule(rules.paths.offset, along), strict=True):
             rule["path"] = mine
     if seen is not None:
-        met = zip(seen.sums.tolist(), seen.impurity.tolist(), seen.cost.tolist(), strict=True)
-        for rule, (sums, impurity, cost) in zip(written, met, strict=True):
+        entries = zip(seen.sums.tolist(), seen.impurity.tolist(), seen.cost.tolist(), strict=True)
+        for rule, (sums, impurity, cost) in zip(written, entries, strict=True):
             rule["seen"] = {"sums": sums, "impurity": impurity, "cost": cost}
     if isinstance(seen, NumberEvidence) and seen.adds is not None:
         for rule, adds in zip(written, seen.adds.tolist(), strict=True):
@@ -179,7 +179,7 @@ def _written_bounds(lower: float, upper: float) -> Json:
 
 
 def _written_shown(rules: RuleSet, c: int) -> Json:
-    """What is printed in another way than it is meant."""
+    """The parts of a clause that are printed differently."""
     meant = rules.clauses
     printed = meant if rules.shown is None else rules.shown
     pairs = (
@@ -195,7 +195,7 @@ def _written_shown(rules: RuleSet, c: int) -> Json:
 
 
 def from_json(text: str | bytes, *, edited: bool = False, max_size: int | None = MAX_SIZE) -> Vote:
-    """The model that `to_json` wrote, or an error that says what is wrong with the text.
+    """The model that `to_json` wrote, or an error that explains what is wrong with the text.
 
     Every version of the format that was ever written can be read.
 
@@ -204,14 +204,14 @@ def from_json(text: str | bytes, *, edited: bool = False, max_size: int | None =
     text
         What `to_json` gave.
     edited
-        Whether to take a file that does not match its checksum, since it was edited by hand; a file without a checksum
-        is taken in any case.
+        Whether to accept a file that does not match its checksum because it was edited by hand; a file without a
+        checksum is always accepted.
     max_size
         The largest size to read, in bytes or characters; ``None`` for no limit.
     """
     if max_size is not None and len(text) > max_size:
         raise InvalidModelFileError(
-            f"the file is larger than {max_size / 1e6:g} MB, the most that is read; give max_size to from_json, or "
+            f"the file is larger than {max_size / 1e6:g} MB, the limit; pass max_size to from_json, or "
             "--max-model-size on the command line, to read it."
         )
     written = _checked(_parsed(text))
@@ -225,7 +225,7 @@ def from_json(text: str | bytes, *, edited: bool = False, max_size: int | None =
     try:
         return _model(written)
     except (ValueError, OverflowError) as error:
-        raise InvalidModelFileError(f"this is no sound file of rules: {error}") from error
+        raise InvalidModelFileError(f"this is not a valid file of rules: {error}") from error
 
 
 def _parsed(text: str | bytes) -> Any:
@@ -233,12 +233,12 @@ def _parsed(text: str | bytes) -> Any:
         return json.loads(text, parse_constant=_refused, object_pairs_hook=_distinct)
     except (ValueError, RecursionError) as error:
         raise InvalidModelFileError(
-            f"this is no JSON, or only a part of it ({error}); write the file again by to_json."
+            f"this is not JSON, or only a part of it ({error}); write the file again with to_json."
         ) from error
 
 
 def _refused(name: str) -> None:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> Json:
@@ -254,9 +254,9 @@ def _check(version: int) -> Check:
 
 
 def _checked(written: Any) -> Json:
-    """The parsed file, if the schema of its version has nothing against it."""
+    """The parsed file, if it matches the schema of its version."""
     if not isinstance(written, dict) or written.get("format") != FORMAT:
-        raise InvalidModelFileError(f'this is no file of rules: it does not say "format": "{FORMAT}".')
+        raise InvalidModelFileError(f'this is not a file of rules: it does not have "format": "{FORMAT}".')
     version = written.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
         raise InvalidModelFileError(
@@ -267,7 +267,7 @@ def _checked(written: Any) -> Json:
         _check(version)(written)
     except SchemaMismatch as error:
         where = "/".join(map(str, error.path)) or "the file"
-        raise InvalidModelFileError(f"this is no sound file of rules: in {where}, {error}.") from error
+        raise InvalidModelFileError(f"this is not a valid file of rules: in {where}, {error}.") from error
     return written
 
 
@@ -277,9 +277,9 @@ def _model(written: Json) -> Vote:
     totals = _numbers(written["totals"], len(answer.votes))
     base = _numbers(written.get("base", [0.0] * len(answer.votes)), len(answer.votes))
     rules = _rules(written, answer, totals)
-    afar = _for_each(written["rules"], "afar", lambda said: _numbers(said, len(answer.votes)))
+    afar = _for_each(written["rules"], "afar", lambda votes: _numbers(votes, len(answer.votes)))
     if isinstance(answer, Mean) and answer.squares and rules.evidence is None:
-        raise ValueError("rules that know squares must say what numbers they have met.")
+        raise ValueError("rules with squares must have 'numbers'.")
     return checked(
         Vote(
             rules,
@@ -350,12 +350,12 @@ def _shown(meant: Clauses, printed: list[Json]) -> Clauses:
 def _places(clauses: list[Json], n_columns: int) -> Ints:
     places = [int(clause["column"]) for clause in clauses]
     if any(place >= n_columns for place in places):
-        raise ValueError(f"a clause speaks of column {max(places)}, but there are {n_columns}, numbered from 0.")
+        raise ValueError(f"a clause uses column {max(places)}, but there are {n_columns}, numbered from 0.")
     return np.array(places, dtype=np.intp)
 
 
 def _distinct_places(what: str, entries: list[Json], n_columns: int) -> list[int]:
-    """The columns of entries, no two of which may be of the same."""
+    """The columns of entries, which must be distinct."""
     places: list[int] = _places(entries, n_columns).tolist()
     twice = [place for place, times in Counter(places).items() if times > 1]
     if twice:
@@ -426,17 +426,17 @@ def _evidence(written: Json, answer: Classes | Mean, totals: Floats) -> ClassEvi
     if not isinstance(answer, Classes):
         return _numeric_evidence(rules, written["numbers"]) if "numbers" in written else None
     if not all("seen" in rule for rule in rules):
-        raise ValueError("rules that vote for classes must say what they have seen.")
+        raise ValueError("rules that vote for classes must have 'seen'.")
     seen = [rule["seen"] for rule in rules]
-    sums = np.array([_numbers(met["sums"], len(answer.labels)) for met in seen])
+    sums = np.array([_numbers(entry["sums"], len(answer.labels)) for entry in seen])
     if not (np.isfinite(sums).all() and (sums >= 0).all() and (sums.sum(axis=1) > 0).all()):
-        raise ValueError("a rule must have seen some samples, and none less than zero times.")
+        raise ValueError("a rule must have seen some samples, and none a negative number of times.")
     return ClassEvidence(
         classes=answer.labels,
         class_weight=_class_weights(written["answer"], len(answer.labels)),
         sums=sums,
-        impurity=np.array([met["impurity"] for met in seen], dtype=np.float64),
-        cost=np.array([met["cost"] for met in seen], dtype=np.float64),
+        impurity=np.array([entry["impurity"] for entry in seen], dtype=np.float64),
+        cost=np.array([entry["cost"] for entry in seen], dtype=np.float64),
         totals=totals,
     )
 
@@ -444,16 +444,16 @@ def _evidence(written: Json, answer: Classes | Mean, totals: Floats) -> ClassEvi
 def _numeric_evidence(rules: list[Json], numbers: Json) -> NumberEvidence:
     seen = _for_each(rules, "seen", dict)
     if seen is None:
-        raise ValueError("rules that vote on a number must say what they have seen.")
+        raise ValueError("rules that vote on a number must have 'seen'.")
     totals = _numbers(numbers["totals"], 3)
-    sums = np.array([_numbers(met["sums"], 3) for met in seen])
+    sums = np.array([_numbers(entry["sums"], 3) for entry in seen])
     if not (np.isfinite(sums).all() and (sums[:, 0] > 0).all() and totals[0] > 0 and numbers["unit"] > 0):
         raise ValueError("rules must have seen some samples, in a unit above 0.")
     adds = _for_each(seen, "adds", float)
     return NumberEvidence(
         sums=sums,
-        impurity=np.array([met["impurity"] for met in seen], dtype=np.float64),
-        cost=np.array([met["cost"] for met in seen], dtype=np.float64),
+        impurity=np.array([entry["impurity"] for entry in seen], dtype=np.float64),
+        cost=np.array([entry["cost"] for entry in seen], dtype=np.float64),
         totals=totals,
         centre=float(numbers["centre"]),
         unit=float(numbers["unit"]),

@@ -1,4 +1,4 @@
-"""How programming languages spell what rules ask of a row."""
+"""How programming languages write the conditions of rules."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rulecover.export.conditions import Condition, Script
 
 @dataclass(frozen=True)
 class Language:
-    """Words of a language; in those with braces, ``{x}`` stands for the value of a feature.
+    """The syntax of a language; where there are braces, ``{x}`` stands for the value of a feature.
 
     Parameters
     ----------
     row
-        What the functions that read a row call it.
+        The name of a row in the functions that read it.
     literal
         A value as it stands in the source.
     mapping
@@ -63,8 +63,8 @@ class Language:
     def _call(self, helper: str, name: str, *arguments: str) -> str:
         return f"{self.helper(helper)}({', '.join([self.row, self.literal(name), *arguments])})"
 
-    def met(self, rule: Iterable[Condition], none: str) -> str:
-        """The number of conditions of a rule that a row meets; `none` where there are no conditions."""
+    def count_met(self, rule: Iterable[Condition], none: str) -> str:
+        """The number of conditions of a rule that a row satisfies; `none` where there are no conditions."""
         return " + ".join(map(self._condition, rule)) or none
 
     def _condition(self, condition: Condition) -> str:
@@ -88,7 +88,7 @@ class Language:
         return [test.format(x=x, than=self.literal(bound)) for test, bound in bounds if bound is not None]
 
     def table(self, values: list[Any], indent: str) -> str:
-        """Numbers in a row, or rows of them, one a line."""
+        """Numbers in a row, or rows of them, one per line."""
         if not isinstance(values[0], list):
             return self.literal(values)
         return "[\n" + "".join(f"{indent}{self.literal(row)},\n" for row in values) + "]"
@@ -98,21 +98,21 @@ def tables(script: Script) -> dict[str, list[Any]]:
     """The numbers that every script needs, by the names they have in the source."""
     needed: dict[str, list[Any]] = {"SIZES": script.sizes, "VOTES": script.votes}
     if script.answered_by == "closest" and script.model.fallback_votes is not None:
-        needed["AFAR"] = script.fallback_votes
+        needed["FALLBACK_VOTES"] = script.fallback_votes
     if script.answered_by == "all":
         needed["VOTES_EACH"] = script.votes_each
     needed["BASE"] = script.base
-    if not script.always_heard or script.answered_by == "majority":
+    if not script.always_has_votes or script.answered_by == "majority":
         needed["TOTALS"] = script.totals
     return needed
 
 
 def fallback_of(script: Script, parts: Mapping[str, str]) -> str:
-    """The part of a source that answers for missed rows; it speaks of AFAR, which are mostly the votes."""
+    """The part of a source that predicts for missed rows; its FALLBACK_VOTES are usually the votes."""
     part = parts[script.answered_by]
-    return part if script.model.fallback_votes is not None else part.replace("AFAR", "VOTES")
+    return part if script.model.fallback_votes is not None else part.replace("FALLBACK_VOTES", "VOTES")
 
 
 def assembled(parts: Iterable[str], between: str) -> str:
-    """The parts of a source that are there, with empty lines between."""
+    """The parts of a source that are not empty, with empty lines between."""
     return between.join(part.strip("\n") + "\n" for part in parts if part)

@@ -23,12 +23,12 @@ _OPSET, _IR = 18, 8
 
 
 def to_onnx(model: Any) -> onnx.ModelProto:
-    """The rules as an ONNX model, for onnxruntime and its kin.
+    """The rules as an ONNX model, for onnxruntime and similar runtimes.
 
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
+        A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
 
     Returns
     -------
@@ -102,7 +102,7 @@ class _Graph:
     # The steps --------------------------------------------------------------------------------------------------------
 
     def _met(self) -> str:
-        """How many conditions of each rule each row meets, rows x rules."""
+        """How many conditions of each rule each row satisfies, rows x rules."""
         widest = max(1, *self.script.sizes)
         slots = [[*rule, *[None] * (widest - len(rule))] for rule in self.script.conditions]
         flat = [condition for rule in slots for condition in rule]
@@ -160,10 +160,10 @@ class _Graph:
         votes = self._do("MatMul", self._as_floats(fired), np.array(script.votes))
         votes = self._do("Add", votes, np.array([script.base]))
         tally = self._do("Where", missed, self._by_fallback(met), votes)
-        if script.always_heard:
+        if script.always_has_votes:
             return tally, missed
-        heard = self._do("Greater", self._say(tally), np.array(0.0))
-        return self._do("Where", heard, tally, np.array([script.totals])), missed
+        has_votes = self._do("Greater", self._total(tally), np.array(0.0))
+        return self._do("Where", has_votes, tally, np.array([script.totals])), missed
 
     def _by_fallback(self, met: str) -> str | Array:
         script = self.script
@@ -175,13 +175,13 @@ class _Graph:
         near = self._do("Equal", share, self._do("ReduceMax", share, _LAST, keepdims=1))
         return self._do("MatMul", self._as_floats(near), np.array(script.fallback_votes))
 
-    def _say(self, tally: str) -> str:
+    def _total(self, tally: str) -> str:
         if self.script.classes:
             return self._do("ReduceSum", tally, _LAST, keepdims=1)
         return self._do("Gather", tally, np.array([1], dtype=np.int64), axis=1)
 
     def _shares(self, tally: str) -> str:
-        return self._do("Div", tally, self._say(tally), name="probabilities")
+        return self._do("Div", tally, self._total(tally), name="probabilities")
 
     def _nearest(self, tally: str) -> str:
         """The shares that are nearest to the votes; see `rulecover.voting.answers`."""
@@ -193,7 +193,7 @@ class _Graph:
         return self._do("Max", lowered, np.array(0.0), name="probabilities")
 
     def _answers(self, tally: str, missed: str) -> list[Any]:
-        """The nodes that answer, and what the outputs are."""
+        """The nodes that predict, and what the outputs are."""
         from onnx import TensorProto, helper
 
         outputs = []

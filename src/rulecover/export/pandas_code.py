@@ -63,7 +63,7 @@ def {name}(frame):
 _FALLBACKS = {
     "closest": """\
     shares = met[missed] / np.maximum(SIZES, 1)
-    tally[missed] = (shares == shares.max(axis=1, keepdims=True)).astype("float64") @ AFAR
+    tally[missed] = (shares == shares.max(axis=1, keepdims=True)).astype("float64") @ FALLBACK_VOTES
 """,
     "all": """\
     tally[missed] = met[missed].astype("float64") @ VOTES_EACH
@@ -74,8 +74,8 @@ _FALLBACKS = {
     "default": "",
 }
 
-_UNHEARD = """\
-    tally[~({say} > 0)] = TOTALS
+_NO_VOTES = """\
+    tally[~({total} > 0)] = TOTALS
 """
 
 _SHARES = """\
@@ -119,7 +119,7 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
+        A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
     name
         What the function is called.
 
@@ -142,7 +142,7 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
     """
     checked_name(name)
     script = Script(vote_of(model))
-    returned = "one probability a class, " if script.classes else ""
+    returned = "one probability per class, " if script.classes else ""
     parts = [
         _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
         _tables(script),
@@ -165,18 +165,18 @@ def _tables(script: Script) -> str:
 
 
 def _met(script: Script) -> str:
-    """The function that counts the conditions of each rule that each row meets."""
+    """The function that counts the conditions of each rule that each row satisfies."""
     lines = ["def _met(frame):"]
     lines += [f"    x{f} = {_PANDAS.read(each)}" for f, each in script.inputs.items()]
     lines += ["    every = np.ones(len(frame), dtype=int)", "    met = ["]
-    lines += [f"        {_PANDAS.met(rule, none='0 * every')}," for rule in script.conditions]
+    lines += [f"        {_PANDAS.count_met(rule, none='0 * every')}," for rule in script.conditions]
     return "\n".join([*lines, "    ]", "    return np.column_stack(met)"])
 
 
 def _answers(script: Script) -> str:
     title, *titles = script.outputs[:-2]
-    say = "tally.sum(axis=1)" if script.classes else "tally[:, 1]"
-    steps = ["" if script.always_heard else _UNHEARD.format(say=say)]
+    total = "tally.sum(axis=1)" if script.classes else "tally[:, 1]"
+    steps = ["" if script.always_has_votes else _NO_VOTES.format(total=total)]
     if script.classes:
         steps.append(_NEAREST if script.nearest else _SHARES)
         lines = [f"{title!a}: CLASSES[tally.argmax(axis=1)],"]

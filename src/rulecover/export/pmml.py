@@ -1,4 +1,4 @@
-"""Rules as PMML: a RuleSetModel whose weights are the votes, with the fallback and the probabilities beside it."""
+"""Rules as PMML: a RuleSetModel whose weights are the votes; derived fields hold fallback and probabilities."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from rulecover.export.exported import vote_of
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
-#: What no XML file can hold, however it is written.
+#: Characters that XML files cannot hold.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-#: How the fields begin that are computed on the way.
+#: Prefixes of the derived fields.
 _OURS = (
     "feature_",
     "met_",
@@ -30,7 +30,7 @@ _OURS = (
     "best",
     "near_",
     "votes_",
-    "said",
+    "votes_sum",
     "tally_",
     "total",
     "class",
@@ -49,13 +49,13 @@ def to_pmml(model: Any) -> str:
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
+        A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
 
     Returns
     -------
     str
-        For classes a RuleSetModel: each rule stands there once for each class, weighted by its votes, and the class
-        with the largest sum of weights wins. What a RuleSetModel has no word for, the fallback of rows that no rule
+        For classes a RuleSetModel: each rule occurs once for each class, weighted by its votes, and the class
+        with the largest sum of weights wins. What a RuleSetModel cannot express, the fallback of rows that no rule
         covers and the probabilities, is computed by derived fields. PMML leaves open which class wins a tie; JPMML
         takes the first, as this package does. For means a RegressionModel on a derived field.
 
@@ -78,7 +78,7 @@ class _Document:
         labels = script.model.answer.votes if script.classes else ()
         below_zero = script.model.votes.min() < 0 or script.model.base.min() < 0
         if script.classes and below_zero and not script.model.adds_up:
-            raise ExportError("PMML has no word for votes below zero for a class; export to another format.")
+            raise ExportError("PMML cannot express negative votes for a class; export to another format.")
         for text in (*script.columns, *labels, *(label for label in self._categories() if isinstance(label, str))):
             _check(text)
         self.mark = ""
@@ -145,14 +145,14 @@ class _Document:
             none = _apply("equal", self._ref("fired"), _number(0.0))
             votes = _apply("+", _sum([self._vote(j, k) for j in range(len(script.sizes))]), _number(base))
             yield self._define(f"votes_{k}", _if(none, self._by_fallback(k), votes))
-        said = [self._ref(f"votes_{k}") for k in range(len(script.base))]
+        votes_sum = [self._ref(f"votes_{k}") for k in range(len(script.base))]
         if script.nearest:
             yield from self._surplus()
             return
-        yield self._define("said", _sum(said) if classes else said[1])
+        yield self._define("votes_sum", _sum(votes_sum) if classes else votes_sum[1])
         for k, total in enumerate(script.totals):
-            heard = _apply("greaterThan", self._ref("said"), _number(0.0))
-            yield self._define(f"tally_{k}", _if(heard, self._ref(f"votes_{k}"), _number(total)))
+            has_votes = _apply("greaterThan", self._ref("votes_sum"), _number(0.0))
+            yield self._define(f"tally_{k}", _if(has_votes, self._ref(f"votes_{k}"), _number(total)))
         tally = [self._ref(f"tally_{k}") for k in range(len(script.base))]
         yield self._define("total", _sum(tally) if classes else tally[1])
         if not classes:
@@ -165,9 +165,11 @@ class _Document:
         votes = [f"votes_{k}" for k in range(len(self.script.base))]
         for k, mine in enumerate(votes):
             large = [partial(_apply, "greaterOrEqual", self._ref(other), self._ref(mine)) for other in votes]
-            said = _sum([_if(test(), self._ref(other), _number(0.0)) for test, other in zip(large, votes, strict=True)])
+            votes_sum = _sum(
+                [_if(test(), self._ref(other), _number(0.0)) for test, other in zip(large, votes, strict=True)]
+            )
             number = _sum([_if(test(), _number(1.0), _number(0.0)) for test in large])
-            yield self._define(f"surplus_{k}", _apply("/", _apply("-", said, _number(1.0)), number))
+            yield self._define(f"surplus_{k}", _apply("/", _apply("-", votes_sum, _number(1.0)), number))
         yield self._define("total", _apply("max", *(self._ref(f"surplus_{k}") for k in range(len(votes)))))
 
     def _vote(self, j: int, k: int) -> ET.Element:
@@ -230,7 +232,7 @@ class _Document:
         return _element("RuleSetModel", parts, modelName="rules", functionName="classification")
 
     def _weighted(self) -> Iterator[tuple[str, list[float], Callable[[], ET.Element]]]:
-        """Whoever votes: a name, votes for the classes, and when."""
+        """All that votes: a name, votes for the classes, and when."""
         script = self.script
         missed = partial(_predicate, self._our("fired"), "equal", 0.0)
         yield "base", [0.0] * len(script.base), partial(ET.Element, "True")
@@ -247,8 +249,8 @@ class _Document:
                     yield f"part {part} of rule {j}", script.votes_each[j], some
         if script.fallback == "majority":
             yield "majority", script.totals, missed
-        if not script.always_heard:
-            yield "all samples", script.totals, partial(_predicate, self._our("said"), "lessOrEqual", 0.0)
+        if not script.always_has_votes:
+            yield "all samples", script.totals, partial(_predicate, self._our("votes_sum"), "lessOrEqual", 0.0)
 
     def _predicate(self, condition: Condition) -> ET.Element:
         name = self._feature(condition.feature)
@@ -295,7 +297,7 @@ class _Document:
         return _apply("max", _apply("-", self._ref(f"votes_{k}"), self._ref("total")), _number(0.0))
 
     def _regression(self) -> ET.Element:
-        """A mean is no score of a rule: PMML's rules know classes only."""
+        """A mean is not a score of a rule: PMML's rules only have classes."""
         sole = _element("NumericPredictor", name=self._our("answer"), coefficient="1")
         parts = [self._schema(), _element("RegressionTable", [sole], intercept="0")]
         return _element("RegressionModel", parts, modelName="rules", functionName="regression")
@@ -313,7 +315,7 @@ class _Document:
 
 
 def _raised(votes: list[float]) -> list[float]:
-    """Weights in place of votes: PMML has none below zero, and the same for all classes does not change who wins."""
+    """Weights in place of votes: PMML's cannot be negative; adding the same to all classes keeps the prediction."""
     lowest = min(0.0, *votes)
     return [vote - lowest for vote in votes]
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def to_polars(model: Any) -> pl.Expr:
-    """An expression that answers for every row of a polars data frame, lazy ones included.
+    """An expression that predicts for every row of a polars data frame, lazy ones included.
 
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
+        A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
 
     Returns
     -------
@@ -45,7 +45,15 @@ def _answer(script: Script) -> pl.Expr:
     """The steps of the script; each adds fields to a struct, which later steps read."""
     import polars as pl
 
-    steps = [_met, _said, _near, _tally, _heard, *([_surplus, _nearest] if script.nearest else [_shared]), _answered]
+    steps = [
+        _met,
+        _votes_of_fired,
+        _near,
+        _tally,
+        _votes_or_totals,
+        *([_surplus, _nearest] if script.nearest else [_shared]),
+        _answered,
+    ]
     rows = pl.struct(
         pl.int_range(pl.len()).alias("row"), *(_feature(each).alias(f"x{f}") for f, each in script.inputs.items())
     )
@@ -114,17 +122,17 @@ def _condition(condition: Condition) -> pl.Expr:
     return known.fill_null(condition.missing) | (x.is_null() & condition.missing)
 
 
-def _said(script: Script) -> dict[str, pl.Expr]:
-    """What the rules that fire say, which they are, and the largest share of conditions that are met."""
+def _votes_of_fired(script: Script) -> dict[str, pl.Expr]:
+    """The votes of the rules that fire, their numbers, and the largest share of conditions that are met."""
     import polars as pl
 
     fires = [pl.field(f"met{j}") == size for j, size in enumerate(script.sizes)]
-    said = {f"votes{k}": _sum(script.votes, k, fires) for k in range(len(script.base))}
+    sums = {f"votes{k}": _sum(script.votes, k, fires) for k in range(len(script.base))}
     numbers = [pl.when(fire).then(pl.lit(f",{j}")).otherwise(pl.lit("")) for j, fire in enumerate(fires)]
-    said["fired"] = pl.any_horizontal(fires)
-    said["list"] = pl.concat_str(numbers).str.slice(1)
-    said["best"] = pl.max_horizontal(_shares(script))
-    return said
+    sums["fired"] = pl.any_horizontal(fires)
+    sums["list"] = pl.concat_str(numbers).str.slice(1)
+    sums["best"] = pl.max_horizontal(_shares(script))
+    return sums
 
 
 def _shares(script: Script) -> list[pl.Expr]:
@@ -133,15 +141,15 @@ def _shares(script: Script) -> list[pl.Expr]:
     return [pl.field(f"met{j}").cast(pl.Float64) / float(max(size, 1)) for j, size in enumerate(script.sizes)]
 
 
-def _sum(votes: list[list[float]], k: int, speaks: list[pl.Expr]) -> pl.Expr:
+def _sum(votes: list[list[float]], k: int, votes_if: list[pl.Expr]) -> pl.Expr:
     import polars as pl
 
-    said = [pl.when(each).then(vote[k]).otherwise(0.0) for each, vote in zip(speaks, votes, strict=True) if vote[k]]
-    return pl.sum_horizontal(pl.lit(0.0), *said)
+    sums = [pl.when(each).then(vote[k]).otherwise(0.0) for each, vote in zip(votes_if, votes, strict=True) if vote[k]]
+    return pl.sum_horizontal(pl.lit(0.0), *sums)
 
 
 def _near(script: Script) -> dict[str, pl.Expr]:
-    """What the fallback says."""
+    """The votes of the fallback."""
     import polars as pl
 
     if script.answered_by == "closest":
@@ -154,8 +162,8 @@ def _near(script: Script) -> dict[str, pl.Expr]:
             f"near{k}": pl.sum_horizontal(pl.lit(0.0), *(count * each[j][k] for j, count in enumerate(met)))
             for k in range(len(script.base))
         }
-    said = script.totals if script.answered_by == "majority" else script.base
-    return {f"near{k}": pl.lit(vote) for k, vote in enumerate(said)}
+    votes = script.totals if script.answered_by == "majority" else script.base
+    return {f"near{k}": pl.lit(vote) for k, vote in enumerate(votes)}
 
 
 def _tally(script: Script) -> dict[str, pl.Expr]:
@@ -167,20 +175,20 @@ def _tally(script: Script) -> dict[str, pl.Expr]:
     }
 
 
-def _heard(script: Script) -> dict[str, pl.Expr]:
-    """The votes, those of all training data where nobody has a say."""
+def _votes_or_totals(script: Script) -> dict[str, pl.Expr]:
+    """The votes, those of all training data where there are none."""
     import polars as pl
 
-    if script.always_heard:
+    if script.always_has_votes:
         return {}
-    heard = _say(script) > 0
+    has_votes = _total(script) > 0
     return {
-        f"votes{k}": pl.when(heard).then(pl.field(f"votes{k}")).otherwise(total)
+        f"votes{k}": pl.when(has_votes).then(pl.field(f"votes{k}")).otherwise(total)
         for k, total in enumerate(script.totals)
     }
 
 
-def _say(script: Script) -> pl.Expr:
+def _total(script: Script) -> pl.Expr:
     import polars as pl
 
     votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
@@ -191,7 +199,7 @@ def _shared(script: Script) -> dict[str, pl.Expr]:
     """Probabilities: the shares of the votes."""
     import polars as pl
 
-    return {f"share{k}": pl.field(f"votes{k}") / _say(script) for k in range(len(script.base))}
+    return {f"share{k}": pl.field(f"votes{k}") / _total(script) for k in range(len(script.base))}
 
 
 def _surplus(script: Script) -> dict[str, pl.Expr]:
@@ -205,7 +213,7 @@ def _surplus(script: Script) -> dict[str, pl.Expr]:
         for mine in large
     ]
     numbers = [pl.sum_horizontal(same.cast(pl.Float64) for same in mine) for mine in large]
-    return {f"surplus{k}": (said - 1.0) / n for k, (said, n) in enumerate(zip(sums, numbers, strict=True))}
+    return {f"surplus{k}": (sums - 1.0) / n for k, (sums, n) in enumerate(zip(sums, numbers, strict=True))}
 
 
 def _nearest(script: Script) -> dict[str, pl.Expr]:

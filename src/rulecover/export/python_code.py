@@ -61,7 +61,7 @@ _FALLBACKS = {
     if not fired:
         shares = [count / size for count, size in zip(met, SIZES)]
         best = max(shares)
-        votes = [AFAR[j] for j, share in enumerate(shares) if share == best]
+        votes = [FALLBACK_VOTES[j] for j, share in enumerate(shares) if share == best]
 """,
     "all": """\
     if not fired:
@@ -78,8 +78,8 @@ _TALLY = """\
     tally = [sum(column) for column in zip(*votes)]
 """
 
-_UNHEARD = """\
-    if not {say} > 0:
+_NO_VOTES = """\
+    if not {total} > 0:
         tally = TOTALS
 """
 
@@ -126,12 +126,12 @@ PYTHON = Language(
 
 
 def to_python(model: Any, *, name: str = "predict") -> str:
-    """The source of a Python module with a function that answers for a row; it needs nothing but Python.
+    """The source of a Python module with a function that predicts for a row; it needs nothing but Python.
 
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
+        A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
     name
         What the function is called.
 
@@ -169,7 +169,7 @@ def to_python(model: Any, *, name: str = "predict") -> str:
 
 
 def checked_name(name: str) -> None:
-    """Raises unless this is a plain name for a function that is none of our own."""
+    """Raises unless this is a valid name for a function that does not clash with our own."""
     if (
         not name.isidentifier()
         or not name.isascii()
@@ -177,9 +177,7 @@ def checked_name(name: str) -> None:
         or name.startswith("_")
         or name.isupper()
     ):
-        raise ExportError(
-            f"the name {name!r} is no plain name of a Python function; choose another, such as 'predict'."
-        )
+        raise ExportError(f"{name!r} is not a valid name for a Python function; choose another, such as 'predict'.")
 
 
 def _tables(script: Script) -> str:
@@ -188,16 +186,16 @@ def _tables(script: Script) -> str:
 
 
 def _met(script: Script) -> str:
-    """The function that counts the conditions of each rule that a row meets."""
+    """The function that counts the conditions of each rule that a row satisfies."""
     lines = ["def _met(row):"]
     lines += [f"    x{f} = {PYTHON.read(each)}" for f, each in script.inputs.items()]
     lines.append("    return [")
-    lines += [f"        {PYTHON.met(rule, none='0')}," for rule in script.conditions]
+    lines += [f"        {PYTHON.count_met(rule, none='0')}," for rule in script.conditions]
     return "\n".join([*lines, "    ]"])
 
 
 def _answer(script: Script) -> str:
-    unheard = "" if script.always_heard else _UNHEARD.format(say="sum(tally)" if script.classes else "tally[1]")
+    unheard = "" if script.always_has_votes else _NO_VOTES.format(total="sum(tally)" if script.classes else "tally[1]")
     if not script.classes:
         return _TALLY + unheard + _MEAN.format(mean=script.mean("tally[0]", "tally[1]"))
     return _TALLY + unheard + (_NEAREST if script.nearest else _SHARES) + _CLASSES

@@ -17,12 +17,12 @@ from rulecover.export.sql_steps import Steps
 
 
 def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: Sequence[str] = ()) -> str:
-    """A query that answers for every row of a table.
+    """A query that predicts for every row of a table.
 
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
+        A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
     table
         The name of the table; ``("schema", "table")`` names one in a schema.
     dialect
@@ -58,11 +58,11 @@ def to_sql_expression(model: Any, table: str, *, dialect: str, column: str = "pr
     Parameters
     ----------
     model
-        A fitted model of this package, a `RuleSet` that has met data, or a `Vote`.
+        A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
     table
         The name or alias that the table has in that query.
     dialect
-        As of `to_sql`. BigQuery, Snowflake and Spark restrict subqueries like these; take `to_sql` there.
+        As in `to_sql`. BigQuery, Snowflake and Spark restrict subqueries like these; use `to_sql` there.
     column
         What the expression gives: any of the columns of `to_sql`.
 
@@ -74,7 +74,7 @@ def to_sql_expression(model: Any, table: str, *, dialect: str, column: str = "pr
     >>> answer = to_sql_expression(MIRCOClassifier(random_state=0).fit(X, y), "t", dialect="sqlite")
     >>> query = f"SELECT id, {answer} FROM iris AS t"
     """
-    return _beside(Steps(Script(vote_of(model)), dialect_named(dialect)), table, column)
+    return _nested(Steps(Script(vote_of(model)), dialect_named(dialect)), table, column)
 
 
 def _over(steps: Steps, table: exp.Table) -> str:
@@ -91,7 +91,7 @@ def _over(steps: Steps, table: exp.Table) -> str:
     return steps.dialect.text(query)
 
 
-def _beside(steps: Steps, table: str, wanted: str) -> str:
+def _nested(steps: Steps, table: str, wanted: str) -> str:
     """An expression for one row of a table: the same steps, one inside the other."""
     known = steps.script.outputs
     if wanted not in known:

@@ -13,7 +13,7 @@ from rulecover.data.labels import Label
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole
 
-#: Rules are added up in blocks of so many: databases limit how many columns a query may have.
+#: Rules are added up in blocks of this many: databases limit how many columns a query may have.
 BLOCK = 400
 
 #: The levels of a column of truth values, and what SQLite keeps in their place.
@@ -32,18 +32,18 @@ class Step:
         What it is called.
     columns
         What it computes.
-    beside
-        Whether all columns of the step before stay, too.
+    keeps_columns
+        Whether the columns of the step before are kept, too.
     """
 
     title: str
     columns: Columns
-    beside: bool = False
+    keeps_columns: bool = False
 
     @property
     def select(self) -> exp.Select:
         named = [exp.Alias(this=value, alias=name(title)) for title, value in self.columns.items()]
-        return exp.Select(expressions=[exp.Star(), *named] if self.beside else named)
+        return exp.Select(expressions=[exp.Star(), *named] if self.keeps_columns else named)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Steps:
     dialect
         The database's SQL.
     keep
-        Columns of the table that are handed on as they are.
+        Columns of the table that are passed through.
     """
 
     script: Script
@@ -75,20 +75,20 @@ class Steps:
         n_rules = len(self.script.votes)
         for b, start in enumerate(range(0, n_rules, BLOCK)):
             block = range(start, min(start + BLOCK, n_rules))
-            yield Step(f"rules_{b}", {f"rule_{j}": self._met(j) for j in block}, beside=True)
+            yield Step(f"rules_{b}", {f"rule_{j}": self._met(j) for j in block}, keeps_columns=True)
             if self._fallback == "closest":
                 so_far = [self._ref("best")] if b else []
                 best = self.dialect.greatest([*so_far, *(self._share(j) for j in block)])
-                yield Step(f"nearest_{b}", {"best_now": best}, beside=True)
+                yield Step(f"nearest_{b}", {"best_now": best}, keeps_columns=True)
             yield Step(f"votes_{b}", self._kept | self._added(block) | self._for_later(block))
         yield Step("tally", self._kept | self._tally())
         if self.script.nearest:
-            yield Step("surplus", self._surplus(), beside=True)
+            yield Step("surplus", self._surplus(), keeps_columns=True)
             surplus = [self._ref(f"surplus_{k}") for k in range(len(self.script.base))]
-            yield Step("nearest", {"total": self.dialect.greatest(surplus)}, beside=True)
+            yield Step("nearest", {"total": self.dialect.greatest(surplus)}, keeps_columns=True)
         else:
-            yield Step("heard", {"total": self._say()}, beside=True)
-        if not self.script.always_heard:
+            yield Step("with_total", {"total": self._total()}, keeps_columns=True)
+        if not self.script.always_has_votes:
             yield Step("decided", self._kept | self._decided())
         yield Step("answers", self._answers())
 
@@ -160,28 +160,28 @@ class Steps:
         return exp.EQ(this=self._ref(f"rule_{j}"), expression=whole(self.script.sizes[j]))
 
     def _share(self, j: int) -> exp.Expression:
-        """The share of a rule's conditions that are met; one without any fires always, and is never asked."""
+        """The share of a rule's conditions that are met; one without any always fires, and is never used."""
         met = double(self._ref(f"rule_{j}"))
         return exp.Div(this=met, expression=whole(max(self.script.sizes[j], 1)))
 
     # Votes: of the rules that fire, and of the fallback ---------------------------------------------------------------
 
     def _added(self, block: range) -> Columns:
-        """What the rules said up to the end of a block: how many fired, their numbers, and votes."""
+        """Sums over the rules up to the end of a block: how many fired, their numbers, and votes."""
         fired = [case((self._fires(j), whole(1)), default=whole(0)) for j in block]
         numbers = [case((self._fires(j), text(f",{j}")), default=text("")) for j in block]
         so_far = block[0] > 0
-        said: Columns = {
+        sums: Columns = {
             "fired": joined(exp.Add, [*([self._ref("fired")] if so_far else []), *fired]),
             "list": joined(exp.DPipe, [*([self._ref("list")] if so_far else []), *numbers]),
         }
         for k in range(len(self.script.base)):
-            said[f"votes_{k}"] = self._sum([self._ref(f"votes_{k}")] if so_far else [], self._votes(block, k))
+            sums[f"votes_{k}"] = self._sum([self._ref(f"votes_{k}")] if so_far else [], self._votes(block, k))
             if self._fallback == "closest":
-                said[f"near_{k}"] = self._sum([self._still_near(k)] if so_far else [], self._near(block, k))
+                sums[f"near_{k}"] = self._sum([self._still_near(k)] if so_far else [], self._near(block, k))
             elif self._fallback == "all":
-                said[f"near_{k}"] = self._sum([self._ref(f"near_{k}")] if so_far else [], self._counted(block, k))
-        return said
+                sums[f"near_{k}"] = self._sum([self._ref(f"near_{k}")] if so_far else [], self._counted(block, k))
+        return sums
 
     def _for_later(self, block: range) -> Columns:
         """What the rules of later blocks need."""
@@ -194,14 +194,14 @@ class Steps:
         return joined(exp.Add, [*so_far, *votes] or [self._number(0.0)])
 
     def _votes(self, block: range, k: int) -> list[exp.Expression]:
-        return self._spoken([(j, self.script.votes[j][k]) for j in block], self._fires)
+        return self._terms([(j, self.script.votes[j][k]) for j in block], self._fires)
 
     def _near(self, block: range, k: int) -> list[exp.Expression]:
         votes = [(j, self.script.fallback_votes[j][k]) for j in block]
-        return self._spoken(votes, lambda j: exp.EQ(this=self._share(j), expression=self._ref("best_now")))
+        return self._terms(votes, lambda j: exp.EQ(this=self._share(j), expression=self._ref("best_now")))
 
-    def _spoken(self, votes: list[tuple[int, float]], speaks: Callable[[int], exp.Expression]) -> list[exp.Expression]:
-        return [case((speaks(j), self._number(vote)), default=whole(0)) for j, vote in votes if vote != 0]
+    def _terms(self, votes: list[tuple[int, float]], votes_if: Callable[[int], exp.Expression]) -> list[exp.Expression]:
+        return [case((votes_if(j), self._number(vote)), default=whole(0)) for j, vote in votes if vote != 0]
 
     def _counted(self, block: range, k: int) -> list[exp.Expression]:
         votes = ((j, self.script.votes_each[j][k]) for j in block)
@@ -232,12 +232,14 @@ class Steps:
         return self._number(self.script.base[k]) if self._fallback == "default" else self._ref(f"near_{k}")
 
     def _decided(self) -> Columns:
-        """The votes for each row, those of all training data where nobody has a say."""
-        heard = exp.GT(this=self._ref("total"), expression=whole(0))
+        """The votes for each row, those of all training data where there are none."""
+        has_votes = exp.GT(this=self._ref("total"), expression=whole(0))
         decided: Columns = {title: self._ref(title) for title in ("fired", "list")}
-        said = {f"votes_{k}": total for k, total in enumerate(self.script.totals)} | {"total": self.script.total_say}
-        for title, otherwise in said.items():
-            decided[title] = case((heard.copy(), self._ref(title)), default=self._number(otherwise))
+        totals = {f"votes_{k}": total for k, total in enumerate(self.script.totals)} | {
+            "total": self.script.total_weight
+        }
+        for title, otherwise in totals.items():
+            decided[title] = case((has_votes.copy(), self._ref(title)), default=self._number(otherwise))
         return decided
 
     def _answers(self) -> Columns:
@@ -256,9 +258,9 @@ class Steps:
         surplus: Columns = {}
         for k, vote in enumerate(self._all_votes()):
             large = [exp.GTE(this=other, expression=vote.copy()) for other in self._all_votes()]
-            said = [case((test, test.this.copy()), default=self._number(0.0)) for test in large]
+            votes = [case((test, test.this.copy()), default=self._number(0.0)) for test in large]
             number = [case((test.copy(), whole(1)), default=whole(0)) for test in large]
-            excess = exp.Sub(this=exp.Paren(this=joined(exp.Add, said)), expression=self._number(1.0))
+            excess = exp.Sub(this=exp.Paren(this=joined(exp.Add, votes)), expression=self._number(1.0))
             surplus[f"surplus_{k}"] = exp.Div(this=double(excess), expression=exp.Paren(this=joined(exp.Add, number)))
         return surplus
 
@@ -312,7 +314,7 @@ class Steps:
     def _all_votes(self) -> Sequence[exp.Expression]:
         return [self._ref(f"votes_{k}") for k in range(len(self.script.base))]
 
-    def _say(self) -> exp.Expression:
+    def _total(self) -> exp.Expression:
         votes = self._all_votes()
         return joined(exp.Add, votes) if self.script.classes else votes[1]
 

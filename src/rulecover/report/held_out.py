@@ -1,4 +1,4 @@
-"""How the answers for held-out rows came out, for the report."""
+"""How good the predictions for held-out rows are, for the report."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ import numpy as np
 from rulecover.show.text import printable
 from rulecover.typing import Array, Bools, Floats, Ints
 
-#: As many points are drawn at most.
+#: The most points that are drawn.
 _POINTS = 400
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """What is true of held-out rows and what was answered.
+class HeldOutPredictions:
+    """The truth and the predictions for held-out rows.
 
     Parameters
     ----------
-    truth, said
-        One answer a row.
+    truth, predicted
+        One entry per row.
     missed
         Which rows no rule covers.
     by_model
-        What the source model answers, if there is one.
+        The predictions of the source model, if there is one.
     """
 
     truth: Array
-    said: Array
+    predicted: Array
     missed: Bools
     by_model: Array | None = None
 
-    def beside_model(self) -> list[tuple[str, int]]:
-        """How many rows rules and model get right, both of them, one of them or neither; of classes only."""
+    def compared_with_model(self) -> list[tuple[str, int]]:
+        """How many rows both, one or neither of rules and model get right; for classification only."""
         if self.by_model is None:
             return []
-        ours, theirs = self.said == self.truth, self.by_model == self.truth
-        same = self.said == self.by_model
+        ours, theirs = self.predicted == self.truth, self.by_model == self.truth
+        same = self.predicted == self.by_model
         return [
             ("both right", int((ours & theirs).sum())),
             ("rules right, model wrong", int((ours & ~theirs).sum())),
             ("model right, rules wrong", int((~ours & theirs).sum())),
-            ("both wrong, same answer", int((~ours & ~theirs & same).sum())),
-            ("both wrong, different answers", int((~ours & ~theirs & ~same).sum())),
+            ("both wrong, same prediction", int((~ours & ~theirs & same).sum())),
+            ("both wrong, different predictions", int((~ours & ~theirs & ~same).sum())),
         ]
 
 
 @dataclass(frozen=True)
 class ClassLine:
-    """A class: its held-out rows, the share of them that is found, and the share of its answers that is right."""
+    """A class: its held-out rows, recall, precision and F1."""
 
     name: str
     rows: int
@@ -61,28 +61,28 @@ class ClassLine:
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    """How often each class was taken for which.
+    """How often each class was predicted for each true class.
 
     Parameters
     ----------
     names
-        The classes; those that are in the data alone come last.
+        The classes; those that occur only in the data come last.
     counts
-        True class x answered class.
+        True class x predicted class.
     """
 
     names: tuple[str, ...]
     counts: Ints
 
     @classmethod
-    def of(cls, classes: Array, held_out: HeldOut) -> Confusion:
+    def of(cls, classes: Array, held_out: HeldOutPredictions) -> Confusion:
         known = classes.tolist()
         unknown = [label for label in dict.fromkeys(held_out.truth.tolist()) if label not in known]
         place = {label: k for k, label in enumerate([*known, *unknown])}
         counts = np.zeros((len(place), len(place)), dtype=np.intp)
         true = [place[label] for label in held_out.truth.tolist()]
-        said = [place[label] for label in held_out.said.tolist()]
-        np.add.at(counts, (true, said), 1)
+        predicted = [place[label] for label in held_out.predicted.tolist()]
+        np.add.at(counts, (true, predicted), 1)
         return cls(tuple(printable(str(label)) for label in place), counts)
 
     @property
@@ -97,10 +97,10 @@ class Confusion:
 
     @property
     def lines(self) -> list[ClassLine]:
-        right, true, said = np.diag(self.counts), self.counts.sum(axis=1), self.counts.sum(axis=0)
+        right, true, predicted = np.diag(self.counts), self.counts.sum(axis=1), self.counts.sum(axis=0)
         return [
             ClassLine(name, int(t), _share(r, t), _share(r, s), _share(2 * r, t + s))
-            for name, r, t, s in zip(self.names, right, true, said, strict=True)
+            for name, r, t, s in zip(self.names, right, true, predicted, strict=True)
         ]
 
 
@@ -110,14 +110,14 @@ def _share(part: Any, whole: Any) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """How far answered numbers are from the true ones.
+    """How far predicted numbers are from the true ones.
 
     Parameters
     ----------
     mean, root_mean_square, median
-        Of the errors: of their sizes, of their squares under a root, and of their sizes again.
+        The mean absolute, root mean squared and median absolute error.
     points
-        The true and the answered number of some rows, in per cent of the range of both.
+        The true and the predicted number of some rows, in per cent of the range of both.
     ends
         That range.
     """
@@ -129,12 +129,12 @@ class Errors:
     ends: tuple[float, float]
 
     @classmethod
-    def of(cls, held_out: HeldOut) -> Errors:
-        true, said = np.asarray(held_out.truth, dtype=np.float64), np.asarray(held_out.said, dtype=np.float64)
-        error = np.abs(said - true)
-        low, high = float(min(true.min(), said.min())), float(max(true.max(), said.max()))
+    def of(cls, held_out: HeldOutPredictions) -> Errors:
+        true, predicted = np.asarray(held_out.truth, dtype=np.float64), np.asarray(held_out.predicted, dtype=np.float64)
+        error = np.abs(predicted - true)
+        low, high = float(min(true.min(), predicted.min())), float(max(true.max(), predicted.max()))
         some = np.unique(np.linspace(0, len(true) - 1, min(len(true), _POINTS)).astype(int))
-        places = _percent(np.column_stack([true[some], said[some]]), low, high)
+        places = _percent(np.column_stack([true[some], predicted[some]]), low, high)
         return cls(
             mean=float(error.mean()),
             root_mean_square=float(np.sqrt(np.mean(error**2))),

@@ -1,4 +1,4 @@
-"""What a page needs to answer for rows by itself: rules, votes, columns to fill in, and some rows to begin with."""
+"""What a page needs to predict for rows by itself: rules, votes, columns to fill in, and some rows to start with."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.answers import Classes
 from rulecover.voting.vote import Vote
 
-#: As many values of held-out rows go into a page at most, and as many rows.
+#: The most values of held-out rows that go into a page, and the most rows.
 _MOST_VALUES = 6000
 _MOST_ROWS = 200
 
@@ -36,7 +36,7 @@ _OTHER = 0
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A model as plain data, for a page that answers as `predict` does.
+    """A model as plain data, for a page that predicts as `predict` does.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ class Trial:
 
     @property
     def columns(self) -> list[dict[str, Any]]:
-        """What can be filled in."""
+        """The columns that can be filled in."""
         columns: list[dict[str, Any]] = self.data["columns"]
         return columns
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """Rows to begin with."""
+        """Rows to start with."""
         rows: list[dict[str, Any]] = self.data["rows"]
         return rows
 
@@ -65,26 +65,26 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class AnsweredRows:
-    """Held-out rows as the rules see them, and what is known of each.
+class PredictedRows:
+    """Held-out rows as the rules see them, with truth and prediction.
 
     Parameters
     ----------
     X
         Rows x features, as the model gives them to its rules.
-    truth, said
-        What is true of each row, and what the model answers.
+    truth, predicted
+        The truth and the model's prediction for each row.
     missed
         Which of them no rule covers.
     """
 
     X: Any
     truth: Array
-    said: Array
+    predicted: Array
     missed: Array
 
 
-def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -> Trial | None:
+def trial_of(model: Any, shown: RuleSet, rows: PredictedRows, *, missing: bool) -> Trial | None:
     """The model as a page can run it; ``None`` where it needs more than a page has.
 
     Parameters
@@ -92,13 +92,13 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
     model
         A fitted model of rules, or `Vote`.
     shown
-        The rules with the names that people know.
+        The rules with the names of the user's columns.
     rows
         Rows to offer.
     missing
         Whether the model takes missing values.
     """
-    found = _played(model) if len(shown) else None
+    found = _exported_vote(model) if len(shown) else None
     if found is None:
         return None
     scored, fallback = found
@@ -118,7 +118,7 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
         "unit": unit,
         "nearest": script.nearest,
         "adds": scored.adds_up,
-        "afar": None if scored.fallback_votes is None else script.fallback_votes,
+        "fallback_votes": None if scored.fallback_votes is None else script.fallback_votes,
         "paths": [[_clause(c) for c in rule] for rule in script.conditions] if fallback == "all" else None,
         "votes_each": script.votes_each if fallback == "all" else None,
         "rows": _rows(columns, rows),
@@ -126,14 +126,14 @@ def trial_of(model: Any, shown: RuleSet, rows: AnsweredRows, *, missing: bool) -
     return Trial(data)
 
 
-def _played(model: Any) -> tuple[Vote, str] | None:
-    """The neutral form of a model, and who answers for missed rows."""
+def _exported_vote(model: Any) -> tuple[Vote, str] | None:
+    """The neutral form of a model, and what predicts for missed rows."""
     with suppress(RulecoverError, ValueError):
         scored = vote_of(model)
         return scored, scored.fallback.name
     if not isinstance(model, BaseEstimator):
         return None
-    # A fallback that asks for more than the rules, which answer the rest.
+    # A fallback that needs more than the rules, which predict for all other rows.
     plain = "majority" if is_classifier(model) else "mean"
     with suppress(RulecoverError, ValueError):
         return vote_of(copy(model).set_params(fallback=plain)), "model"
@@ -157,7 +157,7 @@ def _rules(rules: RuleSet) -> list[dict[str, Any]]:
 
 
 def _clause(condition: Condition) -> dict[str, Any]:
-    """What a clause asks; what it does not ask is left out, as there may be thousands of clauses."""
+    """A clause as plain data; what it does not need is left out, as there may be thousands of clauses."""
     return {name: value for name, value in asdict(condition).items() if value is not None and value is not False}
 
 
@@ -165,7 +165,7 @@ def _clause(condition: Condition) -> dict[str, Any]:
 
 
 def _columns(scored: Vote) -> dict[str, list[tuple[int, Input]]]:
-    """For each column that people know: the features that it gives, and how."""
+    """For each column of the user's table: the features made from it, and how."""
     columns: dict[str, list[tuple[int, Input]]] = {}
     for f, each in scored.inputs.items():
         columns.setdefault(each.name, []).append((f, each))
@@ -211,14 +211,14 @@ def _column(name: str, inputs: Sequence[tuple[int, Input]], rules: RuleSet, X: A
 
 
 def _may_be_missing(rules: RuleSet, f: int, X: Any) -> bool:
-    """Whether a value of the column was missing in training, as the words of the rules tell, or is in a row."""
+    """Whether a value of the column was missing in training, according to the shown rules, or is in a row."""
     shown = rules.clauses if rules.shown is None else rules.shown
-    told = bool(shown.missing[shown.feature == f].any())
-    return f in rules.columns.zero_missing or told or bool(np.isnan(_feature(X, f)).any())
+    shown_missing = bool(shown.missing[shown.feature == f].any())
+    return f in rules.columns.zero_missing or shown_missing or bool(np.isnan(_feature(X, f)).any())
 
 
 def _other_levels(rules: RuleSet, name: str, used: Sequence[int]) -> dict[int, str | None]:
-    """The levels of a text column that no rule asks for: a row that has one is not of another, unknown level."""
+    """The levels of a text column that no rule uses: a row with one of them does not have an unknown level."""
     known = sorted(rules.columns.levels.items())
     levels = {f: level for f, (column, level) in known if column == name and f not in used}
     return {f: None if level == MISSING else level for f, level in levels.items()}
@@ -230,7 +230,7 @@ def _with_levels(scored: Vote, levels: Levels) -> Vote:
 
 
 def _bounds(rules: RuleSet, f: int) -> list[float]:
-    """Where answers may change: the bounds of the rules, and the numbers that they name."""
+    """Where predictions may change: the bounds of the rules, and the numbers that they name."""
     clauses = rules.clauses
     mine = np.flatnonzero(clauses.feature == f)
     sets = [held for held in map(clauses.set_of, mine.tolist()) if held is not None]
@@ -245,7 +245,7 @@ def _label(label: Any) -> str:
 
 
 def _scale(values: Floats) -> float:
-    """What a change of a column is measured in: the distance between its quarters, or else its spread."""
+    """The unit of changes of a column: its interquartile range, or else its standard deviation."""
     if not len(values):
         return 1.0
     low, high = np.quantile(values, [0.25, 0.75])
@@ -260,7 +260,7 @@ def _feature(X: Any, f: int) -> Floats:
 # Rows ----------------------------------------------------------------------------------------------------------------
 
 
-def _rows(columns: list[dict[str, Any]], rows: AnsweredRows) -> list[dict[str, Any]]:
+def _rows(columns: list[dict[str, Any]], rows: PredictedRows) -> list[dict[str, Any]]:
     places = _chosen(rows, len(columns))
     values = [_values(column, rows.X, places) for column in columns]
     return [
@@ -268,7 +268,7 @@ def _rows(columns: list[dict[str, Any]], rows: AnsweredRows) -> list[dict[str, A
             "number": int(place),
             "values": [mine[k] for mine in values],
             "truth": _answer(rows.truth[place]),
-            "said": _answer(rows.said[place]),
+            "predicted": _answer(rows.predicted[place]),
             "missed": bool(rows.missed[place]),
         }
         for k, place in enumerate(places)
@@ -279,10 +279,10 @@ def _answer(answer: Any) -> str:
     return f"{answer:.6g}" if isinstance(answer, (float, np.floating)) else printable(str(answer))
 
 
-def _chosen(rows: AnsweredRows, n_columns: int) -> Ints:
+def _chosen(rows: PredictedRows, n_columns: int) -> Ints:
     """The rows to offer: as many as there is room for; wrong and missed ones first, in the order of the data."""
     room = int(np.clip(_MOST_VALUES // max(n_columns, 1), 10, _MOST_ROWS))
-    odd = np.asarray(rows.missed, dtype=bool) | (rows.truth != rows.said)
+    odd = np.asarray(rows.missed, dtype=bool) | (rows.truth != rows.predicted)
     return np.sort(np.argsort(~odd, kind="stable")[:room])
 
 

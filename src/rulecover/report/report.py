@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: Names of classes are kept on one line up to this many letters.
 _WIDEST = 16
 
-#: As many missed rows are listed at most.
+#: The most missed rows that are listed.
 _MISSED = 24
 
 #: The script of the page, in this order.
@@ -83,7 +83,7 @@ def _parts(given: dict[str, Any]) -> list[tuple[str, str]]:
         ("figures", "Figures", True),
         ("rules", "Rules", True),
         ("try", "Try a row", given["trial"]),
-        ("checked", "Answers and truth", given["confusion"] or given["errors"]),
+        ("checked", "Predictions and truth", given["confusion"] or given["errors"]),
         ("overlap", "Overlap", given["overlap"]),
         ("features", "Features", given["features"]),
         ("notes", "Notes", given["summary"].notes),
@@ -98,7 +98,7 @@ def _tiles(summary: Summary) -> list[tuple[str, str]]:
     tiles = [
         ("Rules", f"{len(summary.rules):,}"),
         (measure[0].upper() + measure[1:], score(summary.scores[0].accuracy)),
-        ("Covered by no rule", percent(summary.missed)),
+        ("Not covered by any rule", percent(summary.missed)),
     ]
     if summary.fidelity is not None:
         tiles.insert(2, seen.view.fidelity_in_figures(summary.fidelity))
@@ -109,7 +109,7 @@ def _tiles(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _features(summary: Summary) -> list[dict[str, Any]]:
-    """Each feature that occurs, how many rules use it, that number over the largest, and its strip, if it has one."""
+    """Each feature in use: the number of its rules, that number over the largest, and its strip, if it has one."""
     used = feature_use(summary.rules)
     return [
         {
@@ -127,20 +127,20 @@ def _trial(summary: Summary) -> dict[str, Any]:
     if trial is None:
         return {"trial": None}
     by_class = trial.data["labels"] is not None
-    wrong = [by_class and row["truth"] != row["said"] for row in trial.rows]
+    wrong = [by_class and row["truth"] != row["predicted"] for row in trial.rows]
     return {"trial": trial, "trial_json": Markup(trial.json()), "wrong": wrong}
 
 
 def _checked(summary: Summary, table: RuleCells) -> dict[str, Any]:
-    """How the answers for held-out rows came out."""
+    """How good the predictions for held-out rows are."""
     held_out, seen = summary.held_out, summary.rules.evidence
     if held_out is None:
-        return {"confusion": None, "errors": None, "beside_model": [], "missed_rows": None}
+        return {"confusion": None, "errors": None, "compared_with_model": [], "missed_rows": None}
     classes = getattr(seen, "classes", None)
     return {
         "confusion": None if classes is None else Confusion.of(classes, held_out),
         "errors": Errors.of(held_out) if classes is None else None,
-        "beside_model": [] if classes is None else held_out.beside_model(),
+        "compared_with_model": [] if classes is None else held_out.compared_with_model(),
         "missed_rows": _missed(summary),
     }
 
@@ -153,7 +153,9 @@ def _missed(summary: Summary) -> dict[str, Any] | None:
         return None
     words = f"{len(places):,} of {len(held_out.missed):,} held-out rows; {percent(summary.missed)}."
     if hasattr(summary.rules.evidence, "classes"):
-        right = int((held_out.said == held_out.truth)[places].sum())
-        words = f"{len(places):,} of {len(held_out.missed):,} held-out rows; the answer is right for {right:,} of them."
+        right = int((held_out.predicted == held_out.truth)[places].sum())
+        words = (
+            f"{len(places):,} of {len(held_out.missed):,} held-out rows; the prediction is right for {right:,} of them."
+        )
     rows = [] if trial is None else [(k, row) for k, row in enumerate(trial.rows) if row["missed"]][:_MISSED]
     return {"words": words + (f" The first {len(rows)} are:" if len(rows) < len(places) and rows else ""), "rows": rows}

@@ -1,4 +1,4 @@
-"""What a set of rules is worth on rows that nobody has seen, as plain values for every view."""
+"""How good a set of rules is on held-out rows, as plain values for every view."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from rulecover.exceptions import UnreadableModelError
-from rulecover.report.held_out import HeldOut
-from rulecover.report.page_model import AnsweredRows, Trial, trial_of
+from rulecover.report.held_out import HeldOutPredictions
+from rulecover.report.page_model import PredictedRows, Trial, trial_of
 from rulecover.rules.features import Strip, strips
 from rulecover.rules.overlaps import Overlaps
 from rulecover.typing import Array
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from rulecover.rules.ruleset import RuleSet
     from rulecover.setcover import Certificate
 
-#: As many combinations of rules are counted at most, and as many rules are told apart.
+#: The most combinations of rules that are counted, and the most rules that are distinguished.
 _SETS, _RULES = 24, 16
 
 
 @dataclass(frozen=True)
 class Score:
-    """A model beside others: its name, its accuracy (of numbers R²) on held-out rows, and its size, in words."""
+    """A model among others: its name, its accuracy (R² for regression) on held-out rows, and its size, in words."""
 
     name: str
     accuracy: float
@@ -45,18 +45,18 @@ class Summary:
     rules, certificate
         The rules, and what is proved of them, if they are a cover.
     scores
-        The accuracy of the rules (of numbers R²), then of other models, on the held-out rows.
+        The accuracy of the rules (R² for regression), then of other models, on the held-out rows.
     missed
         The share of held-out rows that no rule covers.
     fidelity
-        The share of held-out rows on which rules and source model agree; of numbers R² with the model's answers;
-        ``None`` for rules without a model.
+        The share of held-out rows on which rules and source model agree; for regression R² with the predictions of the
+        model; ``None`` for rules without a model.
     fallback
-        Who answered for the missed rows: "closest", "all", "majority", "model", "default" or a name of your own.
+        What predicted for the missed rows: "closest", "all", "majority", "model", "default" or a name of your own.
     n_candidates
-        How many rules there were to choose from, if that is known.
+        The number of candidate rules, if known.
     n_held_out
-        How many rows the figures come from.
+        The number of held-out rows.
     notes
         What was done to the data, in sentences.
     votes
@@ -64,13 +64,13 @@ class Summary:
     path
         Where there are rule sets of other sizes: for each the number of rules and the cross-validated accuracy.
     held_out
-        What is true of the held-out rows, and what was answered.
+        The truth and the predictions for the held-out rows.
     overlaps
         Which rules cover the same held-out rows.
     strips
-        For features of numbers, by name: the values of held-out rows, and the bounds of the rules.
+        For numeric features, by name: the values of held-out rows, and the bounds of the rules.
     trial
-        The model as a page can run it, with some held-out rows to begin with; ``None`` where it cannot.
+        The model as a page can run it, with some held-out rows to start with; ``None`` where it cannot.
     """
 
     title: str
@@ -85,7 +85,7 @@ class Summary:
     notes: tuple[str, ...] = ()
     votes: tuple[tuple[float, ...], ...] = ()
     path: tuple[tuple[int, float], ...] = ()
-    held_out: HeldOut | None = None
+    held_out: HeldOutPredictions | None = None
     overlaps: Overlaps | None = None
     strips: Mapping[str, Strip] = field(default_factory=dict)
     trial: Trial | None = None
@@ -98,11 +98,11 @@ class Summary:
         y: Any,
         *,
         title: str,
-        beside: Mapping[str, Any] | None = None,
+        compare_with: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
         shown: RuleSet | None = None,
     ) -> Summary:
-        """The figures of a fitted `MIRCOClassifier`, `RulePathClassifier`, or one of numbers, on held-out rows.
+        """The figures of a fitted `MIRCOClassifier`, `RulePathClassifier`, or their regressors, on held-out rows.
 
         Parameters
         ----------
@@ -112,23 +112,23 @@ class Summary:
             Held-out rows and their labels, or numbers.
         title
             What the data are called.
-        beside
+        compare_with
             Trained models to compare with, by name.
         notes
             What was done to the data, in sentences.
         shown
-            The model's rules in other words, if its own are not for print.
+            The model's rules in other words, if its own are hard to read.
         """
         rules = _rules_of(model) if shown is None else shown
         if rules.evidence is None:
-            raise ValueError("the rules have met no data; give a fitted model, or rules that have.")
+            raise ValueError("the rules have no evidence; pass a fitted model.")
         view = rules.evidence.view
-        rows, truth, said = _rows_of(model, X), np.asarray(y).ravel(), np.asarray(model.predict(X)).ravel()
-        held_out = HeldOut(truth, said, np.asarray(model.missed(X)), _by_model(model, X, rows))
-        answered = AnsweredRows(rows, truth, said, held_out.missed)
+        rows, truth, predicted = _rows_of(model, X), np.asarray(y).ravel(), np.asarray(model.predict(X)).ravel()
+        held_out = HeldOutPredictions(truth, predicted, np.asarray(model.missed(X)), _by_model(model, X, rows))
+        answered = PredictedRows(rows, truth, predicted, held_out.missed)
         covered = _rules_of(model).apply(rows)
-        scores = [Score("these rules", view.score(said, truth), _size(rules))]
-        others = (beside or {}).items()
+        scores = [Score("these rules", view.score(predicted, truth), _size(rules))]
+        others = (compare_with or {}).items()
         scores += [Score(name, view.score(other.predict(X), truth), _size_of(other)) for name, other in others]
         name, answer = view.naive
         scores.append(Score(name, view.score(np.full(len(truth), answer), truth), "no rules"))
@@ -138,8 +138,8 @@ class Summary:
             certificate=getattr(model, "certificate_", None),
             scores=tuple(scores),
             missed=float(held_out.missed.mean()),
-            fidelity=None if held_out.by_model is None else view.score(said, held_out.by_model),
-            fallback=_who_answers(model),
+            fidelity=None if held_out.by_model is None else view.score(predicted, held_out.by_model),
+            fallback=_fallback_name(model),
             n_candidates=getattr(model, "n_candidate_rules_", None),
             n_held_out=len(truth),
             notes=tuple(notes),
@@ -163,7 +163,7 @@ def _rows_of(model: Any, X: Any) -> Any:
 
 
 def _by_model(model: Any, X: Any, rows: Any) -> Array | None:
-    """What the source model answers; ``None`` where there is none."""
+    """The predictions of the source model; ``None`` where there is none."""
     if not hasattr(model, "_model"):
         return None
     try:
@@ -177,7 +177,7 @@ def _takes_missing(model: Any) -> bool:
     return bool(get_tags(model).input_tags.allow_nan) if hasattr(model, "__sklearn_tags__") else True
 
 
-def _who_answers(model: Any) -> str:
+def _fallback_name(model: Any) -> str:
     fallback = getattr(model, "fallback", "default")
     return str(getattr(fallback, "name", fallback))
 
@@ -201,11 +201,11 @@ def _path(model: Any) -> tuple[tuple[int, float], ...]:
 
 def _size(rules: RuleSet) -> str:
     mean = float(rules.lengths.mean()) if len(rules) else 0.0
-    return f"{len(rules)} {'rule' if len(rules) == 1 else 'rules'}, {mean:.1f} conditions each on average"
+    return f"{len(rules)} {'rule' if len(rules) == 1 else 'rules'}, {mean:.1f} clauses each on average"
 
 
 def _size_of(model: Any) -> str:
-    """The size of a tree or a forest of scikit-learn in words; of other models nothing is said."""
+    """The size of a tree or a forest of scikit-learn in words; empty for other models."""
     if hasattr(model, "get_n_leaves"):
         return f"{model.get_n_leaves():,} rules (leaves)"
     trees = getattr(model, "estimators_", None) or []

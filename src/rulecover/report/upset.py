@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulecover.rules.overlaps import Overlaps
-from rulecover.rules.sentences import listed
+from rulecover.rules.sentences import join_words
 from rulecover.show.text import percent, printable
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _NAMES, _COLUMN, _LINE, _BARS, _TOP = 340, 30, 24, 90, 18
 
-#: Longer conditions are cut off.
+#: Longer rules are cut off.
 _LETTERS = 42
 
 
@@ -62,7 +62,7 @@ def _left_out(overlaps: Overlaps, rules: RuleSet) -> str:
     shown = int(overlaps.sizes.sum())
     words = []
     if len(overlaps.rules) < len(rules):
-        words.append(f"Only the {len(overlaps.rules)} rules that cover most rows are told apart.")
+        words.append(f"Only the {len(overlaps.rules)} rules that cover most rows are distinguished.")
     if shown < overlaps.n_rows:
         share = percent(shown / overlaps.n_rows)
         words.append(f"The {len(overlaps.sizes)} most frequent combinations are shown, {share} of the rows.")
@@ -72,7 +72,7 @@ def _left_out(overlaps: Overlaps, rules: RuleSet) -> str:
 def _in_words(overlaps: Overlaps) -> list[str]:
     sentences = []
     for mine, size in zip(overlaps.members, overlaps.sizes.tolist(), strict=True):
-        met = listed([str(j) for j in overlaps.rules[mine].tolist()])
-        which = {0: "none of these rules", 1: f"rule {met} alone"}.get(int(mine.sum()), f"rules {met}")
-        sentences.append(f"{size:,} {'row meets' if size == 1 else 'rows meet'} {which}.")
+        names = join_words([str(j) for j in overlaps.rules[mine].tolist()])
+        which = {0: "none of these rules", 1: f"rule {names} alone"}.get(int(mine.sum()), f"rules {names}")
+        sentences.append(f"{size:,} {'row is' if size == 1 else 'rows are'} covered by {which}.")
     return sentences

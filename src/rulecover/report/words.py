@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from rulecover.rules.view import TargetView
     from rulecover.setcover import Certificate
 
-_WHO_ANSWERED = {
-    "closest": "the rules that it almost meets answer",
-    "all": "every rule answers by how much of it is met",
-    "majority": "the most frequent class is the answer",
-    "mean": "the mean of all rows, or what was fitted in its place, is the answer",
-    "model": "the source model answers",
-    "default": "the default vote is the answer",
+_FALLBACKS = {
+    "closest": "the closest rules vote",
+    "all": "every rule votes by the share of its clauses that hold",
+    "majority": "the most frequent class is predicted",
+    "mean": "the mean of all rows, or what was fitted in its place, is predicted",
+    "model": "the source model predicts",
+    "default": "the default vote decides",
 }
 
 
@@ -38,11 +38,11 @@ def summary_in_words(summary: Summary) -> str:
 
 
 def figures_in_words(summary: Summary) -> list[str]:
-    """How often the rules agree with their source, and who answers where none applies."""
+    """How often the rules agree with their source, and what predicts where none applies."""
     view = _view(summary)
     sentences = [] if summary.fidelity is None else [view.fidelity_in_words(summary.fidelity)]
     if summary.missed:
-        who = _WHO_ANSWERED.get(summary.fallback, f"{summary.fallback} answers")
+        who = _FALLBACKS.get(summary.fallback, f"{summary.fallback} predicts")
         sentences.append(
             f"{percent(summary.missed)} of the held-out rows are not covered by any rule; for such a row {who}."
         )
@@ -63,14 +63,14 @@ def cost_in_words(rules: RuleSet) -> str:
 
 
 def proved_in_words(summary: Summary) -> list[str]:
-    """What is proved of the rules, and what they cost; nothing where they are no cover."""
+    """What is proved of the rules, and what they cost; empty where they are not a cover."""
     if summary.certificate is None:
         return []
     return [*certificate_in_words(summary.certificate), cost_in_words(summary.rules)]
 
 
 def path_in_words(summary: Summary) -> list[str]:
-    """How good other sizes are; nothing where there are none."""
+    """How good other sizes are; empty where there are none."""
     if not summary.path:
         return []
     sizes = ", ".join(f"{_some(size, 'rule')} {score:.3f}" for size, score in summary.path)
@@ -78,7 +78,7 @@ def path_in_words(summary: Summary) -> list[str]:
 
 
 def votes_in_words(summary: Summary) -> list[str]:
-    """What every row begins with; nothing where that is nothing."""
+    """What every row starts with; empty where that is nothing."""
     return _view(summary).start_in_words(summary.votes)
 
 
@@ -88,7 +88,7 @@ def _view(summary: Summary) -> TargetView:
 
 
 def certificate_in_words(certificate: Certificate) -> list[str]:
-    """What is proved of a cover, for somebody who has never heard of a lower bound."""
+    """What is proved of a cover, for readers who do not know what a lower bound is."""
     words = {
         "these": "this one rule" if certificate.n_rules == 1 else f"these {certificate.n_rules:,} rules",
         "cover": "covers" if certificate.n_rules == 1 else "cover",
@@ -108,7 +108,7 @@ def certificate_in_words(certificate: Certificate) -> list[str]:
         )
     if certificate.n_left_out:
         rows = _some(certificate.n_left_out, "more training row")
-        sentences.append(f"{rows} could not be covered by any rule there is; what is said here is of the others.")
+        sentences.append(f"{rows} could not be covered by any rule; these statements are about the other rows.")
     return sentences
 
 

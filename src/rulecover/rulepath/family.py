@@ -64,7 +64,7 @@ class RuleFamily:
         """For each chunk of rows: where it is, and the votes by every size, sizes x rows x answers."""
         sizes, columns, answers = self.votes.shape
         flat = np.ascontiguousarray(self.votes.transpose(1, 0, 2)).reshape(columns, sizes * answers)
-        for start, met in self.rules.met(X):
+        for start, met in self.rules.covered_chunks(X):
             for first in range(0, met.shape[1], _ROWS):
                 part = met[:, first : first + _ROWS].astype(np.float64)
                 tallies = part.T @ flat[1:] + flat[0]
@@ -75,15 +75,15 @@ class RuleFamily:
         """For each list of true answers the score of every size."""
         totals = np.zeros((len(truths), self.largest + 1))
         for rows, tallies in self.staged(X):
-            said = task.said(tallies)
+            predicted = task.predictions(tallies)
             for k, truth in enumerate(truths):
-                totals[k] += task.merit(said, truth[rows]) @ weight[rows]
+                totals[k] += task.merit(predicted, truth[rows]) @ weight[rows]
         return [task.score(total / weight.sum(), truth, weight) for total, truth in zip(totals, truths, strict=True)]
 
     def coverage(self, X: Any, weight: Floats) -> Floats:
         """The (weighted) share of rows that some rule covers, for every size."""
         first = np.zeros(self.largest + 1)
-        for start, met in self.rules.met(X):
+        for start, met in self.rules.covered_chunks(X):
             found = np.where(met.any(axis=0), met.argmax(axis=0), self.largest) if self.largest else np.zeros(0, int)
             mine = weight[start : start + len(found)]
             first += np.bincount(found, weights=mine, minlength=self.largest + 1)

@@ -15,16 +15,16 @@ from rulecover.data.categories import CategorySet, is_in
 from rulecover.rules.rule import Clause
 from rulecover.typing import Array, Bools, Floats, Ints
 
-#: Rows are met in chunks of this many, so that a chunk's columns stay in the processor's cache.
+#: Rows are matched in chunks of this many, so that a chunk's columns stay in the processor's cache.
 CHUNK = 16384
 
 
-#: Where 0 counts as missing, so does every number that is no farther from it: LightGBM's bound.
+#: Where 0 counts as missing, so does every number this close to it: LightGBM's bound.
 ZERO = float(np.float32(1e-35))
 
 
 def blank_zeros(column: Floats) -> None:
-    """Makes NaN of every 0, in place."""
+    """Replaces every 0 by NaN, in place."""
     column[np.abs(column) <= ZERO] = np.nan
 
 
@@ -39,7 +39,7 @@ def _is_outside(values: Floats, codes: Floats, out: Bools) -> None:
 class Test(NamedTuple):
     """One comparison of one of the columns in use, ``compare(column, operand)``, or its negation.
 
-    NaN fails every comparison. So a clause that takes missing values is written as "not on the other side".
+    NaN fails every comparison. So a clause that accepts missing values is written as "not on the other side".
     """
 
     compare: Callable[..., Any]
@@ -61,17 +61,17 @@ class Test(NamedTuple):
         return cls(compare, column, np.array(categories.codes, dtype=np.float64), missing)
 
 
-def _narrow(met: Bools, tests: list[Test], columns: list[Floats], scratch: Bools) -> None:
-    """Leaves in `met` only the rows that pass all tests."""
+def _narrow(covered: Bools, tests: list[Test], columns: list[Floats], scratch: Bools) -> None:
+    """Leaves in `covered` only the rows that pass all tests."""
     for compare, column, operand, negated in tests:
         compare(columns[column], operand, out=scratch)
-        # For booleans a > b is "a and not b": the negation costs no pass of its own.
-        (np.greater if negated else np.logical_and)(met, scratch, out=met)
+        # For booleans a > b is "a and not b": the negation needs no extra pass.
+        (np.greater if negated else np.logical_and)(covered, scratch, out=covered)
 
 
-def _nonzero(met: Bools) -> Ints:
+def _nonzero(covered: Bools) -> Ints:
     """The places of the true entries; eight at a time, as nearly all entries are false."""
-    flat = met.reshape(-1)
+    flat = covered.reshape(-1)
     whole = flat[: len(flat) // 8 * 8]
     words = np.flatnonzero(whole.view(np.uint64))
     within = np.flatnonzero(whole.reshape(-1, 8)[words])
@@ -84,7 +84,7 @@ class Clauses:
     """The clauses of all rules end to end, in arrays: rule j owns ``offset[j]:offset[j + 1]``.
 
     A clause means one thing everywhere: ``lower < x[feature] <= upper`` or, where `category` is not -1,
-    ``x[feature] in category_sets[category]``; a missing value satisfies it where `missing` says so.
+    ``x[feature] in category_sets[category]``; a missing value satisfies it where `missing` is true.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Clauses:
 
     @classmethod
     def of_intervals(cls, rules: Sequence[Mapping[int, tuple[float, float]]]) -> Clauses:
-        """Each rule a mapping from a column's number to ``(lower, upper)``."""
+        """Clauses of rules given as mappings from a column's number to ``(lower, upper)``."""
         clauses = [(f, *interval) for rule in rules for f, interval in sorted(rule.items())]
         feature, lower, upper = zip(*clauses, strict=True) if clauses else ((), (), ())
         return cls(
@@ -127,7 +127,7 @@ class Clauses:
 
     @classmethod
     def of_rules(cls, rules: Sequence[Sequence[Clause]]) -> Clauses:
-        """Each rule a list of clauses, at most one interval and one set per column."""
+        """Clauses of rules given as lists, at most one interval and one set per column."""
         clauses = [clause for rule in rules for clause in rule]
         category, sets = numbered([clause.categories for clause in clauses])
         return cls(
@@ -211,7 +211,7 @@ class Clauses:
         return np.fromiter(first.values(), dtype=np.intp, count=len(first))
 
     def keys(self, numbers: dict[CategorySet, int]) -> list[bytes]:
-        """Bytes that are the same for equal rules; `numbers` has those of the sets met so far, and learns others."""
+        """Bytes that are equal for equal rules; `numbers` holds the numbers of the sets seen so far and is extended."""
         number = [*(numbers.setdefault(each, len(numbers)) for each in self.category_sets), -1]
         columns = self.feature, self.lower, self.upper, self.missing, np.array(number)[self.category]
         # 0 and -0 are one bound, but not the same bytes.
@@ -231,7 +231,7 @@ class Clauses:
         sets[:] = [self.set_of(c) for c in range(len(self.category))]
         return self.offset, self.feature, self.lower, self.upper, self.missing, sets
 
-    # Meeting rows: 0 counts as missing in the columns `zero_missing` ---------------------------------------------
+    # Matching rows: 0 counts as missing in the columns `zero_missing` ---------------------------------------------
 
     @cached_property
     def columns(self) -> Ints:
@@ -259,23 +259,23 @@ class Clauses:
     def _tests(self) -> list[list[Test]]:
         return [[test for clause in rule for test in clause] for rule in self._clauses]
 
-    def met(self, X: Any, zero_missing: Sequence[int] = ()) -> Iterator[tuple[int, Bools]]:
+    def covered_chunks(self, X: Any, zero_missing: Sequence[int] = ()) -> Iterator[tuple[int, Bools]]:
         """For each chunk of rows: where it starts, and which rule (first axis) covers which of its rows."""
         for start, columns in self._chunks(X, zero_missing):
             n = columns.shape[1]
-            met = np.ones((len(self._tests), n), dtype=bool)
+            covered = np.ones((len(self._tests), n), dtype=bool)
             used, scratch = list(columns), np.empty(n, dtype=bool)
-            for mine, tests in zip(met, self._tests, strict=True):
+            for mine, tests in zip(covered, self._tests, strict=True):
                 _narrow(mine, tests, used, scratch)
-            yield start, met
+            yield start, covered
 
     def hits(self, X: Any, zero_missing: Sequence[int] = ()) -> tuple[Ints, Ints]:
-        """All pairs (row, rule) that meet."""
+        """All pairs (row, rule) where the rule covers the row."""
         rows, rules = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
-        for start, met in self.met(X, zero_missing):
-            flat = _nonzero(met)
-            rule = flat // met.shape[1]
-            rows.append(flat - rule * met.shape[1] + start)
+        for start, covered in self.covered_chunks(X, zero_missing):
+            flat = _nonzero(covered)
+            rule = flat // covered.shape[1]
+            rows.append(flat - rule * covered.shape[1] + start)
             rules.append(rule)
         return np.concatenate(rows), np.concatenate(rules)
 

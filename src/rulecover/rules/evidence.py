@@ -1,4 +1,4 @@
-"""What rules met in the training data, rule by rule."""
+"""What is known of rules from the training data, rule by rule."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Evidence(ABC):
-    """What the rules met in the training data, rule by rule.
+    """What is known of the rules from the training data, rule by rule.
 
     Parameters
     ----------
     sums
-        What was added up over the samples of each rule, rules x columns; what a column is, the kind of target says.
+        Sums over the samples of each rule, rules x columns; the meaning of a column depends on the kind of target.
     impurity, cost
-        w and 1 + w, or as the weights in the cost have it.
+        w and 1 + w, or as the weights in the cost define it.
     totals
         The same sums over all samples of the data.
     """
@@ -37,7 +37,7 @@ class Evidence(ABC):
         return replace(self, sums=self.sums[rules], impurity=self.impurity[rules], cost=self.cost[rules])
 
     def join(self, other: Evidence) -> Self:
-        """What these rules met, followed by what others met in the same data."""
+        """The evidence of these rules, followed by that of others on the same data."""
         return replace(
             self,
             sums=np.concatenate([self.sums, other.sums]),
@@ -57,12 +57,12 @@ class Evidence(ABC):
 
     @property
     def samples(self) -> Floats:
-        """The same for people: class weights, which are not rows, are left out."""
+        """The support as it is shown: without class weights."""
         return self.support
 
     @property
     def n_samples(self) -> float:
-        """The number of all samples, for people too."""
+        """The number of all samples, without class weights."""
         return self.total
 
     @property
@@ -77,4 +77,4 @@ class Evidence(ABC):
     @property
     @abstractmethod
     def view(self) -> TargetView:
-        """How the views speak of it."""
+        """How views show it."""

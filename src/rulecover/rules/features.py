@@ -1,4 +1,4 @@
-"""What the rules look at: how often each feature is used, where its bounds are, and what values rows have."""
+"""What the rules use: how often each feature is used, where its bounds are, and what values rows have."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Strip:
     Parameters
     ----------
     bars
-        Of the histogram, those that are not empty: where they start and how wide they are, in per cent of the range,
+        The bars of the histogram that are not empty: where they start and how wide they are, in per cent of the range,
         and how high they are, from 0 to 1.
     bounds
         Where the bounds are, in per cent of the range.
@@ -45,7 +45,7 @@ class Strip:
 
 
 def strips(rules: RuleSet, X: Any) -> dict[str, Strip]:
-    """A strip for each feature of numbers that rules use, by name; X is as the rules see it."""
+    """A strip for each numeric feature that rules use, by name; X is as the rules see it."""
     made = {}
     clauses = rules.clauses
     for f in clauses.columns.tolist():

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def rule_frame(rules: RuleSet) -> pd.DataFrame:
-    """One row a rule; see `RuleSet.to_frame`."""
+    """One row per rule; see `RuleSet.to_frame`."""
     import pandas as pd
 
     columns: dict[str, Any] = {"rule": [rule.text for rule in rules], "clauses": rules.lengths}

@@ -1,4 +1,4 @@
-"""What the text of a rule says: ``age > 30 and (income <= 2000 or missing) and colour in {red, blue}``."""
+"""The grammar of rule texts: ``age > 30 and (income <= 2000 or missing) and colour in {red, blue}``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from rulecover.exceptions import RuleTextError
 
-# Possessive quantifiers: what is no number is found out in one pass, however long it is.
+# Possessive quantifiers: text that is not a number is recognised in one pass, however long it is.
 _NUMBER = re.compile(r"[+-]?(?:(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?|inf(?:inity)?)(?!\w)")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BARE_IN_SET = re.compile(r"[^,{}\"]+")
@@ -35,8 +35,8 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Condition:
-    """What one clause says of one name: an interval ``lower < x <= upper``, or labels, or all but these.
+class ParsedClause:
+    """One clause as it is written, about one name: an interval ``lower < x <= upper``, or labels, or all but these.
 
     The one label of ``x = label`` may turn out to be a number, the set in ``x in {label}`` stays a set.
     """
@@ -51,19 +51,19 @@ class Condition:
     equal: bool = False
 
 
-def parse(text: str, names: Sequence[str], rule: int, levels: Mapping[str, Iterable[str]]) -> list[Condition]:
-    """The conditions of a rule, in the order of the text.
+def parse(text: str, names: Sequence[str], rule: int, levels: Mapping[str, Iterable[str]]) -> list[ParsedClause]:
+    """The clauses of a rule, in the order of the text.
 
     Parameters
     ----------
     text
-        One rule; see `RuleSet.from_text` for what may be said.
+        One rule; see `RuleSet.from_text` for the syntax.
     names
-        What conditions can speak of. Where several names fit, the longest that makes sense of the text is meant.
+        The names that clauses can use. Where several names fit, the longest that makes sense of the text is meant.
     rule
         The rule's number, for the error.
     levels
-        For a name the labels that are known of it: they need no quotes behind ``=``, whatever they look like.
+        For a name the labels that are known of it: they need no quotes after ``=``, whatever they look like.
     """
     return _Parser(text, names, rule, levels).parse()
 
@@ -75,17 +75,17 @@ class _Parser:
         self._text, self._rule = text, rule
         self._names = sorted(names, key=len, reverse=True)
         self._levels = {name: sorted(known, key=len, reverse=True) for name, known in levels.items()}
-        self._farthest, self._expected = 0, "a condition"
+        self._farthest, self._expected = 0, "a clause"
         self._senseless: set[int] = set()
 
-    def parse(self) -> list[Condition]:
+    def parse(self) -> list[ParsedClause]:
         try:
             for start in self._starts():
                 if self._end(self._word("always", start)):
                     return []
-                conditions = self._conditions(start)
-                if conditions is not None:
-                    return conditions
+                clauses = self._clauses(start)
+                if clauses is not None:
+                    return clauses
         except RecursionError:
             raise error(self._text, self._rule, self._farthest, "too many brackets") from None
         raise error(self._text, self._rule, self._farthest, f"expected {self._expected} here")
@@ -96,53 +96,53 @@ class _Parser:
         if after_if is not None:
             yield after_if
 
-    def _conditions(self, at: int) -> list[Condition] | None:
-        """The rest of the text as conditions with "and" between them, if it can be read so."""
-        said: list[Condition] = []
+    def _clauses(self, at: int) -> list[ParsedClause] | None:
+        """The rest of the text as clauses with "and" between them, if it can be read like this."""
+        parsed: list[ParsedClause] = []
         tried = [(at, self._clause(at))]
         while tried:
             start, readings = tried[-1]
-            condition, after = next(readings, (None, start))
-            if condition is None:  # nothing that can be read here makes sense of the rest
+            clause, after = next(readings, (None, start))
+            if clause is None:  # nothing that can be read here makes sense of the rest
                 self._senseless.add(start)
                 tried.pop()
-                del said[-1:]
+                del parsed[-1:]
             elif self._end(after):
-                return [*said, condition]
+                return [*parsed, clause]
             elif (following := self._word("and", after)) is None:
                 self._missed(after, '"and" or the end of the rule')
             elif following not in self._senseless:
-                said.append(condition)
+                parsed.append(clause)
                 tried.append((following, self._clause(following)))
         return None
 
-    def _clause(self, at: int) -> Iterator[tuple[Condition, int]]:
+    def _clause(self, at: int) -> Iterator[tuple[ParsedClause, int]]:
         inside = self._match("(", at)
         if inside is not None:
-            for condition, after in self._clause(inside):
+            for clause, after in self._clause(inside):
                 closed = self._match(")", after)
                 if closed is None:
                     self._missed(after, '")"')
                 else:
-                    yield from self._or_missing(condition, closed)
-        for condition, after in self._condition(at):
-            yield from self._or_missing(condition, after)
+                    yield from self._or_missing(clause, closed)
+        for clause, after in self._one_clause(at):
+            yield from self._or_missing(clause, after)
 
-    def _or_missing(self, condition: Condition, at: int) -> Iterator[tuple[Condition, int]]:
+    def _or_missing(self, clause: ParsedClause, at: int) -> Iterator[tuple[ParsedClause, int]]:
         either = self._word("or", at)
         after = None if either is None else self._word("missing", either)
         if after is not None:
-            yield replace(condition, missing=True), after
+            yield replace(clause, missing=True), after
         elif either is not None:
-            self._missed(either, '"missing" (a rule knows no other "or": write two rules)')
+            self._missed(either, '"missing" (rules have no other "or": write two rules)')
         else:
-            yield condition, at
+            yield clause, at
 
-    # One condition ----------------------------------------------------------------------------------------------
+    # One clause ----------------------------------------------------------------------------------------------
 
-    def _condition(self, at: int) -> Iterator[tuple[Condition, int]]:
+    def _one_clause(self, at: int) -> Iterator[tuple[ParsedClause, int]]:
         for name, after in self._named(at):
-            plain = Condition(name, self._skip(at))
+            plain = ParsedClause(name, self._skip(at))
             yield from self._missingness(plain, after)
             yield from self._membership(plain, after)
             yield from self._comparison(plain, after)
@@ -160,7 +160,7 @@ class _Parser:
         yield from found
 
     def _fitting(self, texts: Iterable[str], at: int) -> Iterator[tuple[str, int]]:
-        """Those of the texts that stand here, and where they end; one may begin or end with a space itself."""
+        """Those of the texts that are found here, and where they end; one may begin or end with a space itself."""
         separated = at > 0 and self._text[at - 1] != "(" and self._text[at : at + 1].isspace()
         word = self._skip(at)
         for text in texts:
@@ -171,13 +171,13 @@ class _Parser:
                     break
 
     def _ends(self, text: str, at: int) -> bool:
-        """Whether a text that stands before `at` ends there; behind a space of its own comes one that separates."""
+        """Whether a text before `at` ends there; a final space of its own is followed by another that separates."""
         if not text[-1].isspace():
             return not self._in_word(at)
         after = self._text[at : at + 1]
         return after in ("", ")") or after.isspace()
 
-    def _missingness(self, plain: Condition, at: int) -> Iterator[tuple[Condition, int]]:
+    def _missingness(self, plain: ParsedClause, at: int) -> Iterator[tuple[ParsedClause, int]]:
         verb = self._word("is", at)
         if verb is None:
             return
@@ -191,7 +191,7 @@ class _Parser:
         else:
             self._missed(verb, '"missing" or "not missing"')
 
-    def _membership(self, plain: Condition, at: int) -> Iterator[tuple[Condition, int]]:
+    def _membership(self, plain: ParsedClause, at: int) -> Iterator[tuple[ParsedClause, int]]:
         negation = self._word("not", at)
         verb = self._word("in", at if negation is None else negation)
         if verb is None:
@@ -229,7 +229,7 @@ class _Parser:
         word = bare.match(self._text, at)
         return (Label(word.group().strip(), at, quoted=False), word.end()) if word and word.group().strip() else None
 
-    def _comparison(self, plain: Condition, at: int) -> Iterator[tuple[Condition, int]]:
+    def _comparison(self, plain: ParsedClause, at: int) -> Iterator[tuple[ParsedClause, int]]:
         sign = self._sign(at)
         if sign is None:
             self._missed(at, 'a comparison, "in" or "is"')
@@ -245,7 +245,7 @@ class _Parser:
             yield self._bounded(plain, symbol, number[0]), number[1]
 
     def _alone(self, name: str, at: int) -> Iterator[tuple[Label, int]]:
-        """The label that stands here: a known one if it fits, whatever is in it."""
+        """The label found here: a known one if it fits, whatever characters it has."""
         for level, end in self._fitting(self._levels.get(name, ()), at):
             yield Label(level, self._skip(at), quoted=True), end
         found = self._label(at, _BARE_ALONE)
@@ -254,14 +254,14 @@ class _Parser:
         else:
             yield found
 
-    def _chain(self, at: int) -> Iterator[tuple[Condition, int]]:
+    def _chain(self, at: int) -> Iterator[tuple[ParsedClause, int]]:
         """``1 < x <= 2``, or ``1 < x`` alone."""
         first = self._number(at, "a column or a number")
         sign = None if first is None else self._sign(first[1])
         if first is None or sign is None or sign[0] not in _FLIPPED:
             return
         for name, after in self._named(sign[1]):
-            half = self._bounded(Condition(name, self._skip(at)), _FLIPPED[sign[0]], first[0])
+            half = self._bounded(ParsedClause(name, self._skip(at)), _FLIPPED[sign[0]], first[0])
             second = self._sign(after)
             if second is None:
                 yield half, after
@@ -271,10 +271,10 @@ class _Parser:
                 yield self._bounded(half, second[0], last[0]), last[1]
 
     @staticmethod
-    def _bounded(condition: Condition, sign: str, number: float) -> Condition:
-        """The condition and one bound; ``x >= t`` lies above the double before t, ``x < t`` at most there."""
+    def _bounded(clause: ParsedClause, sign: str, number: float) -> ParsedClause:
+        """The clause and one bound; ``x >= t`` lies above the double before t, ``x < t`` at most there."""
         bound = number if sign in ("<=", ">") else math.nextafter(number, -math.inf)
-        return replace(condition, upper=bound) if sign[0] == "<" else replace(condition, lower=bound)
+        return replace(clause, upper=bound) if sign[0] == "<" else replace(clause, lower=bound)
 
     # Pieces -----------------------------------------------------------------------------------------------------
 
@@ -310,7 +310,7 @@ class _Parser:
 
     def _missed(self, at: int, expected: str) -> None:
         at = self._skip(at)
-        if at > self._farthest or (at == self._farthest and self._expected == "a condition"):
+        if at > self._farthest or (at == self._farthest and self._expected == "a clause"):
             self._farthest, self._expected = at, expected
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def rule_grid(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> Grid:
-    """One row a rule: its number, what it found, and its condition last, where its length does no harm.
+    """One row per rule: its number, what is known of it, and its clauses last, where their length does no harm.
 
-    Fitted `votes` (rules x answers) decide what a rule speaks for, and are shown with it.
+    Fitted `votes` (rules x outputs) decide what a rule predicts, and are shown with it.
     """
     if rules.evidence is None:
         plain: list[tuple[str, ...]] = [(str(j), printable(rule.text)) for j, rule in enumerate(rules)]
@@ -25,28 +25,28 @@ def rule_grid(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> Grid:
     rows = []
     for j, rule in enumerate(rules):
         cells = [column.cell(rule) for column in view.columns]
-        found = [printable(view.speaks_for(votes[j])), *cells[1:]] if votes else cells
+        found = [printable(view.vote_text(votes[j])), *cells[1:]] if votes else cells
         rows.append((str(j), *found, printable(rule.text)))
     head = ("rule", *(column.name for column in view.columns), "if")
     return Grid(head, rows, (True, *(column.right for column in view.columns), False))
 
 
 def sentences(rules: RuleSet) -> list[str]:
-    """One sentence a rule."""
+    """One sentence per rule."""
     seen = rules.evidence
     return [rule_sentence(rule, "" if seen is None else seen.view.conclusion(rule)) for rule in rules]
 
 
 def by_class(rules: RuleSet) -> Groups:
-    """A table for each class that rules speak for, in the order of the classes."""
+    """A table for each class that rules predict, in the order of the classes."""
     classes = getattr(rules.evidence, "classes", None)
     if classes is None:
-        raise ValueError("these rules speak for no classes; print them as they are, or take those of a classifier.")
-    grid, told, said = rule_grid(rules), sentences(rules), [rule.prediction for rule in rules]
-    groups = {label: [j for j, each in enumerate(said) if each == label] for label in classes.tolist()}
+        raise ValueError("these rules do not predict classes; print them as they are, or use those of a classifier.")
+    grid, written, predictions = rule_grid(rules), sentences(rules), [rule.prediction for rule in rules]
+    groups = {label: [j for j, each in enumerate(predictions) if each == label] for label in classes.tolist()}
     groups = {label: places for label, places in groups.items() if places}
     return Groups(
         titles=tuple(printable(str(label)) for label in groups),
         tables=tuple(Grid(grid.head, [grid.rows[j] for j in places], grid.right) for places in groups.values()),
-        sentences=tuple(tuple(told[j] for j in places) for places in groups.values()),
+        sentences=tuple(tuple(written[j] for j in places) for places in groups.values()),
     )

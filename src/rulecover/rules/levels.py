@@ -19,8 +19,8 @@ Siblings = dict[str, set[int]]
 def readable(rules: RuleSet, levels: Levels) -> RuleSet:
     """The same rules, for print, with the 0/1 columns shown as the levels they stand for.
 
-    A row has exactly one level of a text column. So ``colour = red`` makes ``colour ≠ blue`` needless, and where all
-    levels but one are excluded, that one is left. Every encoded row meets the new rules as it met the old ones.
+    A row has exactly one level of a text column. So ``colour = red`` makes ``colour ≠ blue`` redundant, and where all
+    levels but one are excluded, that one is left. The new rules cover the same encoded rows as the old ones.
     """
     siblings: Siblings = {}
     for column, (name, _) in levels.items():
@@ -49,7 +49,7 @@ def readable(rules: RuleSet, levels: Levels) -> RuleSet:
 
 
 def _needed(clauses: Clauses, owned: range, levels: Levels, siblings: Siblings) -> Iterator[tuple[int, int | None]]:
-    """The clauses of one rule that say something new, each with the one level that the exclusions leave, if they do."""
+    """The clauses of one rule that are not redundant, each with the one level that the exclusions leave, if they do."""
     groups: dict[str | int, list[int]] = {}
     for clause in owned:
         column = int(clauses.feature[clause])

@@ -1,4 +1,4 @@
-"""Which rules cover the same rows, for every view of it."""
+"""Which rules cover the same rows, for every view of them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rulecover.typing import Bools, Ints
 
 @dataclass(frozen=True, eq=False)
 class Overlaps:
-    """The combinations of rules that rows meet, the most frequent first.
+    """The combinations of rules that cover rows, the most frequent first.
 
     Parameters
     ----------
     rules
-        The numbers of the rules that are told apart, in ascending order.
+        The numbers of the rules that are distinguished, in ascending order.
     members
-        Which of them a combination holds, combinations x rules; the one that holds none is for rows that meet none.
+        Which of them a combination holds, combinations x rules; the empty one is for rows that none of them covers.
     sizes
-        How many rows meet exactly these rules.
+        How many rows are covered by exactly these rules.
     n_rows
-        How many rows there were, those of combinations that were left out among them.
+        The number of all rows, including those of combinations that were left out.
     """
 
     rules: Ints
@@ -33,7 +33,7 @@ class Overlaps:
 
     @classmethod
     def of(cls, covered: Any, *, max_sets: int, max_rules: int) -> Overlaps:
-        """From a sparse matrix, rows x rules; of the rules those that cover most rows are told apart."""
+        """From a sparse matrix, rows x rules; only the rules that cover most rows are distinguished."""
         n_rows = covered.shape[0]
         support = np.asarray(covered.sum(axis=0)).ravel()
         rules = np.sort(np.argsort(-support, kind="stable")[:max_rules])

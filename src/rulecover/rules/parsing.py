@@ -10,7 +10,7 @@ from typing import Any
 
 from rulecover.data.categories import Categories, CategorySet, plain_name
 from rulecover.exceptions import RuleTextError
-from rulecover.rules.grammar import Condition, Label, error, parse
+from rulecover.rules.grammar import Label, ParsedClause, error, parse
 from rulecover.rules.rule import Clause
 
 #: A bound between 0 and 1 for a 0/1 column.
@@ -23,13 +23,13 @@ def parse_rules(
     categories: Mapping[str, Sequence[Any]] | None = None,
     levels: Mapping[int, tuple[str, str]] | None = None,
 ) -> tuple[list[list[Clause]], Categories]:
-    """The clauses of each rule, columns in order and one interval and one set a column at most, and all categories.
+    """The clauses of each rule, columns in order, at most one interval and one set per column, and all categories.
 
     See `RuleSet.from_text` for the parameters.
     """
     given = list(texts)
     if isinstance(texts, str):
-        raise RuleTextError(f"the rules are one text, {texts[:40]!r}; give a list of texts, one a rule.")
+        raise RuleTextError(f"the rules are a single text, {texts[:40]!r}; pass a list of texts, one per rule.")
     columns = _Columns.of(feature_names, categories or {}, levels or {})
     parsed = [parse(text, columns.names, rule, columns.levels) for rule, text in enumerate(given)]
     columns = columns.with_labels_of(parsed)
@@ -67,10 +67,10 @@ class _Columns:
     ) -> _Columns:
         place = {str(name): f for f, name in enumerate(feature_names)}
         if len(place) < len(feature_names):
-            raise RuleTextError("column names must differ, or text cannot tell which column is meant; rename one.")
+            raise RuleTextError("column names must differ, or it is unclear which column a text means; rename one.")
         unknown = sorted(set(categories) - set(place))
         if unknown:
-            raise RuleTextError(f"categories are given for {unknown[0]!r}, but no column has that name.")
+            raise RuleTextError(f"categories are given for {unknown[0]!r}, but there is no column of that name.")
         by_level: dict[str, dict[str, int]] = {}
         for column, (name, level) in levels.items():
             by_level.setdefault(name, {})[level] = column
@@ -80,43 +80,43 @@ class _Columns:
     def names(self) -> list[str]:
         return list({**self.place, **self.levels})
 
-    def with_labels_of(self, rules: Iterable[Iterable[Condition]]) -> _Columns:
+    def with_labels_of(self, rules: Iterable[Iterable[ParsedClause]]) -> _Columns:
         """Columns whose labels are words and not known yet are columns of these categories."""
         found: dict[int, set[str]] = {}
         words: set[int] = set()
-        for condition in (each for rule in rules for each in rule if each.labels and each.name not in self.levels):
-            column = self.place[condition.name]
-            found.setdefault(column, set()).update(label.text for label in condition.labels or ())
-            if any(label.number is None for label in condition.labels or ()):
+        for parsed in (each for rule in rules for each in rule if each.labels and each.name not in self.levels):
+            column = self.place[parsed.name]
+            found.setdefault(column, set()).update(label.text for label in parsed.labels or ())
+            if any(label.number is None for label in parsed.labels or ()):
                 words.add(column)
         new = {column: tuple(sorted(found[column])) for column in words if column not in self.categories}
         return replace(self, categories={**self.categories, **new})
 
-    def clause(self, said: Condition, text: str, rule: int) -> tuple[Clause, int]:
-        """The clause behind a condition, and where in the text it stands."""
-        if said.name in self.levels and said.labels is not None:
-            return self._level(said, text, rule), said.position
-        if said.name not in self.place:
-            raise error(text, rule, said.position, f"{said.name!r} has levels, so say = or ≠ and one of them")
-        column = self.place[said.name]
-        plain = Clause(column, said.name, said.lower, said.upper, said.missing)
-        if said.labels is None:
-            if column in self.categories and (math.isfinite(said.lower) or math.isfinite(said.upper)):
-                raise error(text, rule, said.position, f"{said.name!r} has categories, not numbers: say in {{…}}")
-            return plain, said.position
-        number = said.labels[0].number
-        if said.equal and column not in self.categories and number is not None:
-            return replace(plain, lower=math.nextafter(number, -math.inf), upper=number), said.position
-        codes = {self._code(column, said.name, label, text, rule) for label in said.labels}
-        chosen = CategorySet(tuple(sorted(codes)), said.others)
-        return replace(plain, categories=chosen, known=self.categories.get(column, ())), said.position
+    def clause(self, parsed: ParsedClause, text: str, rule: int) -> tuple[Clause, int]:
+        """The clause for a parsed one, and its position in the text."""
+        if parsed.name in self.levels and parsed.labels is not None:
+            return self._level(parsed, text, rule), parsed.position
+        if parsed.name not in self.place:
+            raise error(text, rule, parsed.position, f"{parsed.name!r} has levels, so write = or ≠ and one of them")
+        column = self.place[parsed.name]
+        plain = Clause(column, parsed.name, parsed.lower, parsed.upper, parsed.missing)
+        if parsed.labels is None:
+            if column in self.categories and (math.isfinite(parsed.lower) or math.isfinite(parsed.upper)):
+                raise error(text, rule, parsed.position, f"{parsed.name!r} has categories, not numbers: write in {{…}}")
+            return plain, parsed.position
+        number = parsed.labels[0].number
+        if parsed.equal and column not in self.categories and number is not None:
+            return replace(plain, lower=math.nextafter(number, -math.inf), upper=number), parsed.position
+        codes = {self._code(column, parsed.name, label, text, rule) for label in parsed.labels}
+        chosen = CategorySet(tuple(sorted(codes)), parsed.others)
+        return replace(plain, categories=chosen, known=self.categories.get(column, ())), parsed.position
 
     def _code(self, column: int, name: str, label: Label, text: str, rule: int) -> float:
         if column not in self.categories:
             assert label.number is not None
             return label.number
         known = self._codes[column]
-        if label.text not in known and (label.number or 0) >= len(known):  # a code that has no name
+        if label.text not in known and (label.number or 0) >= len(known):  # a code without a name
             return float(label.text)
         if label.text not in known:
             some = ", ".join(list(known)[:5]) + ("…" if len(known) > 5 else "")
@@ -131,24 +131,24 @@ class _Columns:
             for column, known in self.categories.items()
         }
 
-    def _level(self, said: Condition, text: str, rule: int) -> Clause:
-        levels = self.levels[said.name]
-        label = (said.labels or ())[0]
-        if len(said.labels or ()) > 1 or label.text not in levels:
-            raise error(text, rule, label.position, f"{said.name!r} {_asked_for(levels)}")
-        lower, upper = (-math.inf, _HALF) if said.others else (_HALF, math.inf)
-        return Clause(levels[label.text], said.name, lower, upper, said.missing, level=label.text)
+    def _level(self, parsed: ParsedClause, text: str, rule: int) -> Clause:
+        levels = self.levels[parsed.name]
+        label = (parsed.labels or ())[0]
+        if len(parsed.labels or ()) > 1 or label.text not in levels:
+            raise error(text, rule, label.position, f"{parsed.name!r} {_expected_level(levels)}")
+        lower, upper = (-math.inf, _HALF) if parsed.others else (_HALF, math.inf)
+        return Clause(levels[label.text], parsed.name, lower, upper, parsed.missing, level=label.text)
 
 
-def _asked_for(levels: Iterable[str]) -> str:
+def _expected_level(levels: Iterable[str]) -> str:
     known = list(levels)
     if len(known) == 1:
-        return f"is {known[0]} or not: say = {known[0]} or ≠ {known[0]}"
+        return f"is {known[0]} or not: write = {known[0]} or ≠ {known[0]}"
     return f"has levels {', '.join(known)}; name one of them"
 
 
 def _merged(clauses: Sequence[tuple[Clause, int]], text: str, rule: int) -> list[Clause]:
-    """One interval and one set a column at most: what holds of all that was said of it."""
+    """At most one interval and one set per column: the intersection of all its clauses."""
     kept: dict[tuple[int, bool], Clause] = {}
     for clause, position in clauses:
         key = clause.feature, clause.categories is not None
@@ -175,7 +175,7 @@ def clauses_of_lines(columns: Mapping[str, Sequence[Any]], feature_names: Sequen
     fields = (columns.get(name, empty) for name in ("rule", "feature", "lower", "upper", "missing"))
     for line, (rule, name, lower, upper, missing) in enumerate(zip(*fields, strict=True)):
         if str(name) not in place:
-            raise RuleTextError(f"line {line} is about {name!r}, but no column has that name.")
+            raise RuleTextError(f"line {line} is about {name!r}, but there is no column of that name.")
         clause = Clause(place[str(name)], str(name), _or(lower, -math.inf), _or(upper, math.inf), bool(_or(missing, 0)))
         if clause.is_empty():
             raise RuleTextError(f"line {line}: no value lies in ({clause.lower}, {clause.upper}]; give lower < upper.")

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from rulecover.data.categories import CategorySet
-from rulecover.show.numbers import amount, bound_text, short_number, spoken
+from rulecover.show.numbers import amount, bound_text, format_number, short_number
 
 
 @dataclass(frozen=True)
 class Clause:
-    """One condition on one feature, for people: ``lower < x <= upper``, a set of categories, or missing.
+    """One clause on one feature, to be read: ``lower < x <= upper``, a set of categories, or missing.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Clause:
     known
         The category behind each code, from 0, if they have names.
     zero
-        Whether 0 satisfies the clause, if that is not for the interval to say: where 0 counts as missing.
+        Whether 0 satisfies the clause, if the interval does not decide that: where 0 counts as missing.
     """
 
     feature: int
@@ -51,7 +51,7 @@ class Clause:
 
     @property
     def exact(self) -> str:
-        """The clause in words that are true of unknown categories too, where `str` takes the fewest."""
+        """The clause in words that hold for unknown categories too; `str` is as short as possible."""
         text, by_number = self._condition(), self.lower < 0 <= self.upper
         also = ["0"] * (self.zero is True and not by_number) + ["missing"] * self.missing
         if text:
@@ -98,19 +98,19 @@ class Clause:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """One rule, for people: its clauses and, if it has met data, what it found there.
+    """One rule, to be read: its clauses and, if it was evaluated on data, what is known of it.
 
     Parameters
     ----------
     clauses
         All of them must hold.
     prediction, support, impurity, cost
-        The class it votes for or the mean of its numbers, the (weighted) number of samples it covers, the impurity and
-        the price; ``None`` before the rule has met data.
+        The class it votes for or the mean of its numbers, the (weighted) number of training rows it covers, the
+        impurity and the cost; ``None`` before the rule was evaluated on data.
     purity, counts
-        Of classes: the share of the predicted class among the samples, and the number of each class.
+        For classification: the share of the predicted class among these rows, and the number of each class.
     spread, adds
-        Of numbers: their standard deviation, and what the rule adds to the answer where values were fitted.
+        For regression: the standard deviation, and what the rule adds to the prediction where values were fitted.
     """
 
     clauses: tuple[Clause, ...]
@@ -125,12 +125,12 @@ class Rule:
 
     @property
     def text(self) -> str:
-        """The condition alone, such as ``age > 30 and 1000 < income <= 2000``."""
+        """The clauses alone, such as ``age > 30 and 1000 < income <= 2000``."""
         return " and ".join(str(clause) for clause in self.clauses) or "always"
 
     @property
     def exact(self) -> str:
-        """The condition in words that are true of unknown categories too."""
+        """The clauses in words that hold for unknown categories too."""
         return " and ".join(clause.exact for clause in self.clauses) or "always"
 
     def __str__(self) -> str:
@@ -138,5 +138,6 @@ class Rule:
             return f"if {self.text}"
         samples = amount(self.support)
         if self.purity is None:
-            return f"if {self.text} then {spoken(self.prediction)} ± {spoken(self.spread or 0.0)} ({samples} samples)"
+            mean = f"{format_number(self.prediction)} ± {format_number(self.spread or 0.0)}"
+            return f"if {self.text} then {mean} ({samples} samples)"
         return f"if {self.text} then {self.prediction} ({samples} samples, {100 * self.purity:.0f} %)"

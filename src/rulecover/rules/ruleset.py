@@ -1,4 +1,4 @@
-"""What a rule is: clauses on features, what it met in the data, and which rows it covers."""
+"""What a rule is: clauses on features, what is known of it from data, and which rows it covers."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class RuleSet(Printed):
     Parameters
     ----------
     clauses
-        What they ask; at most one interval and one set of categories per rule and column.
+        The clauses; at most one interval and one set of categories per rule and column.
     columns
         What their columns are called, and what is in them.
     paths
         The comparisons of each rule as its tree makes them, root first, repeated features and all, if the rules came
         from trees.
     shown
-        The clauses as they are printed: bounds as short as they can be without changing any training row's answer, and
-        missing values only where the training rows had some in that column.
+        The clauses as they are printed: bounds as short as they can be without changing any training row's prediction,
+        and missing values only where the training rows had some in that column.
     evidence
-        Classes, class sums and costs, once the rules have met data.
+        Classes, class sums and costs, once the rules were evaluated on data.
 
     Examples
     --------
@@ -66,9 +66,9 @@ class RuleSet(Printed):
         """Rules made by hand, each a dictionary from a column's number to ``(lower, upper)``."""
         for f, (low, high) in (item for rule in rules for item in sorted(rule.items())):
             if not 0 <= f < len(feature_names):
-                raise ValueError(f"there is no column {f}: {len(feature_names)} columns are named, from 0.")
+                raise ValueError(f"there is no column {f}: there are {len(feature_names)} columns, numbered from 0.")
             if not low < high:
-                raise ValueError(f"the interval ({low}, {high}] of column {f} holds no value; give lower < upper.")
+                raise ValueError(f"the interval ({low}, {high}] of column {f} is empty; give lower < upper.")
         return cls(Clauses.of_intervals(rules), Columns(tuple(feature_names)))
 
     @classmethod
@@ -80,7 +80,7 @@ class RuleSet(Printed):
         categories: Categories | None = None,
         levels: Levels | None = None,
     ) -> RuleSet:
-        """Rules made by hand, each a list of clauses, one interval and one set a column at most."""
+        """Rules made by hand, each a list of clauses, at most one interval and one set per column."""
         return cls(Clauses.of_rules(rules), Columns(tuple(feature_names), categories or {}, levels or {}))
 
     @classmethod
@@ -92,11 +92,11 @@ class RuleSet(Printed):
         categories: Mapping[str, Sequence[Any]] | None = None,
         levels: Levels | None = None,
     ) -> RuleSet:
-        """Rules written as people write them, one text a rule.
+        """Rules from text, one text per rule.
 
-        A rule is ``always``, or conditions with ``and`` between them: ``age > 30``, ``1 <= size < 9``, ``size = 3``,
+        A rule is ``always``, or clauses with ``and`` between them: ``age > 30``, ``1 <= size < 9``, ``size = 3``,
         ``colour in {red, blue}``, ``colour not in {red}``, ``colour ≠ red``, ``income is missing``. A missing value
-        satisfies a condition only with ``or missing`` behind it. Names that could be taken for something else, and
+        satisfies a clause only with ``or missing`` after it. Names that could be taken for something else, and
         labels with a comma, a brace or an ``and``, go into double quotes.
 
         Parameters
@@ -107,14 +107,14 @@ class RuleSet(Printed):
             A name for each column of the data.
         categories
             For columns of categories the labels, in the order of their codes. Other columns that are compared with
-            words are columns of categories as well; their labels are those that the rules name.
+            words are columns of categories as well; their labels are those that occur in the rules.
         levels
             For 0/1 columns that stand for ``name = level``: the column's number, the name and the level.
 
         Raises
         ------
         RuleTextError
-            With the place in the text.
+            With the position in the text.
 
         Examples
         --------
@@ -132,19 +132,19 @@ class RuleSet(Printed):
 
     @classmethod
     def from_frame(cls, frame: Any, feature_names: Sequence[str], **known: Any) -> RuleSet:
-        """Rules from a data frame: texts in a column ``rule``, as `to_frame` has it, or a line for each clause.
+        """Rules from a data frame: texts in a column ``rule``, as in `to_frame`, or a line for each clause.
 
         Lines of clauses have the columns ``rule`` (equal for the clauses of one rule) and ``feature`` (a name), and
-        any of ``lower``, ``upper`` and ``missing``; an empty cell sets no bound.
+        any of ``lower``, ``upper`` and ``missing``; an empty cell means no bound.
 
         Parameters
         ----------
         frame
-            Of pandas, polars or Arrow.
+            A data frame of pandas, polars or Arrow.
         feature_names
             A name for each column of the data.
         **known
-            ``categories`` and ``levels``, as of `from_text`.
+            ``categories`` and ``levels``, as in `from_text`.
 
         Examples
         --------
@@ -160,7 +160,7 @@ class RuleSet(Printed):
 
         columns = {str(name): column(frame, name).tolist() for name in names_of(frame)}
         if "rule" not in columns:
-            raise RuleTextError(f"a frame of rules has a column 'rule', but this one has {', '.join(columns)}.")
+            raise RuleTextError(f"a frame of rules needs a column 'rule', but this one has {', '.join(columns)}.")
         if "feature" not in columns:
             return cls.from_text(columns["rule"], feature_names, **known)
         return cls.of_clauses(clauses_of_lines(columns, feature_names), feature_names, **known)
@@ -210,7 +210,7 @@ class RuleSet(Printed):
         )
 
     def join(self, other: RuleSet) -> RuleSet:
-        """These rules followed by others on the same columns, all without what they met in data."""
+        """These rules followed by others on the same columns, without their evidence."""
         paths = None if self.paths is None or other.paths is None else self.paths.join(other.paths)
         return RuleSet(self.clauses.join(other.clauses), self.columns, paths)
 
@@ -224,7 +224,7 @@ class RuleSet(Printed):
         return RuleSet(self.clauses.keep(kept), self.columns)
 
     def in_codes_of(self, columns: Columns) -> RuleSet:
-        """The same rules for data in which categories have other codes: their sets hold the labels that they held."""
+        """The same rules for data in which categories have other codes: their sets hold the same labels."""
         clauses, mine = self.clauses, self.columns
         known = replace(mine, categories=columns.categories, zero_missing=columns.zero_missing)
         if not mine.categories:
@@ -249,7 +249,7 @@ class RuleSet(Printed):
         )
 
     def with_evidence(self, evidence: Evidence) -> RuleSet:
-        """The same rules, knowing what they met in the data."""
+        """The same rules with this evidence."""
         return replace(self, evidence=evidence)
 
     def _rule(self, j: int) -> Rule:
@@ -283,22 +283,22 @@ class RuleSet(Printed):
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and values hold arrays
 
-    # Meeting rows -----------------------------------------------------------------------------------------------
+    # Matching rows ----------------------------------------------------------------------------------------------
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
         """Which rule covers which row, as a boolean sparse matrix of rows x rules."""
         X = self.check_columns(X)
         row, rule = self.hits(X)
         index = np.int32 if max(X.shape[0], len(self), len(row)) <= np.iinfo(np.int32).max else np.int64
-        places = row.astype(index), rule.astype(index)  # scikit-learn's own models take no 64-bit indices
+        places = row.astype(index), rule.astype(index)  # scikit-learn's own models do not take 64-bit indices
         return scipy.sparse.csr_array((np.ones(len(row), dtype=bool), places), shape=(X.shape[0], len(self)))
 
-    def met(self, X: Any) -> Iterator[tuple[int, Bools]]:
+    def covered_chunks(self, X: Any) -> Iterator[tuple[int, Bools]]:
         """For each chunk of rows: where it starts, and which rule (first axis) covers which of its rows."""
-        return self.clauses.met(X, self.columns.zero_missing)
+        return self.clauses.covered_chunks(X, self.columns.zero_missing)
 
     def hits(self, X: Any) -> tuple[Ints, Ints]:
-        """All pairs (row, rule) that meet."""
+        """All pairs (row, rule) where the rule covers the row."""
         return self.clauses.hits(X, self.columns.zero_missing)
 
     def accepted(self, X: Any, *, along_paths: bool = False) -> Floats:
@@ -310,9 +310,9 @@ class RuleSet(Printed):
         return counted.accepted(X, self.columns.zero_missing)
 
     def check_columns(self, X: Any) -> Any:
-        """X as an array or sparse matrix with the columns that the rules speak of, in their order.
+        """X as an array or sparse matrix with the columns of the rules, in their order.
 
-        A data frame is matched by name, in whatever order, and need not have the columns that no rule uses; labels of
+        A data frame is matched by name, in any order, and need not have the columns that no rule uses; labels of
         categories become codes.
         """
         if is_frame(X) and not _unnamed(X):
@@ -320,15 +320,15 @@ class RuleSet(Printed):
         X = X.tocsr() if scipy.sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise MismatchedDataError(
-                f"X has shape {X.shape}, but the rules speak of {self.n_features} columns; give rows x columns."
+                f"X has shape {X.shape}, but the rules need {self.n_features} columns; give rows x columns."
             )
         check_kind(X, "X")
         return X
 
-    # For people -------------------------------------------------------------------------------------------------
+    # Views ------------------------------------------------------------------------------------------------------
 
     def shown_for(self, X: Any) -> RuleSet:
-        """The same rules with bounds for print that are as short as they can be for these training rows."""
+        """The same rules with printed bounds that are as short as they can be for these training rows."""
         meant = self.clauses
         lower, upper, missing = meant.lower.copy(), meant.upper.copy(), meant.missing.copy()
         for f in meant.columns:
@@ -347,7 +347,7 @@ class RuleSet(Printed):
         return replace(self, shown=replace(meant, lower=lower, upper=upper, missing=missing))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a rule: its text, number of clauses and, once it has met data, what it found there.
+        """One row per rule: its text, number of clauses and, once it was evaluated on data, what is known of it.
 
         The columns are ``rule, clauses, support, share, prediction, purity, lift``, one ``count_…`` for each class,
         ``impurity`` and ``cost``. Support and counts are sums of weights where samples were weighted; lift is the
@@ -367,13 +367,13 @@ class RuleSet(Printed):
         return [rule.exact for rule in replace(self, shown=None)]
 
     def to_csv(self) -> str:
-        """What `to_frame` has as CSV; cells that a spreadsheet would run as formulas begin with an apostrophe."""
+        """The table of `to_frame` as CSV; cells that a spreadsheet would run as formulas begin with an apostrophe."""
         from rulecover.show.spreadsheet import csv_text
 
         return csv_text(self.to_frame())
 
     def by_class(self) -> Groups:
-        """The same rules under the class they speak for, with their numbers: print it, or see its `to_markdown`,
+        """The same rules grouped by the class they predict, with their numbers: print it, or see its `to_markdown`,
         `to_latex` and `sentences`.
         """
         from rulecover.rules.grid import by_class
@@ -395,7 +395,7 @@ class RuleSet(Printed):
 
 
 def _unnamed(frame: Any) -> bool:
-    """Whether the columns are merely numbered, as pandas does where no names are given."""
+    """Whether the columns are merely numbered, as pandas numbers them by default."""
     return names_of(frame) == list(range(len(names_of(frame))))
 
 

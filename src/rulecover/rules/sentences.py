@@ -24,14 +24,14 @@ def rule_sentence(rule: Rule, conclusion: str) -> str:
 
 
 def condition_in_words(rule: Rule) -> str:
-    """The conditions of a rule with ``and`` before the last; nothing for a rule that always holds."""
+    """The clauses of a rule with ``and`` before the last; nothing for a rule that always holds."""
     words: list[str] = []
     for clause in rule.clauses:
-        said = clause_in_words(clause)
-        # "If glucose is above 127.5 and BMI above 29.9": comparisons need their verb once.
-        verb = "" if words and said.startswith((*_ABOVE, *_UP_TO)) else " is"
-        words.append(f"{printable(clause.name)}{verb} {said}")
-    return listed(words)
+        text = clause_in_words(clause)
+        # "If glucose is above 127.5 and BMI above 29.9": comparisons need the verb only once.
+        verb = "" if words and text.startswith((*_ABOVE, *_UP_TO)) else " is"
+        words.append(f"{printable(clause.name)}{verb} {text}")
+    return join_words(words)
 
 
 def clause_in_words(clause: Clause) -> str:
@@ -39,14 +39,14 @@ def clause_in_words(clause: Clause) -> str:
     return printable(_alternatives(clause, _known(clause)))
 
 
-def _alternatives(clause: Clause, said: str) -> str:
+def _alternatives(clause: Clause, text: str) -> str:
     by_number = clause.lower < 0 <= clause.upper
     also = ["0"] * (clause.zero is True and not by_number) + ["missing"] * clause.missing
-    if not said:
+    if not text:
         return " or ".join(also) or "missing"
     if clause.zero is False and by_number:
-        said += " (but not 0)"
-    return f"{said} (or {' or '.join(also)})" if also else said
+        text += " (but not 0)"
+    return f"{text} (or {' or '.join(also)})" if also else text
 
 
 def _known(clause: Clause) -> str:
@@ -83,14 +83,14 @@ def _categories(clause: Clause) -> str:
     if not names:
         return "known" if chosen.others else ""
     if chosen.others:
-        return f"not {names[0]}" if len(names) == 1 else f"none of {listed(names)}"
-    return listed(names, "or")
+        return f"not {names[0]}" if len(names) == 1 else f"none of {join_words(names)}"
+    return join_words(names, "or")
 
 
-def listed(words: Sequence[str], conjunction: str = "and") -> str:
+def join_words(words: Sequence[str], conjunction: str = "and") -> str:
     """Words with commas between them and a conjunction before the last.
 
-    >>> listed(["a"]), listed(["a", "b", "c"])
+    >>> join_words(["a"]), join_words(["a", "b", "c"])
     ('a', 'a, b and c')
     """
     if len(words) < 2:

@@ -1,4 +1,4 @@
-"""How the views speak of what rules predict: a class, or a number."""
+"""How views show what rules predict: a class, or a number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rulecover.rules.rule import Rule
-from rulecover.show.cells import Cell, RuleCells
+from rulecover.show.cells import RuleCells, TableCell
 from rulecover.show.numbers import amount
 from rulecover.show.text import printable
 
@@ -24,19 +24,19 @@ class Column:
     right: bool = True
 
 
-SAMPLES = Column("samples", lambda rule: amount(rule.support or 0.0))
+SUPPORT = Column("support", lambda rule: amount(rule.support or 0.0))
 
 
 class TargetView(Protocol):
-    """What the views need to know of a kind of target, for one set of rules that has met data."""
+    """What views need to know of a kind of target, for one set of rules with evidence."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """What stands between the number of a rule and its condition."""
+        """The columns between the number of a rule and its clauses."""
 
     @property
     def figures(self) -> dict[str, Any]:
-        """Columns of a data frame, one row a rule."""
+        """Columns of a data frame, one row per rule."""
 
     @property
     def kind(self) -> str:
@@ -44,14 +44,14 @@ class TargetView(Protocol):
 
     @property
     def measure(self) -> str:
-        """What models are scored by."""
+        """The name of the score."""
 
     @property
     def naive(self) -> tuple[str, Any]:
-        """The answer without rules: its name, and what it says of every row."""
+        """The prediction without rules: its name and its value for every row."""
 
-    def score(self, answers: Any, y: Any) -> float:
-        """How good answers are."""
+    def score(self, predictions: Any, y: Any) -> float:
+        """How good predictions are."""
 
     def fidelity_in_words(self, fidelity: float) -> str:
         """How well the rules follow their model."""
@@ -59,11 +59,11 @@ class TargetView(Protocol):
     def conclusion(self, rule: Rule) -> str:
         """What follows from a rule, and how sure it is, for the end of a sentence."""
 
-    def speaks_for(self, vote: Sequence[float]) -> str:
-        """What a rule with a fitted vote says, in place of the first of the columns."""
+    def vote_text(self, vote: Sequence[float]) -> str:
+        """What a rule with a fitted vote adds, in place of the first of the columns."""
 
     def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
-        """What every row begins with before any rule adds to it, the first of the votes; nothing without votes."""
+        """The base that rules add to, which is the first of the votes; empty without votes."""
 
     def fidelity_in_figures(self, fidelity: float) -> tuple[str, str]:
         """The same as a name and a figure."""
@@ -72,7 +72,7 @@ class TargetView(Protocol):
         """The table of the report; votes are given where they were fitted."""
 
 
-def clauses_cell(rule: Rule) -> Cell:
-    """The conditions of a rule, sorted by their number."""
+def clauses_cell(rule: Rule) -> TableCell:
+    """The clauses of a rule; sorted by their number."""
     clauses = tuple(printable(str(clause)) for clause in rule.clauses)
-    return Cell(" and ".join(clauses) or "always", len(clauses), clauses=clauses or ("always",))
+    return TableCell(" and ".join(clauses) or "always", len(clauses), clauses=clauses or ("always",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Classes beyond this many share one colour; their names stand beside the bars.
+#: Classes beyond this many share one colour; their names stand next to the bars.
 _COLOURS = 8
 
 
@@ -15,7 +15,7 @@ def colour(k: int) -> int:
 
 @dataclass(frozen=True)
 class Head:
-    """A column: its name, what is in it, whether numbers fall at the first sort, and what it means, if that is said.
+    """A column: its name, what is in it, whether the first sort is descending, and what it means, if explained.
 
     What is in it: "number", "clauses", "label", "mix" (the bar of the classes) or "range" (mean and spread as a bar).
     """
@@ -27,7 +27,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Part:
+class BarPart:
     """One class in a bar: its name, colour, rows and share."""
 
     name: str
@@ -37,8 +37,8 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """What a cell shows: its text, what it is sorted by, and what the kinds of its column need beside.
+class TableCell:
+    """What a cell shows: its text, what it is sorted by, and what else the kind of its column needs.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Cell:
     key
         A number or a text to sort by.
     clauses
-        The conditions, each by itself.
+        The clauses, one by one.
     colour
         Of a label.
     mix
@@ -60,7 +60,7 @@ class Cell:
     key: float | str
     clauses: tuple[str, ...] = ()
     colour: int = 0
-    mix: tuple[Part, ...] = ()
+    mix: tuple[BarPart, ...] = ()
     span: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
@@ -77,11 +77,11 @@ class RuleCells:
     classes
         The names of the classes and their colours; nothing for numbers.
     thens
-        For each rule the number of the class that it speaks for.
+        For each rule the number of the class that it votes for.
     """
 
     heads: tuple[Head, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     about: str
     classes: tuple[tuple[str, int], ...] = ()
     thens: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""A table of cells as text, Markdown, LaTeX and HTML; what a name holds is nothing but a name in each of them."""
+"""A table of cells as text, Markdown, LaTeX and HTML; names are escaped in each of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HTML = """\
 </table>
 {%- if more %}<p>… and {{ more }} more</p>{% endif %}"""
 
-#: As many rows are shown in a notebook at most.
+#: The most rows that are shown in a notebook.
 _MOST_ROWS = 60
 
 
@@ -50,17 +50,17 @@ class Grid:
         return aligned([self.head, *self.rows], right=self.right) if self.rows else "no rules"
 
     def markdown(self) -> str:
-        """As GitHub and most others take it."""
+        """As GitHub and most other tools expect it."""
         marks = ["---:" if right else "---" for right in self.right]
         cells = [[markdown_escaped(cell) for cell in row] for row in (self.head, *self.rows)]
         return "\n".join(map(markdown_row, [cells[0], marks, *cells[1:]])) + "\n"
 
     def latex(self) -> str:
-        """A tabular in the style of the booktabs package, with room for long conditions in the last column."""
+        """A tabular in the style of the booktabs package, with room for long rules in the last column."""
         return latex_tabular([self])
 
     def html(self) -> str:
-        """A table element for a notebook: very long ones end early, and say so."""
+        """A table element for a notebook: very long ones are cut off, with a note."""
         from rulecover.show.html import environment
 
         head, *rows = [list(zip(row, self.right, strict=True)) for row in (self.head, *self.rows[:_MOST_ROWS])]
@@ -72,7 +72,7 @@ def markdown_row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-# Marks anywhere, an underscore but inside of a word, and what would begin a tag or an entity.
+# Marks anywhere, an underscore except inside a word, and what would begin a tag or an entity.
 _MARKED = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 
 
@@ -145,9 +145,9 @@ class Groups:
     Parameters
     ----------
     titles
-        One a table.
+        One per table.
     tables
-        The tables; rows keep the numbers they have among all.
+        The tables; rows keep their numbers in the whole list.
     sentences
         For each table its rows as sentences.
     """

@@ -1,4 +1,4 @@
-"""The one door to jinja2: autoescape is on."""
+"""The only module that imports jinja2: autoescape is on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rulecover.show.numbers import spoken
+from rulecover.show.numbers import format_number
 from rulecover.show.text import printable, score
 
 
@@ -21,7 +21,7 @@ def environment(package: str | None = None) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"printable": printable, "spoken": spoken, "nobreak": nobreak, "score": score}
+    made.filters |= {"printable": printable, "format_number": format_number, "nobreak": nobreak, "score": score}
     return made
 
 

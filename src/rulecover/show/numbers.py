@@ -22,7 +22,7 @@ def short_number(value: float) -> str:
 
 
 def amount(value: float) -> str:
-    """A number of samples: whole as it is, a sum of weights to six digits.
+    """A support: whole numbers as they are, sums of weights to six digits.
 
     >>> amount(1234567.0), amount(4.999999999999998)
     ('1234567', '5')
@@ -30,22 +30,22 @@ def amount(value: float) -> str:
     return short_number(value if float(value).is_integer() else float(f"{value:.6g}"))
 
 
-def spoken(number: float) -> str:
+def format_number(number: float) -> str:
     """A number for people: four digits, or all before the point.
 
-    >>> spoken(152.13348), spoken(-0.00012), spoken(25.0), spoken(1234567.8)
+    >>> format_number(152.13348), format_number(-0.00012), format_number(25.0), format_number(1234567.8)
     ('152.1', '-0.00012', '25', '1234568')
     """
     return amount(round(number)) if 1000 <= abs(number) < 1e15 else f"{number:.4g}"
 
 
-def signed(number: float) -> str:
+def format_signed(number: float) -> str:
     """The same with its sign.
 
-    >>> signed(3.14159), signed(-2.0)
+    >>> format_signed(3.14159), format_signed(-2.0)
     ('+3.142', '-2')
     """
-    return f"{'' if number < 0 else '+'}{spoken(number)}"
+    return f"{'' if number < 0 else '+'}{format_number(number)}"
 
 
 def shortest_in(low: float, high: float, near: float) -> float:
@@ -64,7 +64,7 @@ def shortest_in(low: float, high: float, near: float) -> float:
             for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING):
                 number = float((target / unit).to_integral_value(rounding) * unit)
                 if lowest <= Decimal(number) < highest:
-                    return number + 0.0  # no negative zero
+                    return number + 0.0  # avoids a negative zero
     return float(near)
 
 

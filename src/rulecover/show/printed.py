@@ -1,4 +1,4 @@
-"""What can be printed in every way: as text, Markdown, LaTeX and HTML, and as sentences."""
+"""What can be printed in several formats: as text, Markdown, LaTeX and HTML, and as sentences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Printed(ABC):
-    """Something that is a table of cells, one row a rule."""
+    """Something that is a table of cells, one row per rule."""
 
     @abstractmethod
     def _grid(self) -> Grid: ...
@@ -34,7 +34,7 @@ class Printed(ABC):
         return self._grid().latex()
 
     def sentences(self) -> list[str]:
-        """The rules in plain English, a sentence each.
+        """The rules in plain English, one sentence per rule.
 
         >>> from rulecover import RuleSet
         >>> RuleSet.from_text(["age > 30 and (size <= 9 or missing)"], ["age", "size"]).sentences()

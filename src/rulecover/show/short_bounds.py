@@ -26,10 +26,10 @@ def _gaps(values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
 
 
 def _near(values: Floats, bounds: Floats, *, stride: int = 32, cells: int = 8192) -> Floats:
-    """Some of the values, the neighbours of every bound among them: so few that they are cheap to sort.
+    """Some of the values, the neighbours of every bound among them: few enough to be cheap to sort.
 
-    Every 32nd value tells a window around each bound; of the others only those count that share a cell of a regular
-    grid with a window.
+    Every 32nd value gives a window around each bound; of the other values only those matter that share a cell of a
+    regular grid with a window.
     """
     if len(values) < stride * cells // 8:
         return values

@@ -10,14 +10,14 @@ from typing import Any
 #: What a spreadsheet takes for the beginning of a formula, wide letters too.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
-#: What a spreadsheet may pass over before it looks for a formula: blanks, and what is not seen.
+#: What a spreadsheet may skip before it looks for a formula: blanks and invisible characters.
 _SKIPPED = " \0\v\f\xa0\u200b\u3000\ufeff"
 
 
-def marked(text: Any) -> Any:
-    """The text, after an apostrophe if a spreadsheet would run it as a formula; a number below zero is none.
+def escape_formula(text: Any) -> Any:
+    """The text, after an apostrophe if a spreadsheet would run it as a formula; negative numbers stay as they are.
 
-    >>> marked("=1+1"), marked("-1.5"), marked("plain"), marked(-2)
+    >>> escape_formula("=1+1"), escape_formula("-1.5"), escape_formula("plain"), escape_formula(-2)
     ("'=1+1", '-1.5', 'plain', -2)
     """
     if not isinstance(text, str) or not text.lstrip(_SKIPPED).startswith(_FORMULA):
@@ -42,6 +42,6 @@ def csv_lines(rows: Iterable[Iterable[Any]], end: str) -> list[str]:
 
 
 def csv_text(frame: Any) -> str:
-    """A data frame of pandas as CSV without its index, its headings and texts marked."""
-    columns = [[marked(name), *map(marked, frame[name].tolist())] for name in frame.columns]
+    """A data frame of pandas as CSV without its index, with formulas in its headings and texts escaped."""
+    columns = [[escape_formula(name), *map(escape_formula, frame[name].tolist())] for name in frame.columns]
     return "".join(csv_lines(zip(*columns, strict=True), "\n"))

@@ -16,7 +16,7 @@ def score(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent that says 0 or 100 only where it is.
+    """A share in per cent, 0 or 100 only where it is exact.
 
     >>> percent(0.5), percent(0.9996), percent(0.0003), percent(1)
     ('50 %', '>99 %', '<1 %', '100 %')

@@ -1,4 +1,4 @@
-"""The samples that rules are made for, whatever is to be predicted."""
+"""The samples that rules are made for, for any kind of target."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from rulecover.rules.evidence import Evidence
 from rulecover.typing import Array, Floats, Ints
 
-#: Rows of whole weights are repeated where that makes them at most this many times as many.
+#: Rows with whole-number weights are repeated if that multiplies their number by at most this.
 _TIMES_AS_MANY = 5
 
 
 def repeats(weight: Floats | None) -> Ints | None:
-    """The place of each row, as often as it counts; ``None`` if weights are not whole numbers, or rather large ones.
+    """The place of each row, as often as it counts; ``None`` if weights are not whole numbers, or too large.
 
     >>> repeats(np.array([1.0, 3.0, 0.0, 2.0])), repeats(np.array([0.5, 1.5]))
     (array([0, 1, 1, 1, 3, 3]), None)
@@ -27,7 +27,7 @@ def repeats(weight: Floats | None) -> Ints | None:
 
 
 class Samples(ABC):
-    """The samples (xᵢ, yᵢ) of the paper, whatever y is."""
+    """The samples (xᵢ, yᵢ) of the paper, for any kind of y."""
 
     X: Any
     y: Array
@@ -36,11 +36,11 @@ class Samples(ABC):
     @property
     @abstractmethod
     def labels(self) -> Array:
-        """What a model is trained to say, one a row."""
+        """What a model is trained to predict, one per row."""
 
     @property
     def targets(self) -> Array:
-        """The same for a tree of which nothing but its splits is asked."""
+        """The same for a tree of which only the splits are used."""
         return self.labels
 
     @property
@@ -56,7 +56,7 @@ class Samples(ABC):
     @property
     @abstractmethod
     def strata(self) -> Ints | None:
-        """What a split of the data should keep in equal shares; ``None`` if nothing."""
+        """The strata of a split of the data; ``None`` if there are none."""
 
     @abstractmethod
     def among(self, rows: Ints) -> Self:
@@ -72,12 +72,12 @@ class Samples(ABC):
         return repeated
 
     @abstractmethod
-    def score(self, answers: Array) -> float:
-        """How good these answers are, one a row; the higher the better."""
+    def score(self, predictions: Array) -> float:
+        """How good these predictions are, one per row; the higher the better."""
 
     @abstractmethod
     def summands(self) -> tuple[Array | None, ...]:
-        """All that `sums` needs to know of each sample."""
+        """What `sums` needs to know of each sample."""
 
     @abstractmethod
     def sums(self, group: Ints, *summands: Any) -> Floats:
@@ -85,4 +85,4 @@ class Samples(ABC):
 
     @abstractmethod
     def evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> Evidence:
-        """What rules met, given their sums, impurities and costs."""
+        """The evidence of rules, given their sums, impurities and costs."""

@@ -18,7 +18,7 @@ class Answer(Protocol):
         """What the columns of the votes are for."""
 
     def weight(self, sums: Floats) -> Floats:
-        """How much was said about each row; nothing at all where it is not above zero."""
+        """The total weight of the votes for each row; there were no votes where it is not above zero."""
 
     def decided(self, sums: Floats) -> Array:
         """The answer for each row."""
@@ -47,7 +47,7 @@ class Classes:
 
 @dataclass(frozen=True, eq=False)
 class AddedClasses(Classes):
-    """The class with the largest sum of votes, which may be below zero; the nearest shares are its probabilities.
+    """The class with the largest sum of votes, which may be negative; the nearest shares are its probabilities.
 
     Votes like these are fitted so that their sums are nearly probabilities.
     """
@@ -66,9 +66,9 @@ class Mean:
     Parameters
     ----------
     centre, unit
-        Values are in such units from there.
+        Values are measured in this unit from this centre.
     squares
-        Whether there is a third column, from which `Vote.spread` tells how far off the mean may be.
+        Whether there is a third column, from which `Vote.spread` computes how far off the mean may be.
     """
 
     centre: float = 0.0
@@ -83,7 +83,7 @@ class Mean:
         return np.asarray(sums[:, 1])
 
     def decided(self, sums: Floats) -> Floats:
-        """The weighted mean for each row; the centre where nothing was said."""
+        """The weighted mean for each row; the centre where there were no votes."""
         return np.asarray(self.centre + self.unit * (sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], 1.0)))
 
 
@@ -97,6 +97,6 @@ def nearest_probabilities(votes: Floats) -> Floats:
     """
     falling = -np.sort(-votes, axis=1)
     surplus = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, votes.shape[1] + 1)
-    # It grows with every share that stays positive, and with no other: the largest is what is too much.
+    # It grows with every share that stays positive, and with no other: the largest value is the surplus.
     shares: Floats = np.maximum(votes - surplus.max(axis=1, keepdims=True), 0.0)
     return shares

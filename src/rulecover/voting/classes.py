@@ -1,4 +1,4 @@
-"""Rules that vote for classes: by what they met in the data, or by votes fitted to it."""
+"""Rules that vote for classes: by the class counts of the training data, or by votes fitted to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOTHING = 1e-12
 def class_votes(rules: RuleSet, kind: str = "counts") -> Vote:
     """Votes by class counts n_jk (paper), or by class shares, which give each covering rule the same weight."""
     seen = rules.evidence
-    assert isinstance(seen, ClassEvidence), "rules vote with what they met in data"
+    assert isinstance(seen, ClassEvidence), "only rules with evidence can vote"
     return Vote(rules, addable(seen.sums if kind == "counts" else seen.shares), Classes(seen.classes), seen.totals)
 
 
@@ -47,7 +47,7 @@ def fitted_class_votes(plain: Vote, covered: scipy.sparse.csr_array, y: Ints, we
     y
         The class of each sample, by number.
     weight
-        What each sample counts.
+        The weight of each sample.
     """
     counts = np.ones(len(y)) if weight is None else weight
     rules = covered.sum(axis=1)

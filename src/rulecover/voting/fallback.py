@@ -1,4 +1,4 @@
-"""What to say of a row that no rule covers (a missed sample)."""
+"""What to predict for a row that no rule covers (a missed sample)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Fallback(Protocol):
-    """From the missed rows to votes, rows x columns, and to how much each rule weighed in, rows x rules."""
+    """From the missed rows to votes, rows x columns, and to the weight of each rule, rows x rules."""
 
     @property
     def name(self) -> str: ...
@@ -32,7 +32,7 @@ class Fallback(Protocol):
 
 
 class _ByRules(ABC):
-    by_rules: ClassVar[bool] = True  # looks at no other columns than the rules do
+    by_rules: ClassVar[bool] = True  # uses only the columns of the rules
 
     @abstractmethod
     def weights(self, vote: Vote, X: Any) -> Floats: ...
@@ -43,29 +43,29 @@ class _ByRules(ABC):
         return np.concatenate(parts) if parts else np.zeros((0, vote.votes.shape[1]))
 
     def _votes(self, vote: Vote, X: Any) -> Floats:
-        return at_distance(vote, np.asarray(self.weights(vote, X) @ vote.asked_at_distance))
+        return sums_at_distance(vote, np.asarray(self.weights(vote, X) @ vote.votes_at_distance))
 
 
-def at_distance(vote: Vote, sums: Floats) -> Floats:
-    """Sums of what rules say of rows that they do not cover, as sums of votes.
+def sums_at_distance(vote: Vote, sums: Floats) -> Floats:
+    """Sums of the votes of rules on rows that they do not cover, as sums of plain votes.
 
-    Where values add up to an answer, each is meant for the rows that its rule covers; other rows are told the weighted
-    mean of the rules' means, and how far these are apart.
+    Where values add up to a prediction, each is meant for the rows that its rule covers; for other rows it is the
+    weighted mean of the rules' means, with their spread.
     """
     if vote.fallback_votes is None or not isinstance(vote.answer, Mean):
         return sums
     weight = sums[:, 1]
-    heard = np.where(weight > 0, weight, 1.0)
-    mean = sums[:, 0] / heard
+    divisor = np.where(weight > 0, weight, 1.0)
+    mean = sums[:, 0] / divisor
     out = np.column_stack([mean, np.sign(weight)])
     if not vote.answer.squares:
         return out
-    return np.column_stack([out, np.maximum(sums[:, 2] / heard - mean**2, 0.0)])
+    return np.column_stack([out, np.maximum(sums[:, 2] / divisor - mean**2, 0.0)])
 
 
 @dataclass(frozen=True)
 class Closest(_ByRules):
-    """The paper's text: the rules with the largest share of accepted clauses vote.
+    """As in the paper's text: the rules with the largest share of accepted clauses vote.
 
     A clause is one feature's interval here, however many comparisons of the tree went into it.
     """
@@ -82,19 +82,19 @@ _LARGEST_MULTIPLE = 2**40
 
 
 def comparisons(rules: RuleSet) -> Ints:
-    """The number of comparisons of each rule as its tree makes them, or of clauses where it came from no tree."""
+    """The number of comparisons of each rule as its tree makes them, or of clauses if it does not come from a tree."""
     return (rules.clauses if rules.paths is None else rules.paths).lengths
 
 
 def per_comparison(vote: Vote) -> Floats:
-    """What each rule says at a distance for one accepted comparison, all times the same number: sums are exact.
+    """The vote of each rule at a distance for one accepted comparison, all times the same number: sums are exact.
 
-    In whatever order they are added, then, and on whatever machine: thirds would be rounded, a third of six is two.
+    They are then the same in any order and on any machine: thirds would be rounded, a third of six is two.
     """
     lengths = np.maximum(comparisons(vote.rules), 1)
     multiple = math.lcm(*lengths.tolist())
     scale = float(multiple if multiple <= _LARGEST_MULTIPLE else 1)
-    votes = vote.asked_at_distance * (scale / lengths)[:, None]
+    votes = vote.votes_at_distance * (scale / lengths)[:, None]
     if isinstance(vote.answer, Classes):
         return addable(votes, times=lengths[:, None])
     return np.column_stack([addable(column, times=lengths) for column in votes.T])  # each has a unit of its own
@@ -102,7 +102,7 @@ def per_comparison(vote: Vote) -> Floats:
 
 @dataclass(frozen=True)
 class AllRules(_ByRules):
-    """The authors' program, and the paper's tables: every rule votes, times its share of accepted comparisons.
+    """As in the authors' program and the paper's tables: every rule votes, times its share of accepted comparisons.
 
     The comparisons are the tree's own, from the root to the leaf, repeated ones counted each time.
     """
@@ -114,12 +114,12 @@ class AllRules(_ByRules):
 
     def _votes(self, vote: Vote, X: Any) -> Floats:
         accepted = np.rint(self.weights(vote, X) * comparisons(vote.rules))
-        return at_distance(vote, np.asarray(accepted @ per_comparison(vote)))
+        return sums_at_distance(vote, np.asarray(accepted @ per_comparison(vote)))
 
 
 @dataclass(frozen=True)
 class MajorityClass:
-    """What the whole training data say: the shares of the classes, or the mean."""
+    """The whole training data vote: the shares of the classes, or the mean."""
 
     by_rules: ClassVar[bool] = True
     name: str = "majority"
@@ -133,7 +133,7 @@ class MajorityClass:
 
 @dataclass(frozen=True)
 class Default:
-    """The base alone: what every row begins with before any rule adds to it."""
+    """The base alone, before any rule adds to it."""
 
     by_rules: ClassVar[bool] = True
     name: str = "default"
@@ -147,7 +147,7 @@ class Default:
 
 @dataclass(frozen=True)
 class SourceModel:
-    """The model that the rules were read from answers itself."""
+    """The model that the rules were read from predicts."""
 
     name: str = "model"
 
@@ -165,7 +165,7 @@ def _classes_of(answer: Classes, model: Any, X: Any) -> Floats:
 
 
 def _numbers_of(vote: Vote, model: Any, X: Any) -> Floats:
-    """The model's answer; of its error nothing is known but that of the rules."""
+    """The model's prediction; its error is taken to be that of the rules."""
     answer, seen = vote.answer, vote.rules.evidence
     assert isinstance(answer, Mean) and isinstance(seen, NumberEvidence)
     z = (model.predict(X) - answer.centre) / answer.unit
@@ -178,7 +178,7 @@ FALLBACKS: dict[str, Fallback] = {
     fallback.name: fallback for fallback in (Closest(), AllRules(), MajorityClass(), SourceModel())
 }
 
-#: The same for numbers, where the whole training data have no most frequent class but a mean.
+#: The same for regression, where the training data have a mean in place of a most frequent class.
 NUMERIC_FALLBACKS: dict[str, Fallback] = {
     fallback.name: fallback for fallback in (MajorityClass(name="mean"), Closest(), AllRules(), SourceModel())
 }

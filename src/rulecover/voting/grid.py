@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulecover.rules.sentences import listed, rule_sentence
+from rulecover.rules.sentences import join_words, rule_sentence
 from rulecover.show.grid import Grid
 from rulecover.show.numbers import amount
 from rulecover.show.text import printable
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def vote_grid(vote: Vote) -> Grid:
-    """One row per vote, the base first, if there is one, and conditions last, where their length does no harm."""
+    """One row per vote, the base first, if there is one, and clauses last, where their length does no harm."""
     base, *votes = vote.shown_votes.tolist()
     rows = [("", "", *_signed(base), "by default")] if any(base) else []
     for j, rule in enumerate(vote.rules):
         rows.append((str(j), amount(float(vote.support[j])), *_signed(votes[j]), printable(rule.text)))
-    header = ("rule", "samples", *(printable(name) for name in vote.names), "if")
+    header = ("rule", "support", *(printable(name) for name in vote.names), "if")
     return Grid(header, rows, (*[True] * (len(header) - 1), False))
 
 
@@ -31,28 +31,30 @@ def vote_sentences(vote: Vote) -> list[str]:
     """The base, if there is one, then one sentence per rule."""
     base, *votes = vote.shown_votes.tolist()
     return [
-        *([f"By default {_said(vote, base)}."] if any(base) else []),
-        *(rule_sentence(rule, _said(vote, votes[j])) for j, rule in enumerate(vote.rules)),
+        *([f"By default {_in_words(vote, base)}."] if any(base) else []),
+        *(rule_sentence(rule, _in_words(vote, votes[j])) for j, rule in enumerate(vote.rules)),
     ]
 
 
 def vote_frame(vote: Vote) -> pd.DataFrame:
-    """One row per vote: its rule's text, clauses and samples, and what it adds; the base first."""
+    """One row per vote: its rule's text, clauses and support, and what it adds; the base first."""
     import pandas as pd
 
     columns: dict[str, Any] = {
         "rule": ["(default)", *(rule.text for rule in vote.rules)],
         "clauses": [0, *vote.rules.lengths.tolist()],
-        "samples": [np.nan, *vote.support.tolist()],
+        "support": [np.nan, *vote.support.tolist()],
     }
     columns |= dict(zip(vote_columns(vote.names), vote.shown_votes.T, strict=True))
     return pd.DataFrame(columns, index=pd.RangeIndex(-1, len(vote)))
 
 
-def _said(vote: Vote, votes: list[float]) -> str:
+def _in_words(vote: Vote, votes: list[float]) -> str:
     if len(votes) == 1:
         return _signed(votes)[0]
-    return listed([f"{said} for {printable(name)}" for said, name in zip(_signed(votes), vote.names, strict=True)])
+    return join_words(
+        [f"{value} for {printable(name)}" for value, name in zip(_signed(votes), vote.names, strict=True)]
+    )
 
 
 def _signed(votes: list[float]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rules that vote on a number: by the weighted means of what they met, or by values fitted to the data.
+"""Rules that vote on a number: by weighted means of the training data, or by values fitted to it.
 
 A row of votes has three columns: weight · z, weight and weight · z² for means; what a rule adds to the base, 0 and its
 mean squared error for fitted values. Sums are exact.
@@ -23,7 +23,7 @@ MEAN_VOTES = ("equal", "support", "precision")
 
 #: What is added to the variance of a rule, as a share of that of all samples, before it is inverted.
 _FLOOR = 0.05
-#: The spread of a rule is judged as if it covered this many samples more, spread like all others are on average.
+#: The spread of a rule is judged as if it covered this many more samples with the average spread of all others.
 _PRIOR = 5.0
 
 
@@ -31,8 +31,8 @@ def mean_votes(rules: RuleSet, kind: str = "equal") -> Vote:
     """The weighted mean of the means of the covering rules.
 
     The weight of each rule: the same for all, the number of its samples, or one over its variance (a little raised).
-    With "support" the answer is the mean over the samples of all covering rules together, a sample counted as often as
-    rules cover it.
+    With "support" the prediction is the mean over the samples of all covering rules together, a sample counted as
+    often as rules cover it.
     """
     seen = _evidence(rules)
     within = seen.within
@@ -50,7 +50,7 @@ def _in_order(sums: Floats) -> Floats:
 
 
 def _evidence(rules: RuleSet) -> NumberEvidence:
-    assert isinstance(rules.evidence, NumberEvidence), "rules vote with what they met in data"
+    assert isinstance(rules.evidence, NumberEvidence), "only rules with evidence can vote"
     return rules.evidence
 
 
@@ -99,6 +99,6 @@ def _optimism(n_rules: int, data: NumberSamples) -> float:
     """How much larger squared errors are on other samples than on those that rules were chosen and fitted on.
 
     Friedman's generalised cross-validation, in which a rule counts as three parameters: one for its value, two for
-    having been looked for.
+    having been searched for.
     """
     return 1.0 / (1.0 - min(0.5, (1 + 3 * n_rules) / float(data.count.sum()))) ** 2

@@ -9,10 +9,10 @@ from scipy.optimize import lsq_linear, nnls
 
 from rulecover.typing import Floats
 
-#: Passes over the columns after which the search for votes above a floor is given up; a few are usual.
+#: The most passes over the columns in the search for votes above a floor; usually a few suffice.
 _PASSES = 100
 
-#: The least penalty beside the samples of a column: what is less is lost in rounding.
+#: The least penalty relative to the samples of a column: less is lost in rounding.
 _LEAST = 1e-9
 
 
@@ -116,7 +116,7 @@ def ridge_towards(
     target
         T, samples x targets.
     weight
-        What each sample counts.
+        The weight of each sample.
     strength
         The weight of the penalty, above 0.
     floor

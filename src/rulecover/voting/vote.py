@@ -1,4 +1,4 @@
-"""How rules vote, and how votes become an answer: C(x₀, 𝒥̂) of the paper, eq. (2)."""
+"""How rules vote, and how votes become a prediction: C(x₀, 𝒥̂) of the paper, eq. (2)."""
 
 from __future__ import annotations
 
@@ -46,28 +46,28 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Vote(Printed):
-    """Rules that vote: each rule that covers a row adds its votes to a base, and the sums are the answer.
+    """Rules that vote: each rule that covers a row adds its votes to a base, and the sums are the prediction.
 
-    It needs nothing of the model that the rules came from, unless the fallback does: every model of rules holds one,
+    It does not need the model that the rules came from, unless the fallback does: every model of rules holds one,
     model files are read as one, and every export begins with one.
 
     Parameters
     ----------
     rules
-        The voters.
+        The rules that vote.
     votes
         What each rule adds, rules x columns; sums of them must not depend on the order (see
         `rulecover.coverage.addable`).
     answer
-        How sums of votes become answers, and what their columns are.
+        How sums of votes become predictions, and what their columns are.
     totals
-        The votes of all training data: the answer where neither rules nor fallback say anything.
+        The votes of all training data: used where neither rules nor fallback vote.
     fallback
-        Who answers for a row that no rule covers.
+        What predicts for a row that no rule covers.
     base
         The votes that every row begins with; zeros by default.
     fallback_votes
-        What each rule says where the fallback asks it, if that is not what it adds where it covers a row.
+        The votes of each rule in the fallback, if they differ from those for rows that it covers.
 
     Examples
     --------
@@ -126,27 +126,27 @@ class Vote(Printed):
         return self.completed(self.added(X), X, ask)
 
     def completed(self, tally: Tally, X: Any, ask: AskModel | None = None) -> Tally:
-        """The tally with the fallback's votes where no rule covers a row, and those of all data where nobody votes."""
+        """The tally with the fallback's votes where no rule covers a row, and those of all data where nothing votes."""
         missed = np.flatnonzero(tally.missed)
         if missed.size:
             tally.sums[missed] = self.fallback(self, X[missed], None if ask is None else ask(missed))
         tally.sums[self.answer.weight(tally.sums) <= 0] = self.totals
         return tally
 
-    # Answering --------------------------------------------------------------------------------------------------
+    # Predicting -------------------------------------------------------------------------------------------------
 
     def decided(self, tally: Tally) -> Array:
-        """The answer for each row."""
+        """The prediction for each row."""
         return self.answer.decided(tally.sums)
 
     def probabilities(self, tally: Tally) -> Floats:
         """The probability of each class, rows x classes."""
         if not isinstance(self.answer, Classes):
-            raise AttributeError("these rules answer with a number and have no probabilities; use predict.")
+            raise AttributeError("these rules predict a number and have no probabilities; use predict.")
         return self.answer.probabilities(tally.sums)
 
     def spread(self, tally: Tally) -> Floats:
-        """How far a number is from the answer for its row, as a standard deviation.
+        """How far a number is from its prediction, as a standard deviation.
 
         For means that of the numbers of all covering rules together, within the rules and between them; where values
         add up, the root of the mean squared error of the covering rules.
@@ -157,21 +157,21 @@ class Vote(Printed):
         if self.adds_up:
             variance = square / np.maximum(tally.fired, 1)
         else:
-            heard = np.where(weight > 0, weight, 1.0)
-            variance = np.maximum(square / heard - (value / heard) ** 2, 0.0)
+            divisor = np.where(weight > 0, weight, 1.0)
+            variance = np.maximum(square / divisor - (value / divisor) ** 2, 0.0)
         return np.asarray(self.answer.unit * np.sqrt(variance))
 
     def interval(self, tally: Tally, coverage: float) -> Floats:
-        """The answer and some standard deviations to both sides, as if errors were normal, rows x 2."""
+        """The prediction and some standard deviations to both sides, as if errors were normal, rows x 2."""
         if not 0 < coverage < 1:
             raise ValueError(f"coverage is {coverage}; it is a probability, above 0 and below 1, such as 0.9.")
         reach = float(ndtri(0.5 + coverage / 2)) * self.spread(tally)
         return np.column_stack([self.decided(tally) - reach, self.decided(tally) + reach])
 
-    # Rows as people have them -----------------------------------------------------------------------------------
+    # Rows of the user's table ----------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Array:
-        """The answer for each row: a class, or a number."""
+        """The prediction for each row: a class, or a number."""
         return self.decided(self.tally(self._rows(X)))
 
     def predict_proba(self, X: Any) -> Floats:
@@ -205,11 +205,13 @@ class Vote(Printed):
         try:
             return X.astype(np.float64, copy=False)
         except (TypeError, ValueError) as error:
-            raise MismatchedDataError(f"X holds what is not a number ({error}); encode it as in training.") from error
+            raise MismatchedDataError(
+                f"X holds a value that is not a number ({error}); encode it as in training."
+            ) from error
 
     @cached_property
     def inputs(self) -> dict[int, Input]:
-        """For each column that rules use, by number: where its values come from in a table as people have it."""
+        """For each column that rules use, by number: where its values come from in the user's table."""
         used = set(self.rules.clauses.columns.tolist())
         if self.rules.paths is not None:
             used |= set(self.rules.paths.columns.tolist())
@@ -219,7 +221,7 @@ class Vote(Printed):
 
     @property
     def adds_up(self) -> bool:
-        """Whether the answer is the base and what the rules add to it, and nothing else."""
+        """Whether the prediction is the base and what the rules add to it, and nothing else."""
         if isinstance(self.answer, Mean):
             return bool(self.base[1] == 1 and not self.votes[:, 1].any())
         return isinstance(self.answer, AddedClasses)
@@ -236,15 +238,15 @@ class Vote(Printed):
 
     @property
     def has_own_votes(self) -> bool:
-        """Whether rules vote for classes otherwise than by the classes that they met."""
+        """Whether rules vote for classes other than by their class counts."""
         return isinstance(self.answer, Classes) and not self.is_plain
 
     @property
-    def asked_at_distance(self) -> Floats:
-        """What each rule says where the fallback asks it, rules x columns."""
+    def votes_at_distance(self) -> Floats:
+        """The votes of each rule in the fallback, rules x columns."""
         return self.votes if self.fallback_votes is None else self.fallback_votes
 
-    # For people -------------------------------------------------------------------------------------------------
+    # Views ------------------------------------------------------------------------------------------------------
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -264,7 +266,7 @@ class Vote(Printed):
 
     @property
     def shows_votes(self) -> bool:
-        """Whether the votes are shown with the rules, since these alone do not tell them."""
+        """Whether the votes are shown with the rules, because they do not follow from these."""
         return self.has_own_votes or (self.adds_up and isinstance(self.fallback, Default))
 
     def to_frame(self) -> pd.DataFrame:
@@ -292,8 +294,8 @@ def _added(rules: RuleSet, votes: Floats, X: Any) -> tuple[Floats, Ints]:
     # The last column counts: every covering rule adds 1 to it.
     counted = np.column_stack([votes, np.ones(len(votes))]).T
     sums = np.empty((X.shape[0], len(counted)))
-    for start, met in rules.met(X):
-        for first in range(0, met.shape[1], _ROWS):
-            part = met[:, first : first + _ROWS]
+    for start, covered in rules.covered_chunks(X):
+        for first in range(0, covered.shape[1], _ROWS):
+            part = covered[:, first : first + _ROWS]
             sums[start + first : start + first + part.shape[1]] = (counted @ part.astype(np.float64)).T
     return sums[:, :-1], sums[:, -1].astype(np.intp)

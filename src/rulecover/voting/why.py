@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def why(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
-    """One line for each row and rule that had a say; see `MIRCOClassifier.why` and `RulePathClassifier.why`."""
+    """One line for each row and rule that voted; see `MIRCOClassifier.why` and `RulePathClassifier.why`."""
     return _what_adds_up(vote, X, tally) if isinstance(vote.fallback, Default) else _who_decided(vote, X, tally)
 
 
 def _what_adds_up(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
-    """The base and the votes of all covering rules, which add up to the answer."""
+    """The base and the votes of all covering rules, which add up to the prediction."""
     import pandas as pd
 
-    met, by = vote.rules.hits(X)
-    row = np.concatenate([np.arange(X.shape[0]), met])
+    covered, by = vote.rules.hits(X)
+    row = np.concatenate([np.arange(X.shape[0]), covered])
     rule = np.concatenate([np.full(X.shape[0], -1), by])
     order = np.lexsort((rule, row))
     row, rule = row[order], rule[order]
@@ -43,9 +43,9 @@ def vote_columns(names: tuple[str, ...]) -> list[str]:
 def _who_decided(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
     import pandas as pd
 
-    row, rule, weight = _who_had_a_say(vote, X, tally.missed)
-    by_rule = _said_by(vote, rule, weight, tally.missed[row])
-    said = np.where((rule >= 0)[:, None], by_rule, _as_one(vote, tally.sums)[row])
+    row, rule, weight = _voters(vote, X, tally.missed)
+    by_rule = _votes_of(vote, rule, weight, tally.missed[row])
+    votes = np.where((rule >= 0)[:, None], by_rule, _as_one(vote, tally.sums)[row])
     text = np.array([*(each.text for each in vote.rules), ""], dtype=object)
     return pd.DataFrame(
         {
@@ -55,47 +55,47 @@ def _who_decided(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
             "rule": rule,
             "text": text[rule],
             "weight": weight,
-            **_columns(vote, said),
+            **_columns(vote, votes),
         }
     )
 
 
-def _who_had_a_say(vote: Vote, X: Any, missed: Bools) -> tuple[Ints, Ints, Floats]:
-    """Rows, rules (-1 where no rule had a say) and weights, row by row, the largest weight first."""
+def _voters(vote: Vote, X: Any, missed: Bools) -> tuple[Ints, Ints, Floats]:
+    """Rows, rules (-1 where no rule voted) and weights, row by row, the largest weight first."""
     fired, by = vote.rules.hits(X)
     rows, rules, weights = [fired], [by], [np.ones(len(fired))]
     lost = np.flatnonzero(missed)
     if lost.size:
-        asked = vote.fallback.weights(vote, X[lost])
-        who, rule = np.nonzero(asked)
-        nobody = lost[~asked.any(axis=1)]
+        weighed = vote.fallback.weights(vote, X[lost])
+        who, rule = np.nonzero(weighed)
+        nobody = lost[~weighed.any(axis=1)]
         rows += [lost[who], nobody]
         rules += [rule, np.full(len(nobody), -1)]
-        weights += [asked[who, rule], np.ones(len(nobody))]
+        weights += [weighed[who, rule], np.ones(len(nobody))]
     row, rule, weight = np.concatenate(rows), np.concatenate(rules), np.concatenate(weights)
     order = np.lexsort((rule, -weight, row))
     return row[order], rule[order], weight[order]
 
 
-def _said_by(vote: Vote, rule: Ints, weight: Floats, missed: Bools) -> Floats:
-    """What single rules said; of rows that they do not cover, what they say at a distance."""
-    said = np.asarray(vote.votes[rule] * weight[:, None])
+def _votes_of(vote: Vote, rule: Ints, weight: Floats, missed: Bools) -> Floats:
+    """The votes of single rules; for rows that they do not cover, those at a distance."""
+    votes = np.asarray(vote.votes[rule] * weight[:, None])
     if vote.fallback_votes is not None:
         distant = vote.fallback_votes[rule[missed]]
-        said[missed, 0] = distant[:, 0] / distant[:, 1] - vote.base[0]
-    return said
+        votes[missed, 0] = distant[:, 0] / distant[:, 1] - vote.base[0]
+    return votes
 
 
 def _as_one(vote: Vote, sums: Floats) -> Floats:
-    """All that was said of a row, as if one rule had said it."""
+    """All votes for a row, as if they came from one rule."""
     return sums - vote.base if vote.adds_up else sums
 
 
-def _columns(vote: Vote, said: Floats) -> dict[str, Array]:
-    """Votes as columns with names, for people."""
+def _columns(vote: Vote, votes: Floats) -> dict[str, Array]:
+    """Votes as columns with names."""
     if isinstance(vote.answer, Classes):
-        return dict(zip(vote_columns(vote.names), said.T, strict=True))
+        return dict(zip(vote_columns(vote.names), votes.T, strict=True))
     assert isinstance(vote.answer, Mean)
     if vote.adds_up:
-        return {"adds": vote.answer.unit * said[:, 0]}
-    return {"value": vote.answer.decided(said), "say": said[:, 1]}
+        return {"adds": vote.answer.unit * votes[:, 0]}
+    return {"value": vote.answer.decided(votes), "say": votes[:, 1]}

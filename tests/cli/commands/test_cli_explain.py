@@ -72,7 +72,7 @@ def test_it_prints_rules_figures_and_what_is_proved(fruit: Path) -> None:
     result = explain(fruit)
 
     assert result.exit_code == 0
-    assert "rule  then   samples  purity  if" in result.stdout
+    assert "rule  then   support  purity  if" in result.stdout
     for model in ("these rules", "random forest", "decision tree", "most frequent class"):
         assert model in result.stdout
     assert "agree with the model" in result.stdout
@@ -92,7 +92,7 @@ def test_quiet_prints_the_rules_and_nothing_else(fruit: Path) -> None:
     result = explain(fruit, "--quiet", "--drop", "weight")
 
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["rule", "then", "samples", "purity", "if"]
+    assert lines[0].split() == ["rule", "then", "support", "purity", "if"]
     assert all(line.split()[0] == str(j) for j, line in enumerate(lines[1:]))
     assert result.stderr == ""
 
@@ -223,7 +223,7 @@ def test_class_weights_are_not_rows_to_be_counted(tmp_path: Path, options: tuple
     assert "0.84" in frequent
     rules = explain(tmp_path / "rows.csv", "--class-weight", "balanced", "--quiet", *options, target="y").stdout
     head, *lines = rules.splitlines()
-    end = head.index("samples") + len("samples")
+    end = head.index("support") + len("support")
     assert lines and all(line[:end].split()[-1].isdigit() for line in lines)
 
 
@@ -276,7 +276,7 @@ def test_a_target_of_many_numbers_is_predicted_as_a_number(prices: Path, tmp_pat
 
     assert result.exit_code == 0, result.stderr
     assert "is predicted as a number" in result.stderr
-    assert ["rule", "adds", "mean", "spread", "samples", "if"] in [line.split() for line in result.stdout.splitlines()]
+    assert ["rule", "adds", "mean", "spread", "support", "if"] in [line.split() for line in result.stdout.splitlines()]
     assert "R²" in result.stdout and "mean of all rows" in result.stdout and "numbers, 3" in result.stdout
     score = float(next(line for line in result.stdout.splitlines() if line.startswith("these rules")).split()[2])
     assert score > 0.7
@@ -305,7 +305,7 @@ def test_every_setting_is_taken_for_numbers(prices: Path) -> None:
     result = explain(prices, *settings.split(), "--quiet", target="price")
 
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.splitlines()[0].split() == ["rule", "mean", "spread", "samples", "if"]
+    assert result.stdout.splitlines()[0].split() == ["rule", "mean", "spread", "support", "if"]
 
 
 @pytest.mark.parametrize("asked", ["--within 0.1", "--max-rules 4", "--method path"])
@@ -314,7 +314,7 @@ def test_a_path_of_numbers_begins_with_a_default_and_adds(prices: Path, tmp_path
     assert result.exit_code == 0, result.stderr
     assert "Every row begins with" in result.stdout and "adds" in result.stdout.splitlines()[2]
     assert "Cross-validated R²" in result.stdout and "What is proved" not in result.stdout
-    assert "the rules that it meets add to that" in (tmp_path / "prices.html").read_text(encoding="utf-8")
+    assert "the rules that cover it add to that" in (tmp_path / "prices.html").read_text(encoding="utf-8")
 
 
 def test_a_cover_of_numbers_says_what_every_row_begins_with(prices: Path) -> None:

@@ -64,7 +64,7 @@ def test_fitted_votes_of_a_cover_are_shown(folder: Path) -> None:
         assert all(f"{vote:+.3g} for " in sentence for vote in votes)
     assert f"plum {model.votes[model.votes[:, 1].argmax(), 1]:+.2g}" in done.stdout
     assert run("report", file, folder / "fruit.csv", "-t", "kind", "-o", report).exit_code == 0
-    assert "The votes of the rules that a row meets are added" in report.read_text(encoding="utf-8")
+    assert "The votes of the rules that cover a row are added" in report.read_text(encoding="utf-8")
 
 
 NAMES = ["a|b", "a_b_ *c*", "$x^2$", "<b>bold</b>", r"\input{x} & 5 %", "`code` [link](http://x)", "=1+1"]

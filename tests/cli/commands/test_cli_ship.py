@@ -113,10 +113,10 @@ def test_a_formula_is_no_formula_in_what_is_written(folder: Path) -> None:
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\tx", "-2", "+3.5", "plain", "-inf"])
 def test_only_texts_that_are_formulas_are_marked(cell: str) -> None:
-    from rulecover.show.spreadsheet import marked
+    from rulecover.show.spreadsheet import escape_formula
 
     harmless = cell in ("-2", "+3.5", "plain", "-inf")
-    assert marked(cell) == (cell if harmless else f"'{cell}")
+    assert escape_formula(cell) == (cell if harmless else f"'{cell}")
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)

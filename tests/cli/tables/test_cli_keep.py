@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rulecover.cli.tables import chunks
 from rulecover.cli.tables.labelled import NOT_KNOWN
-from rulecover.show.spreadsheet import marked
+from rulecover.show.spreadsheet import escape_formula
 
 KEYS = [
     *NOT_KNOWN,
@@ -151,4 +151,4 @@ def test_no_text_runs_as_a_formula_behind_blanks(folder: Path, blank: str, formu
     kept = [row[0] for row in table(done.stdout)[1:]]
 
     assert kept[0] == "'" + blank + formula and kept[2] == blank + "x"
-    assert marked(" -1.5") == " -1.5"
+    assert escape_formula(" -1.5") == " -1.5"

@@ -69,7 +69,7 @@ def explained(table: Table, training: Training, *, test_size: float, printer: Pr
                 X_test,
                 y_test,
                 title=table.name,
-                beside={"random forest": forest, "decision tree": tree},
+                compare_with={"random forest": forest, "decision tree": tree},
                 notes=(*table.notes, *notes),
                 shown=readable(few.rules_, table.levels),
             )

@@ -18,7 +18,7 @@ from rulecover.cli.tables.header import PARQUET, parquet
 from rulecover.cli.tables.model_file import Model, load
 from rulecover.export.conditions import Script
 from rulecover.files import whole_file
-from rulecover.show.spreadsheet import csv_lines, marked
+from rulecover.show.spreadsheet import csv_lines, escape_formula
 from rulecover.typing import Array, Bools, Ints
 from rulecover.voting.answers import Classes
 from rulecover.voting.vote import Tally
@@ -134,11 +134,11 @@ def written_to(out: Path, *, exact: bool) -> Iterator[Writer]:
         with whole_file(out, binary=True) as file, _parquet_writer(file) as write:
             yield write
     elif str(out) == "-":
-        yield _csv_writer(sys.stdout, _same if exact else marked)
+        yield _csv_writer(sys.stdout, _same if exact else escape_formula)
         sys.stdout.flush()
     else:
         with whole_file(out) as file:
-            yield _csv_writer(file, _same if exact else marked)
+            yield _csv_writer(file, _same if exact else escape_formula)
 
 
 def _csv_writer(file: Any, shown: Callable[[Any], Any]) -> Writer:

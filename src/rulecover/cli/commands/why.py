@@ -13,7 +13,7 @@ from rulecover.cli.printing import Printer
 from rulecover.cli.tables.chunks import chunks
 from rulecover.cli.tables.model_file import Model, load
 from rulecover.rules.levels import readable
-from rulecover.show.numbers import amount, short_number, signed
+from rulecover.show.numbers import amount, format_signed, short_number
 from rulecover.show.text import aligned, percent, printable
 from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.voting.answers import Classes, Mean
@@ -80,7 +80,7 @@ def _table(rules: Vote, told: Any) -> str:
         written = "{:+.3g}".format if rules.adds_up else amount
     else:
         names = [_NAMES[name] for name in said.columns]
-        written = signed if rules.adds_up else amount
+        written = format_signed if rules.adds_up else amount
     lines = [
         (str(j) if j >= 0 else "-", *map(written, mine), printable(shown[j].text) if j >= 0 else "by default")
         for j, mine in zip(told["rule"].tolist(), said.to_numpy(dtype=np.float64).tolist(), strict=True)

@@ -1,44 +1,44 @@
 "use strict";
 
-// What the rules answer for a row: the same steps, in the same order of additions, as `predict` takes them.
+// What the rules predict for a row: the same steps, in the same order of additions, as in `predict`.
 // A row is an object from the numbers of features to values, NaN where a value is missing.
 
 function makeAnswerer(model) {
   const add = (sums, votes, times) => sums.map((sum, k) => sum + times * votes[k]);
 
-  function met(clause, x) {
+  function satisfies(clause, x) {
     const value = x[clause.feature];
     if (Number.isNaN(value)) return Boolean(clause.missing);
     if (clause.impossible) return false;
     if (clause.codes) return clause.codes.includes(value) !== Boolean(clause.others);
-    return !(value <= clause.above) && !(value > clause.up_to); // a bound that is not there compares as false
+    return !(value <= clause.above) && !(value > clause.up_to); // a bound that is absent compares as false
   }
 
-  const count = (clauses, x) => clauses.reduce((sum, clause) => sum + (met(clause, x) ? 1 : 0), 0);
+  const count = (clauses, x) => clauses.reduce((sum, clause) => sum + (satisfies(clause, x) ? 1 : 0), 0);
 
-  // Which rules fire and which have a say, how much of a say, and the sums of votes.
+  // Which rules fire and which vote, with what weight, and the sums of votes.
   function votes(x) {
     const counts = model.rules.map((rule) => count(rule.clauses, x));
     const sizes = model.rules.map((rule) => rule.clauses.length);
     const fired = counts.flatMap((number, j) => (number === sizes[j] ? [j] : []));
-    let speakers = fired.map((rule) => ({ rule, weight: 1, votes: model.votes[rule] }));
+    let voters = fired.map((rule) => ({ rule, weight: 1, votes: model.votes[rule] }));
     let tally = fired.length || model.fallback === "default" ? model.base.slice() : model.base.map(() => 0);
     if (!fired.length && model.fallback === "closest") {
       const shares = counts.map((number, j) => number / sizes[j]);
       const best = shares.reduce((a, b) => Math.max(a, b));
-      speakers = shares.flatMap((share, rule) =>
-        share === best ? [{ rule, weight: share, votes: (model.afar || model.votes)[rule] }] : []);
+      voters = shares.flatMap((share, rule) =>
+        share === best ? [{ rule, weight: share, votes: (model.fallback_votes || model.votes)[rule] }] : []);
     } else if (!fired.length && model.fallback === "all") {
       const along = model.paths || model.rules.map((rule) => rule.clauses);
-      speakers = along.flatMap((clauses, rule) => {
+      voters = along.flatMap((clauses, rule) => {
         const number = count(clauses, x);
         return number ? [{ rule, weight: number / clauses.length, votes: model.votes_each[rule], times: number }] : [];
       });
     } else if (!fired.length && (model.fallback === "majority" || model.fallback === "mean")) {
       tally = model.totals.slice();
     }
-    for (const each of speakers) tally = add(tally, each.votes, each.times || 1);
-    return { counts, sizes, fired, speakers, tally };
+    for (const each of voters) tally = add(tally, each.votes, each.times || 1);
+    return { counts, sizes, fired, voters, tally };
   }
 
   function shares(tally) {
@@ -52,25 +52,25 @@ function makeAnswerer(model) {
     return tally.map((vote) => Math.max(vote - most, 0));
   }
 
-  // The whole answer; `prediction` is null where the model behind the rules would have to be asked.
+  // The whole outcome; `prediction` is null where the source model would be needed.
   function answer(x) {
-    const said = votes(x);
-    const decidedBy = said.fired.length ? "rules" : model.fallback;
-    if (decidedBy === "model") return { ...said, decidedBy, prediction: null, shares: null };
+    const outcome = votes(x);
+    const decidedBy = outcome.fired.length ? "rules" : model.fallback;
+    if (decidedBy === "model") return { ...outcome, decidedBy, prediction: null, shares: null };
     if (!model.labels) {
-      const tally = said.tally[1] > 0 ? said.tally : model.totals;
-      return { ...said, tally, decidedBy, prediction: model.centre + model.unit * (tally[0] / tally[1]), shares: null };
+      const tally = outcome.tally[1] > 0 ? outcome.tally : model.totals;
+      return { ...outcome, tally, decidedBy, prediction: model.centre + model.unit * (tally[0] / tally[1]), shares: null };
     }
-    const heard = model.nearest || said.tally.reduce((a, b) => a + b) > 0;
-    const tally = heard ? said.tally : model.totals;
+    const hasVotes = model.nearest || outcome.tally.reduce((a, b) => a + b) > 0;
+    const tally = hasVotes ? outcome.tally : model.totals;
     const best = tally.indexOf(tally.reduce((a, b) => Math.max(a, b)));
-    return { ...said, tally, decidedBy, prediction: best, shares: shares(tally) };
+    return { ...outcome, tally, decidedBy, prediction: best, shares: shares(tally) };
   }
 
-  return { met, answer };
+  return { satisfies, answer };
 }
 
-// From what is in the fields, one value a column, to a row of features.
+// From the values of the fields, one per column, to a row of features.
 function featuresOf(columns, values) {
   const x = {};
   columns.forEach((column, c) => {
@@ -86,7 +86,7 @@ function featuresOf(columns, values) {
   return x;
 }
 
-// Changes that lead to another answer, the fewest and smallest first: for each column the nearest value that does, and
+// Changes that lead to another prediction, the fewest and smallest first: for each column the nearest value that does, and
 // for each rule that does not fire what it takes to make it fire.
 function changes(model, answerer, values) {
   const now = answerer.answer(featuresOf(model.columns, values)).prediction;
@@ -114,13 +114,13 @@ function changes(model, answerer, values) {
   return sorted.filter((each, k) => !sorted.slice(0, k).some((other) => within(other, each)));
 }
 
-// The values to change so that a rule fires; null where no value that is known of will do.
+// The values to change so that a rule fires; null where no known value will do.
 function stepsTo(model, answerer, rule, values, options) {
   const steps = [];
   for (let c = 0; c < model.columns.length; c += 1) {
     const column = model.columns[c];
     const mine = rule.clauses.filter((clause) => column.features.includes(clause.feature));
-    const holds = (value) => mine.every((clause) => answerer.met(clause, featuresOf([column], [value])));
+    const holds = (value) => mine.every((clause) => answerer.satisfies(clause, featuresOf([column], [value])));
     if (holds(values[c])) continue;
     const value = options[c].find(holds);
     if (value === undefined) return null;

@@ -1,6 +1,6 @@
 "use strict";
 
-// A row to edit: which rules fire, how the vote goes, and which value to change for another answer.
+// A row to edit: which rules fire, how the vote goes, and which value to change for another prediction.
 
 function setUpTry(model) {
   const section = document.getElementById("try-section");
@@ -32,7 +32,7 @@ function setUpTry(model) {
     return whole === 0 && share > 0 ? "<1 %" : `${whole} %`;
   };
   const named = (prediction) => (model.labels ? model.labels[prediction] : short(prediction));
-  const told = (column, value, digits = 17) => {
+  const valueText = (column, value, digits = 17) => {
     if (value === null) return "missing";
     if (column.kind === "number") return String(digits < 17 ? Number(value.toPrecision(digits)) : value);
     return column.names[column.values.indexOf(value)];
@@ -67,65 +67,65 @@ function setUpTry(model) {
     if (fine) values[c] = number;
   }
 
-  // What is said of the row --------------------------------------------------------------------------------------
+  // The prediction for the row -------------------------------------------------------------------------------------
 
   function show() {
     const x = featuresOf(model.columns, values);
-    const said = answerer.answer(x);
-    showVerdict(said);
-    showVotes(said);
-    showSpeakers(said, x);
-    showNear(said, x);
+    const outcome = answerer.answer(x);
+    showVerdict(outcome);
+    showVotes(outcome);
+    showVoters(outcome, x);
+    showNear(outcome, x);
     clearTimeout(waiting);
-    waiting = setTimeout(() => showChanges(said), 50); // it takes longest, and need not keep up with typing
+    waiting = setTimeout(() => showChanges(outcome), 50); // it takes longest, and need not keep up with typing
   }
 
   const BY = {
-    rules: (said) => (said.fired.length === 1 ? "one rule fires" : `${said.fired.length} rules fire`),
-    closest: () => "no rule fires; those with the largest share of met conditions answer",
-    all: () => "no rule fires; every rule answers by its share of met comparisons",
+    rules: (outcome) => (outcome.fired.length === 1 ? "one rule fires" : `${outcome.fired.length} rules fire`),
+    closest: () => "no rule fires; those with the largest share of satisfied clauses vote",
+    all: () => "no rule fires; every rule votes by its share of satisfied comparisons",
     majority: () => "no rule fires; the most frequent class is the answer",
     mean: () => (model.adds ? "no rule fires; the default is the answer" : "no rule fires; the mean of all training rows is the answer"),
     default: () => "no rule fires; the default is the answer",
     model: () => "no rule fires; the model behind the rules answers, and it is not in this page",
   };
 
-  function showVerdict(said) {
+  function showVerdict(outcome) {
     const verdict = document.getElementById("verdict");
-    verdict.dataset.prediction = said.prediction === null ? "" : String(model.labels ? model.labels[said.prediction] : said.prediction);
-    verdict.dataset.decided = said.decidedBy;
-    verdict.dataset.fired = said.fired.join(",");
-    const by = BY[said.decidedBy](said);
-    const answer = said.prediction === null ? "not known here" : named(said.prediction);
-    const share = said.shares ? `${percent(said.shares[said.prediction])}; ` : "";
+    verdict.dataset.prediction = outcome.prediction === null ? "" : String(model.labels ? model.labels[outcome.prediction] : outcome.prediction);
+    verdict.dataset.decided = outcome.decidedBy;
+    verdict.dataset.fired = outcome.fired.join(",");
+    const by = BY[outcome.decidedBy](outcome);
+    const answer = outcome.prediction === null ? "not known here" : named(outcome.prediction);
+    const share = outcome.shares ? `${percent(outcome.shares[outcome.prediction])}; ` : "";
     verdict.replaceChildren(make("strong", "", answer), make("span", "by", share + by));
-    if (model.labels && said.prediction !== null) verdict.prepend(swatch(said.prediction));
+    if (model.labels && outcome.prediction !== null) verdict.prepend(swatch(outcome.prediction));
     const truth = document.getElementById("truth");
     const row = shownRow >= 0 ? model.rows[shownRow] : null;
     const untouched = row && row.values.every((value, c) => value === values[c]);
     truth.textContent = row ? (untouched ? `In the data this row is ${row.truth}.` : `You have changed this row; in the data it is ${row.truth}.`) : "";
-    if (untouched && said.prediction === null) truth.textContent += ` The model says ${row.said}.`;
+    if (untouched && outcome.prediction === null) truth.textContent += ` The model predicts ${row.predicted}.`;
   }
 
-  function showVotes(said) {
+  function showVotes(outcome) {
     const list = document.getElementById("votes");
     list.replaceChildren();
-    if (!said.shares) return;
-    const order = said.shares.map((share, k) => k).sort((a, b) => said.shares[b] - said.shares[a] || a - b).slice(0, 8);
+    if (!outcome.shares) return;
+    const order = outcome.shares.map((share, k) => k).sort((a, b) => outcome.shares[b] - outcome.shares[a] || a - b).slice(0, 8);
     for (const k of order) {
       const bar = make("span", `fill c${Math.min(k, 8)}`);
-      bar.style.width = `${100 * said.shares[k]}%`;
+      bar.style.width = `${100 * outcome.shares[k]}%`;
       const gauge = make("span", "gauge", bar);
       gauge.setAttribute("aria-hidden", "true");
-      list.append(make("li", "", make("span", "name", model.labels[k]), gauge, make("span", "number", percent(said.shares[k]))));
+      list.append(make("li", "", make("span", "name", model.labels[k]), gauge, make("span", "number", percent(outcome.shares[k]))));
     }
   }
 
   function clauseChips(rule, x) {
     return model.rules[rule].clauses.map((clause) => {
-      const holds = answerer.met(clause, x);
+      const holds = answerer.satisfies(clause, x);
       const chip = make("span", holds ? "clause" : "clause unmet", clause.text);
-      if (!holds) chip.prepend(make("span", "hidden", "not met: "));
+      if (!holds) chip.prepend(make("span", "hidden", "not satisfied: "));
       return chip;
     });
   }
@@ -134,22 +134,22 @@ function setUpTry(model) {
     const chips = clauseChips(rule, x);
     const condition = make("span", "chips", ...(chips.length ? chips : [make("span", "clause", "always")]));
     const line = make("li", "", make("span", "which", `Rule ${rule}`), condition);
-    if (votes) line.append(spoken(votes, weight));
+    if (votes) line.append(voteText(votes, weight));
     return line;
   }
 
-  function spoken(votes, weight) {
-    const made = make("span", "says");
+  function voteText(votes, weight) {
+    const made = make("span", "vote");
     if (!model.labels) {
       const { centre, unit } = model;
-      made.append(votes[1] ? `says ${short(centre + unit * (votes[0] / votes[1]))}` : `adds ${signed(unit * votes[0])}`);
+      made.append(votes[1] ? `predicts ${short(centre + unit * (votes[0] / votes[1]))}` : `adds ${signed(unit * votes[0])}`);
       return made;
     }
     const best = votes.indexOf(votes.reduce((a, b) => Math.max(a, b)));
     const all = votes.reduce((a, b) => a + b);
     const how = model.nearest ? signed(votes[best]) : percent(votes[best] / all);
     made.append(swatch(best), `${model.labels[best]}, ${how}`);
-    if (weight < 1) made.append(`, ${percent(weight)} met`);
+    if (weight < 1) made.append(`, ${percent(weight)} satisfied`);
     return made;
   }
 
@@ -162,33 +162,33 @@ function setUpTry(model) {
     if (lines.length > most) part.append(make("p", "soft", `and ${lines.length - most} more`));
   }
 
-  function showSpeakers(said, x) {
-    const lines = said.speakers
+  function showVoters(outcome, x) {
+    const lines = outcome.voters
       .slice()
       .sort((a, b) => b.weight - a.weight || a.rule - b.rule)
-      .map((each) => ruleLine(each.rule, x, (!said.fired.length && model.afar || model.votes)[each.rule], each.weight));
-    const title = said.fired.length ? "Rules that fire" : "Who answers instead";
-    listInto("speakers", title, lines, 12, "No rule has a say.");
+      .map((each) => ruleLine(each.rule, x, (!outcome.fired.length && model.fallback_votes || model.votes)[each.rule], each.weight));
+    const title = outcome.fired.length ? "Rules that fire" : "Rules that vote instead";
+    listInto("voters", title, lines, 12, "No rule votes.");
   }
 
-  function showNear(said, x) {
-    const near = said.counts.flatMap((count, j) => (count === said.sizes[j] - 1 ? [j] : []));
-    listInto("near", "One condition short", near.map((rule) => ruleLine(rule, x, model.votes[rule], 1)), 6, "No rule is that close.");
+  function showNear(outcome, x) {
+    const near = outcome.counts.flatMap((count, j) => (count === outcome.sizes[j] - 1 ? [j] : []));
+    listInto("near", "One clause short", near.map((rule) => ruleLine(rule, x, model.votes[rule], 1)), 6, "No rule is that close.");
   }
 
-  function showChanges(said) {
+  function showChanges(outcome) {
     const part = document.getElementById("changes");
-    part.replaceChildren(make("h3", "", "What would change the answer"));
-    const found = said.prediction === null ? [] : changes(model, answerer, values).slice(0, 6);
+    part.replaceChildren(make("h3", "", "What would change the prediction"));
+    const found = outcome.prediction === null ? [] : changes(model, answerer, values).slice(0, 6);
     if (!found.length) {
-      part.append(make("p", "", "Neither a single value nor a rule that could fire does."));
+      part.append(make("p", "", "Neither a single value nor making a rule fire does."));
       return;
     }
     const list = make("ul", "changes");
     for (const { steps, prediction } of found) {
       const words = steps.map(({ column, value }) => {
         const { name } = model.columns[column];
-        return `${name}: ${told(model.columns[column], values[column], 6)} → ${told(model.columns[column], value)}`;
+        return `${name}: ${valueText(model.columns[column], values[column], 6)} → ${valueText(model.columns[column], value)}`;
       });
       const leads = make("span", "leads", `gives ${named(prediction)}`);
       const button = make("button", "change", make("span", "words", words.join(", ")), leads);

@@ -1,4 +1,4 @@
-"""The classes that rules met in the training data."""
+"""The classes of the training rows that rules cover."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from rulecover.rules.evidence import Evidence
 from rulecover.targets.classes.view import ClassView
 from rulecover.typing import Array, Floats, Ints
 
-#: Digits after the point of numbers of rows, once the weights of their classes are taken off again.
+#: Decimals of numbers of rows, once the class weights are divided out again.
 _DIGITS = 6
 
 
 @dataclass(frozen=True, eq=False)
 class ClassEvidence(Evidence):
-    """The (weighted) number of samples of each class: `sums` has a column a class.
+    """The (weighted) number of samples of each class: `sums` has one column per class.
 
     Parameters
     ----------
     classes
         The labels.
     class_weight
-        What a row of each class counts in the sums; ``None`` if 1.
+        The weight of a row of each class in the sums; ``None`` if 1.
     """
 
     classes: Array
@@ -36,7 +36,7 @@ class ClassEvidence(Evidence):
 
     @property
     def counts(self) -> Floats:
-        """How many rows of each class each rule covers, whatever their classes weigh, rules x classes."""
+        """How many rows of each class each rule covers, without class weights, rules x classes."""
         return self._in_rows(self.sums)
 
     @property

@@ -27,9 +27,9 @@ class ClassSamples(Samples):
     classes
         The labels.
     weight
-        Positive, one a row; ``None`` counts each row once.
+        Positive, one per row; ``None`` counts each row once.
     class_weight
-        How much of that is due to its class, one for each class; ``None`` if nothing.
+        The part of the weight that is due to the class, one per class; ``None`` if there is none.
     """
 
     X: Any
@@ -61,9 +61,9 @@ class ClassSamples(Samples):
         """Some of the samples."""
         return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
 
-    def score(self, answers: Array) -> float:
-        """The (weighted) share of right answers."""
-        return float(np.average(answers == self.labels, weights=self.weight))
+    def score(self, predictions: Array) -> float:
+        """The (weighted) share of correct predictions."""
+        return float(np.average(predictions == self.labels, weights=self.weight))
 
     def summands(self) -> tuple[Array | None, ...]:
         return self.y, self.weight
@@ -77,10 +77,10 @@ class ClassSamples(Samples):
 
 
 def with_classes(data: Samples, searcher: str) -> ClassSamples:
-    """The data, if they have classes, for a search that knows nothing else."""
+    """The data, if they have classes, for a search that supports only these."""
     if not isinstance(data, ClassSamples):
         raise MismatchedDataError(
-            f"{searcher} searches by classes, but these samples have numbers; choose 'tree', 'forest' or 'binned'."
+            f"{searcher} supports only classes, but these samples have numbers; choose 'tree', 'forest' or 'binned'."
         )
     return data
 

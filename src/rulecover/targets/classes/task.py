@@ -1,4 +1,4 @@
-"""Classes as targets of least squares, and how answers are scored."""
+"""Classes as targets of least squares, and how predictions are scored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ClassTask:
     def targets(self, y: Array) -> Floats:
         return self._narrow(np.asarray(self.classes[None, :] == np.asarray(y)[:, None], dtype=np.float64))
 
-    def model_says(self, model: Any, X: Any) -> Floats:
+    def model_outputs(self, model: Any, X: Any) -> Floats:
         return self._narrow(np.asarray(model.predict_proba(X), dtype=np.float64))
 
     def _narrow(self, shares: Floats) -> Floats:
@@ -43,11 +43,11 @@ class ClassTask:
         against[..., 0, :] += 1.0
         return np.concatenate([against, of_targets], axis=-1)
 
-    def said(self, tallies: Floats) -> Array:
+    def predictions(self, tallies: Floats) -> Array:
         return np.asarray(self.classes[tallies.argmax(axis=-1)])
 
-    def merit(self, said: Array, truth: Array) -> Floats:
-        return np.asarray(said == truth, dtype=np.float64)
+    def merit(self, predicted: Array, truth: Array) -> Floats:
+        return np.asarray(predicted == truth, dtype=np.float64)
 
     def score(self, mean_merit: Any, truth: Array, weight: Floats) -> Any:
         return mean_merit

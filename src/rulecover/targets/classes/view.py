@@ -1,4 +1,4 @@
-"""How the views speak of classes."""
+"""How views show classes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulecover.rules.view import SAMPLES, Column, clauses_cell
-from rulecover.show.cells import Cell, Head, Part, RuleCells, colour
+from rulecover.rules.view import SUPPORT, Column, clauses_cell
+from rulecover.show.cells import BarPart, Head, RuleCells, TableCell, colour
 from rulecover.show.numbers import amount
 from rulecover.show.text import percent, printable
 
@@ -28,7 +28,7 @@ class ClassView:
     measure: ClassVar[str] = "accuracy"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("then", lambda rule: printable(str(rule.prediction)), right=False),
-        SAMPLES,
+        SUPPORT,
         Column("purity", lambda rule: percent(rule.purity or 0.0)),
     )
 
@@ -52,9 +52,9 @@ class ClassView:
     def naive(self) -> tuple[str, Any]:
         return "most frequent class", self.seen.classes[self.seen.all_counts.argmax()]
 
-    def score(self, answers: Any, y: Any) -> float:
-        """The share of right answers."""
-        return float(np.mean(np.asarray(answers) == np.asarray(y)))
+    def score(self, predictions: Any, y: Any) -> float:
+        """The share of correct predictions."""
+        return float(np.mean(np.asarray(predictions) == np.asarray(y)))
 
     def fidelity_in_words(self, fidelity: float) -> str:
         return f"The rules agree with the model they come from on {percent(fidelity)} of the held-out rows."
@@ -65,7 +65,7 @@ class ClassView:
         samples = "sample" if all_of == "1" else "samples"
         return f"{printable(str(rule.prediction))}: {right} of {all_of} {samples}, {percent(rule.purity)}"
 
-    def speaks_for(self, vote: Sequence[float]) -> str:
+    def vote_text(self, vote: Sequence[float]) -> str:
         """The class to which the vote adds most, and how much."""
         most = max(vote)
         return f"{self.seen.classes.tolist()[list(vote).index(most)]} {most:+.2g}"
@@ -74,10 +74,10 @@ class ClassView:
         if not votes:
             return []
         if not any(votes[0]):
-            return ["The votes of the rules that a row meets are added, and the class with most of them is the answer."]
+            return ["The votes of the rules that cover a row are added; the class with the most votes is predicted."]
         classes = [printable(str(label)) for label in self.seen.classes.tolist()]
         default = ", ".join(f"{value:+.3g} for {label}" for label, value in zip(classes, votes[0], strict=True))
-        return [f"Every row begins with the default vote, {default}; the votes of the rules that it meets are added."]
+        return [f"Every row begins with the default vote, {default}; the votes of the rules that cover it are added."]
 
     def fidelity_in_figures(self, fidelity: float) -> tuple[str, str]:
         return "Agreement with the model", percent(fidelity)
@@ -85,34 +85,34 @@ class ClassView:
     def report(self, rules: RuleSet, votes: Sequence[tuple[float, ...]]) -> RuleCells:
         names = tuple(printable(str(label)) for label in self.seen.classes.tolist())
         best = [vote.index(max(vote)) for vote in votes] if votes else self.seen.best.tolist()
-        said = [f" {max(vote):+.2g}" for vote in votes] if votes else [""] * len(rules)
+        added = [f" {max(vote):+.2g}" for vote in votes] if votes else [""] * len(rules)
         return RuleCells(
             heads=_HEADS,
-            rows=tuple(self._cells(j, rule, names, best[j], said[j]) for j, rule in enumerate(rules)),
-            about="Every rule that a row meets votes. The bar shows the classes among the training rows that the rule "
+            rows=tuple(self._cells(j, rule, names, best[j], added[j]) for j, rule in enumerate(rules)),
+            about="Every rule that covers a row votes. The bar shows the classes among the training rows that the rule "
             "covers.",
             classes=tuple((name, colour(k)) for k, name in enumerate(names)),
             thens=tuple(best),
         )
 
-    def _cells(self, j: int, rule: Rule, names: tuple[str, ...], best: int, said: str) -> tuple[Cell, ...]:
+    def _cells(self, j: int, rule: Rule, names: tuple[str, ...], best: int, added: str) -> tuple[TableCell, ...]:
         assert rule.counts is not None and rule.support is not None and rule.purity is not None
         mix = tuple(
-            Part(names[k], colour(k), amount(count), count / rule.support)
+            BarPart(names[k], colour(k), amount(count), count / rule.support)
             for k, count in enumerate(rule.counts.values())
             if count
         )
         share = rule.support / self.seen.n_samples
         lift = rule.purity / float(self.seen.all_counts[self.seen.best[j]] / self.seen.n_samples)
         return (
-            Cell(str(j), j),
+            TableCell(str(j), j),
             clauses_cell(rule),
-            Cell(names[best] + said, names[best], colour=colour(best)),
-            Cell(", ".join(f"{part.name} {part.rows}" for part in mix), rule.purity, mix=mix),
-            Cell(amount(rule.support), rule.support),
-            Cell(percent(share), share),
-            Cell(percent(rule.purity), rule.purity),
-            Cell(f"{lift:.2f}", lift),
+            TableCell(names[best] + added, names[best], colour=colour(best)),
+            TableCell(", ".join(f"{part.name} {part.rows}" for part in mix), rule.purity, mix=mix),
+            TableCell(amount(rule.support), rule.support),
+            TableCell(percent(share), share),
+            TableCell(percent(rule.purity), rule.purity),
+            TableCell(f"{lift:.2f}", lift),
         )
 
 
@@ -121,9 +121,9 @@ _HEADS = (
     Head("If", "clauses", falling=False),
     Head("Then", "label", falling=False),
     Head("Classes", "mix"),
-    Head("Samples", meaning="Training rows that the rule covers; a row may meet several rules."),
-    Head("Share", meaning="Samples over all training rows."),
-    Head("Purity", meaning="Share of the most frequent class among the samples."),
+    Head("Support", meaning="Training rows that the rule covers; several rules may cover a row."),
+    Head("Share", meaning="Support over all training rows."),
+    Head("Purity", meaning="Share of the most frequent class among these rows."),
     Head("Lift", meaning="Purity over the share of that class in all training rows."),
 )
 

@@ -1,4 +1,4 @@
-"""The numbers that rules met in the training data."""
+"""The numbers of the training rows that rules cover."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NumberEvidence(Evidence):
     centre, unit
         The mean of all samples, and what their distance from it is measured in.
     adds, default
-        Where values were fitted: what each rule adds to the answer, and what is said where no rule covers.
+        Where values were fitted: what each rule adds to the prediction, and the prediction where no rule covers.
     """
 
     centre: float
@@ -62,7 +62,7 @@ class NumberEvidence(Evidence):
     def within(self) -> Floats:
         """The mean squared distance from that mean, in squared units."""
         _, first, second = self.shares.T
-        # Never below 0, but the difference of two that are equal but for rounding may be.
+        # Never negative, but rounding may make the difference of two equal numbers so.
         return np.asarray(np.maximum(second - first**2, 0.0))
 
     @property

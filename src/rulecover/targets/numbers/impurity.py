@@ -9,7 +9,7 @@ import numpy as np
 from rulecover.targets.impurity import Impurity
 from rulecover.typing import Floats
 
-#: Digits after the point of a squared error, whose unit is made to be comparable with 1.
+#: Decimals of a squared error, whose unit is chosen to be comparable with 1.
 _DIGITS = 9
 
 

@@ -13,7 +13,7 @@ from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.targets.samples import Samples, repeats
 from rulecover.typing import Array, Floats, Ints
 
-#: Numbers are far from zero if their mean is so many standard deviations away: their squares lose half their digits.
+#: Numbers are far from zero if their mean is this many standard deviations away: their squares lose half their digits.
 _FAR = 1e4
 
 
@@ -47,7 +47,7 @@ class NumberSamples(Samples):
     y
         The number of each row.
     weight
-        Positive, one a row; ``None`` counts each row once.
+        Positive, one per row; ``None`` counts each row once.
     centre, unit
         Numbers are added up as ``(y - centre) / unit``.
     """
@@ -95,9 +95,9 @@ class NumberSamples(Samples):
         """Some of the samples."""
         return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
 
-    def score(self, answers: Array) -> float:
-        """The share of the squared distance from the mean that the answers explain, R²."""
-        return float(r2_score(self.y, answers, sample_weight=self.weight))
+    def score(self, predictions: Array) -> float:
+        """The share of the squared distance from the mean that the predictions explain: R²."""
+        return float(r2_score(self.y, predictions, sample_weight=self.weight))
 
     @cached_property
     def z(self) -> Floats:
@@ -106,7 +106,7 @@ class NumberSamples(Samples):
 
     @cached_property
     def count(self) -> Floats:
-        """What each sample counts."""
+        """The weight of each sample."""
         return np.ones(len(self.y)) if self.weight is None else self.weight
 
     def summands(self) -> tuple[Floats, Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Numbers as targets of least squares, and how answers are scored."""
+"""Numbers as targets of least squares, and how predictions are scored."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class NumberTask:
     def targets(self, y: Array) -> Floats:
         return np.asarray(y, dtype=np.float64)[:, None]
 
-    def model_says(self, model: Any, X: Any) -> Floats:
+    def model_outputs(self, model: Any, X: Any) -> Floats:
         return self.targets(model.predict(X))
 
     def votes(self, of_targets: Floats) -> Floats:
         return of_targets
 
-    def said(self, tallies: Floats) -> Array:
+    def predictions(self, tallies: Floats) -> Array:
         return tallies[..., 0]
 
-    def merit(self, said: Array, truth: Array) -> Floats:
-        return np.asarray(-np.square(said - truth))
+    def merit(self, predicted: Array, truth: Array) -> Floats:
+        return np.asarray(-np.square(predicted - truth))
 
     def score(self, mean_merit: Any, truth: Array, weight: Floats) -> Any:
         spread = float(np.average(np.square(truth - np.average(truth, weights=weight)), weights=weight))
-        # Where all values are equal, scikit-learn gives 1 to a perfect answer and 0 to any other.
+        # Where all values are equal, scikit-learn gives 1 to a perfect prediction and 0 to any other.
         return 1.0 + mean_merit / spread if spread > 0 else np.where(np.asarray(mean_merit) == 0, 1.0, 0.0)

@@ -1,4 +1,4 @@
-"""How the views speak of numbers."""
+"""How views show numbers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulecover.rules.view import SAMPLES, Column, clauses_cell
-from rulecover.show.cells import Cell, Head, RuleCells
-from rulecover.show.numbers import amount, signed, spoken
+from rulecover.rules.view import SUPPORT, Column, clauses_cell
+from rulecover.show.cells import Head, RuleCells, TableCell
+from rulecover.show.numbers import amount, format_number, format_signed
 from rulecover.show.text import percent
 from rulecover.targets.classes.view import whole
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 _MET = (
-    Column("mean", lambda rule: spoken(float(rule.prediction))),
-    Column("spread", lambda rule: spoken(rule.spread or 0.0)),
-    SAMPLES,
+    Column("mean", lambda rule: format_number(float(rule.prediction))),
+    Column("spread", lambda rule: format_number(rule.spread or 0.0)),
+    SUPPORT,
 )
-_FITTED = (Column("adds", lambda rule: signed(rule.adds or 0.0)), *_MET)
+_FITTED = (Column("adds", lambda rule: format_signed(rule.adds or 0.0)), *_MET)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +54,17 @@ class NumberView:
     @property
     def kind(self) -> str:
         mean, spread = self.seen.of_all
-        return f"numbers, {spoken(mean)} ± {spoken(spread)}"
+        return f"numbers, {format_number(mean)} ± {format_number(spread)}"
 
     @property
     def naive(self) -> tuple[str, Any]:
         return "mean of all rows", self.seen.of_all[0]
 
-    def score(self, answers: Any, y: Any) -> float:
+    def score(self, predictions: Any, y: Any) -> float:
         """R², 1 for equal numbers and 0 for their mean."""
         from sklearn.metrics import r2_score
 
-        return float(r2_score(y, answers))
+        return float(r2_score(y, predictions))
 
     def fidelity_in_words(self, fidelity: float) -> str:
         share = percent(min(1.0, max(0.0, fidelity)))
@@ -74,18 +74,18 @@ class NumberView:
         assert rule.support is not None and rule.spread is not None
         all_of = amount(rule.support)
         samples = "sample" if all_of == "1" else "samples"
-        found = f"{spoken(float(rule.prediction))} ± {spoken(rule.spread)} over {all_of} {samples}"
+        found = f"{format_number(float(rule.prediction))} ± {format_number(rule.spread)} over {all_of} {samples}"
         if rule.adds is None:
             return found
-        return f"{signed(rule.adds)} (the mean is {found})"
+        return f"{format_signed(rule.adds)} (the mean is {found})"
 
-    def speaks_for(self, vote: Sequence[float]) -> str:
-        return signed(vote[0])
+    def vote_text(self, vote: Sequence[float]) -> str:
+        return format_signed(vote[0])
 
     def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
         if self.seen.default is None:
             return []
-        return [f"Every row begins with {spoken(self.seen.default)}, and the rules that it meets add to that."]
+        return [f"Every row begins with {format_number(self.seen.default)}, and the rules that cover it add to that."]
 
     def fidelity_in_figures(self, fidelity: float) -> tuple[str, str]:
         return "R² with the model", f"{fidelity:.3f}"
@@ -94,38 +94,40 @@ class NumberView:
         mean, spread = self.seen.mean, self.seen.spread
         ends = np.concatenate([mean - spread, mean + spread]) if len(rules) else np.array(self.seen.of_all[:1])
         low, high = float(ends.min()), float(ends.max())
-        answered = "" if self.seen.adds is not None else "The answer for a row is the mean of the rules that it meets. "
+        about = (
+            "" if self.seen.adds is not None else "The prediction for a row is the mean of the rules that cover it. "
+        )
         return RuleCells(
             heads=tuple(head for head in _HEADS if head.name != "Adds" or self.seen.adds is not None),
             rows=tuple(self._cells(j, rule, low, (high - low) or 1.0) for j, rule in enumerate(rules)),
-            about=f"{answered}The bar shows the mean of the training rows that a rule covers, and their spread, from "
-            f"{spoken(low)} to {spoken(high)}.",
+            about=f"{about}The bar shows the mean of the training rows that a rule covers, and their spread, from "
+            f"{format_number(low)} to {format_number(high)}.",
         )
 
-    def _cells(self, j: int, rule: Rule, low: float, reach: float) -> tuple[Cell, ...]:
+    def _cells(self, j: int, rule: Rule, low: float, reach: float) -> tuple[TableCell, ...]:
         assert rule.support is not None and rule.spread is not None
         mean, spread, share = float(rule.prediction), rule.spread, rule.support / self.seen.total
         span = 100 * (mean - spread - low) / reach, 100 * (mean - low) / reach, 200 * spread / reach
-        adds = () if rule.adds is None else (Cell(signed(rule.adds), rule.adds),)
+        adds = () if rule.adds is None else (TableCell(format_signed(rule.adds), rule.adds),)
         return (
-            Cell(str(j), j),
+            TableCell(str(j), j),
             clauses_cell(rule),
             *adds,
-            Cell(spoken(mean), mean),
-            Cell(spoken(spread), spread),
-            Cell(f"{spoken(mean)} ± {spoken(spread)}", mean, span=span),
-            Cell(amount(rule.support), rule.support),
-            Cell(percent(share), share),
+            TableCell(format_number(mean), mean),
+            TableCell(format_number(spread), spread),
+            TableCell(f"{format_number(mean)} ± {format_number(spread)}", mean, span=span),
+            TableCell(amount(rule.support), rule.support),
+            TableCell(percent(share), share),
         )
 
 
 _HEADS = (
     Head("Rule", falling=False),
     Head("If", "clauses", falling=False),
-    Head("Adds", meaning="What is added to the answer for a row that meets the rule."),
-    Head("Mean", meaning="Of the numbers of the training rows that the rule covers."),
+    Head("Adds", meaning="What is added to the prediction for a row that the rule covers."),
+    Head("Mean", meaning="Mean of the training rows that the rule covers."),
     Head("Spread", meaning="Their standard deviation."),
     Head("Range", "range"),
-    Head("Samples", meaning="Training rows that the rule covers; a row may meet several rules."),
-    Head("Share", meaning="Samples over all training rows."),
+    Head("Support", meaning="Training rows that the rule covers; several rules may cover a row."),
+    Head("Share", meaning="Support over all training rows."),
 )
