@@ -18,8 +18,8 @@ demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write 
 test: $(VENV)/test  ## every test, doctests included
 	$(BIN)/python -m pytest -n $(JOBS)
 
-test-oldest: $(OLDEST)/test  ## the readers of models, with the oldest versions that the extras allow
-	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) --models 20 --files 100
+test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with the oldest versions that are allowed
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) tests/test_public_names.py --models 20 --files 100
 
 fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged files of each format
 	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0

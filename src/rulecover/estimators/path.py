@@ -10,7 +10,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import diags_array, issparse
+from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
@@ -405,5 +405,5 @@ def blanked(X: Any, columns: Ints) -> Any:
     keeps = np.ones(np.shape(X)[1])
     keeps[columns] = 0.0
     if issparse(X):
-        return X.tocsr() @ diags_array(keeps).tocsr()
+        return X.tocsr().multiply(keeps).tocsr()
     return np.where(keeps > 0, np.asarray(X), 0.0)
