@@ -56,6 +56,17 @@ def test_column_generation_keeps_its_promises_on_random_data(duals: str) -> None
         assert not model.missed(np.random.default_rng(seed).uniform(size=(50, 6))).any()
 
 
+@pytest.mark.parametrize("duals", ["equal", "vertex"])
+def test_numbers_far_larger_than_their_scale_have_an_optimum(duals: str) -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 3))
+        y = 1e5 * (X[:, 0] + rng.normal(size=60))
+        model = RCBoostRegressor(scale=0.5, max_rmp_calls=8, duals=duals, random_state=0).fit(X, y)
+        assert model.certificate_.objective > 1e10
+        assert model.history_["objective"].is_monotonic_decreasing
+
+
 def test_costs_and_means_are_those_of_the_covered_samples() -> None:
     X, y = data(1)
     model = boosted().fit(X, y)

@@ -59,6 +59,21 @@ def test_every_optimum_is_that_of_the_full_lp_with_its_duals(duals, pools) -> No
             assert np.abs(found.duals * (covered - 1)).max() < 1e-6
 
 
+@pytest.mark.parametrize("later", [1.0, 1e4])
+@pytest.mark.parametrize("factor", [1e3, 1e6, 1e10, 1e14])
+def test_large_costs_are_those_of_another_unit(factor: float, later: float) -> None:
+    for seed in range(10):
+        (first, cost), *more = growing_pools(seed)
+        small, large = Master(first, cost), Master(first, factor * cost)
+        for coverage, cost in more:
+            small.add(coverage, later * cost)
+            large.add(coverage, factor * later * cost)
+            one, other = small.solve(), large.solve()
+            assert other.objective == pytest.approx(factor * one.objective)
+            assert other.duals.sum() == pytest.approx(other.objective)
+            assert large.cost @ other.z == pytest.approx(other.objective)
+
+
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 def test_every_optimum_is_that_of_the_full_lp_when_rules_leave(duals) -> None:
     for seed in range(30):

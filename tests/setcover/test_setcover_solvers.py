@@ -84,6 +84,20 @@ def test_the_lp_bound_is_the_lp_of_scipy_raised_by_the_count(max_demand):
         assert raised.min_rules == max(int(np.ceil(fewest - TINY)), problem.demand.max())
 
 
+@pytest.mark.parametrize("factor", [1e6, 1e10, 1e14])
+def test_costs_in_another_unit_leave_bounds_and_optima_alone(factor):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        problem = CoveringProblem(random_coverage(rng, 40, 40), 1 + rng.random(40), demand=1 + seed % 3)
+        other = CoveringProblem(problem.coverage, factor * problem.cost, problem.demand)
+        assert lp_bound(other, count=False).value == pytest.approx(factor * lp_bound(problem, count=False).value)
+        exact, same = Exact(effort=0.01)(problem), Exact(effort=0.01)(other)
+        assert same.objective == pytest.approx(factor * exact.objective), seed
+        assert same.status == exact.status == Status.OPTIMAL
+        assert same.bound == pytest.approx(factor * exact.bound, rel=1e-5)
+        verify(other, same)
+
+
 def test_larger_problems_are_solved_and_proved():
     for seed in range(12):
         rng = np.random.default_rng(seed)

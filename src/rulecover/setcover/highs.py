@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from dataclasses import dataclass
@@ -36,6 +37,10 @@ _INFEASIBLE = (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kU
 
 _DUAL, _PRIMAL = 1, 4  # HiGHS's numbers of the two simplex methods
 
+#: Costs above this are divided by a power of two: HiGHS compares with fixed tolerances, and takes a bounded LP with costs
+#: of 1e10 for unbounded.
+_LARGE = 1024.0
+
 
 @dataclass(frozen=True, eq=False)
 class LinearAnswer:
@@ -60,6 +65,8 @@ class CoveringLP:
     def __init__(self, matrix: scipy.sparse.csc_array, cost: Floats, demand: Ints) -> None:
         self._n_samples, n_rules = matrix.shape
         self._n_rules = 0
+        self._cost: Floats = np.zeros(0)
+        self._unit = 1.0
         self._price: int | None = None
         self._highs = _quiet_highs()
         _valid(cost, demand.astype(np.float64))
@@ -73,12 +80,15 @@ class CoveringLP:
     def add(self, matrix: scipy.sparse.csc_array, cost: Floats) -> None:
         """More rules over the same samples."""
         _valid(cost)
+        if (unit := _unit(cost)) > self._unit:
+            self._set_cost(self._cost, unit)
+        self._cost = np.concatenate([self._cost, cost])
         n_new = matrix.shape[1]
         _check(
             self._highs.addRows(
                 n_new,
                 np.full(n_new, -highspy.kHighsInf),
-                cost,
+                cost / self._unit,
                 matrix.nnz,
                 matrix.indptr[:-1].astype(np.int32),
                 matrix.indices.astype(np.int32),
@@ -112,7 +122,7 @@ class CoveringLP:
         samples = np.flatnonzero([status == basic for status in basis.col_status])
         _delete(self._highs.deleteRows, gone)
         _delete(self._highs.deleteCols, np.setdiff1d(np.arange(self._n_samples), samples))
-        self._n_rules, self._n_samples = len(rules), len(samples)
+        self._n_rules, self._n_samples, self._cost = len(rules), len(samples), self._cost[rules]
         if basis.valid and all(basis.row_status[j] == basic for j in gone):
             basis.row_status = [basis.row_status[j] for j in rules]
             basis.col_status = [basic] * len(samples)
@@ -122,9 +132,13 @@ class CoveringLP:
     def reprice(self, cost: Floats) -> None:
         """Other costs of the rules; the basis stays."""
         _valid(cost)
+        self._set_cost(cost, _unit(cost))
+
+    def _set_cost(self, cost: Floats, unit: float) -> None:
+        self._cost, self._unit = cost, unit
         rows = np.arange(self._n_rules, dtype=np.int32)
         lower = np.full(self._n_rules, -highspy.kHighsInf)
-        _check(self._highs.changeRowsBounds(self._n_rules, rows, lower, cost), "changeRowsBounds")
+        _check(self._highs.changeRowsBounds(self._n_rules, rows, lower, cost / unit), "changeRowsBounds")
 
     def basis(self) -> object:
         return self._highs.getBasis()
@@ -180,9 +194,9 @@ class CoveringLP:
         if len(shares) != self._n_rules or not np.isfinite(shares).all():
             shares = np.zeros(self._n_rules)
         return LinearAnswer(
-            objective=float(self._highs.getInfo().objective_function_value),
-            duals=np.maximum(value[: self._n_samples], 0.0),
-            count_price=float(value[self._price]) if self._price is not None else 0.0,
+            objective=self._unit * float(self._highs.getInfo().objective_function_value),
+            duals=self._unit * np.maximum(value[: self._n_samples], 0.0),
+            count_price=self._unit * float(value[self._price]) if self._price is not None else 0.0,
             shares=np.minimum(shares, 1.0),
             finished=finished,
         )
@@ -318,6 +332,12 @@ def _add_columns(
 def _delete(delete: Any, places: Ints) -> None:
     if len(places):
         _check(delete(len(places), places.astype(np.int32)), delete.__name__)
+
+
+def _unit(cost: Floats) -> float:
+    """The power of two to divide these costs by, so that none is large; 1 for costs of ordinary size."""
+    largest = float(cost.max(initial=0.0))
+    return 1.0 if largest <= _LARGE else 2.0 ** math.ceil(math.log2(largest / _LARGE))
 
 
 def _valid(*arrays: Floats) -> None:
