@@ -15,7 +15,17 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import rulecover
-from rulecover import RuleSet, RuleTransformer, Summary, explain, linear_rules, read_trees, write_report
+from rulecover import (
+    MIRCOClassifier,
+    RuleSet,
+    RuleTransformer,
+    Summary,
+    explain,
+    linear_rules,
+    read_trees,
+    write_report,
+)
+from rulecover.estimators.mirco import SOLVERS
 from rulecover.export import from_json, to_javascript, to_json, to_pandas, to_pmml, to_python
 
 #: What the modules of exports and studies need, beyond what the package brings.
@@ -63,6 +73,14 @@ def test_an_estimator_fits_sparse_rows_alike(name: str) -> None:
         model.set_params(forbidden=[0])
     dense = model.fit(X, y).predict(X)
     assert np.array_equal(model.fit(csr_array(X), y).predict(X), dense)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_solver_chooses_a_cover(solver: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = MIRCOClassifier(solver=solver, demand=2, random_state=0).fit(X, y)
+    assert 0.0 <= model.certificate_.gap < 1.0
+    assert (model.apply(X).sum(axis=1) >= 2).all()
 
 
 def test_rules_are_covered_read_and_turned_into_columns() -> None:

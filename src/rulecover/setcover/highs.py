@@ -37,8 +37,8 @@ _INFEASIBLE = (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kU
 
 _DUAL, _PRIMAL = 1, 4  # HiGHS's numbers of the two simplex methods
 
-#: Costs above this are divided by a power of two: HiGHS compares with fixed tolerances, and takes a bounded LP with costs
-#: of 1e10 for unbounded.
+#: Costs above this are divided by a power of two: HiGHS compares with fixed tolerances, and takes a bounded LP whose
+#: costs are 1e10 for unbounded.
 _LARGE = 1024.0
 
 
@@ -136,9 +136,7 @@ class CoveringLP:
 
     def _set_cost(self, cost: Floats, unit: float) -> None:
         self._cost, self._unit = cost, unit
-        rows = np.arange(self._n_rules, dtype=np.int32)
-        lower = np.full(self._n_rules, -highspy.kHighsInf)
-        _check(self._highs.changeRowsBounds(self._n_rules, rows, lower, cost / unit), "changeRowsBounds")
+        _bound_rows(self._highs, cost / unit)
 
     def basis(self) -> object:
         return self._highs.getBasis()
@@ -327,6 +325,17 @@ def _add_columns(
     rows = np.asarray(rows, dtype=np.int32)
     entries = np.full(len(rows), value)
     _check(highs.addCols(n, cost, np.zeros(n), np.full(n, upper), len(rows), starts, rows, entries), "addCols")
+
+
+def _bound_rows(highs: Any, upper: Floats) -> None:
+    """Other upper bounds of all rows, which have no lower ones."""
+    n = len(upper)
+    if hasattr(highs, "changeRowsBounds"):  # since 1.13
+        lower, rows = np.full(n, -highspy.kHighsInf), np.arange(n, dtype=np.int32)
+        _check(highs.changeRowsBounds(n, rows, lower, upper), "changeRowsBounds")
+        return
+    for row, most in enumerate(upper.tolist()):
+        _check(highs.changeRowBounds(row, -highspy.kHighsInf, most), "changeRowBounds")
 
 
 def _delete(delete: Any, places: Ints) -> None:
