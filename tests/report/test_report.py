@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -311,6 +312,19 @@ def test_rules_made_by_hand_have_a_report_without_a_model_to_compare_with() -> N
     page = Page(report_html(Summary.of(explain(rules, X, y), X, y, title="Mine")))
 
     assert "Agreement with the model" not in page.text and "Compared with the model" not in page.text
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_rules_of_a_model_file_have_a_report_without_a_model_to_compare_with(numbers: bool, tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = lightgbm.LGBMRegressor if numbers else lightgbm.LGBMClassifier
+    path = tmp_path / "model.txt"
+    model(n_estimators=3, verbose=-1, n_jobs=1).fit(X, y).booster_.save_model(path)
+    shown = Summary.of(explain(path, X, y), X, y, title="File")
+    page = Page(write_report(shown, tmp_path / "report.html").read_text(encoding="utf-8"))
+
+    assert shown.fidelity is None
+    assert "with the model" not in page.text and "Beside the model" not in page.text
 
 
 def test_a_vote_has_a_report_as_well() -> None:

@@ -50,7 +50,7 @@ class Summary:
         The share of held-out rows that no rule covers.
     fidelity
         The share of held-out rows on which rules and source model agree; for regression R² with the predictions of the
-        model; ``None`` for rules without a model.
+        model; ``None`` for rules without a model, and for those of a model file.
     fallback
         What predicted for the missed rows: "closest", "all", "majority", "model", "default" or a name of your own.
     n_candidates
@@ -163,14 +163,13 @@ def _rows_of(model: Any, X: Any) -> Any:
 
 
 def _by_model(model: Any, X: Any, rows: Any) -> Array | None:
-    """The predictions of the source model; ``None`` where there is none."""
+    """The predictions of the source model; ``None`` where there is none, or one that cannot predict."""
     if not hasattr(model, "_model"):
         return None
     try:
-        source = model._model(X, np.arange(rows.shape[0]))
-    except UnreadableModelError:  # rules made by hand
+        return np.asarray(model._model(X, np.arange(rows.shape[0])).predict(model._check_rows(X, whole=True)))
+    except UnreadableModelError:  # rules made by hand, or read from a model file
         return None
-    return np.asarray(source.predict(model._check_rows(X, whole=True)))
 
 
 def _takes_missing(model: Any) -> bool:
