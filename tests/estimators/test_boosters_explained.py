@@ -20,7 +20,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from rulecover import MIRCOClassifier, explain, read_trees
+from rulecover import MIRCOClassifier, RulePathClassifier, RuleTransformer, explain, read_trees
+from rulecover.estimators.base import fresh
 from rulecover.estimators.door import named_by
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 
@@ -235,6 +236,73 @@ def test_a_regressor_is_refused_where_classes_are_wanted() -> None:
     X, y = numbers()
     with pytest.raises(UnreadableModelError, match="no classifier"):
         MIRCOClassifier(FrozenEstimator(xgboost.XGBRegressor(n_estimators=2, n_jobs=1).fit(X, y))).fit(X, y)
+
+
+# Trained anew ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        lambda model, X, y: MIRCOClassifier(model, prune="held-out"),
+        lambda model, X, y: RulePathClassifier(model, cv=2, max_rules=3),
+        lambda model, X, y: MIRCOClassifier(FrozenEstimator(model.fit(X, y)), prune="held-out"),
+        lambda model, X, y: RulePathClassifier(FrozenEstimator(model.fit(X, y)), cv=2, max_rules=3),
+        lambda model, X, y: RulePathClassifier(MIRCOClassifier(model), cv=2, max_rules=3),
+        lambda model, X, y: MIRCOClassifier(MIRCOClassifier(model), prune="held-out"),
+    ],
+    ids=["cover", "path", "frozen cover", "frozen path", "path of a cover", "cover of a cover"],
+)
+def test_catboost_with_columns_by_name_is_trained_anew(rules: Any) -> None:
+    frame, y = fruit()
+    X = words(frame)
+    model = rules(cat(), X, y).fit(X, y)  # scikit-learn's clone refuses it
+    assert model.score(X, y) > 0.5
+    assert RuleTransformer(rules(cat(), X, y)).fit(X, y).transform(X).shape[0] == len(X)
+
+
+@pytest.mark.parametrize("library", MODELS)
+def test_a_cover_of_columns_by_name_has_its_problem(library: str) -> None:
+    frame, y = fruit()
+    X = given(library, frame)
+    model = MIRCOClassifier(MODELS[library]()).fit(X, y)
+    assert model.covering_problem(X, y).n_rules == model.n_candidate_rules_
+
+
+def test_settings_of_rules_on_catboost_are_copied_as_a_clone_copies_them() -> None:
+    random_state = np.random.RandomState(0)
+    model = MIRCOClassifier(cat(), solver="search", random_state=random_state)
+    copied = fresh(model)
+    assert copied.solver == "search" and copied.estimator.get_params() == model.estimator.get_params()
+    assert copied.random_state is not random_state and copied.estimator is not model.estimator
+
+
+@pytest.mark.parametrize("library", MODELS)
+def test_gaps_in_an_array_are_taken_as_the_library_takes_them(library: str) -> None:
+    X, y = numbers()
+    assert np.isnan(X).any()
+    plain = catboost.CatBoostClassifier(iterations=5, verbose=False, allow_writing_files=False, thread_count=1)
+    model = plain if library == "catboost" else MODELS[library]()
+    assert MIRCOClassifier(model).fit(X, y).score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("library", MODELS)
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_a_booster_and_its_file_are_not_trained_in_folds(library: str, class_weight: Any, tmp_path: Path) -> None:
+    X, y = numbers()
+    booster, path = boosters(y, 3)[library], tmp_path / "model.json"
+    booster.save_model(str(path), **({"format": "json"} if library == "catboost" else {}))
+    for model in (booster, path, str(path)):
+        with pytest.raises(ValueError, match=r"held-out.* cannot be trained anew; choose prune=True or prune=False"):
+            explain(model, X, y, prune="held-out", class_weight=class_weight)
+        with pytest.raises(ValueError, match=r"size.* cannot be trained anew; give choose='last'"):
+            RulePathClassifier(FrozenEstimator(model), cv=5, class_weight=class_weight).fit(X, y)
+        with pytest.raises(UnreadableModelError, match=r"cannot be trained anew. give it(s path)? to explain"):
+            MIRCOClassifier(model).fit(X, y)
+        few = MIRCOClassifier(FrozenEstimator(model), class_weight=class_weight, prune=True).fit(X, y)
+        assert few.rules_ == explain(model, X, y, class_weight=class_weight, prune=True).rules_
+    whole = RulePathClassifier(FrozenEstimator(booster), max_rules=4, choose="last").fit(X, y)
+    assert whole.at(2).score(X, y) > 0.4
 
 
 # Inside other models --------------------------------------------------------------------------------------------

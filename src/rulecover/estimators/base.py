@@ -23,6 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
 from rulecover.data.columns import SourceColumns
+from rulecover.estimators.booster import NOT_TRAINED_ANEW, as_estimator, is_booster
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.checks import (
     check_no_gaps,
@@ -96,8 +97,8 @@ class RuleModel(BaseEstimator, ABC):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """Checks the data, trains the estimator on it or takes it as it is, and reads its trees once."""
-        estimator = self._source()
         check_no_gaps(y)
+        estimator = self._source(y)
         given = opened(X, names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None)
         apart = is_mixed(given) or isinstance(estimator, RuleSet)
         checked, y = (None, checked_apart(self, given, y)) if apart else self._checked(given, y, estimator)
@@ -145,15 +146,19 @@ class RuleModel(BaseEstimator, ABC):
         trees = named_by(trees, given)
         return Source(model, trees, columns_of(trees), trees.used_columns)
 
-    def _source(self) -> Any:
+    def _source(self, y: Any) -> Any:
+        """What is to be trained on y, or is taken as it is: a model of the same kind, and one that can be read."""
         if self.estimator is None:
             return self._default_estimator()
         if isinstance(self.estimator, (str, os.PathLike)):
-            raise unreadable(self.estimator, " (a file cannot be trained: give its path to explain)")
+            raise unreadable(self.estimator, f" ({NOT_TRAINED_ANEW}: give its path to explain)")
+        if is_booster(self.estimator):
+            raise UnreadableModelError(f"{NOT_TRAINED_ANEW}; give it to explain, or inside FrozenEstimator.")
         source = self.estimator
         if isinstance(source, FrozenEstimator):
-            source = FrozenEstimator(best_of(source.estimator))
-        else:
+            inside = source.estimator
+            source = FrozenEstimator(as_estimator(inside, y) if is_booster(inside) else best_of(inside))
+        elif not isinstance(source, RuleModel):
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
                 read_trees(source)
         self._check_kind(source)
@@ -260,9 +265,9 @@ class VotingModel(RuleModel):
     fallback: Any
     vote_: Vote
 
-    def _source(self) -> Any:
+    def _source(self, y: Any) -> Any:
         if not isinstance(self.estimator, RuleSet):
-            return super()._source()
+            return super()._source(y)
         if isinstance(self._fallback(), SourceModel):
             raise ValueError("fallback is 'model', but rules made by hand have no model behind them; choose another.")
         return self.estimator
@@ -411,7 +416,8 @@ def _takes_missing(estimator: Any) -> bool:
         return _takes_missing(estimator.estimator)
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")
-    return bool(get_tags(estimator).input_tags.allow_nan)
+    # CatBoost takes gaps, but before 1.2.8 does not say so in a way that scikit-learn hears.
+    return bool(get_tags(estimator).input_tags.allow_nan) or type(estimator).__module__.startswith("catboost.")
 
 
 def _name(model: Any) -> str:
@@ -423,7 +429,10 @@ def fresh(model: Any) -> Any:
     try:
         return clone(model)
     except RuntimeError:  # CatBoost copies a list of columns, which scikit-learn takes for a change
-        return copy.deepcopy(model)
+        if not isinstance(model, RuleModel):
+            return copy.deepcopy(model)
+        settings = copy.copy(model).set_params(estimator=None)
+        return clone(settings).set_params(estimator=fresh(model.estimator))
 
 
 def unseeded(model: Any) -> list[str]:

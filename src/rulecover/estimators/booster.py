@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.multiclass import type_of_target
 
 from rulecover.estimators.centred import CentredRegressor
@@ -19,6 +20,8 @@ READS = ("model files of XGBoost, LightGBM and CatBoost",)
 
 #: Trained models without labels, by package and class.
 _BOOSTERS = {("xgboost", "Booster"), ("lightgbm", "Booster"), ("catboost", "CatBoost")}
+
+NOT_TRAINED_ANEW = "a booster or a model file cannot be trained anew"
 
 
 def is_booster(model: Any) -> bool:
@@ -34,6 +37,13 @@ def as_estimator(source: Any, y: Any) -> BoosterClassifier | BoosterRegressor:
     if classes is None:
         classes = not type_of_target(y).startswith("continuous")
     return BoosterClassifier.of(source, ensemble, y) if classes else BoosterRegressor(source, ensemble)
+
+
+def check_trains_anew(model: Any, what: str, way_out: str) -> None:
+    """Raises for a booster or a file, frozen or not, where the model is to be trained on a part of the rows."""
+    inside = model.estimator if isinstance(model, FrozenEstimator) else model
+    if is_booster(inside) or isinstance(inside, _Booster):
+        raise ValueError(f"{what}, in which the model is trained anew, but {NOT_TRAINED_ANEW}; {way_out}.")
 
 
 class _Booster(BaseEstimator):

@@ -6,13 +6,13 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, TransformerMixin, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rulecover.estimators.base import RuleModel
+from rulecover.estimators.base import RuleModel, fresh
 from rulecover.estimators.checks import real_number, sample_weights
 from rulecover.estimators.mirco import MIRCOClassifier
 from rulecover.exceptions import UnreadableModelError
@@ -56,7 +56,7 @@ class RuleTransformer(TransformerMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         model = MIRCOClassifier() if self.estimator is None else self.estimator
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        trained = clone(model).fit(X, y, **weights)
+        trained = fresh(model).fit(X, y, **weights)
         self.estimator_ = trained.estimator if isinstance(trained, FrozenEstimator) else trained
         if not isinstance(self.estimator_, RuleModel):
             raise UnreadableModelError(

@@ -9,15 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone, is_regressor
+from sklearn.base import is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from rulecover.estimators.base import RuleClassifier, VotingModel
-from rulecover.estimators.booster import as_estimator, is_booster
+from rulecover.estimators.base import RuleClassifier, VotingModel, fresh
+from rulecover.estimators.booster import as_estimator, check_trains_anew, is_booster
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
 from rulecover.estimators.prepare import Prepared
 from rulecover.exceptions import UnknownOptionError
@@ -180,7 +180,7 @@ class MinimumRuleCover(VotingModel):
         0
         """
         check_is_fitted(self)
-        frozen = clone(self).set_params(estimator=_frozen(self.estimator_))
+        frozen = fresh(self).set_params(estimator=_frozen(self.estimator_))
         if hasattr(self, "min_samples_"):  # as it was worked out for the trees that were trained
             frozen.set_params(min_samples=self.min_samples_)
         prepared = frozen._prepare(X, y, sample_weight)
@@ -330,6 +330,8 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     def _check_settings(self) -> CoverSolver:
         if not isinstance(self.prune, bool) and self.prune != "held-out":
             raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
+        if self.prune == "held-out":
+            check_trains_anew(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
         return super()._check_settings()
 
     def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any) -> Recipe:

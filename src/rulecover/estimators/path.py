@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.coverage import addable
-from rulecover.estimators.base import RuleModel, VotingModel
+from rulecover.estimators.base import VotingModel, fresh
+from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.checks import check_model_fits, real_number, whole_number
 from rulecover.estimators.held_out import HeldOut, folds_of, held_out
 from rulecover.estimators.out_of_bag import HonestModel
@@ -174,6 +175,9 @@ class RulePath(VotingModel):
             whole_number("cv", self.cv, at_least=2)
         if self.choose not in CHOICES:
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
+        if not self._takes_all():
+            way_out = "give choose='last', and take another size by at(n_rules)"
+            check_trains_anew(self.estimator, "a size is chosen in folds", way_out)
 
     def _followed(self, prepared: Prepared, y: Array) -> RuleFamily:
         """The path on these samples, from the nodes of the trained estimator."""
@@ -245,16 +249,13 @@ class RulePath(VotingModel):
     def _fallback(self) -> Fallback:
         return Default()
 
-    def _source(self) -> Any:
+    def _source(self, y: Any) -> Any:
         if isinstance(self.estimator, RuleSet):
             raise UnreadableModelError(
                 "a path is chosen by what a model says, and rules made by hand have none behind them; "
                 "give a model, and the rules as keep."
             )
-        if isinstance(self.estimator, RuleModel):
-            self._check_kind(self.estimator)
-            return self.estimator
-        return super()._source()
+        return super()._source(y)
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
         """The estimator, trained without the columns that no rule may use, so that its nodes do."""
@@ -280,15 +281,15 @@ class RulePath(VotingModel):
     def _cross_validated(self, X: Any, y: Array, sample_weight: Any) -> HeldOut | None:
         """The scores of every size in folds; in each the estimator is trained anew on a part of the rows."""
         weight = self._weights(X, y, sample_weight)
-        model = clone(self).set_params(choose="last", within=None, verbose=0)
+        model = fresh(self).set_params(choose="last", within=None, verbose=0)
         if hasattr(self, "class_weight"):  # it is in the weights already
             model.set_params(class_weight=None)
         if isinstance(self.estimator, FrozenEstimator):
-            model.set_params(estimator=clone(self.estimator.estimator))
+            model.set_params(estimator=fresh(self.estimator.estimator))
         (X,) = indexable(X)
         folds = folds_of(self.cv, X, y, classes=is_classifier(self), random_state=self.random_state)
         shown = tracked(folds, "Cross-validating", total=len(folds), verbose=self.verbose)
-        return held_out(clone(model).fit, shown, X, y, weight, n_sizes=self._family.largest + 1)
+        return held_out(model.fit, shown, X, y, weight, n_sizes=self._family.largest + 1)
 
     def scored(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Floats, Floats, float]:
         """The score and the fidelity of every size of the path on labelled rows, and the score of the model."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, indexable
 
+from rulecover.estimators.base import fresh
 from rulecover.estimators.held_out import folds_of
 from rulecover.typing import Array
 
@@ -32,7 +32,7 @@ def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any) -
             continue
         part = {} if ours is None else {"sample_weight": ours}
         plain = _among(model, train).fit(_safe_indexing(X, train), y[train], **part)
-        frozen = clone(plain).set_params(estimator=FrozenEstimator(plain.estimator_), prune=True)
+        frozen = fresh(plain).set_params(estimator=FrozenEstimator(plain.estimator_), prune=True)
         short = frozen.fit(_safe_indexing(X, train), y[train], **part)
         before, after = (each.score(_safe_indexing(X, test), y[test], theirs) for each in (plain, short))
         gains.append(after - before)
@@ -44,9 +44,9 @@ def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any) -
 
 def _among(model: MIRCOClassifier, rows: Array) -> MIRCOClassifier:
     """The same plain cover, for some of the rows."""
-    plain: MIRCOClassifier = clone(model).set_params(prune=False, class_weight=None)  # it is in the weights already
+    plain: MIRCOClassifier = fresh(model).set_params(prune=False, class_weight=None)  # it is in the weights already
     if isinstance(model.estimator, FrozenEstimator):
-        plain.set_params(estimator=clone(model.estimator.estimator))
+        plain.set_params(estimator=fresh(model.estimator.estimator))
     if not isinstance(model.demand, dict) and np.ndim(model.demand) == 1:
         plain.set_params(demand=np.asarray(model.demand)[rows])
     return plain

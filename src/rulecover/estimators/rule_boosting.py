@@ -9,12 +9,11 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from rulecover.estimators.base import VotingModel
+from rulecover.estimators.base import RuleModel, VotingModel, fresh
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.estimators.door import rows_of
@@ -27,7 +26,7 @@ from rulecover.rcboost.generate import Round, RuleGeneration
 from rulecover.rcboost.pricing.oracles import PRICINGS, Duals
 from rulecover.rcboost.pricing.proposal import Proposed, farley_bound
 from rulecover.rcboost.removal import REMOVALS, Removal
-from rulecover.readers import read_trees
+from rulecover.readers import read_trees, unreadable
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, Status
 from rulecover.setcover.master import Master
@@ -144,8 +143,10 @@ class RuleBoosting(VotingModel):
         chosen("admit", self.admit, ADMISSIONS)
         self._removal()
 
-    def _source(self) -> Any:
-        source = super()._source()
+    def _source(self, y: Any) -> Any:
+        source = super()._source(y)
+        if isinstance(source, RuleModel):
+            raise unreadable(source)
         if not has_fit_parameter(source, "sample_weight"):
             raise UnreadableModelError(
                 f"{type(source).__name__} takes no sample weights, by which RCBoost steers its trees; "
@@ -169,7 +170,7 @@ class RuleBoosting(VotingModel):
             if rows is not None:  # least numbers of samples hold for them, and sums are those of plain rows
                 X, y, weight = rows_of(X, rows), y[rows], None
             return super()._trained(estimator, X, y, weight)
-        return clone(estimator)  # not trained: what the pricing is to grow, once the data are in order
+        return fresh(estimator)  # not trained: what the pricing is to grow, once the data are in order
 
     def _step(self) -> float | None:
         if isinstance(self.step, str):
@@ -202,7 +203,7 @@ class RuleBoosting(VotingModel):
     def _start(self, data: Samples, watched: Samples | None) -> _Run:
         """The first tree, its pool, and the loop that is ready to go."""
         if watched is not None:  # the first tree must not have seen what is watched
-            self.estimator_ = self._trained(self._source(), data.X, data.labels, data.weight)
+            self.estimator_ = self._trained(self._source(data.labels), data.X, data.labels, data.weight)
         pricing, grows_first = chosen("pricing", self.pricing, PRICINGS), self._grows_first()
         if getattr(pricing, "repeats_rows", True):
             data = data.repeated()
