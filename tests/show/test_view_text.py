@@ -186,7 +186,10 @@ def test_rules_by_class_keep_their_numbers() -> None:
         assert lines[0] == title
         mine = [int(line.split()[0]) for line in lines[2:]]
         assert mine == [j for j, rule in enumerate(rules) if str(rule.prediction) == title]
-    assert sum(map(len, groups.sentences)) == len(rules)
+    by_rule = [
+        [rules.sentences()[j] for j, rule in enumerate(rules) if str(rule.prediction) == t] for t in groups.titles
+    ]
+    assert groups.sentences() == by_rule
     assert groups.to_markdown().count("| rule |") == len(groups.titles)
     assert groups.to_latex().count(r"\multicolumn{5}{l}{\textbf{") == len(groups.titles)
     assert groups._repr_html_().count("<table") == len(groups.titles)

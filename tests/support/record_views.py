@@ -135,13 +135,19 @@ def printed(model: Any, data: Data) -> str:
         "sentences": lambda: "\n".join(rules.sentences()),
         "by class": rules.by_class,
         "by class, markdown": lambda: rules.by_class().to_markdown(),
-        "by class, sentences": lambda: rules.by_class().sentences,
+        "by class, sentences": lambda: sentences_by_class(rules),
         "rules": lambda: "\n".join(f"{rule} | {rule.text}" for rule in rules),
         "first": lambda: rules[:2],
     }
     if hasattr(model, "path_"):
         forms["votes"] = lambda: model.vote_
     return "".join(f"--- {name}\n{_result(lambda _, form=form: str(form()), None)}\n" for name, form in forms.items())
+
+
+def sentences_by_class(rules: Any) -> tuple[tuple[str, ...], ...]:
+    """The sentences of each class; they were an attribute before they were a method."""
+    told = rules.by_class().sentences
+    return tuple(map(tuple, told() if callable(told) else told))
 
 
 def frame(model: Any, data: Data) -> str:

@@ -48,5 +48,5 @@ def by_class(rules: RuleSet) -> Groups:
     return Groups(
         titles=tuple(printable(str(label)) for label in groups),
         tables=tuple(Grid(grid.head, [grid.rows[j] for j in places], grid.right) for places in groups.values()),
-        sentences=tuple(tuple(written[j] for j in places) for places in groups.values()),
+        rows_in_words=tuple(tuple(written[j] for j in places) for places in groups.values()),
     )

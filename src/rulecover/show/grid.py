@@ -148,13 +148,17 @@ class Groups:
         One per table.
     tables
         The tables; rows keep their numbers in the whole list.
-    sentences
+    rows_in_words
         For each table its rows as sentences.
     """
 
     titles: tuple[str, ...]
     tables: tuple[Grid, ...]
-    sentences: tuple[tuple[str, ...], ...]
+    rows_in_words: tuple[tuple[str, ...], ...]
+
+    def sentences(self) -> list[list[str]]:
+        """The rules in plain English: for each title a list of sentences."""
+        return list(map(list, self.rows_in_words))
 
     def __str__(self) -> str:
         return "\n\n".join(f"{title}\n{part.text()}" for title, part in zip(self.titles, self.tables, strict=True))
