@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
@@ -16,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.tree import ExtraTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
 from rulecover import (
@@ -201,6 +203,51 @@ def test_columns_that_no_tree_can_split_are_named(model: Any, value: Any) -> Non
     with pytest.raises(ValueError, match=r"no numbers: 'when and what' \(.*encode them in a pipeline") as raised:
         model.fit(odd, Y)
     assert str(raised.value.__cause__) in str(raised.value)
+
+
+DAYS = pd.date_range("2020-02-27", periods=len(X))
+NOT_NUMBERS = {
+    "dates": DAYS,
+    "dates of a zone": DAYS.tz_localize("UTC"),
+    "times": DAYS - DAYS[0],
+    "periods": DAYS.to_period("D"),
+    "date objects": DAYS.date,
+    "words": "red",
+}
+
+
+def fitted_on_a_tree(model: Any) -> Any:
+    tree = (DecisionTreeClassifier if is_classifier(model) else DecisionTreeRegressor)(max_depth=3, random_state=0)
+    return clone(model).set_params(estimator=tree).fit(FRAME, Y)
+
+
+@pytest.mark.parametrize("kind", NOT_NUMBERS)
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_columns_of_rows_that_are_not_numbers_are_named(model: Any, kind: str) -> None:
+    fitted = fitted_on_a_tree(model)
+    odd = FRAME.assign(c=NOT_NUMBERS[kind])
+    for answer in (fitted.predict, fitted.apply, fitted.missed, fitted.why, fitted.fidelity):
+        with pytest.raises(MismatchedDataError, match="'c'"):
+            answer(odd)
+    with pytest.raises(MismatchedDataError, match="'c'"):
+        answer(pl.from_pandas(FRAME).with_columns(c=pl.Series(np.asarray(DAYS))))
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_dates_are_not_taken_for_nanoseconds(model: Any) -> None:
+    fitted = fitted_on_a_tree(model)
+    days = pd.DataFrame(dict.fromkeys(FRAME.columns, DAYS))
+    for given, what in ((days, "column 'a'"), (days.to_numpy(), "X"), (days - DAYS[0], "column 'a'")):
+        with pytest.raises(MismatchedDataError, match=f"{what} holds values of type (datetime|timedelta)64"):
+            clone(fitted).fit(given, Y)
+        with pytest.raises(MismatchedDataError, match=f"{what} holds values of type (datetime|timedelta)64"):
+            fitted.predict(given)
+
+
+def test_other_columns_than_those_of_training_are_still_what_an_error_is_about() -> None:
+    fitted = MIRCOClassifier(FOREST).fit(FRAME, Y)
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(FRAME.assign(colour="red"))
 
 
 @pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)

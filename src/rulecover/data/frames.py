@@ -76,17 +76,17 @@ def numbers(values: Array, name: str, labels: Sequence[Any] | None = None) -> Fl
     """A column as float64: the codes of its categories where they are known, else its numbers."""
     if labels is not None:
         return codes(values, labels)
-    check_kind(np.asarray(values), f"column {name!r}")
+    check_kind(np.asarray(values).dtype, f"column {name!r}")
     plain = np.asarray(values).dtype.kind in "biuf"  # in texts, numpy takes "1_000" for a number
     return np.asarray(values).astype(np.float64) if plain else _numbers_of_objects(values, name)
 
 
-def check_kind(values: Any, what: str) -> None:
+def check_kind(kind: Any, what: str) -> None:
     """Raises for dates, times and complex numbers, which numpy would silently turn into numbers."""
-    if values.dtype.kind in "mMc":
+    if kind.kind in "mMc":
         raise MismatchedDataError(
-            f"{what} holds values of type {values.dtype}, but the rules compare numbers there; convert them to "
-            "numbers as in training, such as the year or the days since a date."
+            f"{what} holds values of type {kind}, but rules compare numbers; convert them to numbers, in training and "
+            "here alike, such as the year or the days since a date."
         )
 
 

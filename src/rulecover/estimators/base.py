@@ -36,6 +36,7 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import (
     as_numbers,
+    as_numbers_alone,
     checked_apart,
     columns_of,
     is_mixed,
@@ -130,7 +131,8 @@ class RuleModel(BaseEstimator, ABC):
             return as_numbers(source.columns, given, source.used)
         if checked is not None:
             return checked
-        return check_array(given, dtype=[np.float64, np.float32], ensure_all_finite=_finite(source.model, given))
+        with as_numbers_alone(given, self._names()):
+            return check_array(given, dtype=[np.float64, np.float32], ensure_all_finite=_finite(source.model, given))
 
     def _read(self, given: Any) -> Source:
         """The trained source, its trees, and what its columns are made of, if not of plain numbers."""
@@ -204,14 +206,15 @@ class RuleModel(BaseEstimator, ABC):
         if self._columns is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
             return as_numbers(self._columns, X, used)
-        return validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=_finite(self.estimator_, X),
-        )
+        with as_numbers_alone(X, names):
+            return validate_data(
+                self,
+                X,
+                reset=False,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=_finite(self.estimator_, X),
+            )
 
     def _by_rules(self) -> bool:
         """Whether rules alone answer for every row, so that columns they do not use may be missing."""

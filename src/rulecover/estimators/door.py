@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, valid
 
 from rulecover.data.categories import HashedCategories
 from rulecover.data.columns import SourceColumns
-from rulecover.data.frames import as_pandas, category_columns, is_frame
+from rulecover.data.frames import as_pandas, category_columns, check_kind, is_frame
 from rulecover.estimators.checks import check_column_names
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
@@ -67,14 +67,37 @@ def naming_columns(X: Any) -> Iterator[None]:
     except InvalidParameterError:
         raise
     except (TypeError, ValueError) as error:
-        odd = [f"{name!r} ({kind})" for name, kind in X.dtypes.items() if _no_number(kind)] if is_frame(X) else []
+        odd = _odd_columns(X)
         if not odd:
             raise
         raise ValueError(
-            f"X has columns that are no numbers: {', '.join(odd[:5])}{' and more' if len(odd) > 5 else ''}, and the "
+            f"X has columns that are no numbers: {odd}, and the "
             "estimator cannot be trained on them; leave them out, encode them in a pipeline (OneHotEncoder, "
             f"OrdinalEncoder), or give a model that knows categories. The estimator said: {error}"
         ) from error
+
+
+@contextmanager
+def as_numbers_alone(X: Any, names: Sequence[str] | None) -> Iterator[None]:
+    """Refuses dates, and says in which columns of a frame with these names there are other things than numbers."""
+    for name, kind in X.dtypes.items() if is_frame(X) else [(None, X.dtype)] if isinstance(X, np.ndarray) else ():
+        check_kind(kind, "X" if name is None else f"column {name!r}")
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        odd = _odd_columns(X)
+        if not odd or (names is not None and list(X.columns) != list(names)):
+            raise
+        raise MismatchedDataError(
+            f"X has columns that are not numbers: {odd}, but the rules compare numbers there; make numbers of them as "
+            f"in training ({error})."
+        ) from error
+
+
+def _odd_columns(X: Any) -> str:
+    """The columns of a frame that hold no numbers, the first few by name."""
+    odd = [f"{name!r} ({kind})" for name, kind in X.dtypes.items() if _no_number(kind)] if is_frame(X) else []
+    return f"{', '.join(odd[:5])}{' and more' if len(odd) > 5 else ''}"
 
 
 def _no_number(kind: Any) -> bool:

@@ -322,7 +322,7 @@ class RuleSet(Printed):
             raise MismatchedDataError(
                 f"X has shape {X.shape}, but the rules need {self.n_features} columns; give rows x columns."
             )
-        check_kind(X, "X")
+        check_kind(X.dtype, "X")
         return X
 
     # Views ------------------------------------------------------------------------------------------------------
