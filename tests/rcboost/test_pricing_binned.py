@@ -266,3 +266,11 @@ def test_a_missing_library_is_named_with_the_way_to_get_it(monkeypatch) -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ImportError, match=r"pip install 'rulecover\[binned\]'"):
         boosted().fit(X, y)
+
+
+def test_an_old_xgboost_is_refused_with_the_way_out(monkeypatch) -> None:
+    monkeypatch.setattr(xgboost, "__version__", "2.1.4")
+    with pytest.raises(
+        ImportError, match=r"3\.1 or later, but 2\.1\.4 is installed: pip install 'rulecover\[binned\]'"
+    ):
+        boosted().fit(*data())

@@ -158,6 +158,11 @@ def _xgboost() -> Any:
         raise ImportError(
             "pricing='binned' grows its trees by XGBoost, which is not installed: pip install 'rulecover[binned]'."
         ) from error
+    if tuple(map(int, xgboost.__version__.split(".")[:2])) < (3, 1):
+        raise ImportError(
+            f"pricing='binned' needs XGBoost 3.1 or later, but {xgboost.__version__} is installed: "
+            "pip install 'rulecover[binned]'."
+        )
     return xgboost
 
 
