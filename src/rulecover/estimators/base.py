@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -102,7 +102,8 @@ class RuleModel(BaseEstimator, ABC):
         estimator = self._source(y)
         given = opened(X, names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None)
         apart = is_mixed(given) or isinstance(estimator, RuleSet)
-        checked, y = (None, checked_apart(self, given, y)) if apart else self._checked(given, y, estimator)
+        with _unreadable_first(estimator):
+            checked, y = (None, checked_apart(self, given, y)) if apart else self._checked(given, y, estimator)
         y = self._check_target(y)
         weight = self._weights(given, y, sample_weight)
         with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(given):
@@ -163,7 +164,8 @@ class RuleModel(BaseEstimator, ABC):
         elif not isinstance(source, RuleModel):
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
                 read_trees(source)
-        self._check_kind(source)
+        with _unreadable_first(source):
+            self._check_kind(source)
         return source
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
@@ -405,6 +407,18 @@ class _Seen:
                 "with them (voting='soft'), or do not ask it (model_share=0 in a path, another fallback in a cover)."
             )
         return np.asarray(self._model.predict_proba(self.as_seen(X)))
+
+
+@contextmanager
+def _unreadable_first(source: Any) -> Iterator[None]:
+    """If a trained model meets an error, one that says that it cannot be read comes before; else it is read later."""
+    try:
+        yield
+    except Exception:
+        if isinstance(source, FrozenEstimator) and not isinstance(source.estimator, RuleModel):
+            with suppress(NotFittedError):
+                read_trees(source)
+        raise
 
 
 def _finite(estimator: Any, X: Any) -> bool | str:
