@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
-from strategies import brute_force, covering_problems, dense, random_problem
+from hypothesis import strategies as st
+from strategies import brute_force, covering_problems, dense
 
 from rulecover.coverage import Coverage
 from rulecover.exceptions import UncoveredSamplesError
 from rulecover.setcover import CoveringProblem, Greedy, Status, verify
 from rulecover.setcover.greedy import greedy_picks, in_greedy_order
-
-
-def with_weights(problem: CoveringProblem, rng: np.random.Generator) -> CoveringProblem:
-    # Quarters add up exactly, in any order.
-    return CoveringProblem(problem.coverage, problem.cost, problem.demand, rng.integers(1, 9, problem.n_samples) / 4)
 
 
 def plain_picks(problem: CoveringProblem) -> list[int]:
@@ -45,30 +40,26 @@ def plain_removal(problem: CoveringProblem, picks: list[int], *, prefix: bool) -
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_greedy_picks_and_removes_as_the_plain_reference_does(weighted):
-    for seed in range(500):
-        rng = np.random.default_rng(seed)
-        problem = random_problem(rng)
-        if weighted:
-            problem = with_weights(problem, rng)
-        picks = plain_picks(problem)
-        assert greedy_picks(problem)[0].tolist() == picks, seed
-        for redundancy in ("prefix", "strong"):
-            cover = Greedy(redundancy=redundancy)(problem)
-            assert cover.rules.tolist() == plain_removal(problem, picks, prefix=redundancy == "prefix"), seed
-            verify(problem, cover)
+@given(data=st.data())
+def test_greedy_picks_and_removes_as_the_plain_reference_does(weighted, data):
+    problem = data.draw(covering_problems(weighted=weighted))
+    picks = plain_picks(problem)
+    assert greedy_picks(problem)[0].tolist() == picks
+    for redundancy in ("prefix", "strong"):
+        cover = Greedy(redundancy=redundancy)(problem)
+        assert cover.rules.tolist() == plain_removal(problem, picks, prefix=redundancy == "prefix")
+        verify(problem, cover)
 
 
-def test_a_rule_limit_keeps_the_first_picks_and_covers_are_nested():
-    for seed in range(150):
-        problem = random_problem(np.random.default_rng(seed))
-        whole = greedy_picks(problem)[0].tolist()
-        for limit in range(1, len(whole) + 1):
-            cover = Greedy()(problem, max_rules=limit)
-            assert len(cover) <= limit
-            if cover.status == Status.LIMITED:
-                assert cover.rules.tolist() == whole[:limit]
-                assert cover.certificate.n_uncovered == len(problem.shortfall(cover.rules))
+@given(problem=covering_problems())
+def test_a_rule_limit_keeps_the_first_picks_and_covers_are_nested(problem):
+    whole = greedy_picks(problem)[0].tolist()
+    for limit in range(1, len(whole) + 1):
+        cover = Greedy()(problem, max_rules=limit)
+        assert len(cover) <= limit
+        if cover.status == Status.LIMITED:
+            assert cover.rules.tolist() == whole[:limit]
+            assert cover.certificate.n_uncovered == len(problem.shortfall(cover.rules))
 
 
 def test_ties_go_to_the_lowest_index():
@@ -89,13 +80,12 @@ def test_the_greedy_order_keeps_the_rules(problem):
     assert sorted(in_greedy_order(problem, rules)) == sorted(rules)
 
 
-def test_the_lp_bound_can_be_had_with_a_greedy_cover():
-    for seed in range(100):
-        problem = random_problem(np.random.default_rng(seed))
-        fit, lp = Greedy()(problem), Greedy(bound="lp")(problem)
-        assert fit.rules.tolist() == lp.rules.tolist()
-        assert fit.bound <= lp.bound + 1e-6
-        verify(problem, lp)
+@given(problem=covering_problems())
+def test_the_lp_bound_can_be_had_with_a_greedy_cover(problem):
+    fit, lp = Greedy()(problem), Greedy(bound="lp")(problem)
+    assert fit.rules.tolist() == lp.rules.tolist()
+    assert fit.bound <= lp.bound + 1e-6
+    verify(problem, lp)
 
 
 def test_a_sample_that_no_rule_covers_raises():

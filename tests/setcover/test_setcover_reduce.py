@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from strategies import brute_force, covering_problems, random_coverage, random_problem
 
 import rulecover.setcover.dominance as dominance_module
@@ -31,28 +32,28 @@ def is_consistent(left: Reduced) -> bool:
 
 
 @pytest.mark.parametrize("max_demand", [1, 2, 4])
-def test_reductions_keep_the_optimum(max_demand):
-    smaller = 0
-    for seed in range(500):
-        problem = random_problem(np.random.default_rng(seed), max_demand=max_demand, max_samples=9)
-        left = reduced(problem)
-        assert is_consistent(left), seed
-        assert optimum_of(left) == pytest.approx(brute_force(problem), abs=1e-9), seed
-        smaller += len(left.rules) < problem.n_rules
-    assert smaller > 200
+@given(data=st.data())
+def test_reductions_keep_the_optimum(max_demand, data):
+    problem = data.draw(covering_problems(max_demand=max_demand, max_samples=9))
+    left = reduced(problem)
+    assert is_consistent(left)
+    assert optimum_of(left) == pytest.approx(brute_force(problem), abs=1e-9)
 
 
-def test_reductions_of_some_of_the_rules_keep_their_optimum():
-    for seed in range(300):
-        rng = np.random.default_rng(seed)
-        problem = random_problem(rng, max_demand=2)
-        some = np.flatnonzero(rng.random(problem.n_rules) < 0.8)
-        if (problem.times_covered(some) < problem.demand).any():
-            continue
-        left = reduced(problem, rules=some)
-        assert set(left.rules) | set(left.forced) <= set(some)
-        assert is_consistent(left)
-        assert optimum_of(left) == pytest.approx(brute_force(problem.restricted_to(some)), abs=1e-9), seed
+def test_most_problems_get_smaller():
+    problems = [random_problem(np.random.default_rng(seed), max_samples=9) for seed in range(200)]
+    assert sum(len(reduced(problem).rules) < problem.n_rules for problem in problems) > 80
+
+
+@given(data=st.data(), problem=covering_problems(max_demand=2))
+def test_reductions_of_some_of_the_rules_keep_their_optimum(data, problem):
+    without = data.draw(st.sets(st.integers(0, problem.n_rules - 1), max_size=2))
+    some = np.setdiff1d(np.arange(problem.n_rules), sorted(without))
+    assume((problem.times_covered(some) >= problem.demand).all())
+    left = reduced(problem, rules=some)
+    assert set(left.rules) | set(left.forced) <= set(some)
+    assert is_consistent(left)
+    assert optimum_of(left) == pytest.approx(brute_force(problem.restricted_to(some)), abs=1e-9)
 
 
 @given(problem=covering_problems(max_demand=2))
@@ -79,18 +80,25 @@ def test_a_dominated_rule_goes_under_demand_one_but_may_be_needed_under_two():
 
 def test_too_large_a_table_is_left_alone(monkeypatch):
     monkeypatch.setattr(reduce_module, "MAX_CELLS", 1)
-    for seed in range(50):
-        problem = random_problem(np.random.default_rng(seed))
+
+    @given(problem=covering_problems())
+    @settings(max_examples=50)
+    def keeps_the_optimum(problem):
         assert optimum_of(reduced(problem)) == pytest.approx(brute_force(problem))
+
+    keeps_the_optimum()
 
 
 def test_small_parts_and_a_deadline_change_nothing_but_the_size(monkeypatch):
     monkeypatch.setattr(dominance_module, "PAIRS_AT_A_TIME", 7)
     monkeypatch.setattr(dominance_module, "SINGLE_STEPS", 1)
-    for seed in range(200):
-        problem = random_problem(np.random.default_rng(seed), max_samples=30, max_rules=8)
+
+    @given(problem=covering_problems(max_samples=30, max_rules=8))
+    def keeps_the_optimum(problem):
         assert optimum_of(reduced(problem)) == pytest.approx(brute_force(problem))
         assert optimum_of(reduced(problem, deadline=0.0)) == pytest.approx(brute_force(problem))
+
+    keeps_the_optimum()
 
 
 def test_rules_of_a_forest_shrink_to_those_that_nothing_dominates():
