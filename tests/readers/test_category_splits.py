@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import tables, trees
 
 from rulecover.data.categories import CategorySet, HashedCategories, category_name
 from rulecover.data.city_hash import category_hash
@@ -17,33 +18,15 @@ from rulecover.trees.tree import Leaves, Tree
 
 NAMES = ("age", "colour", "shape")
 COLOURS = ("red", "green", "blue", "white")
-
-
-def random_tree(rng: np.random.Generator, n_inner: int = 12) -> Tree:
-    """A tree of random shape; splits on column 0 are thresholds, on 1 sets of codes, on 2 either."""
-    size = 2 * n_inner + 1
-    left, right = np.full(size, -1), np.full(size, -1)
-    open_nodes, used = [0], 1
-    for _ in range(n_inner):
-        node = open_nodes.pop(int(rng.integers(len(open_nodes))))
-        left[node], right[node] = rng.permutation([used, used + 1])
-        open_nodes += [used, used + 1]
-        used += 2
-    feature = rng.integers(0, 3, size)
-    by_set = (left >= 0) & ((feature == 1) | ((feature == 2) & (rng.random(size) < 0.5)))
-    sets = tuple(np.flatnonzero(rng.random(6) < 0.5).astype(float) for _ in range(by_set.sum()))
-    category = np.full(size, -1)
-    category[by_set] = np.arange(len(sets))
-    threshold = rng.integers(0, 6, size).astype(float)
-    missing_left = rng.random(size) < 0.5
-    return Tree(feature, threshold, left, right, missing_left, category=category, category_sets=sets)
+#: Trees with sets of categories and without.
+TREES = st.lists(trees(len(NAMES), categories=True), min_size=1, max_size=3).map(tuple)
 
 
 def leaf_of(tree: Tree, row: np.ndarray) -> int:
     """The meaning of a tree, spelled out."""
     node = 0
     while tree.left[node] >= 0:
-        value, k = row[tree.feature[node]], tree.category[node]
+        value, k = row[tree.feature[node]], -1 if tree.category is None else tree.category[node]
         if np.isnan(value):
             goes_left = tree.missing_left[node]
         else:
@@ -52,49 +35,33 @@ def leaf_of(tree: Tree, row: np.ndarray) -> int:
     return int(node)
 
 
-def random_rows(rng: np.random.Generator, n: int = 60) -> np.ndarray:
-    """Known codes, unseen ones, fractions, infinities and missing values."""
-    X = rng.integers(-1, 8, size=(n, 3)).astype(float)
-    X[rng.random(X.shape) < 0.1] += 0.5
-    X[rng.random(X.shape) < 0.05] = np.inf
-    X[rng.random(X.shape) < 0.2] = np.nan
-    return X
-
-
 def all_leaves(trees: tuple[Tree, ...]) -> Leaves:
     tree = np.concatenate([np.full(len(t.leaves), k) for k, t in enumerate(trees)])
     return Leaves(trees, tree, np.concatenate([t.leaves for t in trees]), Columns(NAMES, {1: COLOURS}))
 
 
-@settings(deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_rules_paths_and_tree_send_rows_to_the_same_leaf(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    plain = replace(random_tree(rng), category=None, category_sets=())
-    trees = (random_tree(rng), plain, random_tree(rng))
-    X = random_rows(rng)
-    leaves = all_leaves(trees)
-    expected = np.array([[leaf_of(replace(t, category=_places(t)), row) for t in trees] for row in X])
+@given(TREES, tables(len(NAMES)), st.data())
+def test_rules_paths_and_tree_send_rows_to_the_same_leaf(
+    some_trees: tuple[Tree, ...], X: np.ndarray, data: Any
+) -> None:
+    leaves = all_leaves(some_trees)
+    expected = np.array([[leaf_of(tree, row) for tree in some_trees] for row in X])
     rules = leaves.rules()
-    for k, tree in enumerate(trees):
+    for k, tree in enumerate(some_trees):
         np.testing.assert_array_equal(tree.apply(X), expected[:, k])
     covered = expected[:, leaves.tree] == leaves.node
     np.testing.assert_array_equal(rules.apply(X).toarray(), covered)
     np.testing.assert_array_equal(rules.accepted(X, along_paths=True) == 1, covered)
-    some = np.flatnonzero(rng.random(len(rules)) < 0.5)
+    some = np.array(data.draw(st.lists(st.integers(0, len(rules) - 1), unique=True)), dtype=np.intp)
     np.testing.assert_array_equal(rules.take(some).accepted(X, along_paths=True) == 1, covered[:, some])
 
 
-def _places(tree: Tree) -> np.ndarray:
-    return np.full(len(tree.left), -1) if tree.category is None else tree.category
-
-
-@settings(deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_joined_rules_keep_their_sets_and_equal_ones_are_found(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    one, two = (all_leaves((random_tree(rng),)).rules() for _ in range(2))
-    both, X = one.join(two), random_rows(rng)
+@given(TREES, TREES, tables(len(NAMES)))
+def test_joined_rules_keep_their_sets_and_equal_ones_are_found(
+    first: tuple[Tree, ...], second: tuple[Tree, ...], X: np.ndarray
+) -> None:
+    one, two = all_leaves(first).rules(), all_leaves(second).rules()
+    both = one.join(two)
     expected = np.hstack([one.apply(X).toarray(), two.apply(X).toarray()])
     np.testing.assert_array_equal(both.apply(X).toarray(), expected)
     np.testing.assert_array_equal(both.accepted(X, along_paths=True) == 1, expected)

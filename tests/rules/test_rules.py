@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import DIGITS, rule_sets, tables
 
 from rulecover import RuleSet, explain
 from rulecover.data.categories import CategorySet
@@ -54,12 +55,8 @@ def covers(rules: Clauses, c: int, value: float) -> bool:
     return bool(rules.lower[c] < value <= rules.upper[c])
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_rules_cover_the_rows_that_satisfy_every_clause(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rules = random_rules(rng)
-    X = rng.integers(0, 7, size=(20, 3)).astype(float)
-    X[rng.random(X.shape) < 0.2] = np.nan
+@given(rule_sets(NAMES, numbers=DIGITS, max_rules=8), tables(len(NAMES)))
+def test_rules_cover_the_rows_that_satisfy_every_clause(rules: RuleSet, X: np.ndarray) -> None:
     clauses = rules.clauses
     satisfied = [
         [[covers(clauses, c, row[clauses.feature[c]]) for c in range(a, b)] for a, b in pairwise(clauses.offset)]

@@ -22,6 +22,7 @@ from rulecover.trees.tree import Tree
 
 #: Few whole numbers, so that values recur and lie on the bounds of rules and splits.
 DIGITS = st.integers(0, 7).map(float)
+DIGITS_OR_MISSING = DIGITS | st.just(math.nan)
 #: What else a cell may hold.
 ODD = st.sampled_from([math.nan, -1.0, 0.5, math.inf])
 
@@ -42,25 +43,19 @@ def tables(
     return rows.map(lambda drawn: np.array(drawn, dtype=float).reshape(-1, n_columns))
 
 
-@st.composite
 def data_sets(
-    draw: Any,
+    n_columns: int = 3,
     *,
     n_classes: int | None = None,
-    max_columns: int = 3,
+    cells: st.SearchStrategy[float] = DIGITS_OR_MISSING,
     min_rows: int = 1,
     max_rows: int = 30,
-    missing: bool = True,
-) -> DataSet:
+) -> st.SearchStrategy[DataSet]:
     """Data of `n_classes` classes, of which some may have no row; without, each row has a number."""
-    n_columns = draw(st.integers(1, max_columns))
-    cells = DIGITS | st.just(math.nan) if missing else DIGITS
     target = st.integers(-20, 20).map(float) if n_classes is None else st.integers(0, n_classes - 1)
-    rows = st.lists(
-        st.tuples(st.tuples(*[cells] * n_columns), target, st.integers(1, 4)), min_size=min_rows, max_size=max_rows
-    )
-    X, y, weight = zip(*draw(rows), strict=True)
-    return DataSet(np.array(X), np.array(y), np.array(weight, dtype=float))
+    row = st.tuples(st.tuples(*[cells] * n_columns), target, st.integers(1, 4).map(float))
+    rows = st.lists(row, min_size=min_rows, max_size=max_rows)
+    return rows.map(lambda drawn: DataSet(*map(np.array, zip(*drawn, strict=True))))
 
 
 # Trees ----------------------------------------------------------------------------------------------------------

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
+from strategies import DataSet, data_sets, trees
 
 from rulecover.data.columns import Columns
 from rulecover.readers import read_trees
@@ -15,11 +16,10 @@ from rulecover.trees.cutting import cut, without_small_branches
 from rulecover.trees.tree import Leaves, Tree
 
 
-def grown(seed: int, n: int = 60, missing: float = 0.0) -> tuple[Tree, np.ndarray, np.ndarray]:
+def grown(seed: int, n: int = 60) -> tuple[Tree, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 8, size=(n, 3)).astype(float)
-    X[rng.random(X.shape) < missing] = np.nan
-    y = rng.normal(size=n) + np.nan_to_num(X[:, 0])
+    y = rng.normal(size=n) + X[:, 0]
     tree = DecisionTreeRegressor(random_state=seed, max_features=2).fit(X, y)
     return read_trees(tree).trees[0], X, rng.integers(1, 4, n).astype(float)
 
@@ -40,13 +40,20 @@ def by_recursion(tree: Tree, X: np.ndarray, weight: np.ndarray, least: float) ->
     return leaves(0, np.arange(len(X)))
 
 
-@settings(deadline=None, max_examples=60)
-@given(seed=st.integers(0, 10_000), least=st.sampled_from([1, 2, 5, 11, 40, 1000]), weighted=st.booleans())
-def test_a_cut_tree_has_the_leaves_of_the_rule_in_words(seed: int, least: int, weighted: bool) -> None:
-    tree, X, weight = grown(seed, missing=0.2 if seed % 2 else 0.0)
-    count = weight if weighted else np.ones(len(X))
-    short = cut(tree, X, weight if weighted else None, least)
-    leaf = short.apply(X)
+@given(tree=trees(), data=data_sets(), least=st.sampled_from([1, 2, 5, 11, 40]), weighted=st.booleans())
+def test_a_cut_tree_has_the_leaves_of_the_rule_in_words(tree: Tree, data: DataSet, least: int, weighted: bool) -> None:
+    check_cut(tree, data.X, data.weight if weighted else None, least)
+
+
+@given(data=data_sets(min_rows=5), least=st.sampled_from([1, 2, 5, 11, 40, 1000]), weighted=st.booleans())
+def test_a_tree_that_was_grown_on_the_data_is_cut_in_the_same_way(data: DataSet, least: int, weighted: bool) -> None:
+    tree = read_trees(DecisionTreeRegressor(random_state=0).fit(data.X, data.y)).trees[0]
+    check_cut(tree, data.X, data.weight if weighted else None, least)
+
+
+def check_cut(tree: Tree, X: np.ndarray, weight: np.ndarray | None, least: int) -> None:
+    count = np.ones(len(X)) if weight is None else weight
+    leaf = cut(tree, X, weight, least).apply(X)
     found = {frozenset(np.flatnonzero(leaf == node).tolist()) for node in np.unique(leaf)}
     assert found == set(by_recursion(tree, X, count, least))
     assert min(count[list(rows)].sum() for rows in found) >= min(least, count.sum())

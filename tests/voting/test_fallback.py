@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import DIGITS, rule_sets, tables
 
 from rulecover import MIRCOClassifier, RuleSet
 from rulecover.pool import rule_pool
@@ -35,17 +38,14 @@ def test_three_thirds_of_a_vote_tie_with_one_vote() -> None:
     assert tally[0, 0] == tally[0, 1] > 0
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_the_order_of_the_rules_changes_nothing(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    names = list("abcdefg")
-    rules = [{int(f): (0.0, 1.0) for f in rng.permutation(7)[: rng.integers(1, 8)]} for _ in range(30)]
-    votes = rng.random((30, 3)) * 10.0 ** rng.integers(-6, 6)
-    order = rng.permutation(30)
-    X = rng.random((20, 7)) * 2
+@given(rule_sets("abcdefg", numbers=DIGITS, max_rules=12), tables(7), st.data())
+def test_the_order_of_the_rules_changes_nothing(rules: RuleSet, X: np.ndarray, data: Any) -> None:
+    each = st.tuples(*[st.floats(0, 1e6)] * 3)
+    votes = np.array(data.draw(st.lists(each, min_size=len(rules), max_size=len(rules))))
+    order = np.array(data.draw(st.permutations(range(len(rules)))))
 
-    one = FALLBACKS["all"](voting(RuleSet.of_intervals(rules, names), votes), X, None)
-    two = FALLBACKS["all"](voting(RuleSet.of_intervals([rules[j] for j in order], names), votes[order]), X, None)
+    one = FALLBACKS["all"](voting(rules, votes), X, None)
+    two = FALLBACKS["all"](voting(rules.take(order), votes[order]), X, None)
 
     assert (one == two).all()
 
