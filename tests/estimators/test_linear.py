@@ -7,14 +7,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RuleTransformer, linear_rules
-
-
-@parametrize_with_checks([RuleTransformer(MIRCOClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)))])
-def test_the_checks_of_scikit_learn_pass(estimator, check) -> None:
-    check(estimator)
 
 
 def test_columns_say_which_rule_covers_a_row() -> None:

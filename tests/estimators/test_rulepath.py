@@ -24,8 +24,7 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.tree import DecisionTreeClassifier
 from tictactoe import LINES, tic_tac_toe
 
 from rulecover import (
@@ -44,28 +43,6 @@ from rulecover.export import from_json, to_json
 
 FOREST = RandomForestClassifier(20, random_state=0)
 TREES = RandomForestRegressor(20, random_state=0)
-
-# What scikit-learn lists as expected failures of its own RandomForest, for the same reason: a bootstrap draws other
-# rows when rows are weighted, repeated or left out.
-OF_THE_FOREST = {
-    "check_sample_weight_equivalence_on_dense_data": "sample_weight is not equivalent to repeating under bootstrap",
-    "check_sample_weight_equivalence_on_sparse_data": "sample_weight is not equivalent to repeating under bootstrap",
-}
-
-
-@parametrize_with_checks(
-    [
-        RulePathClassifier(RandomForestClassifier(10), cv=2),
-        RulePathRegressor(RandomForestRegressor(10), cv=2),
-        # As the check of class weights itself sets it: a tree grown until every leaf is pure takes no notice of them.
-        RulePathClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), max_rules=8, within=0.05, cv=2),
-        RulePathRegressor(DecisionTreeRegressor(), max_rules=8, choose="best", cv=2),
-    ],
-    expected_failed_checks=lambda estimator: OF_THE_FOREST if hasattr(estimator.estimator, "n_estimators") else {},
-)
-@pytest.mark.filterwarnings("ignore:no set of up to")
-def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -1,29 +1,24 @@
-"""What sample weights promise, for every estimator: a common factor changes nothing, and 3 is as good as three rows."""
+"""Weights as rows, whatever their scale, and where they show; what all estimators promise of them is a contract."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import is_classifier
-from sklearn.datasets import make_classification, make_regression
+from model_cases import assert_same, classes, forest, numbers, tree, two_classes
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import accuracy_score
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rulecover import (
     MIRCOClassifier,
     MIRCORegressor,
     RCBoostClassifier,
-    RCBoostRegressor,
     RulePathClassifier,
-    RulePathRegressor,
     explain,
     linear_rules,
 )
@@ -33,148 +28,6 @@ from rulecover.targets.classes.samples import ClassSamples
 
 FACTORS = (1e-6, 1e-3, 1 / 442, 1e6)
 EXTREMES = (1e300, 1e-300, 1e-310)
-
-
-class Case(NamedTuple):
-    """An estimator that is to be trained with weights, from the seed of its data."""
-
-    name: str
-    made: Callable[[int], Any]
-    settings: dict[str, Any]
-
-    def __str__(self) -> str:
-        settings = ", ".join(f"{name}={value}" for name, value in self.settings.items())
-        return f"{self.name}({settings})"
-
-
-def classes(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    X, y = make_classification(120, 6, n_informative=4, n_classes=3, flip_y=0.1, random_state=seed)
-    return X.round(3), y
-
-
-def numbers(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    X, y = make_regression(120, 6, n_informative=4, noise=20.0, random_state=seed)
-    return X.round(3), y
-
-
-def two_classes(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    X, y = classes(seed)
-    return X, (y > 0).astype(int)
-
-
-def forest(seed: int) -> FrozenEstimator:
-    """A trained forest: what it is does not depend on weights, what is made of it does."""
-    return FrozenEstimator(
-        RandomForestClassifier(8, max_depth=4, bootstrap=False, random_state=seed).fit(*classes(seed))
-    )
-
-
-def forest_of_numbers(seed: int) -> FrozenEstimator:
-    model = RandomForestRegressor(8, max_depth=4, max_features=2, bootstrap=False, random_state=seed)
-    return FrozenEstimator(model.fit(*numbers(seed)))
-
-
-def case(kind: type, source: Callable[[int], Any] | None = None, **settings: Any) -> Case:
-    def made(seed: int) -> Any:
-        given = {} if source is None else {"estimator": source(seed)}
-        return kind(**given, **settings, random_state=seed)
-
-    return Case(kind.__name__, made, settings)
-
-
-def tree(seed: int) -> DecisionTreeClassifier:
-    return DecisionTreeClassifier(max_depth=3, random_state=seed)
-
-
-def tree_of_numbers(seed: int) -> DecisionTreeRegressor:
-    return DecisionTreeRegressor(max_depth=3, random_state=seed)
-
-
-#: Covers and paths, with settings under which rules are chosen and samples are counted.
-COVERS = [
-    case(MIRCOClassifier, forest),
-    case(MIRCOClassifier, forest, max_rules=6, vote="fitted"),
-    case(MIRCOClassifier, forest, prune=True, vote="shares", fallback="all"),
-    case(MIRCOClassifier, forest, criterion="entropy", demand=2, class_weight="balanced"),
-    case(MIRCOClassifier, tree),
-    case(MIRCORegressor, forest_of_numbers, max_rules=10),
-    case(MIRCORegressor, forest_of_numbers, max_rules=3, min_samples=4),
-    case(MIRCORegressor, forest_of_numbers, solver="greedy", ridge=None, vote="precision"),
-    case(MIRCORegressor, forest_of_numbers, min_samples=0.05, ridge=None, vote="support", fallback="closest"),
-    case(RulePathClassifier, forest, max_rules=8, choose="last"),
-    case(RulePathClassifier, forest, max_rules=8, choose="last", min_samples=5, class_weight={0: 0.5}),
-    case(RulePathRegressor, forest_of_numbers, max_rules=8, choose="last"),
-    case(RulePathRegressor, forest_of_numbers, max_rules=8, choose="last", min_samples=6, tries=0),
-]
-
-#: RCBoost, with calls that add rules.
-BOOSTED = [
-    case(RCBoostClassifier, tree, max_rmp_calls=5),
-    case(RCBoostClassifier, tree, max_rmp_calls=5, duals="vertex", step=1.0),
-    case(RCBoostRegressor, tree_of_numbers, max_rmp_calls=5),
-]
-
-#: The same with weights that are fractions: scikit-learn's trees round their sums, which decides between splits that
-#: part the training rows in the same way.
-BALANCED = case(RCBoostClassifier, tree, max_rmp_calls=5, class_weight="balanced")
-
-#: Those that draw or split rows: repeated rows are drawn and split otherwise.
-DRAWN = [
-    case(MIRCOClassifier, max_rules=6),
-    case(MIRCOClassifier, forest, prune="held-out"),
-    case(MIRCOClassifier, forest, solver="search", max_rules=5),
-    case(MIRCORegressor, max_rules=6),
-    case(RulePathClassifier, forest, max_rules=5, choose="best", cv=2),
-    case(RulePathRegressor, forest_of_numbers, max_rules=5, choose="best", cv=2),
-    case(RCBoostClassifier, tree, max_rmp_calls=5, early_stopping=True),
-    case(RCBoostRegressor, tree_of_numbers, max_rmp_calls=5, early_stopping=True),
-    case(RCBoostClassifier, tree, max_rmp_calls=3, pricing="forest"),
-    case(RCBoostClassifier, tree, max_rmp_calls=3, pricing="binned"),
-]
-
-
-def data_of(case: Case, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    return classes(seed) if is_classifier(case.made(seed)) else numbers(seed)
-
-
-def answers(model: Any, X: np.ndarray) -> np.ndarray:
-    return model.predict_proba(X) if is_classifier(model) else model.predict(X)
-
-
-def assert_same(one: Any, other: Any, X: np.ndarray, tolerance: float = 0.0) -> None:
-    assert [str(rule) for rule in one.rules_] == [str(rule) for rule in other.rules_]
-    assert len(one.rules_) > 1
-    elsewhere = np.vstack([X, X + 0.3, X[::-1] * 1.5])
-    scale = np.abs(answers(one, elsewhere)).max()
-    np.testing.assert_allclose(answers(one, elsewhere), answers(other, elsewhere), rtol=0, atol=tolerance * scale)
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("case", [*COVERS, *BOOSTED, BALANCED, *DRAWN], ids=str)
-def test_a_factor_of_all_weights_changes_nothing(case: Case, seed: int) -> None:
-    X, y = data_of(case, seed)
-    rng = np.random.default_rng(seed)
-    for weight in (np.ones(len(y)), rng.uniform(0.2, 3.0, len(y)), rng.integers(0, 4, len(y)).astype(float)):
-        plain = case.made(seed).fit(X, y, sample_weight=weight)
-        for factor in (FACTORS if weight.min() else EXTREMES) if seed else (1 / 442, 1e-310):
-            assert_same(plain, case.made(seed).fit(X, y, sample_weight=weight * factor), X)
-
-
-@pytest.mark.parametrize("case", [*COVERS, *BOOSTED, BALANCED, *DRAWN], ids=str)
-def test_equal_weights_are_no_weights(case: Case) -> None:
-    X, y = data_of(case, 3)
-    assert_same(case.made(3).fit(X, y), case.made(3).fit(X, y, sample_weight=np.full(len(y), 0.001)), X)
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("case", [*COVERS, *BOOSTED], ids=str)
-def test_whole_weights_are_repeated_rows(case: Case, seed: int) -> None:
-    X, y = data_of(case, seed)
-    for least in (0, 1, 2):
-        weight = np.random.default_rng(seed).integers(least, 4, len(y))
-        repeated = case.made(seed).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-        assert_same(repeated, case.made(seed).fit(X, y, sample_weight=weight), X, tolerance=1e-9)
-        assert_same(repeated, case.made(seed).fit(X, y, sample_weight=0.1 * weight), X, tolerance=1e-9)
 
 
 def test_the_figures_of_the_weights_of_diabetes_and_breast_cancer_stay_as_they_are() -> None:
