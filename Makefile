@@ -8,7 +8,7 @@ OUT ?= experiments/study
 # The oldest versions have no wheels for newer Pythons.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
-READERS := tests/readers tests/estimators/test_boosters_explained.py
+READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
 .PHONY: demo test test-oldest test-system fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier clean
 

@@ -1,4 +1,4 @@
-"""Rules agree with the model's own leaves: on every row, on and next to every threshold, with missing values."""
+"""Trees of scikit-learn: what is read, and what is refused; that rules are the model's own leaves is a contract."""
 
 from __future__ import annotations
 
@@ -7,32 +7,18 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     BaggingClassifier,
-    ExtraTreesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn_models import all_leaf_rules
 
 from rulecover import read_trees
 from rulecover.exceptions import UnreadableModelError
 from rulecover.readers.thresholds import from_float32
-
-MODELS = {
-    "tree": lambda seed: DecisionTreeClassifier(max_depth=6, random_state=seed),
-    "extra tree": lambda seed: ExtraTreeClassifier(max_depth=6, random_state=seed),
-    "forest": lambda seed: RandomForestClassifier(n_estimators=4, max_depth=6, random_state=seed),
-    "unlimited forest": lambda seed: RandomForestClassifier(n_estimators=3, random_state=seed),
-    "extra trees": lambda seed: ExtraTreesClassifier(n_estimators=4, max_depth=6, random_state=seed),
-    "bagging": lambda seed: BaggingClassifier(
-        DecisionTreeClassifier(max_depth=5), n_estimators=4, max_features=0.6, random_state=seed
-    ),
-    "bagging of forests": lambda seed: BaggingClassifier(
-        RandomForestClassifier(n_estimators=2, max_depth=4), n_estimators=2, max_features=0.7, random_state=seed
-    ),
-}
 
 
 def random_data(seed: int, *, missing: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -45,58 +31,6 @@ def random_data(seed: int, *, missing: bool) -> tuple[np.ndarray, np.ndarray]:
     if missing:
         X[rng.random(X.shape) < 0.15] = np.nan
     return X, y
-
-
-def rows_at_thresholds(ensemble, X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Random rows with values on each threshold, and one ulp to either side in float64 and in float32."""
-    feature = np.concatenate([tree.feature[tree.left >= 0] for tree in ensemble.trees])
-    threshold = np.concatenate([tree.threshold[tree.left >= 0] for tree in ensemble.trees])
-    exact = threshold.astype(np.float32).astype(np.float64)
-    probes = [
-        threshold,
-        np.nextafter(threshold, np.inf),
-        np.nextafter(threshold, -np.inf),
-        exact,
-        np.nextafter(exact.astype(np.float32), np.float32(np.inf)).astype(np.float64),
-        np.nextafter(exact.astype(np.float32), np.float32(-np.inf)).astype(np.float64),
-    ]
-    rows = X[rng.integers(0, len(X), size=len(probes) * len(feature))].copy()
-    rows[np.arange(len(rows)), np.tile(feature, len(probes))] = np.concatenate(probes)
-    return rows[~(np.abs(rows) > np.finfo(np.float32).max).any(axis=1)]  # a split off of NaN has threshold inf
-
-
-def leaves_by_the_model(model, X: np.ndarray) -> np.ndarray:
-    """The model's own answer: the leaf of each row in each tree, by scikit-learn's public `apply`."""
-    if isinstance(model, BaggingClassifier):
-        columns = zip(model.estimators_, model.estimators_features_, strict=True)
-        return np.column_stack([leaves_by_the_model(member, X[:, used]) for member, used in columns])
-    leaves = model.apply(X)
-    return leaves if leaves.ndim == 2 else leaves[:, None]
-
-
-def all_leaf_rules(ensemble):
-    """Every leaf of every tree as a rule, with the tree and node it came from."""
-    tree = np.concatenate([np.full(len(t.leaves), k) for k, t in enumerate(ensemble.trees)])
-    node = np.concatenate([t.leaves for t in ensemble.trees])
-    return ensemble.rules(), tree, node
-
-
-@pytest.mark.parametrize("missing", [False, True], ids=["complete", "with NaN"])
-@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
-def test_rules_cover_what_the_model_sends_to_their_leaves(make, missing) -> None:
-    for seed in range(8):
-        X, y = random_data(seed, missing=missing)
-        model = make(seed).fit(X, y)
-        ensemble = read_trees(model)
-        probes = np.vstack([X, rows_at_thresholds(ensemble, X, np.random.default_rng(seed))])
-        rules, tree, node = all_leaf_rules(ensemble)
-        for rows in (probes, probes.astype(np.float32)):
-            leaves = leaves_by_the_model(model, rows)
-            np.testing.assert_array_equal(rules.apply(rows).toarray(), leaves[:, tree] == node)
-            prepared = ensemble.prepare(rows)
-            for k, (own, route) in enumerate(zip(ensemble.trees, ensemble.routes, strict=True)):
-                np.testing.assert_array_equal(own.apply(rows), leaves[:, k])
-                np.testing.assert_array_equal(route(prepared), leaves[:, k])
 
 
 def test_nan_is_routed_as_by_a_forest_that_never_saw_any() -> None:

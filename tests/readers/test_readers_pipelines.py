@@ -35,11 +35,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from test_readers import leaves_by_the_model as leaves_of_trees
-from test_readers import rows_at_thresholds
-from test_readers_ensembles import leaves_by_the_model as leaves_of_ensembles
-from test_readers_ensembles import random_rows, target
-from test_readers_hist import leaves_by_the_model as leaves_of_hist
+from sklearn_models import leaves_of_hist, leaves_of_trees, random_rows, rows_at_thresholds, target
 
 from rulecover import RuleSet, explain, read_trees
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
@@ -239,7 +235,7 @@ def test_rules_of_random_models_behind_scaled_arrays_are_their_leaves(task: str,
         ensemble = read_trees(model)
         rows = np.vstack([X, rows_at_thresholds(ensemble, X, rng)])
         for given in (rows, rows.astype(np.float32).astype(np.float64)):
-            leaves = leaves_of_ensembles(model[-1], model[:-1].transform(given))
+            leaves = leaves_of_trees(model[-1], model[:-1].transform(given))
             assert ensemble.columns.made == ()
             for k, (tree, route) in enumerate(zip(ensemble.trees, ensemble.routes, strict=True)):
                 np.testing.assert_array_equal(tree.apply(given), leaves[:, k])

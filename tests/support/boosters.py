@@ -12,8 +12,9 @@ import catboost
 import lightgbm
 import numpy as np
 import xgboost
+from sklearn_models import all_leaf_rules
 
-from rulecover import RuleSet, read_trees
+from rulecover import read_trees
 from rulecover.trees.tree import TreeEnsemble
 
 #: Columns of the random data: numbers with ties, 0/1, of any size, with many zeros, plain; and two of categories.
@@ -238,13 +239,6 @@ CASES = {"xgboost": xgboost_case, "lightgbm": lightgbm_case, "catboost": catboos
 
 
 # What is tried --------------------------------------------------------------------------------------------------
-
-
-def all_leaf_rules(ensemble: TreeEnsemble) -> tuple[RuleSet, np.ndarray, np.ndarray]:
-    """Every leaf of every tree as a rule, with the tree and node it came from."""
-    tree = np.concatenate([np.full(len(t.leaves), k) for k, t in enumerate(ensemble.trees)])
-    node = np.concatenate([t.leaves for t in ensemble.trees])
-    return ensemble.rules(), tree, node
 
 
 def probes(case: Case, ensemble: TreeEnsemble, rng: np.random.Generator) -> np.ndarray:
