@@ -1,4 +1,4 @@
-"""Exported code, executed, answers as the model does."""
+"""Exported code takes rows as they come, and refuses what it cannot hold; that it answers alike is a contract."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pandas as pd
 import polars as pl
 import pytest
-from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, named_case, text_case, truth_case
+from exported import hostile_case, named_case, text_case, truth_case
+from running import by_onnx, executed
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
@@ -22,7 +22,6 @@ from sklearn.linear_model import LogisticRegression
 from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor, RuleSet, explain
 from rulecover.exceptions import ExportError, MismatchedDataError, MissingExtraError, UnreadableModelError
 from rulecover.export import (
-    conditions,
     from_json,
     to_javascript,
     to_json,
@@ -34,71 +33,6 @@ from rulecover.export import (
     vote_of,
 )
 from rulecover.voting.fallback import Closest
-
-
-def executed(source: str) -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    exec(compile(source, "exported", "exec"), names)
-    return names
-
-
-def by_python(case: Case) -> list[tuple[Any, ...]]:
-    predict = executed(to_python(case.model))["predict"]
-    answers = [predict(row) for row in case.rows()]
-    return [
-        (each["prediction"], *each.get("probabilities", ()), ",".join(map(str, each["rules"])), each["decided_by"])
-        for each in answers
-    ]
-
-
-def by_pandas(case: Case) -> list[tuple[Any, ...]]:
-    frame = pd.DataFrame(case.X, columns=list(case.rules.rules.feature_names), index=np.arange(len(case.X)) * 3)
-    answers = executed(to_pandas(case.model))["predict"](frame)
-    assert answers.index.equals(frame.index)
-    return list(answers.itertuples(index=False, name=None))
-
-
-def by_polars(case: Case) -> list[tuple[Any, ...]]:
-    frame = pl.DataFrame(case.X, schema=list(case.rules.rules.feature_names))
-    return frame.select(to_polars(case.model)).unnest("answer").rows()
-
-
-def by_onnx(case: Case) -> list[tuple[Any, ...]]:
-    settings = onnxruntime.SessionOptions()
-    settings.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(to_onnx(case.model).SerializeToString(), settings)
-    outputs = dict(
-        zip([output.name for output in session.get_outputs()], session.run(None, {"X": case.X}), strict=True)
-    )
-    shares = outputs.get("probabilities", np.zeros((len(case.X), 0))).tolist()
-    texts = [",".join(map(str, np.flatnonzero(row))) for row in outputs["rules"]]
-    by = np.where(outputs["missed"], case.rules.fallback.name, "rules").tolist()
-    answers = outputs["prediction"].tolist()
-    return [(answer, *each, text, b) for answer, each, text, b in zip(answers, shares, texts, by, strict=True)]
-
-
-EXPORTS = {"python": by_python, "pandas": by_pandas, "polars": by_polars, "onnx": by_onnx}
-
-
-@pytest.mark.parametrize("export", EXPORTS)
-def test_exported_code_answers_as_the_model_does(export: str) -> None:
-    for case in cases():
-        assert EXPORTS[export](case) == case.table()
-
-
-@pytest.mark.parametrize("export", EXPORTS)
-def test_all_categories_but_some_are_the_others(export: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conditions, "conditions_of", all_but)
-    for case in coded_cases():
-        assert EXPORTS[export](case) == case.table()
-
-
-@pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)
-@pytest.mark.parametrize("export", EXPORTS)
-def test_hostile_names_of_columns_and_classes_are_only_names(export: str, hostile: str) -> None:
-    case = hostile_case(hostile)
-
-    assert EXPORTS[export](case) == case.table()
 
 
 @pytest.mark.parametrize("name", ["f(); import os", "class", "", "_met", "VOTES", "größe", "a b"])
