@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RCBoostClassifier
@@ -17,7 +17,6 @@ from rulecover.rcboost.pricing.bicriteria import BicriteriaPricing, NonDominated
 from rulecover.rcboost.pricing.bins import Bins, bins_of
 from rulecover.rcboost.pricing.grower import Grown, Limits, Samples, Sums, grow
 from rulecover.rcboost.pricing.oracles import Duals
-from rulecover.setcover.master import Master
 from rulecover.targets.classes.impurity import Entropy, Gini
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
@@ -229,31 +228,6 @@ def test_many_nodes_are_looked_at_in_groups(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 # In the loop --------------------------------------------------------------------------------------------------
-
-
-class Spy(BicriteriaPricing):
-    def __call__(self, data, duals, tree, seed):
-        self.__dict__.setdefault("seen", []).append(duals)
-        return super().__call__(data, duals, tree, seed)
-
-
-@pytest.mark.parametrize("balance", [0.0, 0.5, 1.0])
-def test_column_generation_keeps_its_promises(balance: float) -> None:
-    for seed in range(5):
-        X, y = make_classification(250, 8, n_informative=5, n_classes=3, flip_y=0.1, random_state=seed)
-        model = RCBoostClassifier(pricing=(spy := Spy(balance)), max_rmp_calls=12, random_state=0).fit(X, y)
-        objectives = [*model.history_["objective"], model.certificate_.objective]
-        assert (np.diff(objectives) <= 1e-6).all()
-        for given, objective in zip(spy.__dict__["seen"], model.history_["objective"], strict=True):
-            assert given.current.sum() == pytest.approx(objective, abs=1e-6)
-            assert given.accumulated.min() >= 1
-        from rulecover.coverage import Coverage
-
-        covered, cost = model.pool_.apply(X).toarray(), model.pool_.evidence.cost
-        final = Master(Coverage.of_masks(covered.T), cost).solve()
-        assert final.objective == pytest.approx(model.certificate_.objective, abs=1e-6)
-        assert not model.missed(np.random.default_rng(seed).normal(size=(50, 8))).any()
-        assert model.history_["bound"].isna().all()
 
 
 def test_the_same_data_give_the_same_pool_and_sparse_and_missing_values_will_do() -> None:

@@ -14,13 +14,11 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RCBoostClassifier
-from rulecover.coverage import Coverage
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rcboost.pricing import binned
 from rulecover.rcboost.pricing.binned import BinnedPricing, GrownTree
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.readers.thresholds import below_float32
-from rulecover.setcover.master import Master
 from rulecover.targets.classes.samples import ClassSamples
 
 
@@ -121,47 +119,6 @@ def test_below_float32_is_the_last_double_that_rounds_below() -> None:
     assert not (np.nextafter(t, np.inf).astype(np.float32) < thresholds).any()
     doubles = below_float32(np.array([0.1, 0.3]))  # no float32: nothing lies between them and the next one
     assert (doubles.astype(np.float32) < [0.1, 0.3]).all()
-
-
-class Spy:
-    """Binned pricing, which remembers what it was given."""
-
-    def __init__(self) -> None:
-        self.seen, self._inner = [], BinnedPricing()
-
-    def __call__(self, data, duals, tree, seed):
-        self.seen.append(duals)
-        return self._inner(data, duals, tree, seed)
-
-    def first(self, data, tree, seed):
-        return self._inner.first(data, tree, seed)
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("duals", ["equal", "vertex"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_column_generation_keeps_its_promises(classes: int, duals: str, weighted: bool) -> None:
-    calls = 0
-    for seed in range(4):
-        X, y = data(seed, classes=classes)
-        weight = np.random.default_rng(seed).integers(0, 4, len(y)).astype(float) if weighted else None
-        counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-        spy = Spy()
-        model = boosted(duals=duals, pricing=spy).fit(X, y, sample_weight=weight)
-        history, calls = model.history_, calls + model.n_rmp_calls_
-        assert (np.diff([*history["objective"], model.certificate_.objective]) <= 1e-6).all()
-        for given, objective in zip(spy.seen, history["objective"], strict=True):
-            assert given.current.sum() == pytest.approx(objective, abs=1e-6)
-            assert given.accumulated.min() >= 1
-        covered = model.pool_.apply(X[counted]).toarray()
-        cost = model.pool_.evidence.cost
-        final = Master(Coverage.of_masks(covered.T), cost).solve()
-        assert final.objective == pytest.approx(model.certificate_.objective, abs=1e-6)
-        assert (cost - covered.T @ final.duals).min() > -1e-6
-        assert not model.missed(np.random.default_rng(seed).normal(size=(50, 8))).any()
-        sums = covered.T.astype(float) @ (np.eye(classes)[y] * (1 if weight is None else weight[:, None]))[counted]
-        np.testing.assert_allclose(model.pool_.evidence.sums, sums)
-    assert calls > 10
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -238,34 +238,6 @@ def test_more_effort_proves_more() -> None:
 # In the loop --------------------------------------------------------------------------------------------------
 
 
-class Spy(ExactPricing):
-    def __call__(self, data, duals, tree, seed):
-        self.__dict__.setdefault("seen", []).append(duals)
-        return super().__call__(data, duals, tree, seed)
-
-
-@pytest.mark.parametrize("max_impurity", [None, 0.2])
-def test_column_generation_keeps_its_promises(max_impurity) -> None:
-    for seed in range(4):
-        X, y = make_classification(
-            120, 4, n_informative=3, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=seed
-        )
-        spy = Spy(2, 12, max_impurity=max_impurity)
-        model = RCBoostClassifier(pricing=spy, max_rmp_calls=8, random_state=0).fit(X, y)
-        objectives = [*model.history_["objective"], model.certificate_.objective]
-        assert (np.diff(objectives) <= 1e-6).all()
-        for given, objective in zip(spy.__dict__["seen"], model.history_["objective"], strict=True):
-            assert given.current.sum() == pytest.approx(objective, abs=1e-6)
-            assert given.accumulated.min() >= 1
-        covered, cost = model.pool_.apply(X).toarray(), model.pool_.evidence.cost
-        assert len(np.unique(covered, axis=1).T) == len(model.pool_)  # no rule enters twice
-        np.testing.assert_allclose(covered.T.astype(float) @ np.eye(3)[y], model.pool_.evidence.sums)
-        final = Master(Coverage.of_masks(covered.T), cost).solve()
-        assert final.objective == pytest.approx(model.certificate_.objective, abs=1e-6)
-        assert not model.missed(np.random.default_rng(seed).normal(size=(50, 4))).any()
-        assert (model.history_["bound"] <= model.certificate_.objective + 1e-6).all()
-
-
 def test_by_name_it_gives_the_same_pool_every_time() -> None:
     X, y = load_iris(return_X_y=True)
     one, two = (RCBoostClassifier(pricing="exact", max_rmp_calls=3, random_state=0).fit(X, y) for _ in range(2))

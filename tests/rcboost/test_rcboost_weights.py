@@ -1,4 +1,4 @@
-"""A row of weight 3 is three rows: whatever prices rules, the same rules come, with the same votes."""
+"""A row of weight 3 is three rows: whatever the settings of the loop, the same rules come, with the same votes."""
 
 from __future__ import annotations
 
@@ -6,61 +6,28 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification, make_regression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from weighted_rows import both, numbers, same_rules, table
 
-from rulecover import RCBoostClassifier, RCBoostRegressor, pool
+from rulecover import RCBoostClassifier, RCBoostRegressor
 from rulecover.pool import rule_pool
-from rulecover.rcboost.pricing.binned import BinnedPricing
 from rulecover.rcboost.pricing.bins import Bins
 from rulecover.rcboost.pricing.exact import ExactPricing
 from rulecover.rcboost.pricing.grower import Limits, Samples, grow
-from rulecover.rcboost.pricing.oracles import Duals, ForestPricing
+from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.rcboost.removal import Stale
 from rulecover.setcover.master import Master
 from rulecover.targets.classes.impurity import Gini
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
 
+#: Settings of the loop; those of its pricing are in the contract of pricings.
 CLASSIFIERS: dict[str, dict[str, Any]] = {
-    "tree": {},
     "paper": {"duals": "vertex", "step": 1.0},
     "shares": {"vote": "shares", "rule_weights": "z"},
     "removal": {"remove": Stale(above=0.1, calls=2)},
-    "forest": {"pricing": ForestPricing(3), "max_rmp_calls": 3},
-    "binned": {"pricing": "binned"},
-    "binned, few bins": {"pricing": BinnedPricing(max_bin=8)},
-    "bicriteria": {"pricing": "bicriteria"},
-    "exact": {"pricing": ExactPricing(max_bins=16), "max_rmp_calls": 3},
 }
-REGRESSORS = {name: CLASSIFIERS[name] for name in ("tree", "paper", "removal", "forest", "binned")}
-
-
-def table(seed: int, n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    X, y = make_classification(n, 8, n_informative=5, n_classes=3, flip_y=0.1, random_state=seed)
-    X = np.round(X) if seed % 3 == 0 else X  # with many ties, and without
-    return X, y, np.random.default_rng(seed).integers(1, 4, n)
-
-
-def numbers(seed: int, n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    X, y = make_regression(n, 6, noise=20.0, random_state=seed)
-    return X, y, np.random.default_rng(seed).integers(1, 4, n)
-
-
-def both(model: type, tree: Any, data: tuple[np.ndarray, ...], **settings: Any) -> tuple[Any, Any]:
-    """The model of weighted rows and that of repeated rows."""
-    X, y, weight = data
-    settings = {"max_rmp_calls": 8, "random_state": 0, **settings}
-    weighted = model(tree, **settings).fit(X, y, sample_weight=weight)
-    return weighted, model(tree, **settings).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-
-
-def same_rules(one: Any, other: Any) -> int:
-    """Compares the pools; how many rules were added to the first one."""
-    assert [rule.text for rule in one.pool_] == [rule.text for rule in other.pool_]
-    np.testing.assert_allclose(one.pool_.evidence.sums, other.pool_.evidence.sums, atol=1e-9)
-    assert one.history_["added"].tolist() == other.history_["added"].tolist()
-    return int(one.history_["added"].sum())
+REGRESSORS = {name: CLASSIFIERS[name] for name in ("paper", "removal")}
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -101,19 +68,6 @@ def test_rows_of_weight_zero_are_not_there() -> None:
     weight[::7] = 0
     weighted, repeated = both(RCBoostClassifier, DecisionTreeClassifier(max_depth=4, random_state=0), (X, y, weight))
     assert same_rules(weighted, repeated) > 10
-
-
-@pytest.mark.parametrize("name", ["binned", "binned, few bins", "bicriteria", "exact"])
-def test_large_weights_are_repeated_rows_where_sums_are_exact(name: str) -> None:
-    added = 0
-    for seed in range(4):
-        X, y, weight = table(seed, 120)
-        weight = 1 + 17 * (weight - 1)
-        assert pool.repeats(weight.astype(float)) is None
-        tree = DecisionTreeClassifier(max_depth=4, random_state=0)
-        weighted, repeated = both(RCBoostClassifier, tree, (X, y, weight), **CLASSIFIERS[name])
-        added += same_rules(weighted, repeated)
-    assert added > 10
 
 
 def test_class_weights_are_weights_of_rows() -> None:
