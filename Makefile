@@ -69,7 +69,7 @@ $(VENV)/test: $(VENV)/core
 $(OLDEST)/test: pyproject.toml tests/oldest.txt
 	test -x $(OLDEST)/bin/python || $(OLDEST_PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--editable '.[xgboost,lightgbm,catboost]' pytest pytest-xdist pytest-timeout hypothesis \
+		--editable '.[xgboost,lightgbm,catboost,polars]' pytest pytest-xdist pytest-timeout hypothesis \
 		--constraint tests/oldest.txt
 	touch $@
 
