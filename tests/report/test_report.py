@@ -179,8 +179,10 @@ def test_the_confusion_matrix_is_that_of_scikit_learn() -> None:
     labels, seen = held_out()
     found = Confusion.of(labels, seen)
 
-    np.testing.assert_array_equal(found.counts, confusion_matrix(seen.truth, seen.said, labels=labels))
-    precision, recall, f1, rows = precision_recall_fscore_support(seen.truth, seen.said, labels=labels, zero_division=0)
+    np.testing.assert_array_equal(found.counts, confusion_matrix(seen.truth, seen.predicted, labels=labels))
+    precision, recall, f1, rows = precision_recall_fscore_support(
+        seen.truth, seen.predicted, labels=labels, zero_division=0
+    )
     for k, line in enumerate(found.lines):
         assert (line.rows, line.recall, line.f1) == pytest.approx((rows[k], recall[k], f1[k]))
         assert line.precision == (pytest.approx(precision[k]) if k < 2 else None)  # nobody said c
@@ -237,7 +239,7 @@ def test_the_page_has_the_rows_as_they_are_and_what_is_said_of_them() -> None:
 
     assert [row["number"] for row in rows] == list(range(len(X)))
     np.testing.assert_array_equal([row["values"] for row in rows], X.to_numpy()[:, used])
-    assert [row["said"] for row in rows] == [str(said) for said in model.predict(X)]
+    assert [row["predicted"] for row in rows] == [str(label) for label in model.predict(X)]
 
 
 def test_of_many_rows_the_wrong_and_missed_ones_come_first() -> None:
