@@ -29,7 +29,6 @@ from rulecover.study.suites import SUITES
 
 _KEPT = "what is done is kept, and the same command with --resume goes on."
 
-
 #: What making tables takes.
 _OF_TABLES = ("which", "out", "data", "datasets")
 

@@ -24,10 +24,9 @@ def settings_of(kind: type, given: Mapping[str, Any], table: Table) -> dict[str,
     _check_numbers([name for setting in _OF_NUMBERS for name in given.get(setting, [])], table)
     settings: dict[str, Any] = {}
     for option in asked:
-        value = given[option.name]
-        value = _MEANT[option.name](value, table) if option.name in _MEANT else value
-        before = settings.get(option.sets)  # what rises and what falls is one setting
-        settings[option.sets] = before | value if isinstance(before, dict) else None if value == NONE else value
+        value = _meant(option.name, given[option.name], table)
+        # What rises and what falls is one setting.
+        settings[option.sets] = settings[option.sets] | value if option.sets in settings else value
     return settings
 
 
@@ -71,6 +70,12 @@ def _check_numbers(names: Sequence[str], table: Table) -> None:
 
 
 # What words mean once the table is known ------------------------------------------------------------------------------
+
+
+def _meant(name: str, value: Any, table: Table) -> Any:
+    if value == NONE:
+        return None
+    return _MEANT[name](value, table) if name in _MEANT else value
 
 
 def _demand(given: Sequence[int | tuple[str, int]], table: Table) -> Any:
