@@ -29,7 +29,16 @@ from sklearn.metrics import (
 from sklearn.tree import DecisionTreeClassifier
 
 import rulecover
-from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RulePathRegressor, RuleSet, Summary, explain
+from rulecover import (
+    MIRCOClassifier,
+    MIRCORegressor,
+    RCBoostClassifier,
+    RulePathClassifier,
+    RulePathRegressor,
+    RuleSet,
+    Summary,
+    explain,
+)
 from rulecover.export import vote_of
 from rulecover.report.held_out import Confusion, Errors, HeldOutPredictions
 from rulecover.report.report import report_html, write_report
@@ -444,3 +453,11 @@ def test_missed_rows_are_said_to_be_covered_by_no_rule() -> None:
     words = " ".join(figures_in_words(Summary.of(model, X, y, title="Iris")))
 
     assert "of the held-out rows are not covered by any rule; for such a row" in words and "No rule covers" not in words
+
+
+def test_nothing_is_proved_about_the_rules_of_a_boosting() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = RCBoostClassifier(max_rmp_calls=3, random_state=0).fit(X, y)
+
+    assert model.certificate_.source == "LP"
+    assert Summary.of(model, X, y, title="Iris").certificate is None

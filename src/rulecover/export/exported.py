@@ -20,11 +20,13 @@ from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS, Default, Fal
 from rulecover.voting.numbers import mean_votes
 from rulecover.voting.vote import Vote
 
-#: The fallbacks that do not need the source model.
+#: The fallbacks that every format can write.
 EXPORTED_FALLBACKS: dict[str, Fallback] = {
-    name: fallback
-    for name, fallback in (NUMERIC_FALLBACKS | FALLBACKS | {"default": Default()}).items()
-    if name != "model"
+    "closest": FALLBACKS["closest"],
+    "all": FALLBACKS["all"],
+    "majority": FALLBACKS["majority"],
+    "mean": NUMERIC_FALLBACKS["mean"],
+    "default": Default(),
 }
 
 

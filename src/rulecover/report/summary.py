@@ -135,7 +135,7 @@ class Summary:
         return cls(
             title=title,
             rules=rules,
-            certificate=getattr(model, "certificate_", None),
+            certificate=_proved(model),
             scores=tuple(scores),
             missed=float(held_out.missed.mean()),
             fidelity=None if held_out.by_model is None else view.score(predicted, held_out.by_model),
@@ -170,6 +170,11 @@ def _by_model(model: Any, X: Any, rows: Any) -> Array | None:
         return np.asarray(model._model(X, np.arange(rows.shape[0])).predict(model._check_rows(X, whole=True)))
     except UnreadableModelError:  # rules made by hand, or read from a model file
         return None
+
+
+def _proved(model: Any) -> Certificate | None:
+    """What is proved about a cover; the optimum of a boosting's LP says nothing about the rules that vote."""
+    return model.certificate_ if hasattr(model, "uncovered_") else None
 
 
 def _takes_missing(model: Any) -> bool:
