@@ -76,7 +76,7 @@ def test_only_the_columns_that_the_rules_use_are_needed(library: Any) -> None:
     for ask in (few.predict, few.apply, few.why):
         with pytest.raises(ValueError, match=f"now missing:(\n.*)*- {needed.columns[0]}"):
             ask(library(short))
-    with pytest.raises(MismatchedDataError, match=f"speak of column '{needed.columns[0]}', but X has only"):
+    with pytest.raises(MismatchedDataError, match=f"the rules use column '{needed.columns[0]}', but X has only"):
         few.rules_.apply(library(short))
 
 

@@ -322,7 +322,7 @@ def test_an_explanation_stacks_the_votes_of_the_rules_that_fired() -> None:
 
     np.testing.assert_array_equal(widths, told.filter(like="votes_"))
     assert [label.get_text().split()[0] for label in ax.get_yticklabels()] == [str(j) for j in told["rule"]]
-    assert ax.get_title(loc="left") == f"answer: {told['prediction'].iloc[0]}, by rules"
+    assert ax.get_title(loc="left") == f"prediction: {told['prediction'].iloc[0]}, by rules"
 
 
 def test_added_votes_are_drawn_for_and_against_the_answer() -> None:

@@ -117,7 +117,7 @@ def test_a_table_in_markdown_has_a_line_a_rule() -> None:
     rules = fitted()[0].rules_
     lines = rules.to_markdown().splitlines()
 
-    assert lines[:2] == ["| rule | then | samples | purity | if |", "| ---: | --- | ---: | ---: | --- |"]
+    assert lines[:2] == ["| rule | then | support | purity | if |", "| ---: | --- | ---: | ---: | --- |"]
     assert len(lines) == len(rules) + 2
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 6 for line in hostile_rules().to_markdown().splitlines())
 
@@ -168,7 +168,7 @@ def test_added_votes_are_printed_in_every_markup() -> None:
         RandomForestClassifier(5, random_state=0), max_rules=3, choose="last", random_state=0
     ).fit(X, y)
 
-    assert path.vote_.to_markdown().splitlines()[0] == "| rule | samples | 0 | 1 | 2 | if |"
+    assert path.vote_.to_markdown().splitlines()[0] == "| rule | support | 0 | 1 | 2 | if |"
     assert "by default" in path.vote_.to_latex()
 
 
@@ -196,7 +196,7 @@ def test_rules_by_class_keep_their_numbers() -> None:
 
 
 def test_rules_without_classes_cannot_be_grouped_by_class() -> None:
-    with pytest.raises(ValueError, match="no classes"):
+    with pytest.raises(ValueError, match="do not predict classes"):
         RuleSet.from_text(["x > 1"], ["x"]).by_class()
 
 

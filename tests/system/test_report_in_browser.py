@@ -270,7 +270,7 @@ def test_the_table_sorts_by_each_column_up_and_down(browser: Browser, reports: d
     report = reports["two classes"]
     open_page = visit(browser, report)
     support = report.model.rules_.evidence.support
-    samples = open_page.page.get_by_role("button", name="Samples")
+    samples = open_page.page.get_by_role("button", name="Support")
     samples.click()
 
     assert open_page.rules() == [str(j) for j in np.argsort(-support, kind="stable")]
@@ -337,12 +337,12 @@ def test_everything_can_be_done_by_keyboard(browser: Browser, reports: dict[str,
     for _ in range(120):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id || document.activeElement.textContent"))
-        if reached[-1] == "Samples" and reached.count("Samples") == 1:
+        if reached[-1] == "Support" and reached.count("Support") == 1:
             page.keyboard.press("Enter")
         if reached[-1] == "field-0":
             page.keyboard.press("Control+A")
             page.keyboard.type("25")
-    assert {"search", "only", "Samples", "pick", "field-0"} <= set(reached)
+    assert {"search", "only", "Support", "pick", "field-0"} <= set(reached)
     support = report.model.rules_.evidence.support
     assert open_page.rules() == [str(j) for j in np.argsort(-support, kind="stable")]
     assert page.input_value("#field-0") == "25"
