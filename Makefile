@@ -10,13 +10,16 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-oldest test-system fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier clean
+.PHONY: demo test test-quick test-oldest test-system fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
 
 test: $(VENV)/test  ## every test, doctests included
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-quick: $(VENV)/test  ## the tests that are not slow, with few random models
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" --models 3 --files 30 --hypothesis-profile quick
 
 test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with the oldest versions that are allowed
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) tests/test_public_names.py --models 20 --files 100

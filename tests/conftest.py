@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 # How fast examples come says something of the machine, nothing of the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("any machine"), max_examples=10)  # make test-quick
 settings.load_profile("any machine")
 
 

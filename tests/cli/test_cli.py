@@ -42,6 +42,7 @@ def test_importing_brings_nothing_heavy(what: str) -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)])
 def test_help_and_version_bring_nothing_heavy(arguments: list[str]) -> None:
     code = (
@@ -78,6 +79,7 @@ def test_no_command_shows_the_help() -> None:
     assert "Commands:" in CliRunner().invoke(app, []).output
 
 
+@pytest.mark.slow
 def test_the_demo_shows_rules_and_writes_its_report(tmp_path: Path) -> None:
     done = rulecover("demo", cwd=tmp_path)
 
@@ -87,6 +89,7 @@ def test_the_demo_shows_rules_and_writes_its_report(tmp_path: Path) -> None:
     assert (tmp_path / "rulecover-demo.html").read_text(encoding="utf-8").endswith("</html>\n")
 
 
+@pytest.mark.slow
 def test_a_failing_command_says_so_on_standard_error_alone(tmp_path: Path) -> None:
     done = rulecover("explain", "nothing.csv", "--target", "y", cwd=tmp_path)
 
@@ -94,6 +97,7 @@ def test_a_failing_command_says_so_on_standard_error_alone(tmp_path: Path) -> No
     assert done.stderr == "error: there is no file 'nothing.csv' here; check the name and the folder.\n"
 
 
+@pytest.mark.slow
 def test_debug_shows_a_traceback(tmp_path: Path) -> None:
     done = rulecover("explain", "nothing.csv", "--target", "y", "--debug", cwd=tmp_path)
 

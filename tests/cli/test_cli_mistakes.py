@@ -100,6 +100,7 @@ def refused(arguments: list[str], folder: Path, *, code: int = 1) -> str:
 # Every command --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -157,6 +158,7 @@ def little_room() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_full_disk_is_told_and_leaves_the_old_file(writer: str, folder: Path, little_room: None) -> None:
     out = folder / WRITERS[writer][-1]
@@ -171,6 +173,7 @@ def test_a_full_disk_is_told_and_leaves_the_old_file(writer: str, folder: Path, 
     assert set(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_during_a_study_is_told_and_resumed(
     folder: Path, tmp_path: Path, little_room: None
 ) -> None:
@@ -186,6 +189,7 @@ def test_a_disk_that_is_full_during_a_study_is_told_and_resumed(
     assert resumed.exit_code == 0, resumed.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stream", "said"), [("full", "error: the output: No space left on device"), ("closed", "")])
 def test_a_study_tells_of_standard_output_in_one_line(
     stream: str, said: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -240,6 +244,7 @@ def test_a_reader_that_goes_away_is_no_fault_of_ours(
     assert printed_to(os.fdopen(write, "w"), words(PRINTERS[printer]), monkeypatch) == (1, "")
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_says_no_more_when_it_ends(folder: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = process("predict", "model.json", "fruit.csv", stdout=full, stderr=subprocess.PIPE, capture_output=False)
@@ -364,6 +369,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_line_with_a_way_out_and_leaves_no_file(mistake: str, folder: Path) -> None:
     arguments, said = MISTAKES[mistake]

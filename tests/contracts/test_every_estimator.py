@@ -77,6 +77,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     return OF_THE_FOREST if bootstraps else {}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore:no set of up to")
 def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Any) -> None:
@@ -173,6 +174,7 @@ def test_a_certificate_bounds_the_cost_of_the_rules(case: Case) -> None:
 # Weights --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @every_estimator
 def test_a_factor_of_all_weights_changes_nothing(case: Case, seed: int) -> None:
@@ -184,12 +186,14 @@ def test_a_factor_of_all_weights_changes_nothing(case: Case, seed: int) -> None:
             assert_same(plain, case.made(seed).fit(X, y, sample_weight=weight * factor), X)
 
 
+@pytest.mark.slow
 @every_estimator
 def test_equal_weights_are_no_weights(case: Case) -> None:
     X, y = data_of(case, 3)
     assert_same(case.made(3).fit(X, y), case.made(3).fit(X, y, sample_weight=np.full(len(y), 0.001)), X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("case", [*COVERS, *BOOSTED], ids=str)
 def test_whole_weights_are_repeated_rows(case: Case, seed: int) -> None:

@@ -50,6 +50,7 @@ def test_every_export_is_here() -> None:
     } | IN_SYSTEM
 
 
+@pytest.mark.slow
 @every_export
 def test_an_export_answers_as_the_model_does(name: str) -> None:
     answers = EXPORTS[name][1]
@@ -57,6 +58,7 @@ def test_an_export_answers_as_the_model_does(name: str) -> None:
         assert answers(case) == case.table()
 
 
+@pytest.mark.slow
 @every_export
 def test_all_categories_but_some_are_the_others(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conditions, "conditions_of", all_but)

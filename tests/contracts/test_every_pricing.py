@@ -91,6 +91,7 @@ def test_every_pricing_that_has_a_name_is_here() -> None:
     assert {type(pricing) for pricing in oracles.PRICINGS.values()} == {type(pricing) for pricing in PRICINGS.values()}
 
 
+@pytest.mark.slow
 @every_pricing
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -112,6 +113,7 @@ def test_column_generation_keeps_its_promises(name: str, duals: str, weighted: b
         assert not model.missed(np.random.default_rng(seed).normal(size=(50, 6))).any()
 
 
+@pytest.mark.slow
 @every_pricing
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rules_have_the_reduced_cost_that_is_claimed(name: str, weighted: bool) -> None:
@@ -144,6 +146,7 @@ def test_no_rule_enters_twice(name: str) -> None:
 # A row of weight 3 is three rows --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_pricing
 def test_weights_of_a_classifier_are_repeated_rows(name: str) -> None:
     added = 0
@@ -157,6 +160,7 @@ def test_weights_of_a_classifier_are_repeated_rows(name: str) -> None:
     assert added > 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOR_NUMBERS)
 def test_weights_of_a_regressor_are_repeated_rows(name: str) -> None:
     added = 0
@@ -170,6 +174,7 @@ def test_weights_of_a_regressor_are_repeated_rows(name: str) -> None:
     assert added > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXACT_SUMS)
 def test_large_weights_are_repeated_rows_where_sums_are_exact(name: str) -> None:
     added = 0

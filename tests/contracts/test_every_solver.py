@@ -72,6 +72,7 @@ def test_sparse_rules_have_the_cover_that_blocks_have(solve: CoverSolver, proble
     assert (cover.bound, cover.status) == (pytest.approx(expected.bound, abs=TINY), expected.status)
 
 
+@pytest.mark.slow
 @every_solver
 @few_examples
 @given(problem=covering_problems())
@@ -96,6 +97,7 @@ def test_a_certificate_of_another_problem_is_rejected(solve: CoverSolver, proble
         verify(dearer, solve(problem))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_demand", [1, 3])
 @given(data=st.data())
 def test_lp_is_below_exact_is_below_search_is_below_greedy(max_demand: int, data: Any) -> None:
@@ -110,6 +112,7 @@ def test_lp_is_below_exact_is_below_search_is_below_greedy(max_demand: int, data
         assert cover.rules.tolist() == in_greedy_order(problem, cover.rules).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_larger_problems_are_solved_and_proved(seed: int) -> None:
     rng = np.random.default_rng(seed)

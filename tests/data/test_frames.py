@@ -48,6 +48,7 @@ def used_by(rules: RuleSet) -> list[str]:
     return [rules.feature_names[f] for f in rules.clauses.columns]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
 @pytest.mark.parametrize("model", FITTED.values(), ids=FITTED)
 def test_frames_of_any_library_give_the_same_rules_and_answers(model: Any, library: Any) -> None:

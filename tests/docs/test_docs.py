@@ -38,6 +38,7 @@ def check_comments(block: str, names: dict[str, object]) -> None:
         assert f"{eval(expression, names):.{len(decimals)}f}" == number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=name)
 def test_the_python_examples_of_a_page_run_from_top_to_bottom(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -74,6 +74,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_page_of_an_experiment_is_made_from_its_result_file(name: str) -> None:
     assert WRITTEN[name]() in (EXPERIMENTS / f"{name}.md").read_text(encoding="utf-8")
@@ -346,6 +347,7 @@ QUOTED: list[tuple[str, Callable[[], Iterator[str]]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "quoted"), QUOTED, ids=lambda value: getattr(value, "__name__", value))
 def test_quoted_results_are_those_of_the_result_files(page: str, quoted: Callable[[], Iterator[str]]) -> None:
     said = text(page)

@@ -217,6 +217,7 @@ def test_limits_on_the_number_of_rules_are_nested_and_report_what_stays_uncovere
     assert unbound.rules_ == free.rules_ and len(unbound.uncovered_) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["greedy", "search", "exact"])
 def test_every_sample_is_covered_as_often_as_demanded(solver: str) -> None:
     X, y = data(5, n=150)
@@ -232,6 +233,7 @@ def test_every_sample_is_covered_as_often_as_demanded(solver: str) -> None:
     assert explain(model, X, y, demand=100).certificate_.n_capped == len(X)
 
 
+@pytest.mark.slow
 def test_solvers_give_ever_cheaper_covers() -> None:
     X, y = data(6, n=200)
     model = forest().fit(X, y)
@@ -451,6 +453,7 @@ def test_one_thread_and_two_give_the_same_rules() -> None:
     assert one.rules_ == two.rules_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["greedy", "search", "exact"])
 def test_the_order_of_the_rows_does_not_matter(solver: str) -> None:
     X, y = data(18, n=150)
@@ -461,12 +464,14 @@ def test_the_order_of_the_rows_does_not_matter(solver: str) -> None:
     assert one.rules_ == other.rules_
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_rules() -> None:
     X, y = data(19)
     rules = [MIRCOClassifier(solver="search", random_state=5).fit(X, y).rules_ for _ in range(2)]
     assert rules[0] == rules[1]
 
 
+@pytest.mark.slow
 def test_a_pickled_cloned_and_searched_model_works() -> None:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     mirco = MIRCOClassifier(forest(), max_rules=10).fit(X, y)

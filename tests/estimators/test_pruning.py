@@ -51,6 +51,7 @@ def test_a_pruned_rule_covers_what_it_covered_and_is_no_less_sure(seed: int) -> 
         assert sure[1] >= sure[0] - 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("demand", [1, 3])
 @pytest.mark.parametrize("solver", ["greedy", "search"])
 def test_a_pruned_cover_has_fewer_and_shorter_rules_and_covers_every_row(solver: str, demand: int) -> None:
@@ -69,6 +70,7 @@ def test_a_pruned_cover_has_fewer_and_shorter_rules_and_covers_every_row(solver:
     assert short.certificate_.n_uncovered == 0
 
 
+@pytest.mark.slow
 def test_a_pruned_cover_finds_lines_of_tic_tac_toe() -> None:
     X, y = tic_tac_toe()
 

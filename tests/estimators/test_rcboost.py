@@ -47,6 +47,7 @@ class Spy(TreePricing):
         return super().__call__(data, duals, tree, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("duals", "step"), [("equal", "even"), ("vertex", "even"), ("equal", 1.0), ("vertex", 1.0)])
 def test_column_generation_keeps_its_promises_on_random_data(duals: str, step) -> None:
     for seed in range(12):
@@ -77,6 +78,7 @@ def _coverage(covered: np.ndarray):
     return Coverage.of_masks(covered.T)
 
 
+@pytest.mark.slow
 def test_no_rule_enters_twice() -> None:
     for seed in range(10):
         X, y = data(seed)
@@ -108,6 +110,7 @@ def test_stages_run_from_the_first_tree_to_the_whole_pool() -> None:
     np.testing.assert_allclose(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, "z"])
 def test_a_stage_is_the_model_of_that_many_calls(weights) -> None:
     X, y = data(3)
@@ -160,6 +163,7 @@ def test_pricing_by_forests_and_admitting_the_best_rule_only() -> None:
     assert (boosted(admit=Negative(at_most=3)).fit(X, y).history_["added"] <= 3).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 def test_rules_that_stay_dear_leave_the_pool_and_no_training_row_is_missed(duals: str) -> None:
     removed, missed = 0, 0
@@ -198,6 +202,7 @@ def test_the_preset_for_few_rules_weighs_classes() -> None:
     np.testing.assert_allclose(fair.predict_proba(X), weighted.predict_proba(X), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"vote": "shares"}, {"early_stopping": 3}, {"rule_weights": "z"}])
 def test_a_stage_of_a_changing_pool_is_the_model_of_that_many_calls(settings) -> None:
     X, y = data(5)
@@ -253,6 +258,7 @@ def test_a_pickled_cloned_and_searched_model_works() -> None:
     assert cross_val_score(model, X, y, cv=3, n_jobs=2).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_fits_in_threads_are_those_of_one_thread() -> None:
     tasks = [(seed, duals) for seed in range(4) for duals in ("equal", "vertex")]
 
@@ -290,6 +296,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_fits_in_forked_workers_are_those_of_the_parent(tmp_path) -> None:
     script = tmp_path / "forks.py"
     script.write_text(_FORKS)
@@ -350,6 +357,7 @@ print("same" if same else "other", model.n_rmp_calls_, len(model.rules_), len(sh
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("calls", "seconds"), [(1, 0.0), (3, 0.02), (12, 0.005)])
 def test_ctrl_c_leaves_the_model_of_the_last_full_call(calls: int, seconds: float, tmp_path) -> None:
     script = tmp_path / "long_fit.py"

@@ -38,6 +38,7 @@ class Spy(TreePricing):
         return super().__call__(data, duals, tree, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 def test_column_generation_keeps_its_promises_on_random_data(duals: str) -> None:
     for seed in range(6):

@@ -111,6 +111,7 @@ def test_means_spreads_and_costs_are_those_of_the_covered_samples(seed: int, wei
         assert rule.impurity == pytest.approx(variance / whole, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["forward", "greedy", "search", "exact"])
 def test_every_sample_is_covered_as_often_as_demanded(solver: str) -> None:
     X, y = data(1, n=120)
@@ -122,6 +123,7 @@ def test_every_sample_is_covered_as_often_as_demanded(solver: str) -> None:
         assert mirco.certificate_.n_uncovered == 0 and not len(mirco.uncovered_)
 
 
+@pytest.mark.slow
 def test_solvers_give_ever_cheaper_covers_and_the_lp_is_below_them_all() -> None:
     for seed in range(3):
         X, y = data(seed, n=120)
@@ -334,6 +336,7 @@ def test_why_tells_how_the_fallback_decided(fallback: str, ridge: float | None) 
 # Intervals ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"ridge": None}, {"max_rules": 40}, {"solver": "greedy", "ridge": None}])
 def test_intervals_hold_about_as_many_held_out_numbers_as_they_say(options: dict) -> None:
     X, y = data(10, n=1500)
@@ -363,6 +366,7 @@ def test_the_spread_of_a_plain_answer_is_that_within_the_rules_and_between_them(
     np.testing.assert_allclose((upper - lower) / 2, np.sqrt(covered @ within / times + between), rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("coverage", "error"), [(0, ValueError), (1, ValueError), (90, ValueError), ("x", TypeError)])
 def test_an_impossible_coverage_is_refused(coverage, error) -> None:
     X, y = data(0, n=60)
@@ -397,6 +401,7 @@ def test_weights_count_as_repeated_rows(options: dict) -> None:
     np.testing.assert_allclose(weighted.predict_interval(X), repeated.predict_interval(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["forward", "greedy", "search", "exact"])
 def test_the_order_of_the_rows_does_not_matter(solver: str) -> None:
     X, y = data(13, n=150)
@@ -505,6 +510,7 @@ def test_the_covering_problem_is_the_one_that_was_solved() -> None:
 # Around it ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_pickled_cloned_and_searched_model_works() -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     for mirco in (MIRCORegressor(max_rules=6, random_state=0), MIRCORegressor.as_in_paper(random_state=0)):
@@ -532,6 +538,7 @@ def test_rules_become_columns_and_a_sparse_linear_model() -> None:
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_targets_of_any_numeric_kind_will_do() -> None:
     X, y = data(24)
     whole = MIRCORegressor(random_state=0).fit(X, np.round(y)).predict(X)
@@ -643,6 +650,7 @@ def test_dates_are_no_numbers(kind: type) -> None:
 FAR = (1e8, -1e8, 1e11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("far", FAR)
 @pytest.mark.parametrize(
     "model",

@@ -128,6 +128,7 @@ def trained(request: pytest.FixtureRequest) -> tuple[Any, pd.DataFrame, np.ndarr
     return fresh.fit(X, y), X, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("min_samples", [1, 12])
 def test_rules_of_a_regressor_cover_what_they_were_counted_on(trained: Any, min_samples: int) -> None:
     model, X, y = trained
@@ -141,6 +142,7 @@ def test_rules_of_a_regressor_cover_what_they_were_counted_on(trained: Any, min_
     assert seen.support.min() >= min_samples
 
 
+@pytest.mark.slow
 def test_rules_answer_like_the_regressor_that_they_come_from(trained: Any) -> None:
     model, X, y = trained
     few = explain(model, X, y, max_rules=30)
@@ -148,6 +150,7 @@ def test_rules_answer_like_the_regressor_that_they_come_from(trained: Any) -> No
     assert few.fidelity(X) > 0.7 and few.score(X, y) > 0.7
 
 
+@pytest.mark.slow
 def test_a_path_of_a_regressor_has_rules_of_every_size(trained: Any) -> None:
     model, X, y = trained
     path = RulePathRegressor(FrozenEstimator(model), max_rules=12, choose="last").fit(X, y)

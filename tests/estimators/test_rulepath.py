@@ -131,6 +131,7 @@ def corners(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(X[:, 0] <= 0.5, 0, np.where(X[:, 1] <= 0.5, 1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"within": 0.0}, {"choose": "best"}], ids=str)
 def test_no_more_rules_are_taken_than_help(settings: dict[str, Any]) -> None:
     path = RulePathClassifier(FOREST, max_rules=20, cv=StratifiedKFold(3), **settings).fit(*corners())
@@ -147,6 +148,7 @@ def test_the_limit_is_kept_and_taken_whole_where_asked() -> None:
         assert RulePathClassifier(FOREST, max_rules=k, cv=2).fit(X, y).n_rules_ <= k
 
 
+@pytest.mark.slow
 def test_the_choice_follows_the_table() -> None:
     X, y = make_classification(300, flip_y=0.2, random_state=1)
     fits = {
@@ -261,6 +263,7 @@ def test_a_path_survives_pickle_clone_and_a_grid_search(
     assert search.best_params_["max_rules"] == 4
 
 
+@pytest.mark.slow
 def test_the_rules_do_not_depend_on_threads_and_repeat_with_the_seed() -> None:
     X, y = make_classification(300, n_informative=5, random_state=0)
 
@@ -313,6 +316,7 @@ def test_one_class_needs_no_rule() -> None:
     assert path.predict_proba([[3.0]]).tolist() == [[1.0]]
 
 
+@pytest.mark.slow
 def test_all_lines_of_tic_tac_toe_are_found() -> None:
     X, y = tic_tac_toe()
 
@@ -506,6 +510,7 @@ def test_the_rules_of_a_path_become_columns() -> None:
     assert columns.shape == (150, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [RulePathClassifier, RulePathRegressor])
 def test_a_rule_to_be_kept_may_cover_no_training_row(kind: type) -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
@@ -568,6 +573,7 @@ def test_a_path_knows_where_zero_is_missing() -> None:
         assert path.rules_.columns.zero_missing == (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [RulePathClassifier, RulePathRegressor])
 def test_verbose_shows_progress_on_standard_error_and_changes_no_rule(
     model: Any, capsys: pytest.CaptureFixture[str]
@@ -583,6 +589,7 @@ def test_verbose_shows_progress_on_standard_error_and_changes_no_rule(
     assert shown.rules_ == quiet.rules_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_order_of_the_rows_does_not_mislead_the_cross_validation(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -21,6 +21,7 @@ from rulecover.exceptions import InvalidModelFileError, RulecoverError
 from rulecover.export import Vote, from_json, json_file, json_schema, schema, to_json
 
 
+@pytest.mark.slow
 def test_a_loaded_model_answers_bit_for_bit_the_same() -> None:
     for case in cases():
         loaded = from_json(to_json(case.model))
@@ -35,6 +36,7 @@ def test_a_loaded_model_answers_bit_for_bit_the_same() -> None:
             pd.testing.assert_frame_equal(loaded.why(case.X), case.model.why(case.X))
 
 
+@pytest.mark.slow
 def test_a_loaded_model_gives_the_same_intervals() -> None:
     known = [case for case in cases() if hasattr(case.model, "predict_interval") and case.model is not case.rules]
     for case in known:
@@ -46,6 +48,7 @@ def test_a_loaded_model_gives_the_same_intervals() -> None:
         from_json(to_json(hostile_case("x").model)).predict_interval([[0.0, 1.0]])
 
 
+@pytest.mark.slow
 def test_rules_print_the_same_after_the_journey_and_a_second_one_changes_nothing() -> None:
     for case in cases()[::3]:
         written = to_json(case.model)
@@ -56,6 +59,7 @@ def test_rules_print_the_same_after_the_journey_and_a_second_one_changes_nothing
         assert to_json(loaded) == written
 
 
+@pytest.mark.slow
 def test_what_is_written_is_what_the_schema_says_and_the_schema_is_sound() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
     checker = jsonschema.Draft202012Validator(schema())
@@ -223,6 +227,7 @@ def test_a_damaged_file_is_refused_or_is_a_sound_model_all_the_same() -> None:
 # The schema, checked by our own means -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_our_own_checker_takes_what_the_schema_allows_and_nothing_else() -> None:
     """Against the validator of another project, on files changed at random places."""
     rng, meant = np.random.default_rng(0), jsonschema.Draft202012Validator(schema())
@@ -275,6 +280,7 @@ def test_a_keyword_that_nobody_checks_is_an_error_of_the_schema() -> None:
             json_schema.checker(part)
 
 
+@pytest.mark.slow
 def test_a_file_is_checked_much_faster_than_by_an_interpreter_of_schemas() -> None:
     written = json.loads(to_json(many_rules(500).model))
     ours, theirs = json_schema.checker(schema()), jsonschema.Draft202012Validator(schema())
@@ -290,6 +296,7 @@ def test_a_file_is_checked_much_faster_than_by_an_interpreter_of_schemas() -> No
 # Damage -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_found_or_changes_nothing() -> None:
     rng = random.Random(0)
     texts = [to_json(case.model).encode() for case in (*cases()[:20], named_case()[0], text_case()[0])]

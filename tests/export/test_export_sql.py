@@ -34,6 +34,7 @@ def database(request: pytest.FixtureRequest) -> Database:
     return request.param()
 
 
+@pytest.mark.slow
 def test_rules_in_many_blocks_answer_as_in_one(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql_steps, "BLOCK", 2)
     for case in cases()[:40]:
@@ -42,6 +43,7 @@ def test_rules_in_many_blocks_answer_as_in_one(database: Database, monkeypatch: 
         assert database.answers(query, "data", case) == case.table()
 
 
+@pytest.mark.slow
 def test_a_pool_of_many_rules_is_split_where_a_query_would_be_too_wide(database: Database) -> None:
     case = many_rules(450)
     query = to_sql(case.model, "data", dialect=database.dialect, keep=["id"])
@@ -49,6 +51,7 @@ def test_a_pool_of_many_rules_is_split_where_a_query_would_be_too_wide(database:
     assert database.answers(query, "data", case) == case.table()
 
 
+@pytest.mark.slow
 def test_numbers_are_read_bit_for_bit(database: Database) -> None:
     rng = np.random.default_rng(0)
     bits = np.frombuffer(rng.bytes(8 * 1000))
@@ -73,6 +76,7 @@ def test_sqlite_reads_no_decimal_that_it_may_read_wrong() -> None:
         assert re.fullmatch(r"\(\s*(CAST\(\d+ AS REAL\)[\s*/]*)+\)", dialect.text(dialect.number(value)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_reads_its_query_back_as_one_statement_with_the_same_names(dialect: str) -> None:
     rng = np.random.default_rng(1)
@@ -92,6 +96,7 @@ def test_every_dialect_reads_its_query_back_as_one_statement_with_the_same_names
     assert {column.name for column in expression.find_all(exp.Column) if column.table == "t"} == used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_kind_of_answer_is_read_back_by_every_dialect(dialect: str) -> None:
     kinds = {
@@ -104,6 +109,7 @@ def test_every_kind_of_answer_is_read_back_by_every_dialect(dialect: str) -> Non
     assert len(kinds) > 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)
 def test_hostile_names_of_columns_classes_and_tables_are_only_names(database: Database, hostile: str) -> None:
     case = hostile_case(hostile)

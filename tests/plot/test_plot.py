@@ -238,6 +238,7 @@ def test_the_first_rules_alone_are_a_model_of_their_own() -> None:
     assert first.score(X, y) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fallback", ["mean", "closest", "all"])
 @pytest.mark.parametrize("ridge", [None, 1.0])
 def test_the_first_rules_on_numbers_are_a_model_of_their_own(fallback: str, ridge: float | None) -> None:

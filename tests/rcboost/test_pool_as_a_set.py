@@ -34,6 +34,7 @@ def check_votes(model: Any, X: np.ndarray) -> None:
     np.testing.assert_allclose(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
 
 
+@pytest.mark.slow
 def test_equal_leaves_of_a_pricing_forest_enter_once() -> None:
     added = 0
     for seed in range(8):
@@ -48,6 +49,7 @@ def test_equal_leaves_of_a_pricing_forest_enter_once() -> None:
     assert added > 50
 
 
+@pytest.mark.slow
 def test_tic_tac_toe_has_no_rule_twice() -> None:
     X, won = tic_tac_toe()
     tree = DecisionTreeClassifier(max_depth=5)
@@ -76,6 +78,7 @@ def test_a_regressor_has_no_rule_twice() -> None:
         assert n_repeated(model.fit(np.round(X), y)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pricing", [TreePricing(), ForestPricing(10, None)])
 def test_a_rule_that_comes_back_is_the_rule_it_was(pricing: Any) -> None:
     came_back = 0

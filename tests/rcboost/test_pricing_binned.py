@@ -121,6 +121,7 @@ def test_below_float32_is_the_last_double_that_rounds_below() -> None:
     assert (doubles.astype(np.float32) < [0.1, 0.3]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("max_features", [None, "sqrt"])
 def test_the_same_seed_gives_the_same_pool_on_one_thread_and_two(classes: int, max_features) -> None:

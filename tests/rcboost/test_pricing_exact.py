@@ -63,6 +63,7 @@ def reduced_costs_of(proposal: Proposal, data: ClassSamples, dual: np.ndarray, p
     return np.sort(pool.evidence.cost - pool.coverage.per_rule(dual))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("impurity", [Gini(), Entropy()], ids=repr)
 @pytest.mark.parametrize("max_impurity", [None, 0.0, 0.3, 0.6])
 def test_the_best_rules_are_those_of_brute_force(impurity, max_impurity) -> None:
@@ -150,6 +151,7 @@ def covering_lp(masks: np.ndarray, cost: np.ndarray) -> float:
     return float(linprog(cost, A_ub=-masks.T.astype(float), b_ub=-np.ones(masks.shape[1])).fun)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 def test_the_bound_holds_in_every_round_and_is_tight_at_the_end(duals: str) -> None:
     for seed in range(40):

@@ -30,6 +30,7 @@ CLASSIFIERS: dict[str, dict[str, Any]] = {
 REGRESSORS = {name: CLASSIFIERS[name] for name in ("paper", "removal")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_weights_of_a_classifier_are_repeated_rows(name: str) -> None:
     added = 0
@@ -42,6 +43,7 @@ def test_weights_of_a_classifier_are_repeated_rows(name: str) -> None:
     assert added > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_weights_of_a_regressor_are_repeated_rows(name: str) -> None:
     added = 0
@@ -54,6 +56,7 @@ def test_weights_of_a_regressor_are_repeated_rows(name: str) -> None:
     assert added > 50
 
 
+@pytest.mark.slow
 def test_least_numbers_of_samples_count_repeated_rows() -> None:
     for pricing in ("tree", "forest", "bicriteria"):
         X, y, weight = table(1)

@@ -40,6 +40,7 @@ def all_leaves(trees: tuple[Tree, ...]) -> Leaves:
     return Leaves(trees, tree, np.concatenate([t.leaves for t in trees]), Columns(NAMES, {1: COLOURS}))
 
 
+@pytest.mark.slow
 @given(TREES, tables(len(NAMES)), st.data())
 def test_rules_paths_and_tree_send_rows_to_the_same_leaf(
     some_trees: tuple[Tree, ...], X: np.ndarray, data: Any

@@ -246,6 +246,7 @@ def test_the_printed_text_of_fitted_rules_reads_back_as_rules_that_meet_the_same
     assert RuleSet.from_text(rules.to_text(), list(X.columns)) == rules
 
 
+@pytest.mark.slow
 def test_a_thousand_conditions_are_read() -> None:
     text = " and ".join(f"a <= {k}" for k in range(3000, 0, -1))
     assert RuleSet.from_text([text], ["a"])[0].text == "a <= 1"

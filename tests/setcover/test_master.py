@@ -35,6 +35,7 @@ def sparse_pools(seed: int):
         yield (Coverage.of_sparse(coverage.to_sparse()) if (place + seed) % 2 else coverage), cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pools", [growing_pools, sparse_pools])
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 def test_every_optimum_is_that_of_the_full_lp_with_its_duals(duals, pools) -> None:
@@ -74,6 +75,7 @@ def test_large_costs_are_those_of_another_unit(factor: float, later: float) -> N
             assert large.cost @ other.z == pytest.approx(other.objective)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 def test_every_optimum_is_that_of_the_full_lp_when_rules_leave(duals) -> None:
     for seed in range(30):
@@ -107,6 +109,7 @@ def test_rules_that_samples_need_do_not_leave() -> None:
     assert master.solve().objective == pytest.approx(2.0)
 
 
+@pytest.mark.slow
 def test_shuffled_samples_leave_objective_and_group_duals_alone() -> None:
     for seed in range(20):
         pools = list(growing_pools(seed))

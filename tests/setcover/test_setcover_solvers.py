@@ -85,6 +85,7 @@ def test_shuffled_samples_and_rules_leave_the_optimum_alone(data, problem):
     assert Exact(effort=0.01)(shuffled).objective == pytest.approx(Exact(effort=0.01)(problem).objective, abs=TINY)
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_covers(digits):
     settings = Search(effort=0.1, random_state=3)
     assert settings(digits).rules.tolist() == settings(digits).rules.tolist()
@@ -97,6 +98,7 @@ def test_sample_weights_do_not_stop_a_solver(problem):
     verify(problem, Search(effort=0.01)(problem))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0.5, 2.0])
 @pytest.mark.parametrize("solver", [Exact, Search])
 def test_the_time_limit_holds_on_a_hard_problem(digits, solver, limit):
@@ -108,6 +110,7 @@ def test_the_time_limit_holds_on_a_hard_problem(digits, solver, limit):
     verify(digits, cover)
 
 
+@pytest.mark.slow
 def test_a_bound_cut_short_is_still_a_bound(digits):
     whole = lp_bound(digits).value
     fitted = fitted_bound(digits, greedy_picks(digits)[1])
@@ -118,11 +121,13 @@ def test_a_bound_cut_short_is_still_a_bound(digits):
         assert min(branch.bound(digits) for branch in bound.proof) == pytest.approx(bound.value)
 
 
+@pytest.mark.slow
 def test_exact_says_at_least_as_much_as_the_lp(digits):
     cover = Exact(time_limit=20, effort=0.2)(digits)  # the LP takes a second, or many on a busy machine
     assert cover.bound >= lp_bound(digits).value - TINY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solve", [Search(effort=1000), Exact(time_limit=None, effort=1000), Exact(None, 0.01)], ids=repr
 )
@@ -153,6 +158,7 @@ def test_bad_settings_raise_with_name_and_value(solver, settings):
         solver(**settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solve", [Greedy(), Search(effort=0.1), Exact(effort=0.1)], ids=repr)
 def test_sparse_rules_have_the_cover_that_blocks_have_on_larger_problems(solve):
     for seed in range(4):
@@ -183,6 +189,7 @@ def whole_problem(seed: int, n_rows: int = 150, n_rules: int = 600) -> CoveringP
     return CoveringProblem.from_sparse(matrix, rng.integers(1, 100, n_rules))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_exact_is_as_good_as_scipys_mip_and_search_is_near_on_whole_costs(seed):
     problem = whole_problem(seed)
@@ -197,6 +204,7 @@ def test_exact_is_as_good_as_scipys_mip_and_search_is_near_on_whole_costs(seed):
     verify(problem, search)
 
 
+@pytest.mark.slow
 def test_a_search_takes_whole_shares_of_the_lp_at_once():
     rng = np.random.default_rng(0)
     first = np.concatenate([np.arange(400), rng.integers(0, 400, 2600)])
@@ -208,12 +216,14 @@ def test_a_search_takes_whole_shares_of_the_lp_at_once():
     verify(problem, cover)
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_covers_by_refinement():
     problem = whole_problem(0)
     solve = Search(effort=0.2, random_state=3)
     assert solve(problem).rules.tolist() == solve(problem).rules.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_refinement_finds_better_covers_and_counts_them_right(seed):
     problem = whole_problem(seed)
@@ -228,6 +238,7 @@ def test_refinement_finds_better_covers_and_counts_them_right(seed):
     assert search.best_cost == core.total(search.best) < core.total(start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solve", [Greedy(bound="lp", time_limit=1.0), Search(1000, time_limit=1.0), Exact(1.0)], ids=repr
 )

@@ -30,6 +30,8 @@ from rulecover.study.pace import Pace
 from rulecover.study.paper_methods import ADA, FOREST, GRADIENT, RCBOOST, forest_stages, of_leaves
 from rulecover.study.results import FILE
 
+pytestmark = pytest.mark.slow
+
 OWN = """
 from sklearn.neighbors import KNeighborsClassifier
 from rulecover.study import fitted, register

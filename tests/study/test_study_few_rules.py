@@ -8,6 +8,8 @@ from sklearn.datasets import load_iris
 
 from rulecover.study import METHODS, Data, Fold
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def fold() -> Fold:

@@ -27,6 +27,8 @@ from rulecover.study.run import StudyTask
 from rulecover.study.run import outcome as outcome_of
 from rulecover.study.scores import figures_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -12,6 +12,8 @@ from rulecover.study.peers import _features_in, _leaf_lengths
 from rulecover.study.run import StudyTask, outcome
 from rulecover.study.suites import SUITES
 
+pytestmark = pytest.mark.slow
+
 PEERS = ["HGB", "XGBoost", "LightGBM", "EBM", "RUX", "RUG", "RuleFit", "FIGS", "RIPPER"]
 
 

@@ -120,6 +120,7 @@ def test_a_limit_on_the_rules_holds_and_is_spoken_of(fruit: Path) -> None:
     assert "limit on the number of rules leaves" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--max-rules", 4], ["--within", 0.05], ["--method", "path"]], ids=str)
 def test_rules_for_accuracy_come_with_votes_and_other_sizes(fruit: Path, options: list[object], tmp_path: Path) -> None:
     result = explain(fruit, *options, "--report", tmp_path / "r.html")
@@ -308,6 +309,7 @@ def test_every_setting_is_taken_for_numbers(prices: Path) -> None:
     assert result.stdout.splitlines()[0].split() == ["rule", "mean", "spread", "support", "if"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ["--within 0.1", "--max-rules 4", "--method path"])
 def test_a_path_of_numbers_begins_with_a_default_and_adds(prices: Path, tmp_path: Path, asked: str) -> None:
     result = explain(prices, *asked.split(), "--report", tmp_path / "prices.html", target="price")

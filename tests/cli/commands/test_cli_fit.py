@@ -135,6 +135,7 @@ def test_a_booster_of_other_columns_is_refused_by_the_name_of_one(tmp_path: Path
 # Reports --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", Method)
 def test_a_report_has_the_figures_of_the_rows_that_are_given(folder: Path, method: Method) -> None:
     fitted(folder, "--method", method, *(["--calls", 2] if method is Method.BOOST else ["--trees", 5]))
@@ -172,6 +173,7 @@ def test_rows_without_an_answer_are_left_out_with_a_note(folder: Path) -> None:
     assert "40 held-out rows" in (folder / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [[0, 1], [-1, 7], [False, True], ["a", "b"]], ids=str)
 def test_right_answers_are_read_in_the_types_of_the_model(labels: list[Any], tmp_path: Path) -> None:
     frame = fruit(200).assign(kind=lambda f: np.where(f["weight"] > 100, labels[1], labels[0]))
@@ -208,6 +210,7 @@ def reported(name: str, folder: Path) -> list[tuple[str, list[str]]]:
     return Elements((folder / "r.html").read_text(encoding="utf-8")).found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)
 def test_hostile_names_are_only_names_in_a_report(hostile: str, tmp_path: Path) -> None:
     name = hostile.strip() or f"x{hostile}x"

@@ -53,6 +53,7 @@ def as_rules_see(model: Any, frame: pd.DataFrame) -> np.ndarray:
     return np.column_stack(columns).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", Method)
 def test_answers_and_the_report_are_those_of_the_model(method: Method, folder: Path) -> None:
     model, frame = from_json((folder / f"{method}.json").read_text()), houses(100, 1)

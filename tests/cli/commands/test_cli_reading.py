@@ -70,6 +70,7 @@ def test_fitted_votes_of_a_cover_are_shown(folder: Path) -> None:
 NAMES = ["a|b", "a_b_ *c*", "$x^2$", "<b>bold</b>", r"\input{x} & 5 %", "`code` [link](http://x)", "=1+1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("method", ["cover", "path"])
 def test_names_are_shown_as_they_are(name: str, method: str, tmp_path: Path) -> None:

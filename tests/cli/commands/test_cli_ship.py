@@ -119,6 +119,7 @@ def test_only_texts_that_are_formulas_are_marked(cell: str) -> None:
     assert escape_formula(cell) == (cell if harmless else f"'{cell}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)
 def test_hostile_names_of_columns_classes_and_files_are_only_names(hostile: str, tmp_path: Path) -> None:
     case = hostile_case(hostile.strip())

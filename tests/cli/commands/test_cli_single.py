@@ -27,6 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "answer"), [("classes", "yes"), ("numbers", 3.5)])
 @pytest.mark.parametrize("method", Method)
 def test_one_answer_is_one_rule_for_every_command(method: Method, task: str, answer: object, folder: Path) -> None:
@@ -43,6 +44,7 @@ def test_one_answer_is_one_rule_for_every_command(method: Method, task: str, ans
     assert "Try a row" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "answer"), [("classes", "yes"), ("numbers", 3.5)])
 def test_a_path_without_rules_is_exported_to_every_format(task: str, answer: object, folder: Path) -> None:
     model, data = folder / "path.json", folder / f"{task}.csv"

@@ -239,6 +239,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", SETTINGS, ids=lambda case: " ".join(case[:3]))
 def test_an_option_gives_the_model_that_the_setting_gives(
     case: tuple[str, str, str, dict[str, Any]], folder: Path
@@ -396,6 +397,7 @@ def wrong(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "said"), [*WRONG_WORDS.items(), *WRONG_TOGETHER.items()])
 def test_a_wrong_value_is_one_line_with_a_way_out(
     words: str, said: str, wrong: Path, monkeypatch: pytest.MonkeyPatch
