@@ -67,6 +67,7 @@ def test_all_categories_but_some_are_the_others(name: str, monkeypatch: pytest.M
         assert answers(case) == case.table()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)
 @every_export
 def test_hostile_names_of_columns_and_classes_are_only_names(name: str, hostile: str) -> None:
