@@ -224,3 +224,13 @@ def test_nulls_of_polars_are_what_the_pipeline_takes_them_for(kind: str) -> None
         model = make_pipeline(parts, DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
         rules = explain(model, X, y)
         np.testing.assert_array_equal(rules.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("kind", ["String", "Categorical"])
+def test_a_null_that_an_imputer_leaves_alone_is_left_alone_by_the_rules(kind: str) -> None:
+    X = pl.DataFrame({"x": pl.Series(["a", "a", "b", None] * 8, dtype=getattr(pl, kind))})
+    y = np.array([0, 0, 1, 2] * 8)
+    filled = SimpleImputer(strategy="most_frequent")
+    model = make_pipeline(filled, OneHotEncoder(), DecisionTreeClassifier(random_state=0)).fit(X, y)
+
+    np.testing.assert_array_equal(explain(model, X, y).predict(X), model.predict(X))

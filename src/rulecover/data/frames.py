@@ -31,29 +31,34 @@ def names_of(frame: Any) -> list[Any]:
     return list(frame.columns) if nw.dependencies.is_pandas_dataframe(frame) else list(_eager(frame).columns)
 
 
-def as_pandas(X: Any) -> Any:
-    """A data frame of another library as one of pandas; anything else is returned as it is."""
+def as_pandas(X: Any, *, as_arrays: bool = False) -> Any:
+    """A data frame of another library as one of pandas; anything else is returned as it is.
+
+    With `as_arrays`, categories with gaps are texts and None, as in the arrays that scikit-learn makes of them: in a
+    categorical column of pandas every gap is NaN, which an imputer may treat in another way.
+    """
     if not is_frame(X) or nw.dependencies.is_pandas_dataframe(X):
         return X
     import pandas as pd
 
     frame = _eager(X)
-    return pd.DataFrame({name: _pandas_values(frame[name]) for name in frame.columns})
+    return pd.DataFrame({name: _pandas_values(frame[name], as_arrays=as_arrays) for name in frame.columns})
 
 
 def _eager(frame: Any) -> nw.DataFrame[Any]:
     return nw.from_native(frame, eager_only=True)
 
 
-def _pandas_values(series: nw.Series[Any]) -> Any:
+def _pandas_values(series: nw.Series[Any], *, as_arrays: bool) -> Any:
     import pandas as pd
 
-    if series.dtype in (nw.Categorical, nw.Enum):
+    categories = series.dtype in (nw.Categorical, nw.Enum)
+    if categories and not (as_arrays and series.null_count()):
         known = stable.from_native(series.to_native(), series_only=True).cat.get_categories()
         return pd.Categorical(series.to_list(), categories=known.to_list())
     if series.dtype == nw.Boolean and series.null_count():
         series = series.cast(nw.Float64)
-    values = series.to_numpy()
+    values = np.array(series.to_list(), dtype=object) if categories else series.to_numpy()
     return pd.Series(values, dtype=object) if values.dtype == object else values
 
 

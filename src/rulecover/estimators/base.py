@@ -100,7 +100,8 @@ class RuleModel(BaseEstimator, ABC):
         """Checks the data, trains the estimator on it or takes it as it is, and reads its trees once."""
         check_no_gaps(y)
         estimator = self._source(y)
-        given = opened(X, names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None)
+        names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None
+        given = opened(X, names, as_arrays=_sees_arrays(estimator))
         apart = is_mixed(given) or isinstance(estimator, RuleSet)
         with _unreadable_first(estimator):
             checked, y = (None, checked_apart(self, given, y)) if apart else self._checked(given, y, estimator)
@@ -204,7 +205,8 @@ class RuleModel(BaseEstimator, ABC):
         check_is_fitted(self)
         names, used = self._names(), self._columns_in_use()
         whole = whole or bool((used >= self.n_features_in_).any()) or not self._by_rules()
-        X = opened(X, names, None if whole or names is None else [names[f] for f in used])
+        needed = None if whole or names is None else [names[f] for f in used]
+        X = opened(X, names, needed, as_arrays=_sees_arrays(self.estimator_))
         if self._columns is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
             return as_numbers(self._columns, X, used)
@@ -231,7 +233,9 @@ class RuleModel(BaseEstimator, ABC):
             raise UnreadableModelError("the rules were made by hand: there is no model behind them to compare with.")
         if self._columns is None:
             return _Seen(self.estimator_, self._as_model_saw)
-        return _Seen(self.estimator_, lambda _: rows_of(opened(given, names_of_model(self.estimator_)), rows))
+        model = self.estimator_
+        seen = opened(given, names_of_model(model), as_arrays=_sees_arrays(model))
+        return _Seen(model, lambda _: rows_of(seen, rows))
 
     def _as_model_saw(self, X: Any) -> Any:
         """Rows with the column names that the source model was trained with, if it was."""
@@ -424,6 +428,13 @@ def _unreadable_first(source: Any) -> Iterator[None]:
 def _finite(estimator: Any, X: Any) -> bool | str:
     """What values are taken: NaN only where the model has a route for it, which in sparse data it has not."""
     return "allow-nan" if _takes_missing(estimator) and not issparse(X) else True
+
+
+def _sees_arrays(estimator: Any) -> bool:
+    """Whether a model makes arrays of the frames that it is given, as the steps of a pipeline do."""
+    if isinstance(estimator, RuleModel):
+        return _sees_arrays(getattr(estimator, "estimator_", estimator.estimator))
+    return isinstance(getattr(estimator, "estimator", estimator), Pipeline)
 
 
 def _takes_missing(estimator: Any) -> bool:

@@ -22,13 +22,16 @@ from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array
 
 
-def opened(X: Any, names: Sequence[str] | None, needed: Collection[str] | None = None) -> Any:
+def opened(
+    X: Any, names: Sequence[str] | None, needed: Collection[str] | None = None, *, as_arrays: bool = False
+) -> Any:
     """X as an array, a sparse matrix or a pandas frame whose columns have these names, in this order.
 
     A frame in another order is matched by name; columns that are not `needed` may be missing, and are 0 then. A frame
-    that cannot be matched comes back as it is, for scikit-learn to say what is wrong.
+    that cannot be matched comes back as it is, for scikit-learn to say what is wrong. With `as_arrays`, gaps are those
+    of arrays; see `as_pandas`.
     """
-    X = as_pandas(X)
+    X = as_pandas(X, as_arrays=as_arrays)
     check_column_names(X)
     if names is None or not is_frame(X) or list(X.columns) == list(names) or set(X.columns) - set(names):
         return X
