@@ -198,7 +198,7 @@ def test_what_cannot_be_exported_is_refused_with_a_way_out(mirco: MIRCOClassifie
         to_python(MIRCOClassifier(fallback=_Mine(), random_state=0).fit(X, y))
     with pytest.raises(NotFittedError):
         to_python(MIRCOClassifier())
-    with pytest.raises(UnreadableModelError, match="LogisticRegression is nothing"):
+    with pytest.raises(UnreadableModelError, match="LogisticRegression cannot be exported"):
         to_python(LogisticRegression())
     with pytest.raises(ExportError, match="no evidence"):
         to_python(RuleSet.of_intervals([{0: (0, 1)}], ["a"]))
