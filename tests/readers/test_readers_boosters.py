@@ -195,7 +195,13 @@ def test_the_oldest_versions_that_are_tested_are_the_oldest_that_are_allowed() -
     root = Path(__file__).parents[2]
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    allowed = [*project["dependencies"], extras["xgboost"][0], *extras["lightgbm"], *extras["catboost"]]
+    allowed = [
+        *project["dependencies"],
+        extras["xgboost"][0],
+        *extras["lightgbm"],
+        *extras["catboost"],
+        *extras["polars"],
+    ]
     oldest = dict(re.match(r"([\w-]+)>=([\d.]+)", line).groups() for line in allowed)
     pinned = dict(re.findall(r"^([\w-]+)==([\d.]+)$", (root / "tests/oldest.txt").read_text(encoding="utf-8"), re.M))
     assert pinned.keys() == oldest.keys()

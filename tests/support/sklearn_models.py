@@ -185,7 +185,7 @@ def rows_at_thresholds(ensemble: TreeEnsemble, X: np.ndarray, rng: np.random.Gen
 def leaves_of_trees(model: Any, X: np.ndarray) -> np.ndarray:
     """The leaf of each row in each tree, by scikit-learn's own `apply`."""
     if hasattr(model, "apply"):
-        return model.apply(X).reshape(len(X), -1)
+        return model.apply(X).reshape(X.shape[0], -1)
     used = getattr(model, "estimators_features_", [slice(None)] * len(model.estimators_))
     members = zip(model.estimators_, used, strict=True)
     return np.hstack([leaves_of_trees(member, X[:, columns]) for member, columns in members])
