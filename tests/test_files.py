@@ -55,6 +55,14 @@ def umask() -> Iterator[None]:
     os.umask(before)
 
 
+@pytest.fixture(autouse=True)
+def hang_up_ends() -> Iterator[None]:
+    """As in a terminal: what is started by nohup ignores SIGHUP, and so would all that it starts."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before or signal.SIG_DFL)
+
+
 @pytest.fixture
 def writers() -> Iterator[list[subprocess.Popen[bytes]]]:
     started: list[subprocess.Popen[bytes]] = []

@@ -278,7 +278,7 @@ class MIRCOClassifier(RuleClassifier, MinimumRuleCover):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> mirco = MIRCOClassifier(random_state=0).fit(X, y)
     >>> print(mirco.rules_)
-    rule  then  samples  purity  if
+    rule  then  support  purity  if
     ...
     >>> mirco.predict(X[:2])
     array([0, 0])

@@ -118,7 +118,7 @@ class MIRCORegressor(RuleRegressor, MinimumRuleCover):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> mirco = MIRCORegressor(max_rules=10, random_state=0).fit(X, y)
     >>> print(mirco.rules_)
-    rule    adds   mean  spread  samples  if
+    rule    adds   mean  spread  support  if
     ...
     >>> len(mirco.rules_), int(mirco.missed(X).sum()), mirco.score(X, y) > 0.45
     (10, 0, True)

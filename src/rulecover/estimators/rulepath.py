@@ -117,7 +117,7 @@ class RulePathClassifier(RulePath, RuleClassifier):
     >>> path.n_rules_ == len(path.rules_) <= 10
     True
     >>> print(path.at(2).vote_)
-    rule  samples       0       1  if
+    rule  support       0       1  if
     ...
     >>> path.path_[["train_score", "cv_score"]].shape
     (11, 2)
@@ -214,7 +214,7 @@ class RulePathRegressor(NumberModel, RulePath):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> path = RulePathRegressor(max_rules=5, choose="last", random_state=0).fit(X, y)
     >>> print(path.vote_)
-    rule  samples  value  if
+    rule  support  value  if
     ...
     >>> bool(path.score(X, y) > 0.4)
     True
