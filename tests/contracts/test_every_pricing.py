@@ -157,7 +157,7 @@ def test_weights_of_a_classifier_are_repeated_rows(name: str) -> None:
         weighted, repeated = both(RCBoostClassifier, tree, (X, y, weight), **settings)
         added += same_rules(weighted, repeated)
         np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
-    assert added > 80
+    assert added > (80 if name == "bicriteria, reduced cost alone" else 100)  # which adds 96
 
 
 @pytest.mark.slow
