@@ -132,6 +132,7 @@ def our_leaf(ensemble: Any, row: pd.DataFrame) -> int | None:
 
 def test_rules_do_with_every_kind_of_missing_value_what_the_pipeline_does(n_models: int) -> None:
     met: Counter[str] = Counter()
+    n_models = max(n_models, 8)
     for seed in range(n_models // 2):
         model, X = trained(np.random.default_rng(seed))
         ensemble = read_trees(model)
