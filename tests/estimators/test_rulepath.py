@@ -432,7 +432,7 @@ def test_a_rule_to_keep_that_breaks_a_constraint_is_named() -> None:
         RulePathClassifier(FOREST, keep=mine, forbidden=[2]).fit(X, y)
     with pytest.raises(ValueError, match="breaks the constraints"):
         RulePathClassifier(FOREST, keep=mine, monotone={2: 1}).fit(X, y)
-    with pytest.raises(MismatchedDataError, match="speak of the columns 'a'"):
+    with pytest.raises(MismatchedDataError, match="have the columns 'a'"):
         RulePathClassifier(FOREST, keep=others).fit(X, y)
 
 

@@ -19,7 +19,7 @@ from rulecover.estimators.checks import check_column_names
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.trees.tree import TreeEnsemble
-from rulecover.typing import Array
+from rulecover.typing import Array, Ints
 
 
 def opened(
@@ -156,6 +156,20 @@ def rows_of(X: Any, rows: Any) -> Any:
     if issparse(X):
         return X.tocsr()[rows]
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+
+
+def with_zeros_in(columns: Ints, X: Any) -> Any:
+    """X with nothing but zeros in some columns, on which no tree will split."""
+    if hasattr(X, "isetitem"):
+        X = X.copy()
+        for column in columns.tolist():
+            X.isetitem(column, 0.0)
+        return X
+    keeps = np.ones(np.shape(X)[1])
+    keeps[columns] = 0.0
+    if issparse(X):
+        return X.tocsr().multiply(keeps).tocsr()
+    return np.where(keeps > 0, np.asarray(X), 0.0)
 
 
 def rules_on(rules: RuleSet, names: tuple[str, ...] | None, n_features: int) -> RuleSet:

@@ -1,11 +1,10 @@
-"""Scores of a whole path on rows that were held out."""
+"""Rows that are held out of training, fold by fold."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
@@ -14,23 +13,12 @@ from sklearn.utils import _safe_indexing, check_random_state
 from rulecover.typing import Array, Floats, Ints
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Scores and fidelities of every size, folds x sizes, and the score of the model in each fold."""
+class Part(NamedTuple):
+    """Some of the rows, with what is to be predicted and their weights, if any."""
 
-    scores: Floats
-    fidelity: Floats
-    model: Floats
-
-    @classmethod
-    def of(cls, folds: Iterable[tuple[Floats, Floats, float]], n_sizes: int) -> HeldOut:
-        """A path that ended sooner in some fold is as good at every larger size as at its end."""
-        scores, fidelity, model = zip(*folds, strict=True)
-        return cls(_to_size(scores, n_sizes), _to_size(fidelity, n_sizes), np.array(model))
-
-
-def _to_size(folds: Iterable[Floats], n_sizes: int) -> Floats:
-    return np.array([fold[np.minimum(np.arange(n_sizes), len(fold) - 1)] for fold in folds])
+    X: Any
+    y: Array
+    weight: Floats | None
 
 
 def folds_of(cv: Any, X: Any, y: Array, *, classes: bool, random_state: Any) -> list[tuple[Ints, Ints]]:
@@ -51,24 +39,18 @@ def folds_of(cv: Any, X: Any, y: Array, *, classes: bool, random_state: Any) -> 
         return list(folds(n_folds, shuffle=True, random_state=seed).split(X, y))
 
 
-def held_out(
-    trained: Callable[[Any, Array, Floats | None], Any],
-    folds: Iterable[tuple[Ints, Ints]],
-    X: Any,
-    y: Array,
-    weight: Floats | None,
-    *,
-    n_sizes: int,
-) -> HeldOut | None:
-    """The scores of models that `trained` makes of each fold's rows; ``None`` without a fold.
+def parts_of(
+    folds: Iterable[tuple[Ints, Ints]], X: Any, y: Array, weight: Floats | None
+) -> Iterator[tuple[Part, Part]]:
+    """The rows to learn from and those to check on, fold by fold.
 
-    Rows of weight zero are neither learned from nor checked on.
+    Rows of weight zero are in neither, and a fold with nothing to learn from or to check on is left out.
     """
-    figures = []
-    for train, test in folds:
-        learn, check = (rows if weight is None else rows[weight[rows] > 0] for rows in (train, test))
+    for fold in folds:
+        learn, check = (rows if weight is None else rows[weight[rows] > 0] for rows in fold)
         if learn.size and check.size:
-            ours, theirs = (None if weight is None else weight[rows] for rows in (learn, check))
-            model = trained(_safe_indexing(X, learn), y[learn], ours)
-            figures.append(model.scored(_safe_indexing(X, check), y[check], theirs))
-    return HeldOut.of(figures, n_sizes) if figures else None
+            yield _part(learn, X, y, weight), _part(check, X, y, weight)
+
+
+def _part(rows: Ints, X: Any, y: Array, weight: Floats | None) -> Part:
+    return Part(_safe_indexing(X, rows), y[rows], None if weight is None else weight[rows])

@@ -1,4 +1,4 @@
-"""Rules to choose from, met with samples: the nodes of all trees, or rules that are there already."""
+"""Rules to choose from, evaluated on samples: the nodes of all trees, or rules that are there already."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from rulecover.typing import Bools, Floats, Ints, UInts
 
 #: (row, tree) pairs that are summed at a time: as whole numbers they stay in the processor's cache.
 _PAIRS = 1 << 18
+
+#: From this many rows on candidates lie deeper by default.
+_MANY_ROWS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,21 +139,22 @@ def node_candidates(
     weight: Floats | None,
     feature_names: tuple[str, ...],
     *,
-    max_depth: int,
+    max_depth: int | None = None,
     min_samples: int,
     n_jobs: int | None = None,
 ) -> Candidates:
-    """Every node but the roots down to a depth that covers enough samples."""
-    grid = _Grid.of(ensemble.trees, max_depth)
+    """Every node but the roots down to a depth, by default the `usual_depth`, that covers enough samples."""
+    depth = max_depth or usual_depth(X.shape[0] if weight is None else weight.sum())
+    grid = _Grid.of(ensemble.trees, depth)
     prepared = ensemble.prepare(X)
     number = smallest_uint(int(grid.empty[-1]))
 
-    def meet(task: tuple[int, Any]) -> UInts:
+    def cells_in(task: tuple[int, Any]) -> UInts:
         start, route = task
         column: UInts = grid.cell[start + route(prepared)].astype(number)
         return column
 
-    columns = map_tasks(meet, list(zip(grid.root.tolist(), ensemble.routes, strict=True)), n_jobs=n_jobs)
+    columns = map_tasks(cells_in, list(zip(grid.root.tolist(), ensemble.routes, strict=True)), n_jobs=n_jobs)
     cells = np.empty((X.shape[0], len(ensemble.trees)), dtype=number)
     for t, column in enumerate(columns):
         cells[:, t] = column
@@ -170,6 +174,15 @@ def rule_candidates(rules: RuleSet, X: Any, weight: Floats | None, *, min_sample
     one_by_one = np.arange(len(rules))
     candidates = Candidates(cells, one_by_one, outside + 1, outside + 2, outside + 2, rules, weight)
     return _that_tell_apart(candidates, min_samples)
+
+
+def usual_depth(n_samples: float) -> int:
+    """How deep candidates lie: deep rules pay where there are enough rows to tell good ones from lucky ones.
+
+    >>> usual_depth(500), usual_depth(5000)
+    (4, 8)
+    """
+    return 4 if round(n_samples) < _MANY_ROWS else 8
 
 
 def _that_tell_apart(candidates: Candidates, min_samples: int) -> Candidates:

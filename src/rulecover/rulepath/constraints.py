@@ -1,4 +1,4 @@
-"""What rules must keep to: features that they may not use, must use, or may use in one direction only."""
+"""What rules must keep to: columns that they may not use, must use, or may use in one direction only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Constraints:
     required
         Columns each of which some rule must use.
     monotone
-        For each column 1 if the answer must not fall where its value grows, -1 if it must not rise, 0 if it is free.
+        For each column 1 if the prediction must not fall as its value grows, -1 if it must not rise, 0 if it is free.
     max_clauses
         The most clauses of a rule.
     """
@@ -65,6 +65,14 @@ class Constraints:
             raise ValueError(f"column {feature_names[both[0]]!r} is both forbidden and required; choose one.")
         return made
 
+    def check_outputs(self, n_outputs: int) -> None:
+        """Raises if a direction is asked for where it has no meaning: with three classes or more."""
+        if self.monotone.any() and n_outputs > 2:
+            raise ValueError(
+                f"monotone features need two classes or numbers, but there are {n_outputs} classes; "
+                "leave monotone out, or ask for one class against the others."
+            )
+
     def check_met(self, unmet: Ints, max_rules: int) -> None:
         """Raises if required columns are left that no rule uses."""
         if unmet.size:
@@ -78,7 +86,7 @@ class Constraints:
         """Raises unless the rules that are to be kept fit the data and the other constraints."""
         if given.feature_names != self.feature_names:
             raise MismatchedDataError(
-                f"the rules to keep speak of the columns {_some(given.feature_names)}, but the data have "
+                f"the rules to keep have the columns {_some(given.feature_names)}, but the data have "
                 f"{_some(self.feature_names)}; give the same columns in the same order."
             )
         if len(given) > max_rules:
@@ -107,8 +115,8 @@ class Constraints:
     def _clause_signs(self, rules: RuleSet) -> tuple[Bools, Bools]:
         """Which clauses ask for a vote that is not negative, and which for one that is not positive.
 
-        A clause that begins at a bound is met by larger values only. One with two bounds, or with a set of categories,
-        is met in between: it asks for both, which no vote but zero gives.
+        Only larger values satisfy a clause that has a lower bound alone. One with two bounds, or with a set of
+        categories, is satisfied in between: it asks for both, and no vote but zero satisfies that.
         """
         clauses = rules.clauses
         direction = self.monotone[clauses.feature]

@@ -17,7 +17,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.ridge import GrowingRidge
 
-#: Gains are compared to so many digits of the largest: rounding in the last ones decides nothing.
+#: Gains are compared to this many digits of the largest: rounding in the last ones decides nothing.
 DIGITS = 9
 
 #: A gain below this share of the targets' spread is rounding.
@@ -38,14 +38,23 @@ class Terms:
     ridge
         The penalty on the squares of the votes.
     shrinkage
-        So many samples are added to a candidate's own when its gain is averaged: small rules must be surer.
+        How many samples are added to a candidate's own when its gain is averaged: small rules must be surer.
     tries
-        So many of the best candidates are shortened before one is taken; 0 takes nodes as they are.
+        How many of the best candidates are shortened before one is taken; 0 takes nodes as they are.
     """
 
     ridge: float = 10.0
     shrinkage: float = 50.0
     tries: int = 5
+
+
+def usual_shrinkage(total: float) -> float:
+    """A twentieth of the (weighted) samples, at most 50: among few samples small rules must be allowed to compete.
+
+    >>> usual_shrinkage(200), usual_shrinkage(5000)
+    (10.0, 50.0)
+    """
+    return min(50.0, total / 20.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +183,7 @@ def _key(covered: Bools) -> bytes:
 
 
 class _Contest:
-    """The candidates that are still free, and the rules that were taken from among them."""
+    """The candidates that are still free, and the rules that were chosen among them."""
 
     def __init__(self, candidates: Candidates, X: Any, constraints: Constraints, tries: int) -> None:
         self._candidates, self._X, self._constraints, self._tries = candidates, X, constraints, tries
@@ -270,7 +279,7 @@ def forward_path(
     target
         What is to be explained, samples x targets.
     X
-        The samples, by which rules are shortened and the given ones met.
+        The samples, by which rules are shortened, and on which the given ones are evaluated.
     max_rules
         The size of the largest set; the path ends before if nothing is left to explain.
     terms, constraints

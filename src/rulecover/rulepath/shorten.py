@@ -40,8 +40,8 @@ def shortened(rule: RuleSet, X: Any, gains: Callable[[Bools, Bools], Floats], ne
     """
     kept = np.ones(len(rule.clauses.feature), dtype=bool)
     one_by_one = replace(rule.clauses, offset=np.arange(len(kept) + 1))
-    passed = np.concatenate([met for _, met in one_by_one.covered_chunks(X, rule.columns.zero_missing)], axis=1)
-    failed = (~passed).sum(axis=0)  # clauses that are kept and not met
+    passed = np.concatenate([covered for _, covered in one_by_one.covered_chunks(X, rule.columns.zero_missing)], axis=1)
+    failed = (~passed).sum(axis=0)  # clauses that are kept and not satisfied
     gain = float(gains((failed == 0)[None], kept[None])[0])
     while kept.sum() > 1:
         open_to = np.flatnonzero(kept if needed is None else kept & ~needed)

@@ -1,14 +1,65 @@
-"""Which size of a nested family to take, by cross-validated scores (folds x sizes, the higher the better)."""
+"""How good every size of a nested family is, and which size to take."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from rulecover.typing import Floats
+from rulecover.rulepath.family import RuleFamily
+from rulecover.targets.samples import Samples
+from rulecover.typing import Array, Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Means that differ by less are equal.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class SizeScores:
+    """The score and the fidelity of every size on some rows, and the score of the model."""
+
+    score: Floats
+    fidelity: Floats
+    model: float
+
+
+def size_scores(family: RuleFamily, X: Any, y: Array, weight: Floats, predicted: Array) -> SizeScores:
+    """The scores of every size on these rows, given what the model predicts for them."""
+    task, (score, fidelity) = family.task, family.scores(X, weight, y, predicted)
+    merit = np.average(task.merit(predicted, y), weights=weight)
+    return SizeScores(score, fidelity, float(task.score(merit, y, weight)))
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Scores and fidelities of every size, folds x sizes, and the score of the model in each fold."""
+
+    scores: Floats
+    fidelity: Floats
+    model: Floats
+
+    @classmethod
+    def of(cls, folds: Sequence[SizeScores], n_sizes: int) -> HeldOut:
+        """A path that ended sooner in some fold is as good at every larger size as at its end."""
+
+        def all_sizes(scores: Floats) -> Floats:
+            return scores[np.minimum(np.arange(n_sizes), len(scores) - 1)]
+
+        return cls(
+            np.array([all_sizes(fold.score) for fold in folds]),
+            np.array([all_sizes(fold.fidelity) for fold in folds]),
+            np.array([fold.model for fold in folds]),
+        )
 
 
 def standard_errors(scores: Floats) -> Floats:
-    """The standard error of each size's mean score; 0 where there is but one fold."""
+    """The standard error of each size's mean score (folds x sizes); 0 if there is only one fold."""
     folds = len(scores)
     return np.asarray(scores.std(axis=0, ddof=1) / np.sqrt(folds)) if folds > 1 else np.zeros(scores.shape[1])
 
@@ -44,9 +95,51 @@ def within(scores: Floats, model: Floats, margin: float) -> int | None:
     return _smallest(scores, wanted) if bool((scores.mean(axis=0) >= wanted - _ROUNDING).any()) else None
 
 
-#: Means that differ by less are equal.
-_ROUNDING = 1e-12
-
-
 def _smallest(scores: Floats, wanted: float) -> int:
     return int(np.flatnonzero(scores.mean(axis=0) >= wanted - _ROUNDING)[0])
+
+
+#: How a size is chosen by scores in folds.
+BY_SCORE: dict[str, Callable[[Floats], int]] = {"one-se": one_standard_error, "best": best}
+
+
+def chosen_size(family: RuleFamily, held_out: HeldOut | None, choose: str, margin: float | None = None) -> int:
+    """The size to take: by a name of `BY_SCORE`, or the smallest within a margin of the model; the largest unscored."""
+    if held_out is None or not family.largest:
+        return family.largest
+    least = max(1, family.least)  # where there are rules, a model of rules has one
+    scores = held_out.scores[:, least:]
+    if margin is None:
+        return least + BY_SCORE[choose](scores)
+    size = within(scores, held_out.model, margin)
+    if size is not None:
+        return least + size
+    nearest = least + best(scores)
+    short = held_out.model.mean() - held_out.scores[:, nearest].mean()
+    warnings.warn(
+        f"no set of up to {family.largest} rules comes within {margin:g} of the model; the best, {nearest} rules, "
+        f"is {short:.3g} below it and was taken. Raise max_rules or within.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return nearest
+
+
+def size_table(family: RuleFamily, samples: Samples, training: SizeScores, held_out: HeldOut | None) -> pd.DataFrame:
+    """One row per size: its clauses, loss and scores."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {
+        "clauses": np.concatenate([[0], np.cumsum(family.rules.lengths)]),
+        "loss": family.loss / samples.count.sum(),
+        "train_score": training.score,
+        "train_fidelity": training.fidelity,
+        "coverage": family.coverage(samples.X, samples.count),
+    }
+    if held_out is not None:
+        columns |= {
+            "cv_score": held_out.scores.mean(axis=0),
+            "cv_se": standard_errors(held_out.scores),
+            "cv_fidelity": held_out.fidelity.mean(axis=0),
+        }
+    return pd.DataFrame(columns, index=pd.Index(family.sizes, name="rules"))

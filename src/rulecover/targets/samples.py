@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +33,11 @@ class Samples(ABC):
     X: Any
     y: Array
     weight: Floats | None
+
+    @cached_property
+    def count(self) -> Floats:
+        """The weight of each sample."""
+        return np.ones(len(self.y)) if self.weight is None else self.weight
 
     @property
     @abstractmethod

@@ -10,8 +10,9 @@ import scipy.sparse
 from rulecover.coverage import addable
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
-from rulecover.typing import Floats, Ints
-from rulecover.voting.answers import Classes
+from rulecover.typing import Array, Floats, Ints
+from rulecover.voting.answers import AddedClasses, Classes
+from rulecover.voting.fallback import Default
 from rulecover.voting.ridge import ridge_towards
 from rulecover.voting.vote import Vote
 
@@ -30,6 +31,12 @@ def class_votes(rules: RuleSet, kind: str = "counts") -> Vote:
     seen = rules.evidence
     assert isinstance(seen, ClassEvidence), "only rules with evidence can vote"
     return Vote(rules, addable(seen.sums if kind == "counts" else seen.shares), Classes(seen.classes), seen.totals)
+
+
+def added_class_votes(rules: RuleSet, votes: Floats, classes: Array) -> Vote:
+    """Votes that are added to a base, the first row of `votes`, (1 + rules) x classes."""
+    totals = votes[0] if rules.evidence is None else rules.evidence.totals
+    return Vote(rules, votes[1:], AddedClasses(classes), totals, Default(), base=votes[0])
 
 
 def fitted_class_votes(plain: Vote, covered: scipy.sparse.csr_array, y: Ints, weight: Floats | None = None) -> Vote:

@@ -6,6 +6,8 @@ mean squared error for fitted values. Sums are exact.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse
 
@@ -15,7 +17,7 @@ from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.typing import Floats
 from rulecover.voting.answers import Mean
-from rulecover.voting.fallback import NUMERIC_FALLBACKS
+from rulecover.voting.fallback import NUMERIC_FALLBACKS, Default
 from rulecover.voting.ridge import GrowingRidge
 from rulecover.voting.vote import Vote
 
@@ -61,6 +63,14 @@ def _weights(seen: NumberEvidence, kind: str) -> Floats:
         return seen.support
     all_samples = seen.totals / seen.total
     return np.asarray(1.0 / (seen.within + _FLOOR * (all_samples[2] - all_samples[1] ** 2) + 1e-9))
+
+
+def added_values(rules: RuleSet, votes: Floats) -> Vote:
+    """Values that are added to a base, the first row of `votes`, (1 + rules) x 1: a mean of weight 1, the base's."""
+    if rules.evidence is not None:
+        rules = rules.with_evidence(replace(_evidence(rules), adds=votes[1:, 0], default=float(votes[0, 0])))
+    votes = np.column_stack([votes, np.arange(len(votes)) == 0])
+    return Vote(rules, votes[1:], Mean(), votes[0], Default(), base=votes[0])
 
 
 def fitted_values(plain: Vote, covered: scipy.sparse.csr_array, data: NumberSamples, *, ridge: float) -> Vote:

@@ -18,7 +18,7 @@ from exported import HOSTILE, hostile_case
 from rulecover import explain
 from rulecover.cli.options.choices import Method
 from rulecover.cli.options.table import SETTINGS
-from rulecover.estimators.path import CHOICES
+from rulecover.estimators.rulepath import CHOICES
 from rulecover.export import from_json, to_json
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.pricing.oracles import PRICINGS

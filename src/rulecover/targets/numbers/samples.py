@@ -104,11 +104,6 @@ class NumberSamples(Samples):
         """The numbers, in units from their mean."""
         return np.asarray((self.y - self.centre) / self.unit)
 
-    @cached_property
-    def count(self) -> Floats:
-        """The weight of each sample."""
-        return np.ones(len(self.y)) if self.weight is None else self.weight
-
     def summands(self) -> tuple[Floats, Floats, Floats]:
         return self.count, self.count * self.z, self.count * self.z**2
 
