@@ -88,8 +88,8 @@ class Rules:
         least, data, pool = self.pool(limit, weight)
         problem = pool.problem()
         if (least, weight) not in self._lists:
-            self._lists[least, weight] = solver.listed(problem)
-        chosen = solver.chosen(problem, self._lists[least, weight], data.z, data.count, max_rules=limit)
+            self._lists[least, weight] = solver.shortlisted(problem)
+        chosen = solver.choose(problem, self._lists[least, weight], data.z, data.count, max_rules=limit)
         return data, pool.take(chosen)
 
 

@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 from typer.testing import CliRunner
 
 from rulecover import __version__
-from rulecover.cli.commands.explain import explained
+from rulecover.cli.commands.explain import explain_table
 from rulecover.cli.commands.fit import Training, trained_forest
 from rulecover.cli.main import app, one_line_errors
 from rulecover.cli.printing import Bars, Printer
@@ -113,7 +113,7 @@ def test_a_fault_of_ours_is_called_one(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(Exception, match="1"):
         broken()
 
-    assert "a fault of rulecover; --debug shows where" in capsys.readouterr().err
+    assert "a bug in rulecover; --debug shows where" in capsys.readouterr().err
 
 
 # On a terminal --------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_a_terminal_gets_colour_bars_and_folded_rules() -> None:
     err = Console(file=StringIO(), force_terminal=True, width=90, highlight=False)
     printer = Printer(out=out, err=err)
 
-    summary = explained(wine(), Training(options={"trees": 10}), test_size=0.3, printer=printer)
+    summary = explain_table(wine(), Training(options={"trees": 10}), test_size=0.3, printer=printer)
     printer.summary(summary)
 
     assert "Training the forest" in err.file.getvalue()  # type: ignore[attr-defined]

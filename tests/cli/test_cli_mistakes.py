@@ -107,10 +107,10 @@ def refused(arguments: list[str], folder: Path, *, code: int = 1) -> str:
         ("none.csv", "there is no file 'none.csv' here"),
         ("none.parquet", "there is no file 'none.parquet' here"),
         ("folder", "there is no file 'folder' here"),
-        ("latin.csv", "latin.csv is no CSV file in UTF-8"),
-        ("long.csv", "long.csv is no proper CSV file"),
+        ("latin.csv", "latin.csv is not a UTF-8 CSV file"),
+        ("long.csv", "long.csv is not a valid CSV file"),
         ("empty.csv", "empty.csv is empty"),
-        ("no.parquet", "no.parquet is no proper Parquet file"),
+        ("no.parquet", "no.parquet is not a valid Parquet file"),
         ("other.csv", "other.csv has no column '"),
     ],
 )
@@ -269,8 +269,8 @@ def test_debug_shows_where_an_error_came_from(command: str, folder: Path) -> Non
 # Single ones ----------------------------------------------------------------------------------------------------------
 
 MISTAKES = {
-    "no target to fit": (["fit", "fruit.csv"], "name the column to predict by --target"),
-    "no target to report on": (["report", "model.json", "fruit.csv"], "right answers by --target"),
+    "no target to fit": (["fit", "fruit.csv"], "name the column to predict with --target"),
+    "no target to report on": (["report", "model.json", "fruit.csv"], "true values with --target"),
     "a column to keep that is not there": (
         ["predict", "model.json", "fruit.csv", "--keep", "price"],
         "no column 'price', which was asked for; it has 'id', 'colour'",
@@ -281,17 +281,17 @@ MISTAKES = {
     ),
     "another target": (
         ["report", "model.json", "fruit.csv", "-t", "colour"],
-        "in data row 2, which is no class of the model; it knows '=apple()', 'plum'",
+        "in data row 2, which is not a class of the model; its classes are '=apple()', 'plum'",
     ),
     "a table without labels": (["report", "model.json", "-", "-t", "kind"], "has no row with a value of 'kind'"),
     "twice standard input": (["predict", "-", "-"], "the model or the data, not both"),
     "model and data the wrong way round": (
         ["predict", "fruit.csv", "model.json"],
-        "model.json is a model and no table; the model comes first, then the data, so swap them: model.json fruit.csv",
+        "model.json is a model, not a table; the model comes first, then the data, so swap them: model.json fruit.csv",
     ),
     "to tell why the wrong way round": (["why", "fruit.csv", "model.json"], "so swap them: model.json fruit.csv"),
     "to report the wrong way round": (["report", "fruit.csv", "model.json", "-t", "kind"], "so swap them: model.json"),
-    "a model twice": (["predict", "model.json", "model.json"], "model.json is a model and no table"),
+    "a model twice": (["predict", "model.json", "model.json"], "model.json is a model, not a table"),
     "a model to train on": (["fit", "model.json", "-t", "kind"], "model.json is a model, not a table"),
     "a model to explain": (["explain", "model.json", "-t", "kind"], "model.json is a model, not a table"),
     "a folder for the demo's report": (["demo", "--out", "folder"], "'folder' is a folder; name a file in it"),
@@ -310,8 +310,14 @@ MISTAKES = {
         ["study", "mirco", "--data", "folder", "--methods", "SVM"],
         "there is no method 'SVM'; there are Path, Cover",
     ),
-    "no data set at all": (["study", "mirco", "--datasets", ","], "--datasets ',' names none; name some"),
-    "no method at all": (["study", "mirco", "--methods", " , "], "--methods ' , ' names none; name some"),
+    "no data set at all": (
+        ["study", "mirco", "--datasets", ","],
+        "--datasets ',' has no names; separate names by commas",
+    ),
+    "no method at all": (
+        ["study", "mirco", "--methods", " , "],
+        "--methods ' , ' has no names; separate names by commas",
+    ),
     "seeds that are no numbers": (["study", "mirco", "--seeds", "x"], "--seeds takes whole numbers below 2^32"),
     "no methods of one's own": (["study", "mirco", "--with", "none.py"], "there is no file 'none.py' with methods"),
     "a file as results": (
@@ -328,8 +334,8 @@ MISTAKES = {
         ["export", "model.json", "--to", "python", "--keep", "id"],
         "--dialect, --table and --keep are for --to sql, not for python; leave them out",
     ),
-    "no dialect": (["export", "model.json", "--to", "sql"], "name the database by --dialect: postgres, sqlite"),
-    "ONNX to a terminal": (["export", "model.json", "--to", "onnx"], "name a file by --out"),
+    "no dialect": (["export", "model.json", "--to", "sql"], "name the database with --dialect: postgres, sqlite"),
+    "ONNX to a terminal": (["export", "model.json", "--to", "onnx"], "name a file with --out"),
     "an option of another method": (
         ["fit", "fruit.csv", "-t", "kind", "--calls", "0"],
         "--calls belongs to --method boost, but the method is cover",
@@ -394,11 +400,14 @@ def test_a_mistake_is_one_line_with_a_way_out_and_leaves_no_file(mistake: str, f
         (["fit", "fruit.csv", "-t", "kind", "--method", "magic"], "'magic' is not one of 'path', 'cover', 'boost'"),
         (["fit", "fruit.csv", "-t", "kind", "--fallback", "model"], "not one of 'closest', 'all'"),
         (["fit", "fruit.csv", "-t", "kind", "--jobs", "0"], "0 threads do no work"),
-        (["why", "model.json", "fruit.csv", "--row", "0"], "'--row': '0' is not a whole number from 1 on"),
-        (["why", "model.json", "fruit.csv", "--row", "x"], "'--row': 'x' is not a whole number from 1 on"),
+        (["why", "model.json", "fruit.csv", "--row", "0"], "'--row': '0' is not a whole number of at least 1"),
+        (["why", "model.json", "fruit.csv", "--row", "x"], "'--row': 'x' is not a whole number of at least 1"),
         (["predict", "model.json", "fruit.csv", "--interval", "x"], "'--interval': 'x' is not a number of at least 0"),
         (["explain", "fruit.csv", "-t", "kind", "--test-size", "-1"], "'--test-size': '-1' is not a number of"),
-        (["fit", "fruit.csv", "-t", "kind", "--trees", "many"], "'--trees': 'many' is not a whole number from 1 on"),
+        (
+            ["fit", "fruit.csv", "-t", "kind", "--trees", "many"],
+            "'--trees': 'many' is not a whole number of at least 1",
+        ),
         (["demo", "--fast"], "--fast"),
         (["demo", "data.csv"], "data.csv"),
         (["study"], "Missing argument 'STUDY'. Choose from: mirco, rcboost, peers, all, tables"),

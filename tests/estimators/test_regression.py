@@ -206,7 +206,7 @@ def test_forward_takes_what_explains_most_as_long_as_the_rest_can_be_covered() -
 
 def test_forward_needs_numbers() -> None:
     problem = CoveringProblem(Coverage.of_masks([[1, 1]]), [1.0])
-    with pytest.raises(Exception, match="once there are numbers"):
+    with pytest.raises(Exception, match="once numbers are known"):
         Forward()(problem)
     for wrong in ({"shortlist": 0}, {"ridge": 0.0}, {"shrinkage": -1.0}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} is"):

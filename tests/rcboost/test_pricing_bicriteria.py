@@ -15,7 +15,7 @@ from rulecover.pool import leaf_pool
 from rulecover.rcboost.pricing import bins as bins_module
 from rulecover.rcboost.pricing.bicriteria import BicriteriaPricing, NonDominated, best_compromise
 from rulecover.rcboost.pricing.bins import Bins, bins_of
-from rulecover.rcboost.pricing.grower import Grown, Limits, Samples, Sums, grow
+from rulecover.rcboost.pricing.grower import GrowingSamples, Grown, Limits, Sums, grow
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.targets.classes.impurity import Entropy, Gini
 from rulecover.targets.classes.samples import ClassSamples
@@ -34,7 +34,7 @@ def random_data(seed: int, n: int = 120, d: int = 4, classes: int = 3, levels: i
 
 def grown(seed: int, balance: float, **limits) -> tuple[Grown, tuple[np.ndarray, ...]]:
     X, y, weight, dual = random_data(seed)
-    samples = Samples(y, 3, weight, None, dual)
+    samples = GrowingSamples(y, 3, weight, None, dual)
     choose = NonDominated(balance, Price(Gini()))
     return grow(Bins.of(X, 255), samples, choose, Limits(**limits)), (X, y, weight, dual)
 
@@ -65,7 +65,7 @@ def test_by_impurity_alone_it_is_scikit_learns_tree(depth: int, classes: int, mi
         theirs = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=min_samples_leaf, random_state=0)
         expected = leaves_of(theirs.fit(X, y, sample_weight=weight), X, y)
         limits = Limits(max_depth=depth, min_samples_leaf=min_samples_leaf)
-        samples = Samples(y, classes, weight, None, dual)
+        samples = GrowingSamples(y, classes, weight, None, dual)
         mine = grow(Bins.of(X, 255), samples, NonDominated(0.0, Price(Gini())), limits)
         assert partition(mine.leaf) == partition(expected)
         total = weighted_impurity(mine.leaf, y, weight)
@@ -79,7 +79,7 @@ def test_entropy_trees_and_the_least_weight_of_a_leaf_are_scikit_learns_too() ->
             criterion="entropy", max_depth=4, min_weight_fraction_leaf=0.1, min_samples_split=0.2, random_state=0
         ).fit(X, y, sample_weight=weight)
         choose = NonDominated(0.0, Price(Entropy()))
-        samples = Samples(y, 3, weight, None, dual)
+        samples = GrowingSamples(y, 3, weight, None, dual)
         mine = grow(Bins.of(X, 255), samples, choose, Limits.like(theirs, samples))
         assert partition(mine.leaf) == partition(leaves_of(theirs, X, y))
 
@@ -101,7 +101,7 @@ def test_missing_values_are_sent_where_they_fit_best() -> None:
     for seed in range(20):
         X, y, weight, dual = random_data(seed, levels=12)
         X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
-        samples = Samples(y, 3, weight, None, dual)
+        samples = GrowingSamples(y, 3, weight, None, dual)
         mine = grow(Bins.of(X, 255), samples, NonDominated(0.0, Price(Gini())), Limits(max_depth=1))
         np.testing.assert_array_equal(mine.tree.apply(X), mine.leaf)
         theirs = DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight=weight).apply(X)
@@ -112,7 +112,7 @@ def test_missing_values_are_sent_where_they_fit_best() -> None:
 
 def test_a_column_that_is_only_there_or_not_can_be_split() -> None:
     X = np.array([[7.0], [7.0], [np.nan], [np.nan]])
-    samples = Samples(np.array([0, 0, 1, 1]), 2, np.ones(4), None, np.zeros(4))
+    samples = GrowingSamples(np.array([0, 0, 1, 1]), 2, np.ones(4), None, np.zeros(4))
     mine = grow(Bins.of(X, 255), samples, NonDominated(0.0, Price(Gini())), Limits())
     np.testing.assert_array_equal(mine.leaf, [1, 1, 2, 2])
     np.testing.assert_array_equal(mine.tree.apply(X), mine.leaf)
@@ -120,7 +120,7 @@ def test_a_column_that_is_only_there_or_not_can_be_split() -> None:
 
 def test_missing_values_unseen_in_a_node_go_with_the_larger_side() -> None:
     X = np.arange(10.0)[:, None]
-    samples = Samples((X[:, 0] > 6).astype(np.intp), 2, np.ones(10), None, np.zeros(10))
+    samples = GrowingSamples((X[:, 0] > 6).astype(np.intp), 2, np.ones(10), None, np.zeros(10))
     mine = grow(Bins.of(X, 255), samples, NonDominated(0.0, Price(Gini())), Limits())
     assert mine.tree.apply(np.array([[np.nan]])) == 1 and mine.tree.threshold[0] == 6.5
 
@@ -174,7 +174,7 @@ def test_no_other_split_beats_the_chosen_one_in_both(balance: float) -> None:
     for seed in range(10):
         X, y, weight, dual = random_data(seed, n=40, d=3, levels=15)
         choose = NonDominated(balance, Price(Gini()))
-        tree = grow(Bins.of(X, 255), Samples(y, 3, weight, None, dual), choose, Limits(max_depth=1)).tree
+        tree = grow(Bins.of(X, 255), GrowingSamples(y, 3, weight, None, dual), choose, Limits(max_depth=1)).tree
         mine = _naive_pair(X[:, tree.feature[0]] <= tree.threshold[0], y, weight, dual)
         splits = [X[:, f] <= t for f in range(3) for t in np.unique(X[:, f])[:-1]]
         points = [_naive_pair(split, y, weight, dual) for split in splits]
@@ -200,7 +200,7 @@ def test_the_splits_that_are_weighed_have_the_sums_of_their_rows() -> None:
     X, y, weight, dual = random_data(3, n=60, d=2, levels=9)
     count = np.random.default_rng(0).random(60) + 0.5
     choose = Recorder(0.5, Price(Gini()))
-    grow(bins := Bins.of(X, 255), Samples(y, 3, weight, count, dual), choose, Limits(max_depth=1))
+    grow(bins := Bins.of(X, 255), GrowingSamples(y, 3, weight, count, dual), choose, Limits(max_depth=1))
     left, right, allowed, _ = choose.__dict__["seen"][0]
     for place in np.flatnonzero(allowed[0]):
         f, code = divmod(place, bins.n_bins)

@@ -204,7 +204,7 @@ def test_bins_are_made_once_a_fit_and_let_go_after_it(monkeypatch) -> None:
 
 def test_what_it_cannot_take_is_said() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(MismatchedDataError, match=r"takes no sparse X; give X.toarray\(\)"):
+    with pytest.raises(MismatchedDataError, match=r"does not support sparse X; give X.toarray\(\)"):
         boosted().fit(scipy.sparse.csr_matrix(X), y)
     with pytest.raises(MismatchedDataError, match="too large for float32"):
         boosted().fit(X * 1e300, y)

@@ -13,7 +13,7 @@ from rulecover import RCBoostClassifier, RCBoostRegressor
 from rulecover.pool import rule_pool
 from rulecover.rcboost.pricing.bins import Bins
 from rulecover.rcboost.pricing.exact import ExactPricing
-from rulecover.rcboost.pricing.grower import Limits, Samples, grow
+from rulecover.rcboost.pricing.grower import GrowingSamples, Limits, grow
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.rcboost.removal import Stale
 from rulecover.setcover.master import Master
@@ -113,7 +113,7 @@ def test_bins_are_those_of_repeated_rows() -> None:
 def test_missing_values_that_were_not_seen_go_where_more_weight_went() -> None:
     X = np.array([[0.0, np.nan], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0]])
     y, count = np.array([0, 1, 1, 1]), np.array([9.0, 1.0, 1.0, 1.0])
-    samples = Samples(y, 2, count, count, np.zeros(4))
+    samples = GrowingSamples(y, 2, count, count, np.zeros(4))
     first = grow(Bins.of(X[:, :1], 10), samples, lambda left, right, allowed: np.argmax(allowed, axis=1), Limits(1))
     assert bool(first.tree.missing_left[0])  # one row, but nine of twelve
 

@@ -41,7 +41,7 @@ BY_SEARCH = {"source": "branch and bound"}
         ({"bound": 1.0, "proof": (), "status": Status.OPTIMAL, **BY_SEARCH}, "called optimal"),
         ({"min_rules": 3}, "is not proved"),
         ({"min_rules": 2, "count_proof": None, "proof": (), "bound": 2.25, **BY_SEARCH}, "is not proved"),
-        ({"min_rules": 4, "count_proof": Branch(np.zeros(3), 1.0, 4)}, "speak of all covers"),
+        ({"min_rules": 4, "count_proof": Branch(np.zeros(3), 1.0, 4)}, "hold for all covers"),
         ({"n_rules": 1}, "the certificate says 1"),
         ({"n_capped": 2}, "the certificate says 2 and 2"),
         ({"status": Status.LIMITED}, "0 samples are covered less often"),
@@ -50,7 +50,7 @@ BY_SEARCH = {"source": "branch and bound"}
         ({"proof": (Branch(np.ones(3), np.inf, 2),)}, "must be finite"),
         ({"n_uncovered": 1}, "covered less often"),
         ({"proof": (Branch(np.array([-1.0, 5.0, 1.0])),)}, "none of them negative"),
-        ({"proof": (Branch(np.array([1.0, 1.0])),)}, "one finite dual price a sample"),
+        ({"proof": (Branch(np.array([1.0, 1.0])),)}, "one finite dual price per sample"),
         ({"count_proof": Branch(np.array([np.nan, 1.0, 1.0]))}, "none of them negative"),
         ({"proof": (Branch(np.ones(3), 0.1, 5),), "bound": 1.0}, "leave some number of rules out"),
         ({"proof": (Branch(np.ones(3), -0.1, 2),), "bound": 1.0}, "leave some number of rules out"),
@@ -65,7 +65,12 @@ def test_a_tampered_certificate_is_rejected(problem, cover, change, message):
 
 @pytest.mark.parametrize(
     ("rules", "message"),
-    [([0], "the rules cost"), ([0, 0], "twice or beyond"), ([0, 3], "twice or beyond"), ([-1, 0], "twice or beyond")],
+    [
+        ([0], "the rules cost"),
+        ([0, 0], "twice, or one beyond"),
+        ([0, 3], "twice, or one beyond"),
+        ([-1, 0], "twice, or one beyond"),
+    ],
 )
 def test_other_rules_than_certified_are_rejected(problem, cover, rules, message):
     with pytest.raises(InvalidCertificateError, match=message):

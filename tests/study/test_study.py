@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from rulecover.cli.main import app
 from rulecover.exceptions import StudyError
 from rulecover.study import DATASETS, METHODS, Cell, Fitted, Fold, Outcome, ResultsFile, fitted, load, register, study
-from rulecover.study.datasets import prepared
+from rulecover.study.datasets import prepare
 from rulecover.study.methods import methods_called
 from rulecover.study.pace import Pace
 from rulecover.study.paper_methods import ADA, FOREST, GRADIENT, RCBOOST, forest_stages, of_leaves
@@ -137,7 +137,7 @@ def test_a_full_disk_and_an_interrupt_keep_what_is_done_and_name_the_way_on(fold
     assert full.returncode == 1 and 0 < kept < 10
     assert f"error: {tmp_path / FILE}: File too large; what is done is kept" in full.stderr
     assert on.returncode != 0 and len(ResultsFile(tmp_path / FILE).done()) > kept
-    assert "stopped; what is done is kept, and the same command with --resume goes on." in said
+    assert "stopped; results so far are kept; the same command with --resume continues." in said
 
 
 def test_each_outcome_is_on_disk_before_the_next_is_asked_for(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_rows_with_gaps_are_dropped_and_texts_are_one_hot_without_their_first_le
             "target": ["n", "p", "n"],
         }
     )
-    data = prepared("toy", table, "toy.csv", codes={"Female": 1.0, "Male": 0.0})
+    data = prepare("toy", table, "toy.csv", codes={"Female": 1.0, "Male": 0.0})
 
     assert data.X.tolist() == [[0, 1, 0], [1, 2, 1]]
     assert data.y.tolist() == [0, 1]
@@ -325,7 +325,7 @@ def test_data_that_changed_between_two_runs_are_not_mixed(folder: Path, tmp_path
         (["--datasets", "texts"], r"column 'who' of .*texts.csv has 60 different texts; drop it"),
         (["--datasets", "endless"], "infinite values among them"),
         (["--with", "nothing.py"], "there is no file 'nothing.py' with methods"),
-        (["--seeds", "25,x"], r"--seeds takes whole numbers below 2\^32 with commas between, not 'x'"),
+        (["--seeds", "25,x"], r"--seeds takes whole numbers below 2\^32, separated by commas, not 'x'"),
         (["--seeds", "99999999999"], r"--seeds takes whole numbers below 2\^32"),
         (["--with", "{folder}/broken.py"], r"broken.py' cannot be run: SyntaxError: .*line 1"),
         (["--with", "{folder}/leaves.py"], "leaves.py' cannot be run: SystemExit: 0"),
@@ -454,7 +454,7 @@ def test_texts_are_taken_in_the_order_of_the_alphabet_and_classes_by_their_codes
     labels = pd.Categorical(["late", "early", "late", "early"], categories=["late", "early"])
     table = pd.DataFrame({"square": words, "target": labels})
 
-    plain, coded = (prepared("own", table, "own", codes=codes) for codes in ({}, {"late": 1.0, "early": 2.0}))
+    plain, coded = (prepare("own", table, "own", codes=codes) for codes in ({}, {"late": 1.0, "early": 2.0}))
 
     assert plain.X.tolist() == [[0, 1], [1, 0], [0, 0], [1, 0]]
     assert plain.y.tolist() == [1, 0, 1, 0] and plain.classes == ("early", "late")

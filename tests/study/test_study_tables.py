@@ -16,7 +16,7 @@ from rulecover.study import Cell, Data, Outcome, ResultsFile
 from rulecover.study.comparison import side_by_side
 from rulecover.study.drawings import flowchart, rectangles_plot, toy_rules
 from rulecover.study.figures import COLOURS, accuracy_plot, missed_plot, rcboost_plot, rules_plot
-from rulecover.study.paper import MISSED, S2, S3, compared_with_paper, printed
+from rulecover.study.paper import MISSED, S2, S3, compared_with_paper, printed_table
 from rulecover.study.ranks import mean_ranks, signed_ranks
 from rulecover.study.report import write_tables
 from rulecover.study.results import FILE, as_frame
@@ -29,7 +29,7 @@ METHOD = {"RF": "MIRCO", "MIRCO": "MIRCO", "iniDT": "RCB", "RCB": "RCB"}
 
 def as_printed(seed: int = 25, shift: float = 0.0) -> list[Outcome]:
     """Two folds a cell around the paper's own means, rules that follow a simple law, and 7 calls of RCBoost."""
-    s2, s3 = printed("s2"), printed("s3")
+    s2, s3 = printed_table("s2"), printed_table("s3")
     columns = {model: (s2, column) for model, column in S2.items()} | {
         model: (s3, column) for model, column in S3.items() if model not in S2
     }
@@ -82,7 +82,7 @@ def test_tables_show_ours_beside_the_paper(frame: pd.DataFrame) -> None:
     s2, s3 = table_s2(frame), table_s3(frame)
     ildp = next(row for row in s2.rows if row[0] == "ildp")
 
-    assert [row[0] for row in s2.rows] == list(printed("s1").index)
+    assert [row[0] for row in s2.rows] == list(printed_table("s1").index)
     assert ildp[1:5] == ["0.660 (0.01) / 0.66", "0.710 (0.01) / 0.71", "0.690 (0.01) / 0.69", "0.060 (0.00) / 0.06"]
     assert ildp[-1] == "21.0 / 1001.0 / 11.0"
     assert s3.rows[0][-2:] == ["7.0", "50"]
@@ -172,7 +172,7 @@ def test_ranks_are_given_with_and_without_liver(frame: pd.DataFrame) -> None:
 def test_the_signed_rank_test_knows_who_is_better() -> None:
     better = [
         Outcome(Cell(name, model, 25, fold), "", 1.0, {model: {"accuracy": 0.7 + 0.01 * place + gain}})
-        for place, name in enumerate(printed("s1").index)
+        for place, name in enumerate(printed_table("s1").index)
         for model, gain in (("good", 0.05), ("bad", 0.0), ("same", 0.001))
         for fold in range(2)
     ]
@@ -184,14 +184,14 @@ def test_the_signed_rank_test_knows_who_is_better() -> None:
 
 
 def test_models_are_compared_on_the_data_sets_that_all_have(frame: pd.DataFrame) -> None:
-    first = list(printed("s1").index[:9])
+    first = list(printed_table("s1").index[:9])
     fewer = frame[(frame["model"] != "GB") | (frame["dataset"].isin(first))]
     table = side_by_side(fewer).numbers
 
     assert set(table["data_sets"]) == {"the 9 that all have", "all 15"}
     assert "GB" not in set(table.loc[table["data_sets"] == "all 15", "model"])
     accuracy = table.query("model == 'GB'")["accuracy"].item()
-    assert np.isclose(accuracy, printed("s3").loc[first, "gb_accuracy_mean"].mean())
+    assert np.isclose(accuracy, printed_table("s3").loc[first, "gb_accuracy_mean"].mean())
 
 
 def test_what_is_not_finished_is_not_compared(frame: pd.DataFrame) -> None:
@@ -290,15 +290,15 @@ def test_accuracies_are_drawn_where_they_are(frame: pd.DataFrame) -> None:
     ax = accuracy_plot(frame)
 
     heights = {bars.get_label(): bars.lines[0].get_ydata().astype(float) for bars in ax.containers}
-    assert [label.get_text() for label in ax.get_xticklabels()] == list(printed("s1").index)
-    np.testing.assert_allclose(heights["MIRCO"], printed("s2")["mirco_accuracy_mean"])
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(printed_table("s1").index)
+    np.testing.assert_allclose(heights["MIRCO"], printed_table("s2")["mirco_accuracy_mean"])
     assert to_hex(ax.containers[2].lines[0].get_color()).upper() == COLOURS["MIRCO"]
 
 
 def test_missed_rows_are_drawn_in_percent(frame: pd.DataFrame) -> None:
     heights = [bar.get_height() for bar in missed_plot(frame).patches]
 
-    np.testing.assert_allclose(heights, 100 * printed("s2")[f"{MISSED}_mean"])
+    np.testing.assert_allclose(heights, 100 * printed_table("s2")[f"{MISSED}_mean"])
 
 
 def test_rule_counts_are_drawn_in_log_scale(frame: pd.DataFrame) -> None:

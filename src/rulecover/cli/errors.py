@@ -17,4 +17,4 @@ def in_one_line(error: Exception) -> str:
         return text
     if isinstance(error, OSError):
         return f"{error.filename or 'the output'}: {error.strerror}" if error.strerror else text
-    return f"unexpected {type(error).__name__}: {text} (a fault of rulecover; --debug shows where)"
+    return f"unexpected {type(error).__name__}: {text} (a bug in rulecover; --debug shows where)"

@@ -1,4 +1,4 @@
-"""The command ``rulecover``: quick to help, and what goes wrong is told in one line."""
+"""The command ``rulecover``: help comes quickly, and errors are reported in one line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class GroupedCommand(TyperCommand):
     """A command that lists its options under the headings of their groups, as readable in a file as on a terminal."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes the options, a heading a group, in the order of the table."""
+        """Writes the options in the order of the table, one heading per group."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -36,7 +36,7 @@ class GroupedCommand(TyperCommand):
 
 
 class OneLineGroup(TyperGroup):
-    """Commands; a mistake in their words ends with one line and exit code 2."""
+    """Commands; a mistake in the arguments ends with one line and exit code 2."""
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Runs the command that the arguments name."""
@@ -48,13 +48,13 @@ class OneLineGroup(TyperGroup):
                 sys.stdout.flush()
         except (typer.Abort, BrokenPipeError):
             code = 1
-        except OSError as error:  # of help and version; commands tell their own
+        except OSError as error:  # of help and version; commands report their own
             typer.echo(f"error: {in_one_line(error)}", err=True)
             code = 1
         except Exception as error:
-            if not hasattr(error, "format_message"):  # no mistake in the words of the command
+            if not hasattr(error, "format_message"):  # not a mistake in the arguments
                 raise
-            code = _told(error)
+            code = _report_usage_error(error)
         sys.exit(code if isinstance(code, int) else 0)
 
     def _run(self, *args: Any, **settings: Any) -> Any:
@@ -67,11 +67,11 @@ class OneLineGroup(TyperGroup):
         return super().main(*args, **settings | {"standalone_mode": False})
 
 
-def _told(error: Any) -> int:
-    """Says what is mistyped; returns the exit code."""
+def _report_usage_error(error: Any) -> int:
+    """Prints what is wrong with the arguments; returns the exit code."""
     message = error.format_message().removesuffix(".").replace("Value error, ", "")
     context = getattr(error, "ctx", None)
-    if context is None or ("\n" in message and isinstance(context.command, TyperGroup)):  # help, without any words
+    if context is None or ("\n" in message and isinstance(context.command, TyperGroup)):  # help, without arguments
         error.show()
     else:
         typer.echo(f"error: {' '.join(message.split())}; see {context.command_path} --help.", err=True)

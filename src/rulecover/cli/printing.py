@@ -34,12 +34,12 @@ T = TypeVar("T")
 
 
 def is_stdout(out: Path) -> bool:
-    """Whether the result goes to standard output, where nothing else may be said then."""
+    """Whether the result goes to standard output, where nothing else may be printed then."""
     return str(out) == "-" or is_standard_output(out)
 
 
 class Bars:
-    """Progress bars of one run; nothing at all where nobody watches."""
+    """Progress bars of one run; nothing where standard error is not a terminal."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -83,7 +83,7 @@ class Printer:
         self._err = err or Console(stderr=True, highlight=False)
 
     def say(self, text: str, style: str = "") -> None:
-        """A line on standard output, as it is: brackets are no markup, and nothing is cut off."""
+        """A line on standard output, as it is: brackets are not markup, and nothing is cut off."""
         if not self._quiet:
             self._line(self._out, text, style)
 
@@ -93,7 +93,7 @@ class Printer:
             self._line(self._err, f"note: {printable(note)}", "dim")
 
     def summary(self, summary: Summary) -> None:
-        """The rules, the figures beside the forest's, and the certificate in words."""
+        """The rules, their scores next to the forest's, and the certificate in words."""
         self.say(f"{printable(summary.title)}: {summary_in_words(summary)}\n")
         self.rules(summary.rules, summary.votes[1:])
         self.say("")
@@ -105,7 +105,7 @@ class Printer:
             self.say(sentence)
 
     def figures(self, summary: Summary) -> None:
-        """What the rules are worth on held-out rows, beside other models."""
+        """The scores of the rules on held-out rows, next to those of other models."""
         self.say("On held-out rows", "bold")
         self.say(score_table(summary.scores, _view(summary.rules).measure))
         self.say(" ".join([*figures_in_words(summary), *votes_in_words(summary), *path_in_words(summary)]))

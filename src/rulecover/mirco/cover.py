@@ -22,7 +22,7 @@ class Recipe:
     Parameters
     ----------
     solver
-        From the samples to be covered to what chooses the cover.
+        From the samples to be covered to the solver.
     vote
         How the chosen rules vote.
     demand
@@ -34,7 +34,7 @@ class Recipe:
     fit
         The votes, fitted to the samples.
     weigh_votes
-        Whether the votes of a rule are multiplied by what its model gives to it.
+        Whether the votes of a rule are multiplied by the weight that its model gives to it.
     """
 
     solver: Callable[[Samples], CoverSolver]
@@ -48,7 +48,7 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class RuleCover:
-    """The chosen rules and how they vote, what is proved of the choice, and the samples covered too seldom."""
+    """The chosen rules and how they vote, what is proved of the choice, and the samples covered too rarely."""
 
     vote: Vote
     certificate: Certificate
@@ -66,7 +66,7 @@ def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> Rule
         pool = recipe.shorten(pool.written(first.rules), coverable)
     problem = pool.problem(demand)
     cover = choose(problem, max_rules=recipe.max_rules)
-    if not isinstance(choose, (Greedy, Search, Exact)):  # ours have counted already
+    if not isinstance(choose, (Greedy, Search, Exact)):  # ours verify their covers themselves
         verify(problem, cover)
     vote = recipe.vote(pool.written(cover.rules).shown_for(samples.X))
     if recipe.weigh_votes and pool.strength is not None:

@@ -1,4 +1,4 @@
-"""A cover of few rules that explain much: chosen one after another out of a list that covers every sample often."""
+"""A cover of few rules that explain much, chosen one after another from a list that covers every sample often."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rulecover.typing import Bools, Floats, Ints
 
 @dataclass(frozen=True)
 class Forward:
-    """Few rules that explain most of the squared error, and still cover every sample.
+    """A few rules that explain most of the squared error and still cover every sample.
 
     First a cover in which every sample is covered `shortlist` times, at least cost (the paper's problem, with a higher
-    demand): it leaves some hundred of thousands of rules. Of these, rules are taken one after another: each time the
-    one that explains most of what is left; after each, what the rules add is fitted again by ridge
-    regression. As soon as the rules that may still be taken are just enough to cover the samples that are still open,
+    demand): it leaves a few hundred out of thousands of rules. Of these, rules are taken one after another: each time
+    the one that explains most of what is left; after each, what the rules add is fitted again by ridge regression. As
+    soon as the rules that may still be taken are just enough to cover the samples that are still open,
     only such rules are.
 
     Parameters
@@ -34,9 +34,9 @@ class Forward:
     ridge
         The penalty on the squares of what rules add.
     shrinkage
-        When rules compete, each is judged as if it covered so many more samples that tell nothing.
+        When rules compete, each is judged as if it covered this many more samples that carry no information.
     solver
-        Who chooses the list.
+        The solver that chooses the list.
     """
 
     shortlist: int = 20
@@ -50,10 +50,10 @@ class Forward:
         for name, above in (("ridge", True), ("shrinkage", False)):
             value = getattr(self, name)
             if not np.isfinite(value) or value < 0 or (above and value == 0):
-                raise ValueError(f"{name} is {value!r}; give a number {'above 0' if above else 'from 0 on'}.")
+                raise ValueError(f"{name} is {value!r}; give a number {'above 0' if above else 'of at least 0'}.")
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
-        raise RulecoverError("rules can only be chosen by what they explain once there are numbers; use `on` first.")
+        raise RulecoverError("rules can only be chosen by what they explain once numbers are known; call `on` first.")
 
     def on(self, z: Floats, weight: Floats) -> CoverSolver:
         """The solver for samples with these numbers."""
@@ -64,7 +64,7 @@ class Forward:
             bound = fitted_bound(problem, remaining)
             return certified(
                 problem,
-                self.chosen(problem, self.listed(problem), z, weight, max_rules=max_rules),
+                self.choose(problem, self.shortlisted(problem), z, weight, max_rules=max_rules),
                 Status.FEASIBLE,
                 source=bound.source,
                 proof=bound.proof,
@@ -76,7 +76,7 @@ class Forward:
 
         return solve
 
-    def chosen(
+    def choose(
         self, problem: CoveringProblem, listed: Ints, z: Floats, weight: Floats, *, max_rules: int | None = None
     ) -> Ints:
         """The rules that are taken from the list, in their order."""
@@ -91,15 +91,15 @@ class Forward:
             gain[chosen] = -1.0
             if gain.max() > 0:
                 allowed = needed.allowed(limit - len(chosen), chosen)
-            elif not (allowed := needed.by(chosen)).size:
+            elif not (allowed := needed.rest(chosen)).size:
                 break
             best = int(allowed[np.argmax(np.round(gain[allowed] / abs(gain.max()), DIGITS))])
             chosen.append(best)
             fit.enter(needed.cover(best), sign=0)
         return listed[chosen]
 
-    def listed(self, problem: CoveringProblem) -> Ints:
-        """The rules of a cheap cover with a high demand; of rules that cover the same samples the cheapest counts."""
+    def shortlisted(self, problem: CoveringProblem) -> Ints:
+        """The rules of a cheap cover with a high demand; of rules that cover the same samples, only the cheapest."""
         distinct = _distinct(problem) if problem.demand.max() == 1 else np.arange(problem.n_rules)
         kept = problem.restricted_to(distinct)
         often = CoveringProblem(kept.coverage, kept.cost, np.maximum(kept.demand, self.shortlist), kept.weight)
@@ -124,27 +124,27 @@ class _Listed:
 
 
 class _Needed:
-    """What is still to be covered, and rules that would do it; changed in place."""
+    """The samples still to be covered, and rules that would cover them; changed in place."""
 
     def __init__(self, problem: CoveringProblem) -> None:
         self._problem = problem
         self._need: Ints = problem.demand.copy()
-        self._rest = self.by([])
+        self._rest = self.rest([])
 
     def allowed(self, left: int, chosen: list[int]) -> Ints:
         """The rules of which one may be taken, if `left` may: all, as long as the others can cover the rest."""
         if len(self._rest) >= left:
-            self._rest = self.by(chosen)
+            self._rest = self.rest(chosen)
         return np.arange(self._problem.n_rules) if len(self._rest) < left else self._rest[:left]
 
     def cover(self, rule: int) -> Bools:
-        """The rule is taken; the samples that it covers."""
+        """Takes the rule; returns the samples that it covers."""
         covered = np.zeros(self._problem.n_samples, dtype=bool)
         covered[self._problem.coverage.samples_of(rule)] = True
         self._need[covered] = np.maximum(self._need[covered] - 1, 0)
         return covered
 
-    def by(self, chosen: list[int]) -> Ints:
+    def rest(self, chosen: list[int]) -> Ints:
         """Few rules, besides the chosen ones, that cover all that is still open."""
         still_open = np.flatnonzero(self._need)
         if not still_open.size:
@@ -157,7 +157,7 @@ class _Needed:
 
 
 def _distinct(problem: CoveringProblem) -> Ints:
-    """The cheapest of the rules that cover the same samples, told apart by sums of random numbers."""
+    """The cheapest of the rules that cover the same samples, which are recognised by sums of random numbers."""
     largest = 2 ** (52 - problem.n_samples.bit_length())
     marks = np.random.default_rng(0).integers(1, largest, size=(2, problem.n_samples)).astype(np.float64)
     alike = np.column_stack([problem.coverage.per_rule(mark) for mark in marks])

@@ -1,4 +1,4 @@
-"""Clauses that the rules of a cover do not need: without them a rule covers more rows, and none less surely."""
+"""Rules of a cover without the clauses that they do not need: they cover more rows, and are no less sure of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def pruned(rules: RuleSet, data: ClassSamples) -> RuleSet:
     """The rules without needless clauses, equal ones merged; each covers at least what it covered before.
 
     With h the majority class of a rule, nₕ its samples of that class, s all its samples and pₕ the share of h in the
-    data, the clause goes whose removal leaves ``(nₕ + pₕ) / (s + 1)`` largest, as long as that does not fall.
+    data, the clause whose removal leaves ``(nₕ + pₕ) / (s + 1)`` largest is removed, as long as that does not fall.
 
     Examples
     --------
@@ -29,12 +29,12 @@ def pruned(rules: RuleSet, data: ClassSamples) -> RuleSet:
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
     counts = np.eye(len(data.classes))[data.y] * weight[:, None]
     prior = data.totals / data.totals.sum()
-    kept = [_kept(rules[j : j + 1], data, counts, prior) for j in range(len(rules))]
+    kept = [_needed_clauses(rules[j : j + 1], data, counts, prior) for j in range(len(rules))]
     short = rules.keep_clauses(np.concatenate(kept))
     return short.take(short.clauses.first_of_equal())
 
 
-def _kept(rule: RuleSet, data: ClassSamples, counts: Floats, prior: Floats) -> Bools:
+def _needed_clauses(rule: RuleSet, data: ClassSamples, counts: Floats, prior: Floats) -> Bools:
     majority = int(np.asarray(counts[rule.apply(data.X).toarray()[:, 0]].sum(axis=0)).argmax())
 
     def sureness(covered: Bools, kept: Bools) -> Floats:

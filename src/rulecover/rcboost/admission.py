@@ -9,12 +9,12 @@ import numpy as np
 
 from rulecover.typing import Floats, Ints
 
-#: A reduced cost counts as negative below this: what the LP calls 0, and a rule that is in the pool, stays out.
+#: A reduced cost counts as negative below minus this: rules in the pool, whose reduced cost the LP calls 0, stay out.
 TOLERANCE = 1e-6
 
 
 class Admission(Protocol):
-    """From reduced costs to the indices of the rules that enter, none of them with a cost that is not negative."""
+    """From reduced costs to the indices of the rules that enter, all of which have negative reduced cost."""
 
     def __call__(self, reduced_cost: Floats) -> Ints: ...
 
@@ -31,7 +31,7 @@ class Negative:
 
     def __post_init__(self) -> None:
         if self.at_most is not None and self.at_most < 1:
-            raise ValueError(f"at_most is {self.at_most}; at least one rule must be let in.")
+            raise ValueError(f"at_most is {self.at_most}; at least one rule must be admitted.")
 
     def __call__(self, reduced_cost: Floats) -> Ints:
         negative = np.flatnonzero(reduced_cost < -TOLERANCE)

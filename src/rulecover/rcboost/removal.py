@@ -9,7 +9,7 @@ from rulecover.typing import Bools, Floats
 
 
 class Removal(Protocol):
-    """From reduced costs to the rules that are too dear; one that was so in `calls` solves in a row leaves the pool.
+    """From reduced costs to the rules that are too expensive; one that is so in `calls` successive solves leaves.
 
     A rule with a share in the optimum never leaves, so what is left still covers every sample.
     """

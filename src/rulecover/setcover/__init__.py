@@ -1,4 +1,4 @@
-"""Weighted set covering: rules are columns here, and trees unheard of."""
+"""Weighted set covering; a rule is a column here, and nothing is known of trees."""
 
 from rulecover.setcover.bounds import Bound, lp_bound
 from rulecover.setcover.certificate import verify

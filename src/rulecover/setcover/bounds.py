@@ -17,24 +17,24 @@ from rulecover.typing import Floats, Ints
 
 #: Rules with a reduced cost below this are missing in the LP.
 MISSING = -1e-8
-#: A share in the LP that is not taken for zero.
+#: A larger share in the LP is not taken for zero.
 SHARE = 1e-9
 #: Rules that the LP begins with: for each sample, and in all.
 RULES_PER_SAMPLE, RULES_AT_FIRST = 5, 1000
 #: Rules that enter the LP at a time.
 ENTER_AT_A_TIME = 2000
 
-#: Rules are counted where none costs more than this many times the cheapest: elsewhere a count says little of the cost,
-#: and its LP can take a hundred times as long.
+#: Rules are counted where none costs more than this many times the cheapest: elsewhere a count says little about the
+#: cost, and its LP can take a hundred times as long.
 COUNTABLE = 4.0
 
-#: So many entries of the matrix are handed to the LP in a second; where that alone would take too long, none are.
-ENTRIES_A_SECOND = 2_000_000
+#: How many entries of the matrix are handed to the LP per second; where that alone would take too long, there is no LP.
+ENTRIES_PER_SECOND = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """What no cover can beat, and why.
+    """A lower bound on the cost of any cover, with its proof.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Bound:
     duals
         Prices of the samples: those of the LP, or of the greedy choice where there was no time for it.
     complete
-        Whether no deadline cut it short.
+        Whether it was computed to the end, before any deadline.
     support, shares
         The rules with a share in the LP, and their shares; none where there was no time for it.
     """
@@ -102,7 +102,7 @@ def lp_bound(problem: CoveringProblem, *, time_limit: float | None = None, count
 
 def bound_of(left: Reduced, fitted: Bound, *, deadline: float | None = None, count: bool = True) -> Bound:
     """The same, once the problem is reduced; `fitted` is returned where the time allows no better."""
-    if deadline is not None and time.perf_counter() + left.matrix.nnz / ENTRIES_A_SECOND >= deadline:
+    if deadline is not None and time.perf_counter() + left.matrix.nnz / ENTRIES_PER_SECOND >= deadline:
         return replace(fitted, complete=False)
     lp = _WholeLP(left)
     branch, shares, finished = lp.solve(deadline=deadline)
@@ -126,7 +126,7 @@ def bound_of(left: Reduced, fitted: Bound, *, deadline: float | None = None, cou
 
 
 def _countable(left: Reduced) -> bool:
-    """Whether the number of rules says something of the cost: not where whole numbers are rounded up in any case."""
+    """Whether the number of rules says something about the cost: not where whole numbers are rounded up in any case."""
     least, most = left.cost.min(initial=np.inf), left.cost.max(initial=0.0)
     rounded = left.problem.whole_costs and least < most and len(left.cost) > RULES_AT_FIRST
     return bool(most <= COUNTABLE * least) and not rounded
@@ -195,15 +195,15 @@ class _WholeLP:
             self.cost = cost
             self._lp.reprice(cost[self.rules])
         while True:
-            answer = self._lp.solve(count=count, side=side, deadline=deadline)
+            solution = self._lp.solve(count=count, side=side, deadline=deadline)
             duals = np.zeros(self.problem.n_samples)
-            duals[self.samples] = answer.duals
-            branch = Branch(duals, answer.count_price if side else 0.0, count if side else 0)
+            duals[self.samples] = solution.duals
+            branch = Branch(duals, solution.count_price if side else 0.0, count if side else 0)
             reduced_cost = self.cost - self.problem.coverage.per_rule(duals) - branch.count_price
             reduced_cost[self.rules] = 0.0
             missing = np.flatnonzero(reduced_cost < MISSING)
-            if not len(missing) or not answer.finished:
-                return branch, answer.shares, answer.finished
+            if not len(missing) or not solution.finished:
+                return branch, solution.shares, solution.finished
             missing = missing[np.argsort(reduced_cost[missing], kind="stable")][:ENTER_AT_A_TIME]
             self._lp.add(self._columns(missing), self.cost[missing])
             self.rules = np.concatenate([self.rules, missing])

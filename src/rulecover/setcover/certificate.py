@@ -10,7 +10,7 @@ from rulecover.exceptions import InvalidCertificateError
 from rulecover.setcover.problem import TOLERANCE, Branch, Certificate, Cover, CoveringProblem, Status
 from rulecover.typing import Ints
 
-#: The one source of bounds that cannot be recomputed: the word of the MIP code.
+#: The one source of bounds that cannot be recomputed: they are taken from the MIP solver.
 BRANCH_AND_BOUND = "branch and bound"
 
 
@@ -29,9 +29,9 @@ def certified(
 ) -> Cover:
     """A cover with its certificate: every number in it is counted here, from the problem.
 
-    The bound is the better of what `proof` proves (recomputed here, unless `proved` says it) and `bound`, the word of
-    a branch-and-bound code. A cover whose cost meets its bound is called optimal. Only one that has all the rules it
-    may have, `max_rules`, may fall short of a demand; it is called limited.
+    The bound is the better of what `proof` proves (recomputed here, unless `proved` says it) and `bound`, which a
+    branch-and-bound code reports. A cover whose cost meets its bound is called optimal. Only one that has all the rules
+    it may have, `max_rules`, may fall short of a demand; it is called limited.
     """
     rules = np.asarray(rules, dtype=np.intp)
     objective = math.fsum(problem.cost[rules])
@@ -93,58 +93,60 @@ def verify(problem: CoveringProblem, cover: Cover) -> Certificate:
     1 rule, total cost 1.000: optimal (within a relative 1e-06)
     no cover costs less than 1.000 (dual fitting): gap 0.0 %
     """
-    said = cover.certificate
+    claimed = cover.certificate
     rules = cover.rules
     if len(np.unique(rules)) != len(rules) or (len(rules) and not (0 <= rules.min() <= rules.max() < problem.n_rules)):
-        raise InvalidCertificateError(f"the cover names rules twice or beyond the {problem.n_rules} there are.")
-    slack = TOLERANCE * max(1.0, said.objective)
+        raise InvalidCertificateError(f"the cover names a rule twice, or one beyond the {problem.n_rules} rules.")
+    slack = TOLERANCE * max(1.0, claimed.objective)
     objective = math.fsum(problem.cost[rules])
-    if not math.isclose(objective, said.objective, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
-        raise InvalidCertificateError(f"the rules cost {objective}, but the certificate says {said.objective}.")
-    if (said.n_rules, said.n_capped) != (len(rules), problem.n_capped):
+    if not math.isclose(objective, claimed.objective, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+        raise InvalidCertificateError(f"the rules cost {objective}, but the certificate says {claimed.objective}.")
+    if (claimed.n_rules, claimed.n_capped) != (len(rules), problem.n_capped):
         raise InvalidCertificateError(
-            f"{len(rules)} rules and {problem.n_capped} capped demands, but the certificate says {said.n_rules} and "
-            f"{said.n_capped}."
+            f"{len(rules)} rules and {problem.n_capped} capped demands, but the certificate says {claimed.n_rules} and "
+            f"{claimed.n_capped}."
         )
     short = problem.shortfall(rules)
-    if len(short) != said.n_uncovered or bool(len(short)) != (said.status == Status.LIMITED):
+    if len(short) != claimed.n_uncovered or bool(len(short)) != (claimed.status == Status.LIMITED):
         raise InvalidCertificateError(
-            f"{len(short)} samples are covered less often than demanded (the certificate says {said.n_uncovered})"
+            f"{len(short)} samples are covered less often than demanded (the certificate says {claimed.n_uncovered})"
             + (f", the first is sample {short[0]}." if len(short) else ".")
         )
-    _verify_bounds(problem, said, slack)
-    return said
+    _verify_bounds(problem, claimed, slack)
+    return claimed
 
 
-def _verify_bounds(problem: CoveringProblem, said: Certificate, slack: float) -> None:
-    for branch in (*said.proof, *([said.count_proof] if said.count_proof else [])):
+def _verify_bounds(problem: CoveringProblem, claimed: Certificate, slack: float) -> None:
+    for branch in (*claimed.proof, *([claimed.count_proof] if claimed.count_proof else [])):
         # Infinite prices would prove a bound that is not a number, and so not less than anything.
         if branch.duals.shape != (problem.n_samples,) or not ((branch.duals >= 0) & np.isfinite(branch.duals)).all():
-            raise InvalidCertificateError("the proof must have one finite dual price a sample, none of them negative.")
+            raise InvalidCertificateError(
+                "the proof must have one finite dual price per sample, none of them negative."
+            )
         if not math.isfinite(branch.count_price):
             raise InvalidCertificateError(f"the price of the count is {branch.count_price}, but must be finite.")
-    if said.count_proof and said.count_proof.count_price:
-        raise InvalidCertificateError("the proof of the number of rules must speak of all covers.")
-    if not math.isfinite(said.bound):
-        raise InvalidCertificateError(f"the bound is {said.bound}, but must be finite.")
-    if not said.proof and said.bound > 0 and said.source != BRANCH_AND_BOUND:
-        raise InvalidCertificateError(f"the bound {said.bound} by {said.source!r} comes without a proof.")
-    _verify_branches(said.proof, _fewest(problem, said.count_proof))
-    proved = problem.raised(min((branch.bound(problem) for branch in said.proof), default=said.bound))
-    if proved < said.bound - slack:
-        raise InvalidCertificateError(f"the proof gives a bound of {proved}, but the certificate says {said.bound}.")
-    if said.status != Status.LIMITED and said.bound > said.objective + slack:
-        raise InvalidCertificateError(f"the bound {said.bound} exceeds the objective {said.objective}.")
-    if said.status == Status.OPTIMAL and said.objective - said.bound > slack:
-        raise InvalidCertificateError(f"called optimal with objective {said.objective} and bound {said.bound}.")
-    if said.min_rules > _fewest(problem, said.count_proof):
-        raise InvalidCertificateError(f"'no cover has fewer than {said.min_rules} rules' is not proved.")
+    if claimed.count_proof and claimed.count_proof.count_price:
+        raise InvalidCertificateError("the proof of the number of rules must hold for all covers.")
+    if not math.isfinite(claimed.bound):
+        raise InvalidCertificateError(f"the bound is {claimed.bound}, but must be finite.")
+    if not claimed.proof and claimed.bound > 0 and claimed.source != BRANCH_AND_BOUND:
+        raise InvalidCertificateError(f"the bound {claimed.bound} by {claimed.source!r} comes without a proof.")
+    _verify_branches(claimed.proof, _fewest(problem, claimed.count_proof))
+    proved = problem.raised(min((branch.bound(problem) for branch in claimed.proof), default=claimed.bound))
+    if proved < claimed.bound - slack:
+        raise InvalidCertificateError(f"the proof gives a bound of {proved}, but the certificate says {claimed.bound}.")
+    if claimed.status != Status.LIMITED and claimed.bound > claimed.objective + slack:
+        raise InvalidCertificateError(f"the bound {claimed.bound} exceeds the objective {claimed.objective}.")
+    if claimed.status == Status.OPTIMAL and claimed.objective - claimed.bound > slack:
+        raise InvalidCertificateError(f"called optimal with objective {claimed.objective} and bound {claimed.bound}.")
+    if claimed.min_rules > _fewest(problem, claimed.count_proof):
+        raise InvalidCertificateError(f"'no cover has fewer than {claimed.min_rules} rules' is not proved.")
 
 
 def _verify_branches(proof: tuple[Branch, ...], fewest: int) -> None:
-    """A branch that speaks of all covers, or branches that leave no number of rules out: at most k, at least k + 1."""
+    """A branch that holds for all covers, or branches that leave no number of rules out: at most k, at least k + 1."""
     at_most = max([fewest - 1, *(branch.count for branch in proof if branch.count_price < 0)])
     at_least = min((branch.count for branch in proof if branch.count_price > 0), default=None)
-    speaks_of_all = any(branch.count_price == 0 for branch in proof)
-    if proof and not speaks_of_all and (at_least is None or at_least > at_most + 1):
+    holds_for_all = any(branch.count_price == 0 for branch in proof)
+    if proof and not holds_for_all and (at_least is None or at_least > at_most + 1):
         raise InvalidCertificateError("the branches of the proof leave some number of rules out.")

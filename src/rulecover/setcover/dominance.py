@@ -1,4 +1,4 @@
-"""Tables of samples by rules that shrink in place: what dominates what, and what has no choice."""
+"""Tables of samples by rules that shrink in place: what dominates what, and which rules are forced."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def n_cells(coverage: Coverage, n_samples: int) -> int:
     return n_samples * (coverage.n_rules if coverage.is_sparse else len(coverage.blocks))
 
 
-def table_of(coverage: Coverage, cost: Floats, demand: Ints, deadline: float | None) -> Table:
+def table_of(coverage: Coverage, cost: Floats, demand: Ints, deadline: float | None) -> CoveringTable:
     kind = SparseTable if coverage.is_sparse else BlockTable
     return kind(coverage, cost, demand, deadline)
 
 
-class Table(ABC):
+class CoveringTable(ABC):
     """Rows and columns of a covering problem, shrunk in place.
 
     Attributes
@@ -36,9 +36,9 @@ class Table(ABC):
     rows, need
         The samples that are left, by their place in the coverage, and how many more rules each needs.
     alive
-        Which columns are left; one more entry, never alive, stands for no column.
+        Which columns are left; the entry after the last, never alive, stands for no column.
     forced, forcing
-        Columns that every cover needs, and the rows that say so.
+        Columns that every cover needs, and the rows that force them.
     """
 
     def __init__(self, coverage: Coverage, cost: Floats, demand: Ints, deadline: float | None) -> None:
@@ -70,7 +70,7 @@ class Table(ABC):
 
     @abstractmethod
     def holds(self, rows: Ints, columns: Ints) -> Bools:
-        """Whether each of the rows has the column at its side."""
+        """Whether each of the rows has the column in the same place of `columns`."""
 
     @abstractmethod
     def smaller_or_equal_rows(self, some: Ints, rank: Ints) -> Ints:
@@ -174,7 +174,7 @@ class Table(ABC):
             yield own[fits], other[fits]
 
 
-class BlockTable(Table):
+class BlockTable(CoveringTable):
     """The rule of each sample in each tree.
 
     Rule b covers row r if ``cell[r, block_of[b]] == b``: one comparison, in a table as small as the coverage itself.
@@ -241,7 +241,7 @@ class BlockTable(Table):
         return np.flatnonzero(gone)
 
 
-class SparseTable(Table):
+class SparseTable(CoveringTable):
     """The rules of each sample as lists, and a table of samples by rules, one byte per cell, to look pairs up."""
 
     def __init__(self, coverage: Coverage, cost: Floats, demand: Ints, deadline: float | None) -> None:

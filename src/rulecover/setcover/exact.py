@@ -17,9 +17,9 @@ from rulecover.setcover.search import (
     MAX_LP_ENTRIES,
     Ended,
     best_of_greedy,
+    cover_from_lp,
     guiding_bound,
-    improved,
-    rounded,
+    improve,
     time_to_finish,
 )
 from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
@@ -29,7 +29,7 @@ from rulecover.typing import Floats, Ints
 #: proof. The first is enough where little is left to prove after it; the last is for covers so far from their bound
 #: that branch and bound will hardly close the gap.
 STAGES = ((0.1, 0.15), (0.9, 0.5), (4.0, 0.85))
-#: Entries of the matrix that branch and bound must have a second for, to be worth a try.
+#: Branch and bound is worth a try if it has at least a second per this many entries of the matrix.
 PROVED_PER_SECOND = 1000
 #: Rules below which a problem is proved at once (more of them where every cost is a whole number: those are easier),
 #: and rules (at mean cost) within which a bound is near.
@@ -53,7 +53,7 @@ class Exact:
     time_limit
         Seconds for everything together, 60 by default; None for no limit.
     effort
-        Of the search for a good cover, see `Search`.
+        How long to search for a good cover; see `Search`.
     random_state
         The seed of that search.
 
@@ -86,10 +86,10 @@ class Exact:
         try:
             left = reduced(problem, deadline=deadline)
             bound = guiding_bound(left, bound, begin, deadline)
-            rules = rounded(left, bound, rules, deadline)
-            rules, narrowed, ended = self._searched(left, bound, rules, begin=begin, deadline=deadline)
-            if ended != Ended.INTERRUPT and math.fsum(problem.cost[rules]) > _met(problem, bound):
-                rules, proved, in_time = _proved(problem, narrowed, rules, deadline)
+            rules = cover_from_lp(left, bound, rules, deadline)
+            rules, narrowed, ended = self._search(left, bound, rules, begin=begin, deadline=deadline)
+            if ended != Ended.INTERRUPT and math.fsum(problem.cost[rules]) > _cost_at_bound(problem, bound):
+                rules, proved, in_time = _prove(problem, narrowed, rules, deadline)
         except KeyboardInterrupt:
             pass
         rules = in_greedy_order(problem, rules)
@@ -107,7 +107,7 @@ class Exact:
             max_rules=max_rules,
         )
 
-    def _searched(
+    def _search(
         self, left: Reduced, bound: Bound, rules: Ints, *, begin: float, deadline: float | None
     ) -> tuple[Ints, _Narrowed | None, Ended]:
         """A cover by search, and what is left to prove: a short search first, and a long one where proof is far."""
@@ -115,11 +115,11 @@ class Exact:
         for stage, (share, of_time) in enumerate(STAGES):
             until = None if deadline is None else begin + of_time * (deadline - begin)
             effort = share * self.effort
-            rules, ended = improved(left, bound, rules, effort=effort, random_state=seed, deadline=until)
+            rules, ended = improve(left, bound, rules, effort=effort, random_state=seed, deadline=until)
             cost = math.fsum(left.problem.cost[rules])
             narrowed = None
-            if cost > _met(left.problem, bound):
-                narrowed = _narrowed(left, bound, _cutoff(left.problem, cost), deadline)
+            if cost > _cost_at_bound(left.problem, bound):
+                narrowed = _narrow(left, bound, _cutoff(left.problem, cost), deadline)
             small = SMALL_WHOLE if left.problem.whole_costs else SMALL
             is_small = narrowed is None or narrowed.left.shape[1] <= small
             is_near = stage == 1 and cost - bound.value <= NEAR * cost / len(rules)
@@ -128,7 +128,7 @@ class Exact:
             if narrowed is not None and _is_hopeless(narrowed, deadline):
                 # From the same start and seed as `Search`, so as not to fall behind it.
                 seed = self.random_state
-                found, ended = improved(left, bound, start, effort=math.inf, random_state=seed, deadline=deadline)
+                found, ended = improve(left, bound, start, effort=math.inf, random_state=seed, deadline=deadline)
                 rules = min(rules, found, key=lambda cover: math.fsum(left.problem.cost[cover]))
                 break
             seed = None if seed is None else seed + 1
@@ -142,18 +142,18 @@ def _is_hopeless(narrowed: _Narrowed, deadline: float | None) -> bool:
     return bool(narrowed.left.matrix.nnz > PROVED_PER_SECOND * (deadline - time.perf_counter()))
 
 
-def _met(problem: CoveringProblem, bound: Bound) -> float:
-    """A cover of no more than this meets the bound."""
+def _cost_at_bound(problem: CoveringProblem, bound: Bound) -> float:
+    """The cost up to which a cover meets the bound."""
     proved = problem.raised(bound.value)
     return proved + 0.5 * TOLERANCE * max(1.0, proved)
 
 
 def _cutoff(problem: CoveringProblem, cost: float) -> float:
-    # A cover that is cheaper by less than this is no other: sums of floats differ by as much, whole numbers by 1.
+    # Covers whose costs differ by less than this are equal: sums of floats differ by as much, whole numbers by 1.
     return cost - (0.5 if problem.whole_costs else 0.1 * TOLERANCE * max(1.0, cost))
 
 
-def _proved(
+def _prove(
     problem: CoveringProblem, narrowed: _Narrowed | None, rules: Ints, deadline: float | None
 ) -> tuple[Ints, float, bool]:
     """The best cover at the end, a bound by branch and bound, and whether neither clock nor Ctrl-C ended it."""
@@ -178,7 +178,7 @@ class _Narrowed:
     fewest: int
 
 
-def _narrowed(left: Reduced, bound: Bound, cutoff: float, deadline: float | None) -> _Narrowed | None:
+def _narrow(left: Reduced, bound: Bound, cutoff: float, deadline: float | None) -> _Narrowed | None:
     """What is left without the rules that no cover below the cutoff has; None if there is no such cover.
 
     Rules are ruled out by reduced cost and the rest is reduced in turn, as long as it pays.
@@ -219,7 +219,7 @@ def _least_of_branch(problem: CoveringProblem, branch: Branch) -> Floats:
 def _branch_and_bound(
     problem: CoveringProblem, narrowed: _Narrowed, rules: Ints, *, cutoff: float, deadline: float | None
 ) -> tuple[Ints, float, bool]:
-    """The best cover found, and what no cover can beat: those that were ruled out cost at least the cutoff."""
+    """The best cover found, and a bound on any cover: those that were ruled out cost at least the cutoff."""
     from rulecover.setcover.highs import solve_mip  # highspy is slow to load
 
     allowed, small = narrowed.allowed, narrowed.left
@@ -228,7 +228,7 @@ def _branch_and_bound(
     known = place[rules]
     start = small.places(known[known >= 0])
     covers = small.matrix[:, start].sum(axis=1) >= small.demand
-    answer = solve_mip(
+    solution = solve_mip(
         small.matrix,
         small.cost,
         small.demand,
@@ -238,8 +238,8 @@ def _branch_and_bound(
         heuristics=problem.whole_costs,
         deadline=deadline,
     )
-    if answer.columns is not None:
-        found = allowed[small.lift(answer.columns)]
+    if solution.columns is not None:
+        found = allowed[small.lift(solution.columns)]
         if math.fsum(problem.cost[found]) < cutoff and not len(problem.shortfall(found)):
             rules = found
-    return rules, problem.raised(min(cutoff, answer.bound + small.forced_cost)), answer.finished
+    return rules, problem.raised(min(cutoff, solution.bound + small.forced_cost)), solution.finished

@@ -94,12 +94,12 @@ def greedy_picks(problem: CoveringProblem, *, at_most: int | None = None) -> tup
 
 
 def cheapest_prefix(problem: CoveringProblem, chosen: Ints) -> Ints:
-    """The paper's removal: sorted by cost, the dearest go as long as the rest meets every demand."""
+    """The paper's removal: sorted by cost, the most expensive are dropped while the rest meets every demand."""
     return _without_needless(problem, chosen, stop_at_first=True)
 
 
 def without_redundant(problem: CoveringProblem, chosen: Ints) -> Ints:
-    """A stronger removal: each rule, dearest first, goes if the rest meets every demand."""
+    """A stronger removal: each rule, the most expensive first, is dropped if the rest meets every demand."""
     return _without_needless(problem, chosen, stop_at_first=False)
 
 
@@ -156,8 +156,8 @@ class Greedy:
     Parameters
     ----------
     redundancy
-        What is removed at the end: "prefix" as in the paper (sorted by cost, the dearest go as long as the rest
-        covers), or "strong" (any rule that the others make needless, dearest first; never more rules).
+        What is removed at the end: "prefix" as in the paper (sorted by cost, the most expensive are dropped while the
+        rest covers), or "strong" (any rule that the others make needless, the most expensive first; never more rules).
     bound
         Where the bound on any other cover comes from: "fit" (the greedy prices, scaled: at no cost), or "lp" (the
         covering LP: two to three times as high, in seconds).

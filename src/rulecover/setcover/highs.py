@@ -43,8 +43,8 @@ _LARGE = 1024.0
 
 
 @dataclass(frozen=True, eq=False)
-class LinearAnswer:
-    """Prices of the rows and shares of the columns; at the time limit whatever was at hand."""
+class LinearSolution:
+    """Prices of the rows and shares of the columns; at the time limit, those reached so far."""
 
     objective: float
     duals: Floats
@@ -57,7 +57,7 @@ class CoveringLP:
     """The LP of a covering problem, posed as its dual: its rows are our rules, its columns our samples.
 
     max Σ dᵢλᵢ + k·p - Σ μⱼ subject to Σ λᵢ (i in I(j)) + p - μⱼ <= cⱼ, λ and μ >= 0: μ is the price of z <= 1, p that
-    of a limit k on the number of rules. The basis has one row a rule, and rules are far fewer than binding samples;
+    of a limit k on the number of rules. The basis has one row per rule, and rules are far fewer than binding samples;
     rules that come later are rows, which the warm simplex method is made for. With a demand of 1 and no limit k, z
     <= 1 holds by itself and μ is left out.
     """
@@ -146,13 +146,13 @@ class CoveringLP:
         if len(getattr(basis, "row_status", ())) == self._n_rules:
             self._highs.setBasis(basis)
 
-    def solve(self, *, count: int = 0, side: int = 0, deadline: float | None = None) -> LinearAnswer:
+    def solve(self, *, count: int = 0, side: int = 0, deadline: float | None = None) -> LinearSolution:
         """The LP of all covers (side 0), of those with at most (-1) or at least (+1) `count` rules.
 
         Raises
         ------
         SolverError
-            If there is no answer at all; running out of time is no error, any prices >= 0 still prove a bound.
+            If HiGHS ends without a solution; running out of time is not an error: any prices >= 0 still prove a bound.
         """
         if side and not self._with_mu:
             self._cap()
@@ -166,10 +166,10 @@ class CoveringLP:
         status = self._run_guarded(deadline)
         if status not in _OPTIMAL and status not in _STOPPED:
             raise SolverError(f"the covering LP ended as {self._highs.modelStatusToString(status)!r}.")
-        return self._answer(status in _OPTIMAL)
+        return self._current_solution(status in _OPTIMAL)
 
     def _run_guarded(self, deadline: float | None) -> Any:
-        """Solves from the last basis, but on degenerate problems that can take far longer than to begin anew.
+        """Solves from the last basis, which on degenerate problems can take far longer than to start again.
 
         So it is given a number of iterations, not of seconds: what comes out must not depend on the clock.
         """
@@ -183,7 +183,7 @@ class CoveringLP:
             status = _run(self._highs, deadline)
         return status
 
-    def _answer(self, finished: bool) -> LinearAnswer:
+    def _current_solution(self, finished: bool) -> LinearSolution:
         solution = self._highs.getSolution()
         value = np.asarray(solution.col_value, dtype=np.float64)
         if len(value) < self._n_samples or not np.isfinite(value).all():
@@ -191,7 +191,7 @@ class CoveringLP:
         shares = np.abs(np.asarray(solution.row_dual, dtype=np.float64))
         if len(shares) != self._n_rules or not np.isfinite(shares).all():
             shares = np.zeros(self._n_rules)
-        return LinearAnswer(
+        return LinearSolution(
             objective=self._unit * float(self._highs.getInfo().objective_function_value),
             duals=self._unit * np.maximum(value[: self._n_samples], 0.0),
             count_price=self._unit * float(value[self._price]) if self._price is not None else 0.0,
@@ -209,7 +209,7 @@ class CoveringLP:
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerAnswer:
+class IntegerSolution:
     """The best choice of columns found, if any, and the least that any choice can cost."""
 
     columns: Ints | None
@@ -226,20 +226,20 @@ def solve_mip(
     start: Ints | None = None,
     heuristics: bool = False,
     deadline: float | None = None,
-) -> IntegerAnswer:
+) -> IntegerSolution:
     """Columns of least cost that meet every demand, with a number of them within `count`, from a cover `start`.
 
-    It has one thread and no gap, and looks for covers by `heuristics` of its own if told so. At the deadline, or on
+    It has one thread and no gap, and looks for covers by `heuristics` of its own if asked to. At the deadline, or on
     Ctrl-C, it returns the best found and the bound proved so far. ``finished`` without columns means that there are
     none.
 
     Raises
     ------
     SolverError
-        If HiGHS ends in a state that says nothing.
+        If HiGHS ends with neither a solution nor a bound.
     """
     if not matrix.shape[1]:
-        return IntegerAnswer(np.zeros(0, dtype=np.intp), 0.0, finished=True)
+        return IntegerSolution(np.zeros(0, dtype=np.intp), 0.0, finished=True)
     _valid(cost, demand.astype(np.float64))
     highs = _quiet_highs()
     _check(highs.setOptionValue("mip_rel_gap", 0.0), "mip_rel_gap")
@@ -270,14 +270,14 @@ def solve_mip(
     status = highs.getModelStatus()
     info = highs.getInfo()
     if status in _INFEASIBLE:
-        return IntegerAnswer(None, np.inf, finished=True)
+        return IntegerSolution(None, np.inf, finished=True)
     if status not in _OPTIMAL and status not in _STOPPED:
         raise SolverError(f"the covering MIP ended as {highs.modelStatusToString(status)!r}.")
     columns = None
     if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
         columns = np.flatnonzero(np.asarray(highs.getSolution().col_value) > 0.5)
     bound = float(info.mip_dual_bound)
-    return IntegerAnswer(columns, bound if np.isfinite(bound) else -np.inf, finished=status in _OPTIMAL)
+    return IntegerSolution(columns, bound if np.isfinite(bound) else -np.inf, finished=status in _OPTIMAL)
 
 
 def _quiet_highs() -> Any:
@@ -350,7 +350,7 @@ def _unit(cost: Floats) -> float:
 
 
 def _valid(*arrays: Floats) -> None:
-    # HiGHS takes a cost that is not a number and calls the answer optimal.
+    # HiGHS takes a cost that is not a number and calls the solution optimal.
     for array in arrays:
         if not np.isfinite(array).all():
             raise SolverError("the covering LP has a cost or demand that is not a finite number.")

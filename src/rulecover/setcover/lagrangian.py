@@ -15,18 +15,19 @@ from rulecover.typing import Floats, Ints
 
 #: Steps of the subgradient method for the open part of a cover; the last ones are each followed by a greedy choice.
 STEPS, GREEDY_STEPS = 80, 25
-#: The length of a step, relative to the distance from the bound to the best cover; it is halved after so many steps
-#: that did not raise the bound by this share.
+#: The length of a step, relative to the distance from the bound to the best cover; it is halved after
+#: `PATIENCE` steps that did not raise the bound by the share `RISE`.
 STEP_LENGTH, PATIENCE, RISE = 0.1, 10, 1e-3
 #: The share of the rows whose columns stay: at first, how it grows while nothing better is found, and at most.
 KEEP_FIRST, KEEP_GROWTH, KEEP_LAST = 0.3, 1.15, 0.9
-#: Each stage of a round settles one in so many picks of the best greedy choice, and makes new prices for the rest.
+#: Each stage of a round settles one in `SETTLED` picks of the best greedy choice, and makes new prices for the rest.
 STAGES, SETTLED = 6, 4
-#: Greedy choices up to this factor dearer than the best cover are looked at: without needless columns they may be best.
+#: Greedy choices that cost at most this many times as much as the best cover are looked at: without needless columns
+#: they may be best.
 WITHIN = 1.05
 
 
-class Part:
+class OpenRows:
     """The rows that are open, what they need, and the columns that could cover them."""
 
     def __init__(self, matrix: scipy.sparse.csc_array, cost: Floats, need: Ints) -> None:
@@ -37,7 +38,7 @@ class Part:
         self._row_starts, self._column_starts = self.by_row.indptr.tolist(), matrix.indptr.tolist()
 
     def bound(self, prices: Floats) -> tuple[float, Floats]:
-        """What no choice of columns can beat, and the reduced costs that say so."""
+        """A lower bound on any choice of columns, and the reduced costs behind it."""
         reduced: Floats = self.cost - self._by_column @ prices
         return float(self.need @ prices) + float(np.minimum(reduced, 0.0).sum()), reduced
 
@@ -47,7 +48,7 @@ class Part:
         return out
 
     def greedy(self, prices: Floats, reduced: Floats, below: float) -> list[int]:
-        """Columns of least reduced cost per open row until none is open; none at all if they would cost too much."""
+        """Columns of least reduced cost per open row until none is open; no columns if they would cost too much."""
         reduced, gain, need = reduced.copy(), self._sizes.copy(), self.need.copy()
         score = _score(reduced, gain)
         n_open, spent = len(need), 0.0
@@ -89,7 +90,7 @@ class Refinement:
     Parameters
     ----------
     search
-        The search that has the best cover, and is told of better ones.
+        The search that has the best cover; better ones are recorded there.
     goal
         A cover of this cost is known to be the best.
     """
@@ -106,14 +107,14 @@ class Refinement:
         keep = KEEP_FIRST
         for _ in range(rounds):
             before = self.search.best_cost
-            self._choose_anew(self._kept(keep))
+            self._choose_anew(self._columns_to_keep(keep))
             if self.search.out_of_time() or self.search.best_cost <= self.goal:
                 return
             keep = (
                 KEEP_FIRST if self.search.best_cost < before or keep * KEEP_GROWTH > KEEP_LAST else keep * KEEP_GROWTH
             )
 
-    def _kept(self, keep: float) -> list[int]:
+    def _columns_to_keep(self, keep: float) -> list[int]:
         """Columns of the best cover, those that add least to its distance from the bound, for a share of the rows."""
         core, choice = self.core, Choice(self.core, self.search.best)
         surplus = core.duals * (choice.times - core.demand) / choice.times
@@ -140,13 +141,15 @@ class Refinement:
                 return
             open_rows = self.matrix[rows]
             columns = np.flatnonzero((np.diff(open_rows.indptr) > 0) & ~choice.taken[:-1])
-            part = Part(open_rows[:, columns], core.cost[columns], (core.demand - choice.times)[rows])
-            prices[rows], picks = self._priced(part, prices[rows], kept, columns)
+            part = OpenRows(open_rows[:, columns], core.cost[columns], (core.demand - choice.times)[rows])
+            prices[rows], picks = self._prices_and_picks(part, prices[rows], kept, columns)
             if not picks:
                 return
             kept = kept + columns[picks[: max(1, len(picks) // SETTLED)]].tolist()
 
-    def _priced(self, part: Part, prices: Floats, kept: list[int], columns: Ints) -> tuple[Floats, list[int]]:
+    def _prices_and_picks(
+        self, part: OpenRows, prices: Floats, kept: list[int], columns: Ints
+    ) -> tuple[Floats, list[int]]:
         """Prices of the open rows, and the picks of the cheapest greedy choice: none where no better cover is left."""
         search, spent = self.search, self.core.total(kept)
         best_bound, best_prices, length, since = -math.inf, prices, STEP_LENGTH, 0
@@ -160,7 +163,7 @@ class Refinement:
             if bound > best_bound:
                 best_bound, best_prices = bound, prices
             if step >= STEPS - GREEDY_STEPS and (picks := part.greedy(prices, reduced, WITHIN * room)):
-                cost = self._tell(kept + columns[picks].tolist())
+                cost = self._record(kept + columns[picks].tolist())
                 if cost < least:
                     least, best_picks = cost, picks
             if since > PATIENCE:
@@ -172,8 +175,8 @@ class Refinement:
             prices = np.maximum(prices + length * (WITHIN * room - bound) / norm * slack, 0.0)
         return best_prices, best_picks
 
-    def _tell(self, chosen: list[int]) -> float:
-        """The cost of a cover without its needless columns, of which the search is told."""
+    def _record(self, chosen: list[int]) -> float:
+        """The cost of a cover without its needless columns, which is recorded in the search."""
         choice = Choice(self.core, chosen)
         choice.drop_redundant()
         self.search.record(choice.chosen)

@@ -79,7 +79,7 @@ class Choice:
         return out
 
     def take(self, column: int) -> Ints:
-        """Adds a column; returns the rows whose demand it is that meets."""
+        """Adds a column; returns the rows whose demand it meets."""
         self.add(column)
         rows = self.core.rows[column]
         met: Ints = rows[self.times[rows] == self.core.demand[rows]]
@@ -100,7 +100,7 @@ class Choice:
             gain -= self.core.count(settled)
 
     def drop_redundant(self) -> None:
-        """Each column, dearest first, goes if the rest meets every demand."""
+        """Drops each column, the most expensive first, if the rest meets every demand."""
         cost = self.core.cost
         spare = self.per_chosen(self.times - self.core.demand, np.minimum) if self.chosen else np.zeros(0)
         candidates = [column for column, least in zip(self.chosen, spare, strict=True) if least > 0]
@@ -132,9 +132,9 @@ class LocalSearch:
     start
         Columns that meet every demand.
     seed
-        Of the random numbers.
+        The seed of the random numbers.
     deadline
-        Where `time.perf_counter` must stop it.
+        When to stop, by `time.perf_counter`.
     """
 
     def __init__(self, core: Core, start: list[int], seed: int, deadline: float | None) -> None:
@@ -176,7 +176,7 @@ class LocalSearch:
                 current, current_cost = sorted(choice.chosen), cost
 
     def _ruin(self, choice: Choice) -> None:
-        """Removes two columns to 60 %: any, or such as cover rows together with the columns of some row."""
+        """Removes two columns to 60 %: at random, or those that share most rows with the columns of some row."""
         n = len(choice.chosen)
         n_drop = min(n, self.random.randint(2, max(2, int(0.6 * n))))
         if self.random.random() < 0.5:

@@ -15,14 +15,14 @@ from rulecover.typing import Bools, Floats, Ints, UInts
 
 #: A sample counts as covered when the shares of its rules add up to 1 less this.
 FEASIBLE = 1e-7
-#: At most so many samples enter the LP at a time, or as many as there are rules in the first pool, the worst covered
+#: At most this many samples enter the LP at a time, or as many as there are rules in the first pool, the worst covered
 #: first: those that enter never leave, and an LP of few samples is solved in less time.
 _ENTERING = 100
-#: Of the other short samples so many are looked at again before all samples are.
+#: This many of the other short samples are looked at again before all samples are.
 _WATCHED = 20_000
-#: Sums over rules are made for so many samples at a time: they stay in the processor's cache.
+#: Sums over rules are made for this many samples at a time: they stay in the processor's cache.
 _ROWS = 1 << 15
-#: As many combinations of rules as a 16-bit number can tell apart; fewer if there are few samples to look them up.
+#: As many combinations of rules as a 16-bit number can distinguish; fewer if there are few samples to look them up.
 _COMBINATIONS = 1 << 16
 
 
@@ -41,7 +41,7 @@ class Relaxation:
     reduced_cost
         (1 + wⱼ) - Σ λᵢ of each rule: zero where it has a share.
     n_samples_in_lp
-        How many samples the LP had to know; the optimum is exact for all.
+        How many samples the LP contained; the optimum is exact for all.
     """
 
     z: Floats
@@ -52,7 +52,7 @@ class Relaxation:
 
 
 class Signatures:
-    """Which samples are covered by exactly the same rules: a 64-bit sum of one random number a rule.
+    """Which samples are covered by exactly the same rules: a 64-bit sum of one random number per rule.
 
     Adding rules adds to the sums; no sample is ever compared with all others. Groups whose price matters are checked
     rule by rule, so that a clash of two sums, as unlikely as it is, costs nothing but a group that stays apart.
@@ -91,10 +91,10 @@ class Signatures:
 
 
 class Packs:
-    """Coverage with several blocks in one 16-bit number a sample, so that a sum over rules takes few look-ups.
+    """Coverage with several blocks in one 16-bit number per sample, so that a sum over rules takes few look-ups.
 
-    A block of which v - 1 rules are in the pool has v answers to what covers a sample; the answers of blocks whose v
-    multiply to at most 2^16 are one number. Rules of no tree stay in their sparse blocks.
+    In a block of v - 1 rules of the pool, what covers a sample is one of v values; those of blocks whose v multiply to
+    at most 2^16 are one number. Rules that come from no tree stay in their sparse blocks.
     """
 
     def __init__(self, n_samples: int) -> None:
@@ -110,16 +110,16 @@ class Packs:
             if isinstance(block, SparseBlock):
                 self._sparse.append(block.moved(first))
                 continue
-            answers, rules = len(block.rules) + 1, block.rules + first
-            if answers > self._room:
+            n_values, rules = len(block.rules) + 1, block.rules + first
+            if n_values > self._room:
                 self._packs.append((block.ids.astype(max(block.ids.dtype, np.dtype(np.uint16))), [rules]))
-                self._room = self._combinations // answers
+                self._room = self._combinations // n_values
                 continue
             keys, blocks = self._packs[-1]
-            keys *= np.uint16(answers)
+            keys *= np.uint16(n_values)
             keys += block.ids
             blocks.append(rules)
-            self._room //= answers
+            self._room //= n_values
 
     def per_sample(self, values: Floats, among: Ints | None = None) -> Floats:
         """Σ values[j] over the rules j in J(i), for every sample i (of `among`)."""
@@ -156,7 +156,7 @@ def _sums(blocks: list[Ints], values: Floats) -> Floats:
 class Master:
     """The restricted master problem, re-solved from its last basis as rules come and go.
 
-    The LP does not carry one row a sample. Samples with the same coverage are one; of these only those that bind are
+    The LP does not have one row per sample. Samples with the same coverage are one; of these only those that bind are
     in it: it is solved over the samples it has, those that come out short are added, worst first, and it is solved
     again until none is short. Of many samples, those that were short before are looked at first, and all only once
     none of these is; the last look is at all of them, so the optimum is exact for all samples. Which samples enter
@@ -204,7 +204,7 @@ class Master:
             self._hand_over(samples, place, coverage.times_covered(np.arange(coverage.n_rules)))
             self._lp.add(coverage.among(self._inside).to_sparse(), cost)
         self._packs.add(coverage, self._coverage.n_rules)
-        self._watched = self._watched[:0]  # new rules part groups, and row order chose who stands for one
+        self._watched = self._watched[:0]  # new rules split groups, and row order chose which sample stands for one
         self._coverage = self._coverage.join(coverage)
         self.cost = np.concatenate([self.cost, cost])
 
@@ -235,10 +235,10 @@ class Master:
             self._is_inside[self._inside] = True
 
     def _hand_over(self, samples: Ints, place: Ints, times: Ints) -> None:
-        """New rules part a group: its place in the LP goes to those of its samples that they cover least.
+        """New rules split a group: its place in the LP goes to those of its samples that they cover least.
 
-        To the LP as it was, all samples of the group are the same. Ties go by signature: the order of the rows has no
-        say in which samples are in the LP.
+        To the LP as it was, all samples of the group are the same. Ties go by signature: which samples are in
+        the LP does not depend on the order of the rows.
         """
         order = np.lexsort((self._signatures.value[samples], times[samples], place))
         _, first = np.unique(place[order], return_index=True)
@@ -261,18 +261,18 @@ class Master:
             self._enter(self._distinct(np.arange(n_samples), np.zeros(n_samples))[: max(_ENTERING, len(self.cost))])
         while True:
             assert self._lp is not None
-            answer = self._lp.solve(deadline=deadline)
-            if not answer.finished and deadline is not None:
+            solution = self._lp.solve(deadline=deadline)
+            if not solution.finished and deadline is not None:
                 raise TimeoutError("the restricted master problem was not solved in time.")
-            if not answer.finished:
+            if not solution.finished:
                 raise SolverError("the restricted master problem was not solved to the end.")
-            short = self._short(answer.shares)
+            short = self._short(solution.shares)
             if not short.size:
                 break
             self._enter(short[:_ENTERING])
-        prices = answer.duals
+        prices = solution.duals
         reduced = self.cost - self._coverage.among(self._inside[prices > 0]).per_rule(prices[prices > 0])
-        return Relaxation(answer.shares, self._spread(prices), float(prices.sum()), reduced, len(self._inside))
+        return Relaxation(solution.shares, self._spread(prices), float(prices.sum()), reduced, len(self._inside))
 
     def _short(self, shares: Floats) -> Ints:
         """Samples that these shares cover too little, the worst first: none only if there is none among all."""
@@ -288,7 +288,7 @@ class Master:
         return worst_first
 
     def _distinct(self, samples: Ints, covered: Floats) -> Ints:
-        """One sample of each group, the worst covered first; ties by signature, so that row order has no say."""
+        """One sample of each group, the worst covered first; ties by signature, so that row order does not matter."""
         if len(samples) > _WATCHED:
             worst = np.partition(covered, _WATCHED)[_WATCHED]
             samples, covered = samples[covered <= worst], covered[covered <= worst]

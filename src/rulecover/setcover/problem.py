@@ -1,4 +1,4 @@
-"""The weighted set covering problem (model (1) of the paper) and what answers it."""
+"""The weighted set covering problem (model (1) of the paper) and its solutions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOLERANCE = 1e-6
 class Status(enum.StrEnum):
     """What is known of a cover."""
 
-    FEASIBLE = "feasible"  #: covers every sample; how far from the best is said by the gap
+    FEASIBLE = "feasible"  #: covers every sample; the gap says how far it may be from the best
     OPTIMAL = "optimal"  #: proved: no cover is cheaper by more than a relative 1e-6
     TIME_LIMIT = "time limit"  #: the best cover found when the time was up
     LIMITED = "limited"  #: a limit on the number of rules leaves some samples uncovered
@@ -42,7 +42,7 @@ class CoveringProblem:
     cost
         The price of each rule, positive; the paper's is ``1 + impurity``.
     demand
-        How many rules must cover a sample, one number or one a sample. It is capped by the number of rules that cover
+        How many rules must cover a sample, one number or one per sample. It is capped by the number of rules that cover
         the sample at all; `n_capped` says how many samples that concerns.
     weight
         What a sample counts in the gain of the greedy choice, positive; 1 by default.
@@ -84,7 +84,7 @@ class CoveringProblem:
         if self.weight is not None:
             weight = np.asarray(self.weight, dtype=np.float64)
             if weight.shape != (self.coverage.n_samples,) or not (np.isfinite(weight).all() and (weight > 0).all()):
-                raise ValueError("weights must be positive and finite, one a sample; leave samples of weight 0 out.")
+                raise ValueError("weights must be positive and finite, one per sample; leave samples of weight 0 out.")
             # Gains are kept by subtraction; sums that are never rounded keep ties, and gains above zero.
             object.__setattr__(self, "weight", addable(weight))
 
@@ -162,8 +162,8 @@ class CoveringProblem:
 class Branch:
     """Dual prices that prove a lower bound on every cover whose number of rules lies on one side of a count.
 
-    With ``count_price`` 0 it speaks of all covers; with a positive price of those with at least ``count`` rules, with
-    a negative one of those with at most ``count``.
+    With ``count_price`` 0 it holds for all covers; with a positive price for those with at least ``count`` rules, with
+    a negative one for those with at most ``count``.
     """
 
     duals: Floats
@@ -200,12 +200,12 @@ class Certificate:
     n_capped
         Samples whose demand was lowered to the number of rules that cover them at all.
     n_left_out
-        Samples that no rule covers at all; nothing is said of them.
+        Samples that no rule covers at all; nothing is proved of them.
     seconds
         Wall-clock time of the solver.
     proof
         Dual prices from which `bound` can be recomputed: the least of its branches' bounds. Empty where the bound
-        is the word of the branch-and-bound code.
+        is reported by the branch-and-bound code.
     count_proof
         Dual prices from which `min_rules` can be recomputed, with every rule at cost 1.
     """

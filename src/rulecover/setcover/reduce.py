@@ -13,7 +13,7 @@ from rulecover.setcover.dominance import n_cells, table_of
 from rulecover.setcover.problem import CoveringProblem
 from rulecover.typing import Floats, Ints
 
-#: The table of samples by blocks is four bytes a cell; beyond this many cells only equal samples are merged.
+#: The table of samples by blocks is four bytes per cell; beyond this many cells only equal samples are merged.
 MAX_CELLS = 250_000_000
 
 
@@ -32,7 +32,7 @@ class Reduced:
     matrix
         Samples by rules, 0/1.
     cost, demand
-        Of what is left; the demand is what the forced rules leave open.
+        Costs of the rules and demands of the samples that are left; the demand is what the forced rules leave open.
     forced
         Rules that every cover of the reduced problem needs, because some sample has no choice.
     forcing
@@ -92,13 +92,13 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
     rules
         Only these rules may be chosen (all by default); they must be able to meet every demand.
     deadline
-        Where `time.perf_counter` must end it; what was found until then is valid all the same.
+        When to stop, by `time.perf_counter`; what was found until then is valid all the same.
 
     Notes
     -----
     The work is about one comparison for each sample and block, and for each rule and block; memory is four bytes for
-    each (merged) sample and block. Rules of no tree take one byte for each sample and rule. Where that table would
-    have more than `MAX_CELLS` cells, only equal samples are merged.
+    each (merged) sample and block. Rules that come from no tree take one byte for each sample and rule. Where that
+    table would have more than `MAX_CELLS` cells, only equal samples are merged.
     """
     allowed = np.arange(problem.n_rules) if rules is None else np.sort(np.asarray(rules, dtype=np.intp))
     coverage = problem.coverage if rules is None else problem.coverage.take(allowed)
@@ -132,8 +132,8 @@ def _merged(problem: CoveringProblem, samples: Ints, allowed: Ints, coverage: Co
 def _distinct(coverage: Coverage, demand: Ints) -> Ints:
     """One sample, of the largest demand, of each set of samples that the same rules cover.
 
-    They come in the order of their hashes, which what covers them decides: so the order of the rows has no say in
-    anything that follows.
+    They come in the order of their hashes, which what covers them decides: so nothing that follows depends on the
+    order of the rows.
     """
     rng = np.random.default_rng(0)
     keys = rng.integers(1, np.iinfo(np.uint64).max, size=coverage.n_rules, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Covers by local search: better than greedy, in a time that is known beforehand."""
+"""Covers by local search: better than greedy, in a time that is known in advance."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ROUNDS, STEPS_PER_ROUND = 900, 10
 CORE_COLUMNS = 1000
 #: A round of refinement takes as long as this many of ruin and recreate with their steps of row weighting.
 ROUNDS_PER_REFINEMENT = 25
-#: The share of refinement in a turn: at first, the least, the most, and how it moves towards what finds better covers.
+#: The share of refinement in a turn: at first, the least, the most, and its step towards what finds better covers.
 LEAN_FIRST, LEAN_LEAST, LEAN_MOST, LEAN_STEP = 0.5, 0.1, 0.9, 0.2
-#: So many shares of the LP that are not whole leave a small problem, which branch and bound solves at once.
+#: At most this many shares of the LP that are not whole leave a small problem, which branch and bound solves at once.
 FEW_SHARES = 60
-#: Prices tell what to keep only where their bound is near: a cover is refined if the gap is at most this share of it,
-#: and costs are whole numbers, so that a bound rules out what is not better by 1. Elsewhere it was no better.
+#: Prices show what to keep only where their bound is near: a cover is refined if the gap is at most this share of it,
+#: and costs are whole numbers, so that a bound rules out what is not better by 1. Elsewhere refinement did not help.
 REFINABLE = 0.15
 #: A core with more entries than this gets fewer rounds, since each takes longer.
 EASY_ENTRIES = 40_000
@@ -56,7 +56,7 @@ class Search:
     numbers and the bound is near) or by a noisy greedy choice (ruin and recreate), and single rules are exchanged
     (row weighting).
 
-    The cover is never dearer than that of `Greedy`, whichever removal it uses. The work is counted in rounds, not in
+    The cover never costs more than that of `Greedy`, whichever removal it uses. The work is counted in rounds, not in
     seconds, so that equal settings give equal covers on any machine, unless `time_limit` ends it. A bound by the LP
     comes with the cover. Ctrl-C ends the search, and the best cover found so far is returned.
 
@@ -103,8 +103,8 @@ class Search:
         try:
             left = reduced(problem, deadline=deadline)
             bound = guiding_bound(left, bound, begin, deadline)
-            rules = rounded(left, bound, rules, deadline)
-            rules, ended = improved(
+            rules = cover_from_lp(left, bound, rules, deadline)
+            rules, ended = improve(
                 left, bound, rules, effort=self.effort, random_state=self.random_state, deadline=deadline
             )
         except KeyboardInterrupt:
@@ -136,7 +136,7 @@ def guiding_bound(left: Reduced, fitted: Bound, begin: float, deadline: float | 
     return bound_of(left, fitted, deadline=lp_deadline)
 
 
-def improved(
+def improve(
     left: Reduced, bound: Bound, rules: Ints, *, effort: float, random_state: int | None, deadline: float | None
 ) -> tuple[Ints, Ended]:
     """The cover after local search, and why the search ended.
@@ -166,7 +166,7 @@ def improved(
     return (found if covers and math.fsum(problem.cost[found]) < cost else rules), ended
 
 
-def rounded(left: Reduced, bound: Bound, rules: Ints, deadline: float | None) -> Ints:
+def cover_from_lp(left: Reduced, bound: Bound, rules: Ints, deadline: float | None) -> Ints:
     """The best cover among these rules and those with a share in the LP, if most of the shares are whole."""
     from rulecover.setcover.highs import solve_mip  # highspy is slow to load
 
@@ -175,10 +175,10 @@ def rounded(left: Reduced, bound: Bound, rules: Ints, deadline: float | None) ->
         return rules
     problem, columns = left.problem, np.union1d(bound.support, rules)
     matrix = problem.coverage.take(columns).among(left.samples).to_sparse()
-    answer = solve_mip(matrix, problem.cost[columns], problem.demand[left.samples], deadline=deadline)
-    if answer.columns is None:
+    solution = solve_mip(matrix, problem.cost[columns], problem.demand[left.samples], deadline=deadline)
+    if solution.columns is None:
         return rules
-    found = np.union1d(columns[answer.columns], left.forced)
+    found = np.union1d(columns[solution.columns], left.forced)
     covers = [found, rules] if not len(problem.shortfall(found)) else [rules]
     return min(covers, key=lambda cover: math.fsum(problem.cost[cover]))
 

@@ -15,7 +15,7 @@ def check_effort(effort: float) -> None:
 def check_seed(random_state: int | None) -> None:
     is_whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
     if random_state is not None and (not is_whole or random_state < 0):
-        raise ValueError(f"random_state is {random_state!r}; give a whole number from 0 on, or None.")
+        raise ValueError(f"random_state is {random_state!r}; give a whole number of at least 0, or None.")
 
 
 def check_time_limit(time_limit: float | None) -> None:

@@ -170,13 +170,13 @@ def load(name: str, folder: Path | None = None, *, cache: Path | None = None) ->
     check_names([name], folder)
     entry = DATASETS.get(name)
     if folder is None:
-        from rulecover.study.openml import fetched
+        from rulecover.study.openml import fetch
 
-        table, source = fetched(DATASETS[name], cache), f"data set {DATASETS[name].openml} of OpenML"
+        table, source = fetch(DATASETS[name], cache), f"data set {DATASETS[name].openml} of OpenML"
     else:
         path = folder / f"{name}.csv"
         table, source = _read(path), str(path)
-    data = prepared(name, table, source, codes={} if entry is None else entry.codes)
+    data = prepare(name, table, source, codes={} if entry is None else entry.codes)
     if entry is not None and data.checksum != entry.checksum:
         raise StudyError(
             f"{source} does not hold the values of {name!r} that the study was made with: their checksum is "
@@ -210,7 +210,7 @@ def _with_gaps(column: Any) -> Any:
     return numbers if (numbers.isna() == known.isna()).all() and numbers.notna().any() else column
 
 
-def prepared(name: str, table: Any, source: str, *, codes: Mapping[str, float]) -> Data:
+def prepare(name: str, table: Any, source: str, *, codes: Mapping[str, float]) -> Data:
     """The authors' preparation: rows with gaps dropped, texts one-hot encoded without their first level."""
     if TARGET not in table.columns:
         raise StudyError(

@@ -12,7 +12,7 @@ from rulecover.exceptions import StudyError
 from rulecover.study.datasets import TARGET, DataSet
 
 
-def fetched(entry: DataSet, cache: Path | None) -> Any:
+def fetch(entry: DataSet, cache: Path | None) -> Any:
     """A data set of the registry as a table with the class in column ``target``; fetched once, then from the cache."""
     try:
         with warnings.catch_warnings():
@@ -29,7 +29,7 @@ def fetched(entry: DataSet, cache: Path | None) -> Any:
         OSError,
         KeyError,
         ValueError,
-    ) as error:  # no network, a server that refuses, a file that is not what it was
+    ) as error:  # no network, a server that refuses, or another file than expected
         reason = getattr(error, "reason", error)
         raise StudyError(
             f"{entry.name!r} could not be fetched from OpenML (data set {entry.openml}): {reason}. Without a network, "

@@ -21,7 +21,7 @@ S3_READINGS = {"RCB-equal": S3["RCB"]}
 MISSED = "mirco_missed_fraction"
 
 
-def printed(table: str) -> Any:
+def printed_table(table: str) -> Any:
     """A table of the supplement ("s1", "s2" or "s3"), a line for each data set."""
     with (files("rulecover.study") / "paper" / f"table_{table}.csv").open() as file:
         return pd.read_csv(file, index_col="dataset")
@@ -68,10 +68,10 @@ def compared_with_paper(frame: Any, table: str, models: Mapping[str, str | None]
     """Ours and the paper's, a line for each data set and model; a model that is not in the paper has no column there.
 
     Columns: mean and std of ours over the folds, folds, printed mean and std, their difference, and whether it is
-    within one printed standard deviation, give or take the rounding.
+    within one printed standard deviation, allowing for the rounding.
     """
     mean, std, count = means(frame, measure)
-    theirs = printed(table)
+    theirs = printed_table(table)
     lines = []
     for name in in_order(mean.index):
         for model, column in models.items():
@@ -99,5 +99,5 @@ def compared_with_paper(frame: Any, table: str, models: Mapping[str, str | None]
 
 def in_order(names: Any) -> list[str]:
     """Data sets as in Table S.1, others after them by name."""
-    order = list(printed("s1").index)
+    order = list(printed_table("s1").index)
     return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))

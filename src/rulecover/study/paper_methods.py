@@ -110,7 +110,7 @@ def rcboost(fold: Fold) -> dict[str, Fitted]:
 
 
 def rcboost_equal(fold: Fold) -> dict[str, Fitted]:
-    """The same, where rows that are covered by the same rules share their dual equally: the paper leaves it open."""
+    """The same, where rows that are covered by the same rules share their dual equally: the paper leaves that open."""
     return {"RCB-equal": _tuned_rcboost(RCBOOST_EQUAL, fold)}
 
 

@@ -1,4 +1,4 @@
-"""What users would pick instead, at the settings their makers chose, on the same folds.
+"""What people use instead, with default settings, on the same folds.
 
 Each needs a package of its own, is imported in its own processes only, and runs in one thread.
 """
@@ -86,8 +86,8 @@ class _Ruleopt:
         return np.asarray(self._model.predict_proba(X))
 
     def missed(self, X: Array) -> Array:
-        _, rules_a_row, _ = self._model.predict(X, predict_info=True)
-        missed: Array = np.asarray(rules_a_row) == 0
+        _, rules_per_row, _ = self._model.predict(X, predict_info=True)
+        missed: Array = np.asarray(rules_per_row) == 0
         return missed
 
 

@@ -1,4 +1,4 @@
-"""Writes every table and figure that the results at hand allow."""
+"""Writes every table and figure that the results so far allow."""
 
 from __future__ import annotations
 

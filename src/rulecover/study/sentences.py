@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from rulecover.study.paper import MISSED, S2, S3, finished, in_order, means, printed
+from rulecover.study.paper import MISSED, S2, S3, finished, in_order, means, printed_table
 from rulecover.study.sheets import Sheet
 
 
@@ -34,7 +34,7 @@ class Figures:
     @classmethod
     def of_paper(cls) -> Figures:
         """From the printed tables; rules and calls are printed as figures only."""
-        s2, s3 = printed("s2"), printed("s3")
+        s2, s3 = printed_table("s2"), printed_table("s3")
         columns = {model: (s2, column) for model, column in S2.items()} | {m: (s3, c) for m, c in S3.items()}
         mean, std = (
             pd.DataFrame({model: table[f"{column}_{kind}"] for model, (table, column) in columns.items()})
@@ -140,7 +140,7 @@ def sentences(frame: Any) -> Sheet:
             }
         )
     numbers = pd.DataFrame(lines, columns=["sentence", "paper_says", "paper_tables", "ours", "exceptions"])
-    head = ["sentence", "the paper says", "its tables say", "ours", "our data sets where it is (not) so, the fewer"]
+    head = ["sentence", "the paper says", "its tables say", "ours", "our exceptions (or the only data sets)"]
     return Sheet("sentences", "The result sentences of Section 4", head, numbers.to_numpy().tolist(), numbers)
 
 

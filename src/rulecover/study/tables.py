@@ -18,7 +18,7 @@ from rulecover.study.paper import (
     in_order,
     means,
     of_one_seed,
-    printed,
+    printed_table,
     shown_seed,
 )
 from rulecover.study.sheets import Sheet
@@ -56,7 +56,7 @@ def table_s1(data: Mapping[str, Data], before: Any = None) -> Sheet:
 
 
 def _described(data: Data) -> dict[str, Any]:
-    theirs, (samples, features) = printed("s1"), data.X.shape
+    theirs, (samples, features) = printed_table("s1"), data.X.shape
     gaps = data.read[0] - samples
     dropped = f"{gaps} of {data.read[0]} rows have gaps and are dropped" if gaps else ""
     return {

@@ -52,5 +52,5 @@ class TuningGrid:
         return self.depths[best // len(self.bounds)], self.bounds[best % len(self.bounds)]
 
     def _accuracies(self, model: Any, fold: Fold) -> list[float]:
-        stages = [float(np.mean(answer == fold.y_test)) for answer in self.stages(model, fold.X_test)]
+        stages = [float(np.mean(predicted == fold.y_test)) for predicted in self.stages(model, fold.X_test)]
         return [stages[min(bound - self.first, len(stages) - 1)] for bound in self.bounds]

@@ -153,7 +153,7 @@ def test_a_distance_from_the_forest_that_no_path_keeps_is_noted(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--within", 0.1, "--solver", "search"], "--solver belongs to --method cover, but --within asks for --method"),
+        (["--within", 0.1, "--solver", "search"], "--solver belongs to --method cover, but --within implies --method"),
         (["--method", "path", "--demand", 2], "--demand belongs to --method cover, but the method is path"),
         (
             ["--method", "path", "--vote", "shares"],
@@ -560,7 +560,7 @@ def test_rows_longer_than_the_header_are_refused(tmp_path: Path, extra: str) -> 
     path = tmp_path / "ragged.csv"
     path.write_text("a,kind\n1,x\n" * 1 + extra)
 
-    assert "no proper CSV" in refused(explain(path))
+    assert "not a valid CSV" in refused(explain(path))
 
 
 def test_without_a_target_the_columns_are_listed(fruit: Path) -> None:
@@ -597,7 +597,7 @@ def test_a_measurement_as_classes_is_refused_with_the_reason(tmp_path: Path, val
 
 
 def test_text_as_numbers_is_refused_with_the_reason(fruit: Path) -> None:
-    assert "which is no number" in refused(explain(fruit, "--task", "numbers"))
+    assert "which is not a number" in refused(explain(fruit, "--task", "numbers"))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from commands import fruit, fruit_folder, run, table
 from exported import HOSTILE, hostile_case
 
 from rulecover import explain
-from rulecover.cli.options.choices import Method
+from rulecover.cli.options.choices import MethodName
 from rulecover.cli.options.table import SETTINGS
 from rulecover.estimators.rulepath import CHOICES
 from rulecover.export import from_json, to_json
@@ -46,7 +46,7 @@ def test_a_path_is_fitted_and_its_answers_add_up(folder: Path) -> None:
     _, *rows = table(run("predict", folder / "fitted.json", folder / "fruit.csv", "--exact").stdout)
 
     assert model.adds_up and 1 <= len(model.rules) <= 4
-    assert told[1].startswith(f"Answer: {rows[2][0]}, with probability ")
+    assert told[1].startswith(f"Prediction: {rows[2][0]}, with probability ")
     votes = np.array([line.split()[1:3] for line in told[4:]], dtype=float).sum(axis=0)
     assert votes == pytest.approx([float(cell) for cell in rows[2][1:3]], abs=0.02)
 
@@ -136,9 +136,9 @@ def test_a_booster_of_other_columns_is_refused_by_the_name_of_one(tmp_path: Path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", Method)
-def test_a_report_has_the_figures_of_the_rows_that_are_given(folder: Path, method: Method) -> None:
-    fitted(folder, "--method", method, *(["--calls", 2] if method is Method.BOOST else ["--trees", 5]))
+@pytest.mark.parametrize("method", MethodName)
+def test_a_report_has_the_figures_of_the_rows_that_are_given(folder: Path, method: MethodName) -> None:
+    fitted(folder, "--method", method, *(["--calls", 2] if method is MethodName.BOOST else ["--trees", 5]))
     others = fruit(120, seed=1)
     others.to_csv(folder / "others.csv", index=False)
     _, *rows = table(run("predict", folder / "fitted.json", folder / "others.csv", "--exact").stdout)

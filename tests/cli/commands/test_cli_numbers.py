@@ -13,13 +13,13 @@ from commands import run, table
 from sklearn.metrics import r2_score
 
 from rulecover import explain
-from rulecover.cli.options.choices import Method
+from rulecover.cli.options.choices import MethodName
 from rulecover.export import from_json
 
 OPTIONS = {
-    Method.COVER: ["--max-rules", 6, "--trees", 10],
-    Method.BOOST: ["--calls", 2, "--depth", 3],
-    Method.PATH: ["--max-rules", 4, "--trees", 10],
+    MethodName.COVER: ["--max-rules", 6, "--trees", 10],
+    MethodName.BOOST: ["--calls", 2, "--depth", 3],
+    MethodName.PATH: ["--max-rules", 4, "--trees", 10],
 }
 
 
@@ -54,8 +54,8 @@ def as_rules_see(model: Any, frame: pd.DataFrame) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", Method)
-def test_answers_and_the_report_are_those_of_the_model(method: Method, folder: Path) -> None:
+@pytest.mark.parametrize("method", MethodName)
+def test_answers_and_the_report_are_those_of_the_model(method: MethodName, folder: Path) -> None:
     model, frame = from_json((folder / f"{method}.json").read_text()), houses(100, 1)
     said = model.predict(as_rules_see(model, frame))
 
@@ -69,8 +69,8 @@ def test_answers_and_the_report_are_those_of_the_model(method: Method, folder: P
     assert f"{r2_score(frame['price'], said):.3f}" in (folder / "r.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("method", [Method.COVER, Method.BOOST])
-def test_intervals_stand_beside_the_predictions(method: Method, folder: Path) -> None:
+@pytest.mark.parametrize("method", [MethodName.COVER, MethodName.BOOST])
+def test_intervals_stand_beside_the_predictions(method: MethodName, folder: Path) -> None:
     model = from_json((folder / f"{method}.json").read_text())
     ends = model.predict_interval(as_rules_see(model, houses(100, 1)), 0.8)
 
@@ -89,8 +89,8 @@ def test_a_path_of_numbers_gives_no_intervals_and_says_so(folder: Path) -> None:
     assert done.exit_code == 1 and "gives no intervals" in done.stderr
 
 
-@pytest.mark.parametrize("method", Method)
-def test_what_the_rules_of_a_row_add_or_say_makes_its_answer(method: Method, folder: Path) -> None:
+@pytest.mark.parametrize("method", MethodName)
+def test_what_the_rules_of_a_row_add_or_say_makes_its_answer(method: MethodName, folder: Path) -> None:
     _, *rows = table(run("predict", folder / f"{method}.json", folder / "others.csv").stdout)
 
     told = run("why", folder / f"{method}.json", folder / "others.csv", "--row", 4).stdout.splitlines()
@@ -98,7 +98,7 @@ def test_what_the_rules_of_a_row_add_or_say_makes_its_answer(method: Method, fol
     answer = float(told[1].split()[1].removesuffix(","))
     said = [float(line.split()[1]) for line in told[4:]]
     assert answer == pytest.approx(float(rows[3][0]), rel=1e-5)
-    assert (np.mean(said) if method is Method.BOOST else np.sum(said)) == pytest.approx(answer, rel=1e-3)
+    assert (np.mean(said) if method is MethodName.BOOST else np.sum(said)) == pytest.approx(answer, rel=1e-3)
 
 
 def test_a_vote_asks_for_means_and_a_task_decides_what_is_predicted(folder: Path) -> None:

@@ -100,7 +100,7 @@ def test_csv_parquet_and_standard_input_give_the_same_answers(folder: Path) -> N
     assert by_csv.stdout == by_stdin.stdout == by_parquet.stdout == (folder / "out.csv").read_text()
     assert pd.read_parquet(folder / "out.parquet").to_csv(index=False) == by_csv.stdout
     assert (to_file.exit_code, to_file.stdout, to_parquet.exit_code) == (0, "", 0)
-    assert "300 rows answered" in to_file.stderr
+    assert "300 predictions written" in to_file.stderr
 
 
 def test_a_formula_is_no_formula_in_what_is_written(folder: Path) -> None:
@@ -174,7 +174,7 @@ def test_why_names_the_rules_of_a_row(folder: Path) -> None:
     numbers = [line.split()[0] for line in done.stdout.splitlines()[4:]]
 
     assert done.stdout.startswith("Row 17: colour = ")
-    assert f"Answer: {rows[16][0]}" in done.stdout
+    assert f"Prediction: {rows[16][0]}" in done.stdout
     assert sorted(numbers) == sorted(rows[16][3].split(","))
 
 

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from commands import run, table
 
-from rulecover.cli.options.choices import Format, Method
+from rulecover.cli.options.choices import Format, MethodName
 from rulecover.export import from_json
 
-FEW = {Method.COVER: ["--trees", 5], Method.BOOST: ["--calls", 2], Method.PATH: ["--trees", 5]}
+FEW = {MethodName.COVER: ["--trees", 5], MethodName.BOOST: ["--calls", 2], MethodName.PATH: ["--trees", 5]}
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("task", "answer"), [("classes", "yes"), ("numbers", 3.5)])
-@pytest.mark.parametrize("method", Method)
-def test_one_answer_is_one_rule_for_every_command(method: Method, task: str, answer: object, folder: Path) -> None:
+@pytest.mark.parametrize("method", MethodName)
+def test_one_answer_is_one_rule_for_every_command(method: MethodName, task: str, answer: object, folder: Path) -> None:
     model, data = folder / f"{method}-{task}.json", folder / f"{task}.csv"
     fitted = run("fit", data, "-t", "y", "--task", task, "--method", method, *FEW[method], "-o", model)
     _, *rows = table(run("predict", model, data).stdout)
@@ -40,7 +40,7 @@ def test_one_answer_is_one_rule_for_every_command(method: Method, task: str, ans
     assert fitted.exit_code == reported.exit_code == 0, fitted.output + reported.output
     assert [rule.text for rule in from_json(model.read_text()).rules] == ["always"]
     assert len(rows) == 40 and {row[0] for row in rows} == {str(answer)}
-    assert told.startswith(f"Row 3: the rules ask for no column\nAnswer: {answer}") and "always" in told
+    assert told.startswith(f"Row 3: the rules use no column\nPrediction: {answer}") and "always" in told
     assert "Try a row" in (folder / "report.html").read_text(encoding="utf-8")
 
 

@@ -21,7 +21,7 @@ from typer.main import get_command
 import rulecover
 from rulecover import RCBoostClassifier, RuleSet, explain
 from rulecover.cli.main import app
-from rulecover.cli.options.choices import Method
+from rulecover.cli.options.choices import MethodName
 from rulecover.cli.options.table import FIT, JOBS, SEED_OF_RULES
 from rulecover.cli.options.table import SETTINGS as TABLE
 from rulecover.estimators import rule_boosting
@@ -29,9 +29,9 @@ from rulecover.estimators.mirco import WEIGHTS
 from rulecover.export import from_json, to_json
 
 ESTIMATORS = {
-    Method.COVER: (rulecover.MIRCOClassifier, rulecover.MIRCORegressor),
-    Method.BOOST: (rulecover.RCBoostClassifier, rulecover.RCBoostRegressor),
-    Method.PATH: (rulecover.RulePathClassifier, rulecover.RulePathRegressor),
+    MethodName.COVER: (rulecover.MIRCOClassifier, rulecover.MIRCORegressor),
+    MethodName.BOOST: (rulecover.RCBoostClassifier, rulecover.RCBoostRegressor),
+    MethodName.PATH: (rulecover.RulePathClassifier, rulecover.RulePathRegressor),
 }
 
 #: Parameters without an option, and why.
@@ -48,7 +48,7 @@ WITHOUT_OPTION = {
 @pytest.mark.parametrize(
     ("method", "estimator"), [(method, kind) for method, kinds in ESTIMATORS.items() for kind in kinds]
 )
-def test_every_parameter_of_an_estimator_has_an_option_or_a_reason(method: Method, estimator: type) -> None:
+def test_every_parameter_of_an_estimator_has_an_option_or_a_reason(method: MethodName, estimator: type) -> None:
     typed = {name for param in get_command(app).commands["fit"].params for name in param.opts}  # type: ignore[attr-defined]
     options = [each for each in TABLE if method in each.methods] + [SEED_OF_RULES, JOBS]
 
@@ -59,7 +59,7 @@ def test_every_parameter_of_an_estimator_has_an_option_or_a_reason(method: Metho
 def test_every_option_of_a_method_is_a_parameter_of_its_estimators() -> None:
     for method, kinds in ESTIMATORS.items():
         known = {name for kind in kinds for name in inspect.signature(kind).parameters}
-        limit = {"max_rules"} if method is Method.BOOST else set()  # of the preset few-rules
+        limit = {"max_rules"} if method is MethodName.BOOST else set()  # of the preset few-rules
         assert {each.sets for each in TABLE if method in each.methods and each.sets} <= known | limit
 
 
@@ -120,7 +120,7 @@ def in_python(method: str, task: str, settings: dict[str, Any]) -> str:
     if method == "cover":
         source = settings.pop("estimator", None) or forest(task, class_weight=settings.get("class_weight"))
         return to_json(explain(source, X, y, **settings))
-    make = settings.pop("make", ESTIMATORS[Method(method)][task == "numbers"])
+    make = settings.pop("make", ESTIMATORS[MethodName(method)][task == "numbers"])
     if method == "path":
         trained = forest(task, class_weight=settings.get("class_weight"))
         settings = {"estimator": FrozenEstimator(trained)} | settings
@@ -334,18 +334,18 @@ def test_a_rule_on_texts_is_kept_from_a_line(tmp_path: Path) -> None:
 # Values that are none -------------------------------------------------------------------------------------------------
 
 WRONG_WORDS = {
-    "--max-rules 0": "'0' is not a whole number from 1 on, or none",
-    "--max-rules few": "'few' is not a whole number from 1 on, or none",
+    "--max-rules 0": "'0' is not a whole number of at least 1, or none",
+    "--max-rules few": "'few' is not a whole number of at least 1, or none",
     "--ridge -1 --method path": "'-1' is not a number of at least 0, or none",
-    "--demand yes=x": "'yes=x' is not a whole number from 1 on, or CLASS=N",
+    "--demand yes=x": "'yes=x' is not a whole number of at least 1, or CLASS=N",
     "--class-weight heavy": "'heavy' is not balanced, or CLASS=X with a number, such as yes=2",
     "--class-weight yes=nan": "'yes=nan' is not balanced, or CLASS=X with a number",
     "--estimator-weights all": "not one of 'cost', 'vote', 'both', 'none'",
     "--method boost --on-interrupt stop": "not one of 'raise', 'keep'",
     "--preset best": "not one of 'as-in-paper', 'few-rules'",
-    "--method path --cv 1": "'--cv': '1' is not a whole number from 2 on",
-    "--method path --tries -1": "'--tries': '-1' is not a whole number from 0 on",
-    "--method path --max-depth 0": "'--max-depth': '0' is not a whole number from 1 on",
+    "--method path --cv 1": "'--cv': '1' is not a whole number of at least 2",
+    "--method path --tries -1": "'--tries': '-1' is not a whole number of at least 0",
+    "--method path --max-depth 0": "'--max-depth': '0' is not a whole number of at least 1",
     "--method path --model-share 2": "'--model-share': '2' is not a number from 0 to 1",
     "--method path --shrinkage inf": "'--shrinkage': 'inf' is not a number of at least 0",
     "--seed 99999999999": "'--seed': '99999999999' is not a whole number from 0 to 4294967295",
@@ -359,15 +359,15 @@ WRONG_TOGETHER = {
     "--demand maybe=2": "--demand names the class 'maybe', but the target has 'no', 'yes'",
     "--class-weight maybe=2": "--class-weight names the class 'maybe', but the target has 'no', 'yes'",
     "--class-weight yes=2 --class-weight balanced": "balanced or CLASS=X for some classes, not both",
-    "--estimator-weights cost": "a forest is trained, which has none; name the booster's file by --model",
+    "--estimator-weights cost": "a forest is trained, which has none; name the booster's file with --model",
     "--method path --within 0.1 --choose last": "--within and --choose exclude each other: both say how many rules",
     "--prune --prune-held-out": "leave one of them out",
     "--vote equal --ridge 3": "--vote and --ridge exclude each other: one weighs plain means",
     "--method path --rising age --falling age": "column 'age' cannot be both --rising and --falling",
-    "--scale 3": "--scale is for numbers, but the target is predicted as a class; leave it out, or say --task numbers",
+    "--scale 3": "--scale is for numbers, but the target is predicted as a class; leave it out, or add --task numbers",
     "--ridge 3": "--ridge is for numbers",
     "--step 1": "--step belongs to --method boost, but the method is cover",
-    "--method boost --max-rules 5": "say --preset few-rules",
+    "--method boost --max-rules 5": "add --preset few-rules",
     "--method boost --step 0": "error: --step is 0.0; it must be finite and above 0",
     "--preset few-rules": "--preset few-rules is for boosting (--method boost) of classes; leave it out",
     "--preset as-in-paper": "covers of classes are as in the paper anyway",
@@ -375,9 +375,9 @@ WRONG_TOGETHER = {
     "--method path --min-samples 0.5": "error: --min-samples is 0.5; it must be a whole number",
     "--model x.json --prune-held-out": "--prune-held-out is for training, but --model is trained",
     "--method path --keep none.txt": "there is no file 'none.txt' here; --keep takes a model that rulecover fit wrote",
-    "--method path --keep rows.csv": "rows.csv, line 1, is no rule on the columns of rows.csv: position 3",
+    "--method path --keep rows.csv": "rows.csv, line 1, is not a rule on the columns of rows.csv: position 3",
     "--method path --keep empty.txt": "empty.txt has no rule to keep",
-    "--method path --keep bytes.txt": "bytes.txt is no text in UTF-8",
+    "--method path --keep bytes.txt": "bytes.txt is not UTF-8 text",
     "--method path --keep words.txt": "words.txt, line 2, compares the column 'age' with words",
     "--method path --keep idle.txt": "rule 0 of idle.txt, 'age > 99', covers no row of rows.csv",
     "--method path --keep bad.json": "bad.json: this is not JSON",

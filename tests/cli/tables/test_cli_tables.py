@@ -95,9 +95,11 @@ def test_dates_are_left_out_with_the_way_out_and_are_no_target(kind: str, tmp_pa
     as_target = trained(rows(y=DATES[kind]), tmp_path / "rows.parquet")
 
     assert as_column.exit_code == 0, as_column.output
-    assert "column 'when' left out: it holds dates or times; make numbers of them first" in as_column.stderr
+    assert "column 'when' left out: it holds dates or times; turn them into numbers first" in as_column.stderr
     assert as_target.exit_code == 1
-    assert as_target.stderr.startswith("error: 'y' is no target: it holds dates or times; make numbers of them first")
+    assert as_target.stderr.startswith(
+        "error: 'y' cannot be the target: it holds dates or times; turn them into numbers first"
+    )
 
 
 def test_lists_are_left_out_and_decimals_are_numbers(tmp_path: Path) -> None:

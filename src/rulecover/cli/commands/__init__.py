@@ -10,7 +10,7 @@ from rulecover.cli.options.table import Options
 
 @dataclass(frozen=True)
 class Command:
-    """What a command is for, and what can be said to it."""
+    """What a command is for, and its options."""
 
     help: str
     options: Options
@@ -28,12 +28,12 @@ COMMANDS = {
         """Explain a table by a few rules that people can read.
 
         A forest is trained on the file, and a few of its rules are chosen so that every training row is covered. They
-        are printed with the number of rows they cover, checked on held-out rows beside the forest and a single decision
-        tree, and come with a certificate: how many rules any such choice needs at least. With --max-rules or --within
-        the rules are chosen for accuracy instead: the fewest that answer as well as they can, or almost as well as the
+        are printed with the number of rows they cover, compared with the forest and a single decision tree on held-out
+        rows, and come with a certificate: how many rules any such choice needs at least. With --max-rules or --within
+        the rules are chosen for accuracy instead: the fewest that predict as well as possible, or almost as well as the
         forest.
 
-        Text columns become conditions such as colour = red, and missing values are taken as they are. A target with
+        Text columns become clauses such as colour = red, and missing values are used as they are. A target with
         many different numbers is predicted as a number.
 
         \b
@@ -60,21 +60,21 @@ COMMANDS = {
         table.FIT,
     ),
     "predict": Command(
-        """Answer for every row of a table, a part at a time: it may be larger than the memory.
+        """Predict for every row of a table, a part at a time: it may be larger than memory.
 
-        The columns of the answers are prediction, a probability for each class, the numbers of the rules that fired,
-        and who decided: the rules or the fallback. Only columns that rules speak of are asked for.
+        The columns of the output are prediction, a probability for each class, the numbers of the rules that fired,
+        and what decided: the rules or the fallback. The table needs only the columns that the rules use.
 
         \b
         Examples:
-          rulecover predict model.json new.csv --keep id --out answers.csv
-          rulecover predict model.json new.parquet --out answers.parquet
+          rulecover predict model.json new.csv --keep id --out predictions.csv
+          rulecover predict model.json new.parquet --out predictions.parquet
           zcat new.csv.gz | rulecover predict model.json - | head
         """,
         table.PREDICT,
     ),
     "why": Command(
-        """Tell why a row gets its answer: the rules it meets and their votes, or how the fallback decided.
+        """Explain a prediction: the rules that cover a row and their votes, or how the fallback decided.
 
         \b
         Example:
@@ -94,7 +94,7 @@ COMMANDS = {
         table.REPORT,
     ),
     "export": Command(
-        """Write a model as SQL, Python, JavaScript, pandas, PMML or ONNX; every one answers as the model does.
+        """Write a model as SQL, Python, JavaScript, pandas, PMML or ONNX; every one predicts as the model does.
 
         Or for people: its rules as a table in text, Markdown or LaTeX, or as English sentences.
 
@@ -110,8 +110,8 @@ COMMANDS = {
     "study": Command(
         """Run the numerical study of the paper: 10 x 4 nested cross-validation, tables, figures.
 
-        Results are appended to a file as they come. A run that was stopped, killed or in parts failed goes on with
-        --resume.
+        Results are appended to a file as they come. --resume continues a run that was stopped or killed, or in which
+        some cells failed.
 
         \b
         Examples:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sklearn.datasets import load_breast_cancer
 
-from rulecover.cli.commands.explain import explained
+from rulecover.cli.commands.explain import explain_table
 from rulecover.cli.commands.fit import Training
 from rulecover.cli.printing import Printer
 from rulecover.cli.tables.labelled import Table
@@ -17,7 +17,7 @@ def demo(out: Path) -> None:
     printer, data = Printer(), load_breast_cancer(as_frame=True)
     table = Table("Breast cancer biopsies", data.data, data.target_names[data.target], {})
     printer.say("Is a tumour benign or malignant? A forest of 100 trees has an answer; here it is in a few rules.\n")
-    summary = explained(table, Training(), test_size=0.25, printer=printer)
+    summary = explain_table(table, Training(), test_size=0.25, printer=printer)
     printer.summary(summary)
     printer.report(summary, out)
     printer.say(

@@ -1,4 +1,4 @@
-"""``rulecover explain``: from a table to rules, figures beside the forest's, and a certificate in words."""
+"""``rulecover explain``: from a table to rules, their scores next to the forest's, and a certificate in words."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from rulecover.cli.commands.fit import Training, rules_by, trained_forest
+from rulecover.cli.commands.fit import Training, rule_chooser, trained_forest
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import chosen_method, given_settings
-from rulecover.cli.options.choices import Method, Task
+from rulecover.cli.options.choices import MethodName, TaskName
 from rulecover.cli.options.table import EXPLAIN
 from rulecover.cli.printing import Printer
 from rulecover.cli.tables.encoding import for_forests
@@ -28,8 +28,8 @@ def explain(
     data: Path,
     *,
     target: str | None,
-    task: Task | None,
-    method: Method | None,
+    task: TaskName | None,
+    method: MethodName | None,
     drop: Sequence[str] | None,
     test_size: float,
     max_levels: int,
@@ -40,30 +40,30 @@ def explain(
     quiet: bool,
     **typed: Any,
 ) -> None:
-    """Prints rules of a part of the rows, and what they are worth on the others."""
+    """Prints rules learnt from a part of the rows, and their scores on the others."""
     printer, given = Printer(quiet=quiet), given_settings(EXPLAIN, typed)
     columns = for_forests(max_levels)
     table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator, task=task)
     training = Training(chosen_method(method, given), given, seed=seed, jobs=jobs)
-    summary = explained(table, training, test_size=test_size, printer=printer)
+    summary = explain_table(table, training, test_size=test_size, printer=printer)
     printer.summary(summary)
     if report is not None:
         printer.report(summary, report)
 
 
-def explained(table: Table, training: Training, *, test_size: float, printer: Printer) -> Summary:
-    """What a few rules of a forest on the table are worth, beside the forest and a single decision tree."""
-    rules_of = rules_by(training, table)
+def explain_table(table: Table, training: Training, *, test_size: float, printer: Printer) -> Summary:
+    """A few rules of a forest on the table, compared with the forest and a single decision tree on held-out rows."""
+    rules_of = rule_chooser(training, table)
     split, notes = _split(table, test_size, training.seed)
     X_train, X_test, y_train, y_test = split
     printer.notes((*table.notes, *notes))
     with printer.bars() as bars:
         forest = trained_forest(training, table, X_train, y_train, bars=bars)
-        with bars.spinning("Choosing rules"), warnings.catch_warnings(record=True) as said:
+        with bars.spinning("Choosing rules"), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             few = rules_of(forest, X_train, y_train)
         with bars.spinning("Comparing"):
-            tree = _beside(table.task, training, len(few.rules_)).fit(X_train, y_train)
+            tree = _tree_to_compare(table.task, training, len(few.rules_)).fit(X_train, y_train)
             summary = Summary.of(
                 few,
                 X_test,
@@ -73,20 +73,20 @@ def explained(table: Table, training: Training, *, test_size: float, printer: Pr
                 notes=(*table.notes, *notes),
                 shown=readable(few.rules_, table.levels),
             )
-    printer.notes(str(warning.message) for warning in said)
-    boosted = training.method is Method.BOOST  # whose certificate is about an LP, not about these rules
+    printer.notes(str(warning.message) for warning in caught)
+    boosted = training.method is MethodName.BOOST  # whose certificate is about an LP, not about these rules
     return replace(summary, certificate=None) if boosted else summary
 
 
-def _beside(task: Task, training: Training, n_rules: int) -> Any:
+def _tree_to_compare(task: TaskName, training: Training, n_rules: int) -> Any:
     """The tree to compare with: as deep as the forest, or with as many leaves as there are rules for numbers."""
-    if task == Task.CLASSES:
+    if task == TaskName.CLASSES:
         return DecisionTreeClassifier(max_depth=training.depth, random_state=training.seed)
     return DecisionTreeRegressor(max_leaf_nodes=max(2, n_rules), random_state=training.seed)
 
 
 def _split(table: Table, test_size: float, seed: int) -> tuple[list[Any], list[str]]:
-    """Rows to learn from and rows to check on, classes in equal shares where they have rows enough."""
+    """Rows to learn from and rows to check on, stratified by class where every class has enough rows."""
     if not 0 < test_size < 1:
         raise CommandError(f"--test-size is {test_size:g}; it is a share of the rows, between 0 and 1.")
     held_out = int(np.ceil(test_size * len(table.y)))
@@ -94,17 +94,17 @@ def _split(table: Table, test_size: float, seed: int) -> tuple[list[Any], list[s
         raise CommandError(
             f"--test-size {test_size:g} of {len(table.y)} rows leaves none to learn from; choose a smaller share."
         )
-    if table.task == Task.NUMBERS:
+    if table.task == TaskName.NUMBERS:
         return train_test_split(table.X, table.y, test_size=test_size, random_state=seed), []
     classes, sizes = np.unique(table.y, return_counts=True)
     stratify = table.y if sizes.min() > 1 and len(classes) <= min(held_out, len(table.y) - held_out) else None
-    notes = [] if stratify is not None else [_rare(classes, sizes)]
+    notes = [] if stratify is not None else [_rare_class_note(classes, sizes)]
     if len(classes) == 1:
-        notes.append(f"every row is of class {str(classes[0])!r}: one rule says it all.")
+        notes.append(f"every row is of class {str(classes[0])!r}: one rule is enough.")
     return train_test_split(table.X, table.y, test_size=test_size, random_state=seed, stratify=stratify), notes
 
 
-def _rare(classes: Any, sizes: Any) -> str:
+def _rare_class_note(classes: Any, sizes: Any) -> str:
     rarest = str(classes[sizes.argmin()])
     return (
         f"held-out rows were drawn without regard to class: class {rarest!r} has too few rows ({sizes.min()}) "

@@ -53,11 +53,11 @@ def export(
 
 def _check(to: Format, out: Path, dialect: SqlDialect | None, *, for_sql: object) -> None:
     if to is Format.SQL and dialect is None:
-        raise CommandError(f"name the database by --dialect: {', '.join(SqlDialect)}.")
+        raise CommandError(f"name the database with --dialect: {', '.join(SqlDialect)}.")
     if to is not Format.SQL and for_sql:
         raise CommandError(f"--dialect, --table and --keep are for --to sql, not for {to}; leave them out.")
     if to is Format.ONNX and str(out) == "-":
-        raise CommandError("an ONNX model is no text; name a file by --out.")
+        raise CommandError("an ONNX model is binary; name a file with --out.")
 
 
 def _text(rules: Vote, to: Format, *, table: str, dialect: SqlDialect | None, keep: Sequence[str]) -> str:

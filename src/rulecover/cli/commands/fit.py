@@ -18,7 +18,7 @@ from sklearn.frozen import FrozenEstimator
 import rulecover
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import given_settings
-from rulecover.cli.options.choices import Method, Task
+from rulecover.cli.options.choices import MethodName, TaskName
 from rulecover.cli.options.settings import class_weight, settings_of, spelled, with_preset
 from rulecover.cli.options.table import FIT
 from rulecover.cli.printing import Bars, Printer, is_stdout
@@ -44,9 +44,9 @@ def fit(
     data: Path,
     *,
     target: str | None,
-    task: Task | None,
+    task: TaskName | None,
     model: Path | None,
-    method: Method,
+    method: MethodName,
     drop: Sequence[str] | None,
     max_levels: int,
     separator: str | None,
@@ -56,12 +56,12 @@ def fit(
     quiet: bool,
     **typed: Any,
 ) -> None:
-    """Writes rules of all rows of a table to a file, and shows them."""
+    """Writes rules learnt from all rows of a table to a file, and shows them."""
     printer = Printer(quiet=quiet or is_stdout(out))
     columns = for_forests(max_levels) if model is None else booster_columns(model)
     table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator, task=task)
     training = Training(method, given_settings(FIT, typed), seed=seed, jobs=jobs)
-    _save(_trained(table, training, model, printer), out, printer)
+    _save(_train(table, training, model, printer), out, printer)
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class Training:
     options
         The settings that were given, by the names of their options.
     seed, jobs
-        The seed of everything, and the number of threads.
+        The seed of all random choices, and the number of threads.
     """
 
-    method: Method = Method.COVER
+    method: MethodName = MethodName.COVER
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     jobs: int | None = None
@@ -94,53 +94,53 @@ class Training:
         return int(self.options.get("depth", 10))
 
     def settings_of(self, kind: type, table: Table) -> dict[str, Any]:
-        """What was asked for of an estimator, and what every estimator takes."""
+        """The settings that were given for an estimator, and those that every estimator takes."""
         return settings_of(kind, self.options, table) | {"random_state": self.seed, "n_jobs": self.jobs}
 
 
 # Rules ----------------------------------------------------------------------------------------------------------------
 
 
-def _trained(table: Table, training: Training, source: Path | None, printer: Printer) -> Vote:
-    """Rules of all rows of a table; they know which 0/1 columns stand for levels of text columns."""
+def _train(table: Table, training: Training, source: Path | None, printer: Printer) -> Vote:
+    """Rules learnt from all rows of a table; they record which 0/1 columns stand for levels of text columns."""
     printer.notes(table.notes)
-    with printer.bars() as bars, warnings.catch_warnings(record=True) as said, named_options(training):
+    with printer.bars() as bars, warnings.catch_warnings(record=True) as caught, naming_options(training):
         warnings.simplefilter("always", UserWarning)
-        choose = rules_by(training, table)
-        if source is None and training.method is not Method.BOOST:
+        choose = rule_chooser(training, table)
+        if source is None and training.method is not MethodName.BOOST:
             source = trained_forest(training, table, table.X, table.y, bars=bars)
-        with bars.spinning("Boosting" if training.method is Method.BOOST else "Choosing rules"):
+        with bars.spinning("Boosting" if training.method is MethodName.BOOST else "Choosing rules"):
             model = choose(source, table.X, table.y)
-    printer.notes(dict.fromkeys(str(warning.message) for warning in said))
-    made = vote_of(model)
-    columns = replace(made.rules.columns, levels=table.levels)
-    return replace(made, rules=replace(made.rules, columns=columns))
+    printer.notes(dict.fromkeys(str(warning.message) for warning in caught))
+    vote = vote_of(model)
+    columns = replace(vote.rules.columns, levels=table.levels)
+    return replace(vote, rules=replace(vote.rules, columns=columns))
 
 
 @contextmanager
-def named_options(training: Training) -> Iterator[None]:
-    """An error about a setting names the option that it came from."""
+def naming_options(training: Training) -> Iterator[None]:
+    """Errors about a setting name the option that it came from."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        name, _, said = str(error).partition(" ")
-        if not said.startswith(("is ", "names ")) or name not in {*training.options, "monotone"}:
+        name, _, rest = str(error).partition(" ")
+        if not rest.startswith(("is ", "names ")) or name not in {*training.options, "monotone"}:
             raise
-        said = said.replace("is None;", "is none;")
+        rest = rest.replace("is None;", "is none;")
         for python in (" or give an object", ", 'model'"):  # which are not for the command line
-            said = said.replace(python, "")
-        raise CommandError(f"{spelled(name)} {said}") from error
+            rest = rest.replace(python, "")
+        raise CommandError(f"{spelled(name)} {rest}") from error
 
 
-def rules_by(training: Training, table: Table) -> RulesOf:
-    """How the rules of a trained model are chosen; the table says what the options mean."""
-    return _CHOSEN[training.method](training, table)
+def rule_chooser(training: Training, table: Table) -> RulesOf:
+    """How the rules of a trained model are chosen; what some options mean depends on the table."""
+    return _CHOOSERS[training.method](training, table)
 
 
-def _covered(training: Training, table: Table) -> RulesOf:
-    kind = rulecover.MIRCOClassifier if table.task == Task.CLASSES else rulecover.MIRCORegressor
+def _cover_chooser(training: Training, table: Table) -> RulesOf:
+    kind = rulecover.MIRCOClassifier if table.task == TaskName.CLASSES else rulecover.MIRCORegressor
     settings = training.settings_of(kind, table)
-    if table.task == Task.NUMBERS and "vote" in settings:
+    if table.task == TaskName.NUMBERS and "vote" in settings:
         settings = {"ridge": None} | settings  # a weighted mean in place of fitted values
     preset = training.options.get("preset")
     if preset is not None:
@@ -149,8 +149,8 @@ def _covered(training: Training, table: Table) -> RulesOf:
     return partial(rulecover.explain, **settings)
 
 
-def _boosted(training: Training, table: Table) -> RulesOf:
-    kind = rulecover.RCBoostClassifier if table.task == Task.CLASSES else rulecover.RCBoostRegressor
+def _boosting_chooser(training: Training, table: Table) -> RulesOf:
+    kind = rulecover.RCBoostClassifier if table.task == TaskName.CLASSES else rulecover.RCBoostRegressor
     options = dict(training.options)
     make = with_preset(kind, options.get("preset"))
     limit = {"max_rules": options.pop("max_rules")} if "max_rules" in options else {}  # of the preset few-rules
@@ -160,16 +160,16 @@ def _boosted(training: Training, table: Table) -> RulesOf:
     return lambda model, X, y: make(**settings).fit(X, y)
 
 
-def _followed(training: Training, table: Table) -> RulesOf:
-    kind = rulecover.RulePathClassifier if table.task == Task.CLASSES else rulecover.RulePathRegressor
+def _path_chooser(training: Training, table: Table) -> RulesOf:
+    kind = rulecover.RulePathClassifier if table.task == TaskName.CLASSES else rulecover.RulePathRegressor
     settings = training.settings_of(kind, table)
     return lambda model, X, y: kind(FrozenEstimator(model), **settings).fit(X, y)
 
 
-_CHOSEN: dict[Method, Callable[[Training, Table], RulesOf]] = {
-    Method.PATH: _followed,
-    Method.COVER: _covered,
-    Method.BOOST: _boosted,
+_CHOOSERS: dict[MethodName, Callable[[Training, Table], RulesOf]] = {
+    MethodName.PATH: _path_chooser,
+    MethodName.COVER: _cover_chooser,
+    MethodName.BOOST: _boosting_chooser,
 }
 
 
@@ -179,17 +179,17 @@ _CHOSEN: dict[Method, Callable[[Training, Table], RulesOf]] = {
 def trained_forest(training: Training, table: Table, X: Any, y: Any, *, bars: Bars) -> Any:
     """A forest on rows of the table; where a bar is shown it grows part by part, tree for tree the same."""
     shared = {"max_depth": training.depth, "random_state": training.seed, "n_jobs": training.jobs}
-    if table.task == Task.CLASSES:
+    if table.task == TaskName.CLASSES:
         forest = RandomForestClassifier(training.trees, **shared)
     else:
         forest = RandomForestRegressor(training.trees, max_features=1 / 3, **shared)
     weight = sample_weights(X, y, None, class_weight(training.options.get("class_weight"), table))
-    centre = 0.0 if table.task == Task.CLASSES else far_centre(np.asarray(y, dtype=np.float64), weight)
-    grown = _grown(forest, X, y - centre if centre else y, weight=weight, bars=bars)
+    centre = 0.0 if table.task == TaskName.CLASSES else far_centre(np.asarray(y, dtype=np.float64), weight)
+    grown = _grow(forest, X, y - centre if centre else y, weight=weight, bars=bars)
     return CentredRegressor(grown, centre) if centre else grown
 
 
-def _grown(forest: Any, X: Any, y: Any, *, weight: Any, bars: Bars) -> Any:
+def _grow(forest: Any, X: Any, y: Any, *, weight: Any, bars: Bars) -> Any:
     if not bars.shown:
         return forest.fit(X, y, sample_weight=weight)
     sizes = np.unique(np.linspace(1, forest.n_estimators, _PARTS).round().astype(int))

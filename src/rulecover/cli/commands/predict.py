@@ -1,4 +1,4 @@
-"""``rulecover predict``: answers for the rows of a table of any size."""
+"""``rulecover predict``: predictions for the rows of a table of any size."""
 
 from __future__ import annotations
 
@@ -40,61 +40,61 @@ def predict(
     edited: bool,
     max_model_size: float,
 ) -> None:
-    """Writes the answers for every row, a part at a time."""
+    """Writes the predictions for every row, a part at a time."""
     loaded, printer, rows = load(model, edited=edited, max_megabytes=max_model_size), Printer(quiet=quiet), 0
     if interval is not None:
         loaded.check_interval(interval)
     kept = list(dict.fromkeys(keep or []))
-    with printer.bars() as bars, bars.spinning("Predicting"), written_to(out, exact=exact) as write:
+    with printer.bars() as bars, bars.spinning("Predicting"), part_writer(out, exact=exact) as write:
         for part in parts(data, loaded, keep=kept, separator=separator):
-            write(answers(loaded, part, first=rows, interval=interval))
+            write(predictions(loaded, part, first=rows, interval=interval))
             rows += len(part.table)
     if str(out) != "-":
-        printer.notes([f"{rows:,} rows answered in {out}."])
+        printer.notes([f"{rows:,} predictions written to {out}."])
 
 
-# Answers --------------------------------------------------------------------------------------------------------------
+# Predictions ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """Columns that are kept, and for each row the number of its answer: few answers differ.
+class Predictions:
+    """Columns that are kept, and for each row the number of its prediction: few predictions differ.
 
     Parameters
     ----------
     kept
-        The columns of the data to write beside the answers.
-    said
-        The answers that occur: prediction, probabilities, the rules that fired, and who decided.
+        The columns of the data to write next to the predictions.
+    distinct
+        The predictions that occur: prediction, probabilities, the rules that fired, and what decided.
     which
-        The answer of each row.
+        The prediction of each row.
     """
 
     kept: Any
-    said: Any
+    distinct: Any
     which: Ints
 
     @property
     def table(self) -> Any:
-        answers = self.said.take(self.which).reset_index(drop=True)
-        return pd.concat([self.kept.reset_index(drop=True), answers], axis=1)
+        predictions = self.distinct.take(self.which).reset_index(drop=True)
+        return pd.concat([self.kept.reset_index(drop=True), predictions], axis=1)
 
 
-def answers(model: Model, part: Part, *, first: int, interval: float | None = None) -> Answers:
-    """The answers for a part of a table, whose first row has this number."""
+def predictions(model: Model, part: Part, *, first: int, interval: float | None = None) -> Predictions:
+    """The predictions for a part of a table, whose first row has this number."""
     rules = model.rules
     X = model.rows(part.table, first)
     tally = rules.tally(X)
     covered = rules.apply(X).toarray()
-    places, which = distinct([*_words(covered), *tally.sums.T, tally.missed])
-    said = _said(model, Tally(tally.sums[places], tally.fired[places]), covered[places])
+    places, which = distinct_rows([*_words(covered), *tally.sums.T, tally.missed])
+    table = _table(model, Tally(tally.sums[places], tally.fired[places]), covered[places])
     if interval is not None:
         for place, (name, ends) in enumerate(zip(ENDS, rules.predict_interval(X[places], interval).T, strict=True)):
-            said.insert(1 + place, name, ends)
-    return Answers(part.kept, said, which)
+            table.insert(1 + place, name, ends)
+    return Predictions(part.kept, table, which)
 
 
-def _said(model: Model, tally: Tally, covered: Bools) -> Any:
+def _table(model: Model, tally: Tally, covered: Bools) -> Any:
     rules = model.rules
     values = [rules.decided(tally)]
     if isinstance(rules.answer, Classes):
@@ -105,13 +105,13 @@ def _said(model: Model, tally: Tally, covered: Bools) -> Any:
 
 
 def _words(covered: Bools) -> Array:
-    """Which rules cover each row, 64 of them to a number."""
+    """Which rules cover each row, 64 of them in each number."""
     packed = np.packbits(covered, axis=1)
     padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
     return np.ascontiguousarray(padded).view(np.uint64).T
 
 
-def distinct(columns: Iterable[Array]) -> tuple[Ints, Ints]:
+def distinct_rows(columns: Iterable[Array]) -> tuple[Ints, Ints]:
     """Where each combination of values occurs, and which of them each row has."""
     which: Ints = np.zeros(0, dtype=np.intp)
     for column in columns:
@@ -124,12 +124,12 @@ def distinct(columns: Iterable[Array]) -> tuple[Ints, Ints]:
 
 # Writing --------------------------------------------------------------------------------------------------------------
 
-Writer = Callable[[Answers], None]
+Writer = Callable[[Predictions], None]
 
 
 @contextmanager
-def written_to(out: Path, *, exact: bool) -> Iterator[Writer]:
-    """A function that writes one part of the answers after the other; a file is there whole or not at all."""
+def part_writer(out: Path, *, exact: bool) -> Iterator[Writer]:
+    """A function that writes one part of the predictions after the other; a file is there whole or not at all."""
     if out.suffix.lower() in PARQUET:
         with whole_file(out, binary=True) as file, _parquet_writer(file) as write:
             yield write
@@ -144,18 +144,18 @@ def written_to(out: Path, *, exact: bool) -> Iterator[Writer]:
 def _csv_writer(file: Any, shown: Callable[[Any], Any]) -> Writer:
     started = False
 
-    def write(part: Answers) -> None:
+    def write(part: Predictions) -> None:
         nonlocal started
         if not started:
-            names = [*part.kept.columns, *part.said.columns]
+            names = [*part.kept.columns, *part.distinct.columns]
             file.write(csv_lines([[shown(name) for name in names]], "\n")[0])
             started = True
-        said = np.array([*csv_lines(_cells(part.said, shown), "\n"), ""], dtype=object)[part.which].tolist()
+        lines = np.array([*csv_lines(_cells(part.distinct, shown), "\n"), ""], dtype=object)[part.which].tolist()
         if not part.kept.shape[1]:
-            file.write("".join(said))
+            file.write("".join(lines))
             return
         kept = csv_lines(_cells(part.kept, shown), ",")
-        file.write("".join(left + right for left, right in zip(kept, said, strict=True)))
+        file.write("".join(left + right for left, right in zip(kept, lines, strict=True)))
 
     return write
 
@@ -179,7 +179,7 @@ def _parquet_writer(file: Any) -> Iterator[Writer]:
 
     writer: Any = None
 
-    def write(part: Answers) -> None:
+    def write(part: Predictions) -> None:
         nonlocal writer
         table = pyarrow.Table.from_pandas(part.table, preserve_index=False)
         writer = writer or pq.ParquetWriter(file, table.schema)

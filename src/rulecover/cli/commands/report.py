@@ -1,4 +1,4 @@
-"""``rulecover report``: what a saved model is worth on labelled rows, as one HTML file."""
+"""``rulecover report``: how well a saved model predicts labelled rows, as one HTML file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer, is_stdout
 from rulecover.cli.tables.chunks import chunks, source_of
-from rulecover.cli.tables.header import listed
+from rulecover.cli.tables.header import quoted_names
 from rulecover.cli.tables.model_file import Model, load, numbers
 from rulecover.data.labels import Label, plain_labels
 from rulecover.report.summary import Summary
@@ -43,12 +43,12 @@ def report(
 def summary_of(model: Model, data: Path, target: str | None, separator: str | None) -> Summary:
     """The figures of a model on the labelled rows of a table."""
     if target is None:
-        raise CommandError("name the column with the right answers by --target.")
+        raise CommandError("name the column with the true values with --target.")
     parts, labels, left_out, first = [], [], 0, 0
     for part in chunks(data, model, also=[target], separator=separator):
         known = part[target].notna().to_numpy()
         parts.append(model.rows_with_levels(part, first)[known])
-        labels.append(right_answers(model, part[target], first)[known])
+        labels.append(true_labels(model, part[target], first)[known])
         left_out += int((~known).sum())
         first += len(part)
     X, y = np.concatenate(parts), np.concatenate(labels)
@@ -60,7 +60,7 @@ def summary_of(model: Model, data: Path, target: str | None, separator: str | No
     return Summary.of(model.rules, X, y, title=source_of(data).name, notes=notes, shown=shown)
 
 
-def right_answers(model: Model, column: Any, first: int) -> Array:
+def true_labels(model: Model, column: Any, first: int) -> Array:
     """The labels of a part of a table, as the model has them; anything where the cell is empty."""
     answer = model.rules.answer
     if not isinstance(answer, Classes):
@@ -72,13 +72,13 @@ def right_answers(model: Model, column: Any, first: int) -> Array:
     if wrong.size:
         raise CommandError(
             f"column {column.name!r} has {str(column.iloc[wrong[0]])[:40]!r} in data row {first + int(wrong[0]) + 1}, "
-            f"which is no class of the model; it knows {listed(list(map(str, known)))}."
+            f"which is not a class of the model; its classes are {quoted_names(list(map(str, known)))}."
         )
     return np.asarray(answer.labels[places[which]])
 
 
 def _place(cell: Any, labels: Sequence[Label]) -> int:
-    """The place of the label that a cell stands for, -1 if it is none of them."""
+    """The place of the label that a cell stands for, -1 if there is none."""
     for place, label in enumerate(labels):
         if str(cell) == str(label) or (isinstance(label, bool) and str(cell).lower() == str(label).lower()):
             return place

@@ -27,9 +27,9 @@ from rulecover.study.report import write_tables
 from rulecover.study.results import FILE
 from rulecover.study.suites import SUITES
 
-_KEPT = "what is done is kept, and the same command with --resume goes on."
+_KEPT = "results so far are kept; the same command with --resume continues."
 
-#: What making tables takes.
+#: Options of `rulecover study tables`.
 _OF_TABLES = ("which", "out", "data", "datasets")
 
 
@@ -43,10 +43,10 @@ def study(
     seeds: list[str] | None,
     **run: Any,
 ) -> None:
-    """Runs the cells of a study that are not done, or makes the tables of those that are."""
+    """Runs the cells of a study that are not done yet, or makes tables of those that are."""
     if data is not None and data.exists() and out.exists() and out.samefile(data):
         raise CommandError(
-            f"--out and --data are one folder, {str(out)!r}, and tables could overwrite data; name another --out."
+            f"--out and --data are the same folder, {str(out)!r}, and tables could overwrite data; name another --out."
         )
     if which is Which.TABLES:
         _check_for_tables(run | {"methods": methods, "seeds": seeds, "data": data, "datasets": datasets})
@@ -81,13 +81,13 @@ def _names(option: str, texts: list[str] | None) -> list[str] | None:
         return None
     names = [name.strip() for text in texts for name in text.split(",") if name.strip()]
     if not names:
-        raise CommandError(f"{option} {texts[0]!r} names none; name some with commas between, or leave it out.")
+        raise CommandError(f"{option} {texts[0]!r} has no names; separate names by commas, or leave it out.")
     return names
 
 
 def _seed(text: str) -> int:
     if not text.isdecimal() or int(text) > LARGEST_SEED:
-        raise CommandError(f"--seeds takes whole numbers below 2^32 with commas between, not {text!r}.")
+        raise CommandError(f"--seeds takes whole numbers below 2^32, separated by commas, not {text!r}.")
     return int(text)
 
 
@@ -105,12 +105,12 @@ def run_study(
     # Cells are the parallel part; threads inside them would fight for the cores. Workers inherit this.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     console = Console(stderr=True, highlight=False)
-    own_names = _registered_by(own)
+    own_names = _methods_registered_by(own)
     names = [*(SUITES[which] if methods is None else methods), *own_names]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         planned = studies.study(names, out=out, datasets=list(DATASETS) if datasets is None else datasets, **settings)
-    for sentence in dict.fromkeys([*(str(warning.message) for warning in caught), *_kept(planned, own_names)]):
+    for sentence in dict.fromkeys([*(str(warning.message) for warning in caught), *_notes_on_kept(planned, own_names)]):
         console.print(f"note: {sentence}", markup=False)
     failures = _run(planned, jobs, console)
     _write(planned.file, out, planned.data, console)
@@ -121,7 +121,7 @@ def run_study(
 
 
 def make_tables(out: Path, folder: Path | None, datasets: Sequence[str] | None) -> None:
-    """Writes tables and figures of the results that are there."""
+    """Writes tables and figures of the results so far."""
     file = ResultsFile(out / FILE)
     if not file.path.exists():
         raise CommandError(f"there is no file {str(file.path)!r}; run a study first, or name its folder with --out.")
@@ -133,7 +133,7 @@ def make_tables(out: Path, folder: Path | None, datasets: Sequence[str] | None) 
     _write(file, out, data, Console(stderr=True, highlight=False))
 
 
-def _registered_by(file: Path | None) -> list[str]:
+def _methods_registered_by(file: Path | None) -> list[str]:
     """The methods that a Python file registers."""
     if file is None:
         return []
@@ -151,11 +151,11 @@ def _registered_by(file: Path | None) -> list[str]:
     return new
 
 
-def _kept(planned: Study, own: Sequence[str]) -> list[str]:
+def _notes_on_kept(planned: Study, own: Sequence[str]) -> list[str]:
     """A sentence for each method of one's own that has results already."""
     done = Counter(cell.method for cell in planned.file.done())
     return [
-        f"{done[name]} cells of {name!r} are there already and are kept; if the method has changed, name another --out."
+        f"{done[name]} cells of {name!r} are done already and are kept; if the method has changed, name another --out."
         for name in own
         if done[name]
     ]

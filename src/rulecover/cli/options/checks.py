@@ -1,4 +1,4 @@
-"""What is wrong with the words of a command, by the table of options: seen before anything heavy is imported."""
+"""Checks of the arguments of a command, by the table of options, before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rulecover.cli.errors import CommandError
-from rulecover.cli.options.choices import Method, Preset
+from rulecover.cli.options.choices import MethodName, Preset
 from rulecover.cli.options.option import Argument, Option
 from rulecover.cli.options.table import DATA_FILE, MODEL_FILE, SETTINGS, Options
 from rulecover.cli.tables.header import check_is_table, is_model
@@ -49,7 +49,7 @@ def _check_inputs(model: Path, data: Path) -> None:
         raise CommandError("standard input can be the model or the data, not both; name a file for one of them.")
     if is_model(data):
         way = "give a table" if str(model) == "-" or is_model(model) else f"swap them: {data} {model}"
-        raise CommandError(f"{data} is a model and no table; the model comes first, then the data, so {way}.")
+        raise CommandError(f"{data} is a model, not a table; the model comes first, then the data, so {way}.")
 
 
 def _check_out(out: Path, inputs: Iterable[Path], option: Argument | Option) -> None:
@@ -64,7 +64,7 @@ def _check_out(out: Path, inputs: Iterable[Path], option: Argument | Option) -> 
 
 
 def _check_folder(path: Path) -> None:
-    """Raises before any work is done if the file could not be written for want of a folder that takes it."""
+    """Raises before any work is done if the folder of the file is missing or cannot be written to."""
     if is_stream(path) and not path.is_dir():
         return
     path = Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -82,7 +82,7 @@ def _check_folder(path: Path) -> None:
 
 
 def _is_same_file(out: Path, read: Path) -> bool:
-    """Whether both are one file, by whatever names; pipes and devices are not files, and - is standard input."""
+    """Whether both are the same file, by whatever names; pipes and devices are not files, and - is standard input."""
     try:
         there = os.fstat(0) if str(read) == "-" else read.stat()
         return out.is_file() and os.path.samestat(out.stat(), there)
@@ -94,21 +94,21 @@ def _is_same_file(out: Path, read: Path) -> bool:
 
 
 def given_settings(options: Options, typed: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of methods that were asked for, by the names of their options."""
+    """The settings of methods that were given, by the names of their options."""
     settings = [each for each in options if isinstance(each, Option) and each.methods]
     return {each.name: typed[each.name] for each in settings if each.is_given(typed[each.name])}
 
 
-def chosen_method(method: Method | None, given: Mapping[str, Any]) -> Method:
-    """The method that was asked for, or else the one that the options ask for."""
+def chosen_method(method: MethodName | None, given: Mapping[str, Any]) -> MethodName:
+    """The method that was given, or else the one that the options imply."""
     if method is not None:
         return method
-    others = [name for name in given if Method.PATH not in _BY_NAME[name].methods]
-    return Method.PATH if "within" in given or ("max_rules" in given and not others) else Method.COVER
+    others = [name for name in given if MethodName.PATH not in _BY_NAME[name].methods]
+    return MethodName.PATH if "within" in given or ("max_rules" in given and not others) else MethodName.COVER
 
 
 def _check_method(options: Options, typed: Mapping[str, Any]) -> None:
-    """Raises where an option does not count for the method, or contradicts another."""
+    """Raises where an option does not apply to the method, or contradicts another."""
     given = given_settings(options, typed)
     method = chosen_method(typed["method"], given)
     if typed.get("model") is not None:
@@ -116,9 +116,9 @@ def _check_method(options: Options, typed: Mapping[str, Any]) -> None:
     elif "estimator_weights" in given:
         raise CommandError(
             "--estimator-weights is about the weights in a booster, but a forest is trained, which has none; name the "
-            "booster's file by --model, or leave it out."
+            "booster's file with --model, or leave it out."
         )
-    asked = f"the method is {method}" if typed["method"] is not None else f"--within asks for --method {method}"
+    asked = f"the method is {method}" if typed["method"] is not None else f"--within implies --method {method}"
     for option in options:
         if option.name in given and isinstance(option, Option) and method not in option.methods:
             raise CommandError(
@@ -128,10 +128,10 @@ def _check_method(options: Options, typed: Mapping[str, Any]) -> None:
     _check_together(method, given)
 
 
-def _check_trained(method: Method, given: Mapping[str, Any]) -> None:
-    if method is not Method.COVER:
+def _check_trained(method: MethodName, given: Mapping[str, Any]) -> None:
+    if method is not MethodName.COVER:
         raise CommandError(
-            f"--model goes with --method cover: a file has trees whose rules can be covered, but {method} asks for a "
+            f"--model goes with --method cover: a file has trees whose rules can be covered, but {method} needs a "
             "model that it can train."
         )
     for name in ("trees", "depth", "prune_held_out"):
@@ -141,25 +141,25 @@ def _check_trained(method: Method, given: Mapping[str, Any]) -> None:
             )
 
 
-#: Two options of which only one can be heard, and why.
-_APART = {
+#: Two options that exclude each other, and why.
+_EXCLUSIVE = {
     ("prune", "prune_held_out"): "one always prunes, the other only where it pays",
     ("within", "choose"): "both say how many rules are taken",
     ("vote", "ridge"): "one weighs plain means of numbers, the other fits values",
 }
 
 
-def _check_together(method: Method, given: Mapping[str, Any]) -> None:
-    for (one, other), why in _APART.items():
+def _check_together(method: MethodName, given: Mapping[str, Any]) -> None:
+    for (one, other), why in _EXCLUSIVE.items():
         if one in given and other in given:
             raise CommandError(
                 f"{_BY_NAME[one].spelled} and {_BY_NAME[other].spelled} exclude each other: {why}; leave one of them "
                 "out."
             )
-    if "max_rules" in given and method is Method.BOOST and given.get("preset") != Preset.FEW_RULES:
+    if "max_rules" in given and method is MethodName.BOOST and given.get("preset") != Preset.FEW_RULES:
         raise CommandError(
-            "--max-rules belongs to --method cover and path, and to --preset few-rules of boost: a boosting has the "
-            "rules that its --calls find; leave it out, or say --preset few-rules."
+            "--max-rules belongs to --method cover and path, and to --preset few-rules of boost: boosting keeps the "
+            "rules that its --calls find; leave it out, or add --preset few-rules."
         )
     for name in sorted({*given.get("rising", [])} & {*given.get("falling", [])}):
         raise CommandError(f"column {name!r} cannot be both --rising and --falling; leave one of them out.")

@@ -3,12 +3,12 @@
 from enum import StrEnum
 
 
-class Task(StrEnum):
+class TaskName(StrEnum):
     CLASSES = "classes"
     NUMBERS = "numbers"
 
 
-class Method(StrEnum):
+class MethodName(StrEnum):
     PATH = "path"
     COVER = "cover"
     BOOST = "boost"

@@ -1,4 +1,4 @@
-"""An option of a command as one value: what typer is told, and what is checked, is made from it."""
+"""An option of a command as one value, from which typer's parameter and the checks are made."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import typer
 
-from rulecover.cli.options.choices import Method
+from rulecover.cli.options.choices import MethodName
 from rulecover.cli.options.parsers import Parser
 
-#: What a word is read as: a type, one of some words, or what a function makes of it.
+#: What a value is parsed as: a type, one of some words, or what a parser returns.
 Kind = type | tuple[str, ...] | Parser
 
-#: What a command does with the file of this name: it is looked at before any work is done.
+#: What a command does with the file that an option names, which is checked before any work is done.
 File = Literal["", "read", "written"]
 
 #: Stands in place of a default: the option must be given.
@@ -26,16 +26,16 @@ _ONE_OF: Any = Literal
 
 @dataclass(frozen=True)
 class Argument:
-    """A word that a command asks for by its place.
+    """A positional argument of a command.
 
     Parameters
     ----------
     name
-        How the command calls it.
+        Its name as a parameter of the command.
     metavar, text
         What stands for it in the help, and what it is.
     kind
-        What it is read as.
+        What it is parsed as.
     file
         What happens to the file that it names.
     """
@@ -64,9 +64,9 @@ class Option:
     Parameters
     ----------
     name
-        How the command calls it.
+        Its name as a parameter of the command.
     kind
-        What its word is read as; a flag is ``bool``.
+        What its value is parsed as; a flag is ``bool``.
     text
         Its help.
     default
@@ -74,15 +74,15 @@ class Option:
     group
         The heading under which it is listed in the help.
     shown
-        The default in words, where the method decides.
+        The default in words, where it depends on the method.
     typed
         How it is typed, where that is not its name with dashes.
     metavar
-        What stands for its word in the help, where that is not plain from the kind.
+        What stands for its value in the help, where that does not follow from the kind.
     many
         Whether it may be repeated.
     methods
-        The methods for which it counts, if it is a setting of methods; see `checks`.
+        The methods that it applies to, if it is a setting of methods; see `checks`.
     setting
         The parameter of the estimator that it sets, where that has another name; "" if it sets none.
     file
@@ -99,7 +99,7 @@ class Option:
     typed: tuple[str, ...] = ()
     metavar: str = ""
     many: bool = False
-    methods: tuple[Method, ...] = ()
+    methods: tuple[MethodName, ...] = ()
     setting: str | None = None
     file: File = ""
 
@@ -114,7 +114,7 @@ class Option:
         return self.name if self.setting is None else self.setting
 
     def is_given(self, value: Any) -> bool:
-        """Whether this value was asked for."""
+        """Whether this value was given."""
         return value is not False and value not in (None, [], ()) and value != self.default
 
     @property

@@ -1,4 +1,4 @@
-"""What the words of options mean: numbers within bounds, none, and numbers for classes."""
+"""How the values of options are parsed: numbers within bounds, none, and numbers for classes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from rulecover.cli.options.choices import Method
+from rulecover.cli.options.choices import MethodName
 
 #: The word for no limit, no penalty: an option that is not given is ``None`` already.
 NONE = "none"
@@ -16,13 +16,13 @@ NONE = "none"
 #: What numpy's generators take.
 LARGEST_SEED = 2**32 - 1
 
-#: What methods were called in `rulecover fit` before.
-_OLD_METHODS = {"mirco": Method.COVER, "rcboost": Method.BOOST}
+#: Earlier names of methods in `rulecover fit`.
+_OLD_METHODS = {"mirco": MethodName.COVER, "rcboost": MethodName.BOOST}
 
 
 @dataclass(frozen=True)
 class Parser:
-    """How the word of an option is read, what stands for it in the help, and how the shell may complete it."""
+    """How the value of an option is parsed, what stands for it in the help, and how the shell may complete it."""
 
     read: Callable[[Any], Any]
     metavar: str
@@ -31,7 +31,7 @@ class Parser:
 
 def whole_from(least: int) -> Parser:
     """Reads whole numbers that are large enough."""
-    return Parser(lambda text: _whole(text, least, f"a whole number from {least} on"), "N")
+    return Parser(lambda text: _whole(text, least, f"a whole number of at least {least}"), "N")
 
 
 def number_from(least: float, most: float | None = None, metavar: str = "X") -> Parser:
@@ -44,7 +44,7 @@ def workers(noun: str) -> Parser:
     """Reads how many threads or processes work."""
 
     def read(text: Any) -> int:
-        number = _whole(text, -1, "a whole number from -1 on")
+        number = _whole(text, -1, "a whole number of at least -1")
         if number == 0:
             raise typer.BadParameter(f"0 {noun} do no work; give 1 or more, or -1 for every core.")
         return number
@@ -61,7 +61,7 @@ def _seed(text: Any) -> int:
 
 
 def _whole_or_none(text: Any) -> int | str:
-    return NONE if text == NONE else _whole(text, 1, f"a whole number from 1 on, or {NONE}")
+    return NONE if text == NONE else _whole(text, 1, f"a whole number of at least 1, or {NONE}")
 
 
 def _number_or_none(text: Any) -> float | str:
@@ -71,7 +71,7 @@ def _number_or_none(text: Any) -> float | str:
 def _class_demand(text: str) -> int | tuple[str, int]:
     """A whole number for all classes, or for one."""
     name, equals, value = text.rpartition("=")
-    number = _whole(value, 1, "a whole number from 1 on, or CLASS=N with one", text)
+    number = _whole(value, 1, "a whole number of at least 1, or CLASS=N with one", text)
     return (name, number) if equals else number
 
 
@@ -83,13 +83,13 @@ def _class_weight(text: str) -> str | tuple[str, float]:
     return name, _number(value if equals else "", 0.0, None, "balanced, or CLASS=X with a number, such as yes=2", text)
 
 
-def _method(text: str) -> Method:
-    """A method by its name; names of old lead to the new one."""
+def _method(text: str) -> MethodName:
+    """A method by its name; an earlier name raises an error with the new one."""
     if text in _OLD_METHODS:
         raise typer.BadParameter(f"{text!r} is called {_OLD_METHODS[text].value!r} now.")
-    if text not in [*Method]:
-        raise typer.BadParameter(f"{text!r} is not one of {', '.join(repr(each.value) for each in Method)}.")
-    return Method(text)
+    if text not in [*MethodName]:
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(repr(each.value) for each in MethodName)}.")
+    return MethodName(text)
 
 
 SEED = Parser(_seed, "N")
@@ -97,7 +97,7 @@ WHOLE_OR_NONE = Parser(_whole_or_none, f"N|{NONE}")
 NUMBER_OR_NONE = Parser(_number_or_none, f"X|{NONE}")
 CLASS_DEMAND = Parser(_class_demand, "N|CLASS=N")
 CLASS_WEIGHT = Parser(_class_weight, "balanced|CLASS=X")
-METHOD = Parser(_method, f"<{'|'.join(Method)}>", lambda: [*Method])
+METHOD = Parser(_method, f"<{'|'.join(MethodName)}>", lambda: [*MethodName])
 
 
 def _whole(text: Any, least: int, wanted: str, given: str = "") -> int:

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 from rulecover.cli.errors import CommandError
-from rulecover.cli.options.choices import Preset, Task
+from rulecover.cli.options.choices import Preset, TaskName
 from rulecover.cli.options.parsers import NONE
 from rulecover.cli.options.table import SETTINGS
-from rulecover.cli.tables.header import listed
+from rulecover.cli.tables.header import quoted_names
 from rulecover.cli.tables.labelled import Table
 from rulecover.cli.tables.model_file import kept_rules
 
 
 def settings_of(kind: type, given: Mapping[str, Any], table: Table) -> dict[str, Any]:
-    """The settings of an estimator that were asked for, or an error where it has no such setting."""
+    """The settings that were given for an estimator, or an error where it has no such setting."""
     asked = [option for option in SETTINGS if option.name in given and option.sets]
     _check_task(kind, {option.spelled: option.sets for option in asked}, table.task)
     _check_numbers([name for setting in _OF_NUMBERS for name in given.get(setting, [])], table)
     settings: dict[str, Any] = {}
     for option in asked:
-        value = _meant(option.name, given[option.name], table)
+        value = _value(option.name, given[option.name], table)
         # What rises and what falls is one setting.
         settings[option.sets] = settings[option.sets] | value if option.sets in settings else value
     return settings
@@ -36,25 +36,25 @@ def spelled(setting: str) -> str:
 
 
 def with_preset(kind: Any, preset: str | None) -> Callable[..., Any]:
-    """The estimator, or what makes it with settings that have a name."""
-    made: Callable[..., Any] | None = kind if preset is None else getattr(kind, preset.replace("-", "_"), None)
-    if made is None:
+    """The estimator, or its class method for a preset."""
+    make: Callable[..., Any] | None = kind if preset is None else getattr(kind, preset.replace("-", "_"), None)
+    if make is None:
         has = "boosting (--method boost) of classes" + (
             ", and covers of numbers; covers of classes are as in the paper anyway"
             if preset == Preset.AS_IN_PAPER
             else ""
         )
         raise CommandError(f"--preset {preset} is for {has}; leave it out.")
-    return made
+    return make
 
 
-def _check_task(kind: type, settings: Mapping[str, str], task: Task) -> None:
+def _check_task(kind: type, settings: Mapping[str, str], task: TaskName) -> None:
     """Raises where an option is for classes, but a number is predicted, or the other way round."""
     for typed, setting in settings.items():
         if setting not in inspect.signature(kind).parameters:
-            other, said = ("numbers", "a class") if task == Task.CLASSES else ("classes", "a number")
+            other, aim = ("numbers", "a class") if task == TaskName.CLASSES else ("classes", "a number")
             raise CommandError(
-                f"{typed} is for {other}, but the target is predicted as {said}; leave it out, or say --task {other}."
+                f"{typed} is for {other}, but the target is predicted as {aim}; leave it out, or add --task {other}."
             )
 
 
@@ -69,13 +69,13 @@ def _check_numbers(names: Sequence[str], table: Table) -> None:
             raise CommandError(f"column {name!r} holds text; --require, --rising and --falling are for numbers.")
 
 
-# What words mean once the table is known ------------------------------------------------------------------------------
+# Values that depend on the table -------------------------------------------------------------------------------------
 
 
-def _meant(name: str, value: Any, table: Table) -> Any:
+def _value(name: str, value: Any, table: Table) -> Any:
     if value == NONE:
         return None
-    return _MEANT[name](value, table) if name in _MEANT else value
+    return _CONVERTERS[name](value, table) if name in _CONVERTERS else value
 
 
 def _demand(given: Sequence[int | tuple[str, int]], table: Table) -> Any:
@@ -83,7 +83,7 @@ def _demand(given: Sequence[int | tuple[str, int]], table: Table) -> Any:
     by_class = [each for each in given if not isinstance(each, int)]
     if not by_class:
         return for_all[-1]
-    if table.task == Task.NUMBERS:
+    if table.task == TaskName.NUMBERS:
         raise CommandError("--demand CLASS=N is for classes, but the target is predicted as a number; give N alone.")
     others = dict.fromkeys(_labels(table).values(), for_all[-1]) if for_all else {}
     return others | _by_label("--demand", by_class, table)
@@ -105,7 +105,7 @@ def _by_label(option: str, given: Sequence[tuple[str, Any]], table: Table) -> di
     labels = _labels(table)
     for name, _ in given:
         if name not in labels:
-            raise CommandError(f"{option} names the class {name!r}, but the target has {listed(list(labels))}.")
+            raise CommandError(f"{option} names the class {name!r}, but the target has {quoted_names(list(labels))}.")
     return {labels[name]: number for name, number in given}
 
 
@@ -120,18 +120,18 @@ def _with_levels(names: list[str], table: Table) -> list[str]:
     return [column for name in names for column in encoded[name] or [name]]
 
 
-def _whole_if_it_is(number: float, table: Table) -> float:
+def _int_if_whole(number: float, table: Table) -> float:
     return int(number) if number == round(number) else number
 
 
-#: Options whose value is not yet that of the setting.
-_MEANT: dict[str, Callable[[Any, Table], Any]] = {
+#: From the value of an option to that of the setting, where they differ.
+_CONVERTERS: dict[str, Callable[[Any, Table], Any]] = {
     "demand": _demand,
     "class_weight": class_weight,
     "prune_held_out": lambda _, table: "held-out",
     "forbidden": _with_levels,
     "rising": lambda names, table: dict.fromkeys(names, 1),
     "falling": lambda names, table: dict.fromkeys(names, -1),
-    "min_samples": _whole_if_it_is,
+    "min_samples": _int_if_whole,
     "keep": kept_rules,
 }

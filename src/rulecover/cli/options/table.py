@@ -1,7 +1,7 @@
 """The one table of options: a new setting is one line here.
 
 Parameters of the commands, checks of what goes with which method and the settings of estimators are made from it.
-`rulecover explain` has some options of `rulecover fit`, with more words on each.
+`rulecover explain` has some of the options of `rulecover fit`, with longer texts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rulecover.cli.options.choices import Format, Method, Preset, SqlDialect, Task, Which
+from rulecover.cli.options.choices import Format, MethodName, Preset, SqlDialect, TaskName, Which
 from rulecover.cli.options.option import REQUIRED, Argument, Option
 from rulecover.cli.options.parsers import (
     CLASS_DEMAND,
@@ -31,13 +31,13 @@ DATA, MODEL, FOREST, RULES = "The data", "The model", "The forest", "The rules"
 OUTPUT, SQL, WORK = "The output", "SQL", "The work"
 COVERS, BOOSTING, PATHS = "Covers (--method cover)", "Boosting (--method boost)", "Paths (--method path)"
 
-ANY, PATH, COVER, BOOST = tuple(Method), (Method.PATH,), (Method.COVER,), (Method.BOOST,)
+ANY, PATH, COVER, BOOST = tuple(MethodName), (MethodName.PATH,), (MethodName.COVER,), (MethodName.BOOST,)
 COVER_BOOST, COVER_PATH = COVER + BOOST, COVER + PATH
 
 WHOLE, NUMBER = whole_from(1), number_from(0.0)
 SHARE, SECONDS = number_from(0.0, metavar="SHARE"), number_from(0.001, metavar="SECONDS")
 
-#: An option under its heading; below those of methods, it counts for that method.
+#: Options by heading; those under the heading of a method apply to that method only.
 _data, _model, _forest, _rules, _output, _sql, _work = (
     partial(Option, group=group) for group in (DATA, MODEL, FOREST, RULES, OUTPUT, SQL, WORK)
 )
@@ -50,14 +50,14 @@ _path = partial(Option, group=PATHS, methods=PATH)
 MODEL_FILE = Argument("model", "MODEL", "A model that rulecover fit wrote; - for standard input.", Path, "read")
 DATA_FILE = Argument("data", "DATA", "A CSV or Parquet file; - for CSV on standard input.", Path, "read")
 DEBUG = _output("debug", bool, "On an error, show where it came from.", False)
-QUIET = _output("quiet", bool, "Say nothing but the result.", False, typed=("--quiet", "-q"))
-SEPARATOR = _data("separator", str, "What stands between cells.", shown="guessed from the header", metavar="CHAR")
+QUIET = _output("quiet", bool, "Print only the result.", False, typed=("--quiet", "-q"))
+SEPARATOR = _data("separator", str, "The character between cells.", shown="guessed from the header", metavar="CHAR")
 TARGET = Option(
     "target", str, "The column to predict: a class or a number.", typed=("--target", "-t"), metavar="COLUMN"
 )
 TASK = _data(
     "task",
-    Task,
+    TaskName,
     "Whether the target is taken as classes or as numbers.",
     shown="classes unless it has many different numbers",
 )
@@ -89,11 +89,11 @@ def _columns(name: str, typed: str, text: str, **settings: Any) -> Option:
 #: Settings of methods; none has a value where it is not given.
 SETTINGS: tuple[Option, ...] = (
     _forest("trees", WHOLE, "Trees (cover, path).", shown="100", methods=COVER_PATH, setting=""),
-    _forest("depth", WHOLE, "Depth of the trees.", shown="10; for boosted numbers 5", methods=ANY, setting=""),
+    _forest("depth", WHOLE, "Depth of the trees.", shown="10; 5 for boosting with numbers", methods=ANY, setting=""),
     _rules(
         "preset",
         Preset,
-        "Settings under a name; options that are given come before them. as-in-paper: of boosted classes, and of "
+        "A named set of settings; options that you give take precedence. as-in-paper: for boosting with classes and "
         "covers of numbers. few-rules: boosting at its best with at most --max-rules (100) rules.",
         methods=COVER_BOOST,
         setting="",
@@ -101,21 +101,21 @@ SETTINGS: tuple[Option, ...] = (
     _rules(
         "max_rules",
         WHOLE_OR_NONE,
-        "Never more rules (cover, path); none: no limit (cover).",
-        shown="none, with path 50, in a cover of numbers 20",
+        "The most rules to choose (cover, path); none: no limit (cover).",
+        shown="none; 50 for path; 20 for a cover of numbers",
         methods=ANY,
     ),
     _rules(
         "vote",
         ("counts", "shares", "fitted", "equal", "support", "precision"),
-        "What a rule adds for each class, or weighs in a mean (cover, boost; fitted: cover); see explain.",
+        "What a rule adds for each class, or its weight in a mean (cover, boost; fitted: cover); see explain.",
         shown="counts; fitted values for numbers",
         methods=COVER_BOOST,
     ),
     _rules(
         "fallback",
         ("closest", "all", "majority", "mean"),
-        "Who answers for a row that no rule covers (cover, boost).",
+        "What predicts for a row that no rule covers (cover, boost).",
         shown="closest; mean for numbers",
         methods=COVER_BOOST,
     ),
@@ -129,7 +129,7 @@ SETTINGS: tuple[Option, ...] = (
     _rules(
         "class_weight",
         CLASS_WEIGHT,
-        "balanced: every class counts the same, however few rows it has. CLASS=X: what a row of that class counts; "
+        "balanced: every class counts the same, however few rows it has. CLASS=X: the weight of a row of that class; "
         "may be repeated.",
         shown="every row counts the same",
         many=True,
@@ -138,7 +138,7 @@ SETTINGS: tuple[Option, ...] = (
     _rules(
         "scale",
         NUMBER,
-        "Of numbers: the squared error that costs as much as a rule (cover, boost).",
+        "For numbers: the squared error that costs as much as a rule (cover, boost).",
         shown="the variance",
         methods=COVER_BOOST,
     ),
@@ -146,13 +146,13 @@ SETTINGS: tuple[Option, ...] = (
         "min_samples",
         NUMBER,
         "The fewest rows that a rule covers (path; cover for numbers, where it is a share if below 1).",
-        shown="2; in a cover of numbers by their size",
+        shown="2; by the number of rows for a cover of numbers",
         methods=COVER_PATH,
     ),
     _rules(
         "ridge",
         NUMBER_OR_NONE,
-        "Higher: smaller votes (path; cover for numbers, where none takes plain means).",
+        "Higher: smaller votes (path; cover for numbers, where none uses plain means).",
         shown="5",
         methods=COVER_PATH,
     ),
@@ -177,15 +177,15 @@ SETTINGS: tuple[Option, ...] = (
         many=True,
     ),
     _cover("impurity_weight", NUMBER, "Price of impurity; see explain.", shown="1"),
-    _cover("length_weight", NUMBER, "Price of a condition; see explain.", shown="0"),
-    _cover("prune", bool, "Drop conditions that are not needed, and cover again."),
+    _cover("length_weight", NUMBER, "Price of a clause; see explain.", shown="0"),
+    _cover("prune", bool, "Drop clauses that are not needed, and cover again."),
     _cover(
-        "prune_held_out", bool, "Do so unless it costs accuracy on rows that three folds hold out.", setting="prune"
+        "prune_held_out", bool, "The same, unless it costs accuracy in three-fold cross-validation.", setting="prune"
     ),
     _cover(
         "estimator_weights",
         ("cost", "vote", "both", "none"),
-        "Where the weights count that a booster gives to its trees and leaves (--model).",
+        "Where the weights that a booster gives to its trees and leaves are used (--model).",
         shown="both",
     ),
     _boost("max_rmp_calls", whole_from(0), "Trees that boosting adds.", shown="50", typed=("--calls",)),
@@ -194,27 +194,30 @@ SETTINGS: tuple[Option, ...] = (
     _boost(
         "step",
         NUMBER,
-        "What duals count in the weights of rows; paper: 1.",
+        "The factor by which duals enter the weights of rows; 1 in the paper.",
         shown="so that a call adds a tenth of the weight",
     ),
     _boost("admit", ("all", "best"), "Which rules of a new tree enter the pool.", shown="all"),
-    _boost("remove", ("stale",), "stale: rules that stay dear leave.", shown="rules stay"),
+    _boost("remove", ("stale",), "stale: rules whose reduced cost stays high leave the pool.", shown="rules stay"),
     _boost("rule_weights", ("z",), "z: rules vote by their share in the optimum.", shown="all the same"),
     _boost(
-        "early_stopping", WHOLE, "Stop after so many calls without a better answer on a held-out tenth.", shown="never"
+        "early_stopping",
+        WHOLE,
+        "Stop after this many calls without better predictions on a held-out tenth.",
+        shown="never",
     ),
     _boost("on_interrupt", ("raise", "keep"), "On Ctrl-C. keep: the rules so far are written.", shown="raise"),
-    _path("within", NUMBER, "The fewest rules that are at most this far below the forest, by cross-validation."),
+    _path(
+        "within", NUMBER, "The fewest rules whose score is at most this far below the forest's, by cross-validation."
+    ),
     _path("choose", ("one-se", "best", "last"), "How many rules to take, by cross-validation.", shown="one-se"),
     _path("cv", whole_from(2), "Folds of the cross-validation.", shown="5"),
-    _path(
-        "max_depth", WHOLE, "How deep in the trees rules are looked for; see --depth.", shown="4; 8 from 2,000 rows on"
-    ),
-    _path("max_clauses", WHOLE, "Never more conditions in a rule.", shown="no limit"),
+    _path("max_depth", WHOLE, "How deep in the trees to look for rules; see --depth.", shown="4; 8 from 2,000 rows on"),
+    _path("max_clauses", WHOLE, "The most clauses in a rule.", shown="no limit"),
     _path(
         "model_share",
         number_from(0.0, 1.0),
-        "How much the rules listen to the forest; the rest to the target.",
+        "The weight of the forest's predictions, next to the target, when rules are fitted.",
         shown="0.5",
     ),
     _path(
@@ -223,16 +226,16 @@ SETTINGS: tuple[Option, ...] = (
         "Higher: rules that cover many rows come first.",
         shown="a twentieth of the rows, at most 50",
     ),
-    _path("tries", whole_from(0), "At each step so many rules are shortened before one is taken.", shown="5"),
+    _path("tries", whole_from(0), "How many rules are shortened at each step before one is chosen.", shown="5"),
     _columns("forbidden", "--forbid", "A column that no rule may use"),
     _columns("required", "--require", "A column that some rule must use"),
-    _columns("rising", "--rising", "A column that must not lower the answer where it grows", setting="monotone"),
-    _columns("falling", "--falling", "A column that must not raise the answer where it grows", setting="monotone"),
+    _columns("rising", "--rising", "A column that must not lower the prediction as it grows", setting="monotone"),
+    _columns("falling", "--falling", "A column that must not raise the prediction as it grows", setting="monotone"),
     _path(
         "keep",
         Path,
-        "Rules that stay in: a model that fit wrote (.json), or a text file with a rule a line, such as age > 30 and "
-        "colour = red.",
+        "Rules that stay in: a model that fit wrote (.json), or a text file with one rule per line, such as age > 30 "
+        "and colour = red.",
         metavar="FILE",
         file="read",
     ),
@@ -253,7 +256,7 @@ FIT: Options = (
         METHOD,
         "path: the rules of a forest that explain most, one after another, with fitted votes. cover: rules of a forest "
         "that cover every row. boost: a pool of rules grown by boosting.",
-        Method.COVER.value,
+        MethodName.COVER.value,
     ),
     *(TASK, DROP, MAX_LEVELS, SEPARATOR),
     *SETTINGS,
@@ -276,20 +279,20 @@ EXPLAIN: Options = (
     _data("test_size", SHARE, "Share of the rows to hold out for the figures.", 0.25),
     *(MAX_LEVELS, SEPARATOR),
     _in_explain("trees", "Trees in the forest.", default=100, shown="", methods=ANY),
-    _in_explain("depth", "Depth of its trees: the most conditions in a rule.", default=10, shown=""),
+    _in_explain("depth", "Depth of its trees: the most clauses in a rule.", default=10, shown=""),
     replace(SEED_OF_RULES, text="Same seed, same split, same forest, same rules."),
     JOBS,
     _in_explain(
         "max_rules",
-        "Never more rules than this: as many as cross-validation finds worth it. With --method cover rows may stay "
-        "uncovered, and you are told how many.",
+        "The most rules; cross-validation finds out how many pay. With --method cover, rows may stay uncovered; "
+        "their number is printed.",
         kind=WHOLE,
         shown="no limit; 50 with --within; 20 in a cover of numbers",
         methods=COVER_PATH,
     ),
     _in_explain(
         "within",
-        "The fewest rules whose accuracy (of numbers R²) is at most this far below the forest's, by cross-validation.",
+        "The fewest rules whose accuracy (R² for numbers) is at most this far below the forest's, by cross-validation.",
     ),
     _rules(
         "method",
@@ -311,24 +314,25 @@ EXPLAIN: Options = (
     _in_explain(
         "vote",
         "What a rule adds for each class: counts (its rows, as in the paper), shares (of its rows) or fitted (by least "
-        "squares). Of numbers, what a rule weighs in the mean: equal, support (its rows) or precision.",
+        "squares). For numbers, the weight of a rule in the mean: equal, support (its rows) or precision.",
     ),
     _in_explain(
         "fallback",
-        "Who answers for a row that no rule covers: closest (the rules it almost meets), all (every rule, by how much "
-        "of it is met), majority (the most frequent class), mean (of all rows), model (the forest).",
+        "What predicts for a row that no rule covers: closest (the rules it almost satisfies), all (every rule, by "
+        "its share of satisfied comparisons), majority (the most frequent class), mean (of all rows), model (the "
+        "forest).",
         kind=("closest", "all", "majority", "model", "mean"),
     ),
     _in_explain("time_limit", "Seconds for search or exact to choose the rules.", shown="the solver's own"),
     _in_explain("criterion", "How the impurity of a rule is measured."),
     _in_explain(
         "impurity_weight",
-        "A rule costs 1 + this × impurity + length weight × conditions. Higher: purer rules, more of them.",
+        "A rule costs 1 + this × impurity + length weight × clauses. Higher: purer rules, more of them.",
         default=1.0,
         shown="",
     ),
-    _in_explain("length_weight", "Price of a condition. Higher: shorter rules.", default=0.0, shown=""),
-    _in_explain("prune", "Drop conditions that are not needed, and cover again: fewer, shorter rules."),
+    _in_explain("length_weight", "Price of a clause. Higher: shorter rules.", default=0.0, shown=""),
+    _in_explain("prune", "Drop clauses that are not needed, and cover again: fewer, shorter rules."),
     next(each for each in SETTINGS if each.name == "class_weight"),
     _output("report", Path, "Write a report to this HTML file.", metavar="FILE", file="written"),
     *(QUIET, DEBUG),
@@ -338,21 +342,25 @@ EXPLAIN: Options = (
 
 PREDICT: Options = (
     *(MODEL_FILE, DATA_FILE),
-    _out("Where to write the answers: a CSV file, a Parquet file by its name, or - for standard output.", "-"),
+    _out("Where to write the predictions: a CSV file, a Parquet file by its name, or - for standard output.", "-"),
     _output(
-        "keep", str, "A column of the data to write beside the answers; may be repeated.", metavar="COLUMN", many=True
+        "keep",
+        str,
+        "A column of the data to write next to the predictions; may be repeated.",
+        metavar="COLUMN",
+        many=True,
     ),
     _output(
         "interval",
         SHARE,
-        "Of numbers, also write lower and upper: between them the right answer should be with this probability, such "
-        "as 0.9.",
+        "For numbers, also write lower and upper: the true value should lie between them with this probability, "
+        "such as 0.9.",
     ),
     _output(
         "exact",
         bool,
-        "Write texts into CSV as they are. Without it those that a spreadsheet would run as formulas, such as =1+1, "
-        "get an apostrophe before them.",
+        "Write text to CSV as it is. Otherwise, text that a spreadsheet would run as a formula, such as =1+1, gets "
+        "a leading apostrophe.",
         False,
     ),
     *(SEPARATOR, QUIET, *SAVED_MODEL, DEBUG),
@@ -373,13 +381,13 @@ REPORT: Options = (
 EXPORT: Options = (
     MODEL_FILE,
     Option("to", Format, "What to write.", REQUIRED),
-    _out("Where to; - for standard output.", "-"),
+    _out("Where to write it; - for standard output.", "-"),
     _sql("dialect", SqlDialect, "For sql: the database."),
-    _sql("table", str, "For sql: the table; a dot parts it from its schema.", "data", metavar="NAME"),
+    _sql("table", str, "For sql: the table; a dot separates it from its schema.", "data", metavar="NAME"),
     _sql(
         "keep",
         str,
-        "For sql: a column of the table to return beside the answers; may be repeated.",
+        "For sql: a column of the table to return next to the predictions; may be repeated.",
         metavar="COLUMN",
         many=True,
     ),
@@ -397,14 +405,14 @@ STUDY: Options = (
     Argument(
         *("which", "STUDY"),
         "mirco: decision tree, forest and MIRCO (Table S.2). rcboost: forest, AdaBoost, gradient boosting and RCBoost "
-        "(Table S.3). peers: what users would pick instead. all: these three. tables: run nothing, make the tables of "
+        "(Table S.3). peers: what people use instead. all: these three. tables: run nothing, make tables of "
         "the results in --out.",
         Which,
     ),
     _data(
         "data",
         Path,
-        "A folder with one CSV file a data set: header line, class in column 'target'.",
+        "A folder with one CSV file per data set: header line, class in column 'target'.",
         shown="fetched from OpenML",
         metavar="DIR",
     ),
@@ -418,7 +426,7 @@ STUDY: Options = (
     ),
     _data("cache", Path, "Where data from OpenML are kept.", shown="scikit-learn's", metavar="DIR"),
     _work("out", Path, "Where results, tables and figures go.", Path("rulecover-study"), metavar="DIR"),
-    _work("resume", bool, "Go on with the results in --out: what is done is kept, failures are tried again.", False),
+    _work("resume", bool, "Continue with the results in --out: what is done is kept, failures are tried again.", False),
     _work("jobs", workers("processes"), "Processes; -1 takes every core. The results stay the same.", 1),
     _work(
         "methods", str, "Which methods, instead of those of the study.", shown="the study's", metavar="A,B", many=True
@@ -426,7 +434,7 @@ STUDY: Options = (
     _work(
         "own",
         Path,
-        "A Python file that registers methods of your own; they run beside the study's.",
+        "A Python file that registers methods of your own; they run along with the study's.",
         typed=("--with",),
         metavar="FILE.py",
     ),

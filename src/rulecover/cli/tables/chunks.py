@@ -1,4 +1,4 @@
-"""Tables read in parts, so that a file of any size will do."""
+"""Tables read in parts, so that files can be of any size."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pandas.errors import EmptyDataError, ParserError, ParserWarning
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.encoding import NOT_KNOWN
-from rulecover.cli.tables.header import PARQUET, SEPARATORS, checked_names, listed, not_text, parquet
+from rulecover.cli.tables.header import PARQUET, SEPARATORS, checked_names, not_text, parquet, quoted_names
 from rulecover.cli.tables.model_file import Model
 from rulecover.cli.tables.verbatim import KeptCells, SharedText, WatchedText, blocks_of
 
 #: Cells that are read at a time.
 CELLS = 2_000_000
 
-#: Before pandas 3.1 only this reads every decimal as the float nearest to it.
+#: Before pandas 3.1, every decimal is read as the nearest float only with this option.
 _EXACT = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
 
 
@@ -35,7 +35,7 @@ class Part:
     Parameters
     ----------
     table
-        The columns that were asked for, read as numbers and texts with gaps.
+        The columns that were asked for, read as numbers and texts with missing values.
     kept
         The columns to keep, as they stand in the file.
     """
@@ -45,7 +45,7 @@ class Part:
 
 
 def chunks(path: Path, model: Model, *, also: Sequence[str] = (), separator: str | None) -> Iterator[Any]:
-    """The columns that a model asks for, and others, a part of the rows at a time."""
+    """The columns that a model needs, and others, a part of the rows at a time."""
     return (part.table for part in parts(path, model, also=also, separator=separator))
 
 
@@ -65,12 +65,12 @@ def source_of(path: Path) -> Path:
     return Path("standard input") if str(path) == "-" else path
 
 
-def _wanted(names: Sequence[str], needed: Sequence[str], of_model: set[str], source: Path) -> list[str]:
+def _columns_to_read(names: Sequence[str], needed: Sequence[str], of_model: set[str], source: Path) -> list[str]:
     """The columns to read, in the order of the table, if all that are needed are there."""
     absent = [name for name in needed if name not in names]
     if absent:
-        why = "the model asks for" if absent[0] in of_model else "was asked for"
-        raise CommandError(f"{source} has no column {absent[0]!r}, which {why}; it has {listed(names)}.")
+        why = "the model needs" if absent[0] in of_model else "was asked for"
+        raise CommandError(f"{source} has no column {absent[0]!r}, which {why}; it has {quoted_names(names)}.")
     return [name for name in names if name in needed]
 
 
@@ -81,11 +81,11 @@ def _csv_parts(
     path: Path, model: Model, also: Sequence[str], keep: Sequence[str], separator: str | None
 ) -> Iterator[Part]:
     source = source_of(path)
-    with _opened(path) as file, warnings.catch_warnings():
+    with _open_text(path) as file, warnings.catch_warnings():
         warnings.simplefilter("error", ParserWarning)
         try:
             names, separator = _header(file, separator, {*model.columns, *also, *keep}, source)
-            _wanted(names, [*model.columns, *also, *keep], set(model.columns), source)
+            _columns_to_read(names, [*model.columns, *also, *keep], set(model.columns), source)
             wanted = [name for name in names if name in {*model.columns, *also}]
             texts = [name for name in wanted if name not in model.numbers]
             if not keep:
@@ -97,9 +97,10 @@ def _csv_parts(
         except (UnicodeDecodeError, csv.Error) as error:
             raise not_text(source) from error
         except (ParserError, ParserWarning) as error:
-            said = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+            reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
             raise CommandError(
-                f"{source} is no proper CSV file: {said} (cells separated by {separator!r}; --separator sets another)."
+                f"{source} is not a valid CSV file: {reason} (cells separated by {separator!r}; --separator sets "
+                "another)."
             ) from error
 
 
@@ -113,7 +114,7 @@ def _parts_with_kept(
     texts: Sequence[str],
     places: Mapping[str, int],
 ) -> Iterator[Part]:
-    """Kept cells come out of one reading as long as nothing in the file is odd; then they are read apart."""
+    """Kept cells come from the same reading while nothing in the file is odd; from then on they are read separately."""
     again = path.is_file() and not set(places) & set(wanted)
     text: WatchedText | SharedText = WatchedText(file, separator) if again else SharedText(file)
     also = list(places) if again else []
@@ -121,7 +122,7 @@ def _parts_with_kept(
     with ExitStack() as stack:
         for table in _tables(text, separator, names, [*wanted, *also], [*texts, *also], as_they_are=also):
             if apart is None and not text.is_plain:
-                second = stack.enter_context(_opened(path))
+                second = stack.enter_context(_open_text(path))
                 _header(second, separator, set(names), path)
                 apart = KeptCells(blocks_of(second), separator, places)
                 apart.skip(before)
@@ -135,7 +136,7 @@ def _texts(kept: Any) -> Any:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[str]]:
+def _open_text(path: Path) -> Iterator[IO[str]]:
     if str(path) == "-":
         yield io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
         return
@@ -200,13 +201,13 @@ def _parquet_parts(path: Path, asked: Sequence[str], keep: Sequence[str], of_mod
 
     try:
         with parquet().ParquetFile(path) as file:
-            wanted = _wanted(file.schema_arrow.names, [*asked, *keep], of_model, path)
+            wanted = _columns_to_read(file.schema_arrow.names, [*asked, *keep], of_model, path)
             batches = file.iter_batches(batch_size=max(1, CELLS // max(1, len(wanted))), columns=wanted)
             for batch in batches:
                 table = batch.select([name for name in wanted if name in set(asked)]).to_pandas()
                 yield Part(table, batch.select(list(keep)).to_pandas(types_mapper=_as_in_file))
     except ArrowException as error:
-        raise CommandError(f"{path} is no proper Parquet file: {error}") from error
+        raise CommandError(f"{path} is not a valid Parquet file: {error}") from error
 
 
 def _as_in_file(kind: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What becomes of the columns of a table: text as 0/1 columns for a forest, or all as a booster knows it."""
+"""How the columns of a table are encoded: text as 0/1 columns for a forest, or all as a booster expects them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from rulecover.cli.errors import CommandError
-from rulecover.cli.tables.header import listed
+from rulecover.cli.tables.header import quoted_names
 from rulecover.readers import read_trees
 
 #: How a missing text is shown: a level of its own, as in ``colour = (missing)``.
 MISSING = "(missing)"
 
-#: Cells that say that nothing is known. "None" is not among them: in a text column it is often a level.
+#: Cells that stand for a missing value. "None" is not among them: in a text column it is often a level.
 NOT_KNOWN = ["", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "#N/A", "?", MISSING]
 
 #: From a data frame to columns of numbers, the levels that 0/1 ones stand for, and what was done, in sentences.
@@ -32,11 +32,11 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 def for_forests(max_levels: int) -> ColumnsOf:
-    """What becomes of the columns of a table that a forest is trained on."""
-    return partial(encoded, max_levels=max_levels)
+    """How to encode the columns of a table that a forest is trained on."""
+    return partial(encode, max_levels=max_levels)
 
 
-def encoded(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, str]], list[str]]:
+def encode(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, str]], list[str]]:
     """Columns of numbers, the levels that the 0/1 ones stand for, and what was left out, in sentences.
 
     Numbers stay as they are, NaN included. A text column with two levels becomes one 0/1 column, for the later level
@@ -46,8 +46,8 @@ def encoded(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, s
     levels: dict[int, tuple[str, str]] = {}
     notes: list[str] = []
     for name in frame.columns:
-        column = plain(frame[name])
-        reason = not_for_rules(column) or _useless(column, max_levels)
+        column = parse_numbers(frame[name])
+        reason = why_unusable(column) or _useless(column, max_levels)
         if reason:
             notes.append(f"column {name!r} left out: {reason}.")
         elif is_text(column):
@@ -62,9 +62,9 @@ def encoded(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, s
     return pd.DataFrame(columns, index=frame.index), levels, notes
 
 
-def plain(column: Any) -> Any:
-    """The column; as numbers what is in decimal notation, or has None where Python wrote it for what is missing."""
-    if not is_text(column) or not_for_rules(column):
+def parse_numbers(column: Any) -> Any:
+    """The column; as numbers if it holds decimals, or numbers and None, which Python writes for missing values."""
+    if not is_text(column) or why_unusable(column):
         return column
     if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
         return column.astype(np.float64)
@@ -75,10 +75,10 @@ def plain(column: Any) -> Any:
     return numbers if (numbers.isna() == known.isna()).all() else column
 
 
-def not_for_rules(column: Any) -> str:
-    """Why rules cannot speak of what a column holds; nothing if they can."""
+def why_unusable(column: Any) -> str:
+    """Why rules cannot use a column; empty if they can."""
     if pd.api.types.infer_dtype(column, skipna=True) in _TIMES:
-        return "it holds dates or times; make numbers of them first, such as the year or the days since a day"
+        return "it holds dates or times; turn them into numbers first, such as the year or the days since a day"
     first = column.dropna().iloc[:1].tolist()
     if first and isinstance(first[0], (list, tuple, dict, set, np.ndarray)):
         return "it holds lists; make a column of each of their parts first"
@@ -180,19 +180,19 @@ _MADE_UP = re.compile(r"(Column_|f|Feature)?\d+")
 
 
 def booster_columns(path: Path) -> ColumnsOf:
-    """What becomes of the columns of a table for the model in this file."""
+    """How to encode the columns of a table for the model in this file."""
     if not path.is_file():
         raise CommandError(f"there is no file {str(path)!r} here; --model takes a trained booster's file.")
     ensemble = read_trees(path)
 
     def columns(frame: Any) -> tuple[Any, dict[int, tuple[str, str]], list[str]]:
-        chosen, notes = _matched(ensemble.feature_names, ensemble.n_features, list(frame.columns), path)
+        chosen, notes = _match_columns(ensemble.feature_names, ensemble.n_features, list(frame.columns), path)
         return frame[chosen].apply(_as_library_takes_it), {}, notes
 
     return columns
 
 
-def _matched(
+def _match_columns(
     names: tuple[str, ...] | None, n_features: int, there: list[str], path: Path
 ) -> tuple[list[str], list[str]]:
     """The columns of the table that the model was trained on, in its order, and what had to be assumed."""
@@ -201,23 +201,24 @@ def _matched(
         return [spelled[name] for name in names], []
     nameless = names is None or all(_MADE_UP.fullmatch(name) for name in names)
     if nameless and len(there) == n_features:
-        return there, [f"{path.name} knows its columns by number only; they are taken in the order of the table."]
+        return there, [f"{path.name} knows its columns only by number; they are taken in the order of the table."]
     if names is None or nameless:
         raise CommandError(
-            f"{path.name} was trained on {n_features} columns without names, but the table has {len(there)} beside the "
-            f"target: {listed(there)}; --drop those that it does not know."
+            f"{path.name} was trained on {n_features} columns without names, but the table has {len(there)} besides "
+            f"the target: {quoted_names(there)}; --drop those that it does not know."
         )
     absent = [name for name in names if name not in spelled]
     raise CommandError(
-        f"{path.name} was trained on the column {absent[0]!r}, which the table does not have; it has {listed(there)}."
+        f"{path.name} was trained on the column {absent[0]!r}, which the table does not have; it has "
+        f"{quoted_names(there)}."
     )
 
 
 def _as_library_takes_it(column: Any) -> Any:
     """Texts as categories, and all else as numbers."""
-    refused = not_for_rules(column)
+    refused = why_unusable(column)
     if refused:
-        raise CommandError(f"column {column.name!r} is for no model: {refused}, as the model has seen them.")
+        raise CommandError(f"column {column.name!r} cannot be used by the model: {refused}, as when it was trained.")
     if pd.api.types.is_bool_dtype(column):
         return column.astype("float64")
     return column.astype("category") if is_text(column) else column

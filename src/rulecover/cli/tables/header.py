@@ -1,4 +1,4 @@
-"""The first look at a file: what is wrong with it is mostly seen here, before anything heavy is imported."""
+"""The header of a file: most of what can be wrong with a file is found here, before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARQUET = (".parquet", ".pq")
 
 @dataclass(frozen=True)
 class Header:
-    """The column names of a file, as they stand there, and what stands between its cells."""
+    """The column names of a file, as they are written there, and the separator of its cells."""
 
     path: Path
     names: tuple[str, ...]
@@ -28,7 +28,7 @@ class Header:
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file begins as the models do that rulecover fit writes."""
+    """Whether a file begins like a model that rulecover fit writes."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -56,7 +56,7 @@ def read_header(path: Path, separator: str | None) -> Header:
 
 
 def checked_names(names: Sequence[str], path: Path) -> list[str]:
-    """The names without the spaces around them, if they can be told apart."""
+    """The names without the spaces around them, if they are distinct."""
     if any("\0" in name for name in names):
         raise not_text(path)
     names = [name.strip() for name in names]
@@ -64,7 +64,7 @@ def checked_names(names: Sequence[str], path: Path) -> list[str]:
         raise CommandError(f"{path} is empty; it needs a header line and rows below it.")
     repeated = sorted(name for name, times in Counter(names).items() if name and times > 1)
     if repeated:
-        raise CommandError(f"{path} has more than one column named {listed(repeated)}; rename all but one.")
+        raise CommandError(f"{path} has more than one column named {quoted_names(repeated)}; rename all but one.")
     return names
 
 
@@ -79,29 +79,29 @@ def parquet() -> Any:
         import pyarrow.parquet
     except ImportError as error:
         raise MissingExtraError(
-            "Parquet needs the package pyarrow; install it by: pip install 'rulecover[parquet]'"
+            "Parquet needs the package pyarrow; install it with: pip install 'rulecover[parquet]'"
         ) from error
     return pyarrow.parquet
 
 
 def not_text(path: Path) -> CommandError:
-    return CommandError(f"{path} is no CSV file in UTF-8; save the table as CSV (UTF-8) and try again.")
+    return CommandError(f"{path} is not a UTF-8 CSV file; save the table as CSV (UTF-8) and try again.")
 
 
 def checked_target(header: Header, target: str | None, drop: Sequence[str]) -> str:
     """The target, if it and the columns to drop are there."""
     path, names = header.path, [name for name in header.names if name]
     if target is None:
-        raise CommandError(f"name the column to predict by --target; {path} has {listed(names)}.")
+        raise CommandError(f"name the column to predict with --target; {path} has {quoted_names(names)}.")
     for name in (target, *drop):
         if name not in names:
-            raise CommandError(f"{path} has no column {name!r}; it has {listed(names)}.")
+            raise CommandError(f"{path} has no column {name!r}; it has {quoted_names(names)}.")
     if target in drop:
         raise CommandError(f"{target!r} is the target and cannot be dropped; name another column.")
     return target
 
 
-def listed(names: Sequence[str], most: int = 20) -> str:
+def quoted_names(names: Sequence[str], most: int = 20) -> str:
     """Names in quotes, not too many."""
     text = ", ".join(repr(name) for name in names[:most] if name)
     return text if len(names) <= most else f"{text} and {len(names) - most} more"

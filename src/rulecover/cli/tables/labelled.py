@@ -16,8 +16,8 @@ import pandas as pd
 from pandas.errors import ParserError, ParserWarning
 
 from rulecover.cli.errors import CommandError
-from rulecover.cli.options.choices import Task
-from rulecover.cli.tables.encoding import NOT_KNOWN, ColumnsOf, not_for_rules, odd_text, plain
+from rulecover.cli.options.choices import TaskName
+from rulecover.cli.tables.encoding import NOT_KNOWN, ColumnsOf, odd_text, parse_numbers, why_unusable
 from rulecover.cli.tables.header import (
     PARQUET,
     Header,
@@ -32,7 +32,7 @@ from rulecover.cli.tables.header import (
 #: Fewer rows than this cannot be split into rows to learn from and rows to check on.
 FEWEST_ROWS = 10
 
-#: A numeric target with more different values is a measurement; one with fractions is so much sooner.
+#: A numeric target with more different values than this is a measurement; with fractions, far fewer are enough.
 MOST_NUMERIC_CLASSES = 50
 MOST_FRACTIONAL_CLASSES = 10
 
@@ -60,7 +60,7 @@ class Table:
     y: Any
     levels: dict[int, tuple[str, str]]
     notes: tuple[str, ...] = ()
-    task: Task = Task.CLASSES
+    task: TaskName = TaskName.CLASSES
 
 
 def labelled_table(
@@ -70,7 +70,7 @@ def labelled_table(
     drop: Sequence[str],
     columns: ColumnsOf,
     separator: str | None,
-    task: Task | None = None,
+    task: TaskName | None = None,
 ) -> Table:
     """The table, or an error that says what is wrong with it and what to do."""
     if str(path) == "-":
@@ -79,11 +79,13 @@ def labelled_table(
     if path.suffix.lower() in PARQUET:
         frame = _parquet_frame(path)
         header = Header(path, tuple(checked_names(list(map(str, frame.columns)), path)), "")
-        return labelled(frame, path, checked_target(header, target, drop), drop=drop, columns=columns, task=task)
+        return table_from_frame(
+            frame, path, checked_target(header, target, drop), drop=drop, columns=columns, task=task
+        )
     header = read_header(path, separator)
     target = checked_target(header, target, drop)
     frame, notes = read_frame(header)
-    return labelled(frame, path, target, drop=drop, columns=columns, task=task, notes=notes)
+    return table_from_frame(frame, path, target, drop=drop, columns=columns, task=task, notes=notes)
 
 
 def _parquet_frame(path: Path) -> Any:
@@ -95,7 +97,7 @@ def _parquet_frame(path: Path) -> Any:
     try:
         return pq.read_table(path).to_pandas()
     except ArrowException as error:
-        raise CommandError(f"{path} is no proper Parquet file: {error}") from error
+        raise CommandError(f"{path} is not a valid Parquet file: {error}") from error
 
 
 def _from_stdin(target: str | None, **settings: Any) -> Table:
@@ -110,22 +112,22 @@ def _from_stdin(target: str | None, **settings: Any) -> Table:
             raise CommandError(str(error).replace(str(path), path.name)) from error
 
 
-def labelled(
+def table_from_frame(
     frame: Any,
     path: Path,
     target: str,
     *,
-    task: Task | None = None,
+    task: TaskName | None = None,
     drop: Sequence[str],
     columns: ColumnsOf,
     notes: Sequence[str] = (),
 ) -> Table:
-    """The table of a data frame that was read from a file; `columns` says what becomes of all but the target."""
+    """The table of a data frame that was read from a file; `columns` encodes all columns but the target."""
     notes = list(notes)
     kept = frame[target].notna().to_numpy()
     kind, labels, odd = _target(frame[target][kept], task)
     notes += odd
-    if kind != task and kind == Task.NUMBERS:
+    if kind != task and kind == TaskName.NUMBERS:
         notes.append(f"{target!r} has {len(np.unique(labels))} different numbers and is predicted as a number.")
     if not kept.all():
         notes.append(f"{count(int((~kept).sum()), 'row')} without a value of {target!r} left out.")
@@ -134,11 +136,11 @@ def labelled(
             f"{path} has {count(len(labels), 'row')} with a value of {target!r}; at least {FEWEST_ROWS} are needed, "
             "some to learn from and some to check on."
         )
-    X, levels, said = columns(frame[kept].drop(columns=[target, *drop]))
+    X, levels, more_notes = columns(frame[kept].drop(columns=[target, *drop]))
     if not X.shape[1]:
-        reasons = " ".join(said) or f"{target!r} is the only column."
+        reasons = " ".join(more_notes) or f"{target!r} is the only column."
         raise CommandError(f"no column is left to explain {target!r} by: {reasons}")
-    return Table(path.name, X, labels, levels, (*notes, *said), kind)
+    return Table(path.name, X, labels, levels, (*notes, *more_notes), kind)
 
 
 def read_frame(header: Header) -> tuple[Any, list[str]]:
@@ -160,7 +162,7 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
             )
     except (ParserError, ParserWarning) as error:
         raise CommandError(
-            f"{path} is no proper CSV file: {str(error).removeprefix('Error tokenizing data. C error: ').strip()} "
+            f"{path} is not a valid CSV file: {str(error).removeprefix('Error tokenizing data. C error: ').strip()} "
             f"(cells separated by {header.separator!r}; --separator sets another)."
         ) from error
     except UnicodeDecodeError as error:
@@ -171,32 +173,32 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
     return frame.loc[:, [bool(name) for name in names]], notes
 
 
-def _target(known: Any, task: Task | None) -> tuple[Task, Any, list[str]]:
+def _target(known: Any, task: TaskName | None) -> tuple[TaskName, Any, list[str]]:
     """What the target is, a class or a number for each row, and what is odd about them, in sentences."""
-    known = plain(known)
-    refused = not_for_rules(known)
+    known = parse_numbers(known)
+    refused = why_unusable(known)
     if refused:
-        raise CommandError(f"{known.name!r} is no target: {refused}, or choose another column.")
+        raise CommandError(f"{known.name!r} cannot be the target: {refused}, or choose another column.")
     if not pd.api.types.is_numeric_dtype(known) or pd.api.types.is_bool_dtype(known):
-        return _words(known, task)
+        return _text_target(known, task)
     numbers = known.to_numpy(dtype=np.float64)
     kind = _kind(known, numbers, task)
-    if kind == Task.NUMBERS:
+    if kind == TaskName.NUMBERS:
         return kind, numbers, []
     return kind, numbers.astype(np.int64) if _are_whole(numbers) else numbers.astype(str), []
 
 
-def _kind(known: Any, numbers: Any, task: Task | None) -> Task:
+def _kind(known: Any, numbers: Any, task: TaskName | None) -> TaskName:
     """What a target of numbers is."""
     if not np.isfinite(numbers).all():
         raise CommandError(f"the target {known.name!r} has infinite values; classes must be finite or text.")
     many = _are_many(numbers)
-    if task == Task.CLASSES and many:
+    if task == TaskName.CLASSES and many:
         raise CommandError(
             f"the target {known.name!r} has {len(np.unique(numbers))} different numbers, so it is a measurement and "
             "not a class; cut it into ranges first (low, medium, high), or leave --task out to predict the number."
         )
-    return Task.NUMBERS if task == Task.NUMBERS or many else Task.CLASSES
+    return TaskName.NUMBERS if task == TaskName.NUMBERS or many else TaskName.CLASSES
 
 
 def _are_whole(numbers: Any) -> bool:
@@ -204,27 +206,27 @@ def _are_whole(numbers: Any) -> bool:
 
 
 def _are_many(numbers: Any) -> bool:
-    """Whether these are numbers of a measurement."""
+    """Whether there are so many different numbers that they are a measurement."""
     return len(np.unique(numbers)) > (MOST_NUMERIC_CLASSES if _are_whole(numbers) else MOST_FRACTIONAL_CLASSES)
 
 
-def _words(known: Any, task: Task | None) -> tuple[Task, Any, list[str]]:
+def _text_target(known: Any, task: TaskName | None) -> tuple[TaskName, Any, list[str]]:
     """The classes of a target that holds texts, if they are classes and not numbers with a word among them."""
     odd = odd_text(known)
-    if odd is not None and odd.is_rare and (task == Task.NUMBERS or _are_many(odd.numbers)):
+    if odd is not None and odd.is_rare and (task == TaskName.NUMBERS or _are_many(odd.numbers)):
         raise CommandError(
             f"the target {known.name!r} holds numbers, but {odd}; correct the cell, or leave it empty if nothing is "
             "known."
         )
-    if task == Task.NUMBERS:
+    if task == TaskName.NUMBERS:
         raise CommandError(
-            f"the target {known.name!r} holds {str(known.iloc[0]) if odd is None else odd.text!r}, which is no number; "
-            "leave --task out, or choose another target."
+            f"the target {known.name!r} holds {str(known.iloc[0]) if odd is None else odd.text!r}, which is not a "
+            "number; leave --task out, or choose another target."
         )
     labels = known.astype(str).to_numpy(dtype=object).astype(str)
     _check_repeated(known.name, labels)
     mixed = f"the target {known.name!r} holds numbers, but also {odd}; each is taken as a class of its own."
-    return Task.CLASSES, labels, [] if odd is None else [mixed]
+    return TaskName.CLASSES, labels, [] if odd is None else [mixed]
 
 
 def _check_repeated(name: str, labels: Any) -> None:
@@ -232,10 +234,10 @@ def _check_repeated(name: str, labels: Any) -> None:
     if different > 2 and different > len(labels) / 2:
         raise CommandError(
             f"the target {name!r} has {different} different values in {len(labels)} rows, so it names rows rather "
-            "than classes; choose a column in which values come back."
+            "than classes; choose a column in which values repeat."
         )
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things in words."""
+    """A number with its noun, in the plural if needed."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

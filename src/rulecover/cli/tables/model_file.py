@@ -1,4 +1,4 @@
-"""A saved model: the columns of a table that it asks for, and its rules for another to keep."""
+"""A saved model: the columns that it needs, and its rules for another model to keep."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def load(path: Path, *, edited: bool = False, max_megabytes: float = MAX_SIZE / 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Scored rules, and how tables become the rows that they take."""
+    """Rules with their votes, and how tables become the rows that they take."""
 
     rules: Vote
 
     @cached_property
     def numbers(self) -> set[str]:
-        """The columns of numbers that rules speak of."""
+        """The columns of numbers that the rules use."""
         return {each.name for each in self.rules.inputs.values() if isinstance(each, Number) or _by_number(each)}
 
     @cached_property
@@ -55,7 +55,7 @@ class Model:
         return list(dict.fromkeys(each.name for each in self.rules.inputs.values()))
 
     def check_interval(self, share: float) -> None:
-        """Raises unless the model gives intervals that hold the right answer with this probability."""
+        """Raises unless the model gives intervals that hold the true value with this probability."""
         if not 0 < share < 1:
             raise CommandError(f"--interval is {share:g}; it is a probability, above 0 and below 1, such as 0.9.")
         if not getattr(self.rules.answer, "squares", False):
@@ -79,7 +79,7 @@ class Model:
         return X
 
     def rows_with_levels(self, table: Any, first: int) -> Any:
-        """The same rows, with every level of the text columns filled in, whether rules ask for it or not."""
+        """The same rows, with every level of the text columns filled in, whether rules use it or not."""
         X, rules = self.rows(table, first), self.rules.rules
         for f in set(rules.columns.levels) - set(self.rules.inputs):
             name, level = rules.columns.levels[f]
@@ -102,14 +102,14 @@ def _by_number(each: Input) -> bool:
 
 
 def numbers(column: Any, first: int) -> Any:
-    """A column of numbers, NaN where nothing is known."""
+    """A column of numbers, NaN where a value is missing."""
     if not pd.api.types.is_numeric_dtype(column):
-        column = _parsed(column, first)
+        column = _parse_numbers(column, first)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _parsed(column: Any, first: int) -> Any:
-    """Text that is numbers all the same, true and false, or None as Python writes it for what is missing."""
+def _parse_numbers(column: Any, first: int) -> Any:
+    """Numbers from text: numbers in quotes, true and false, or None, which Python writes for missing values."""
     known = column.where(column.astype(str) != "None").replace(_ONES)
     parsed = pd.to_numeric(known, errors="coerce")
     wrong = np.flatnonzero((parsed.isna() & known.notna()).to_numpy())
@@ -125,15 +125,15 @@ def _parsed(column: Any, first: int) -> Any:
 
 
 def kept_rules(path: Path, table: Table) -> RuleSet:
-    """The rules of a saved model, or those of a text file with a rule a line, on the columns of a table."""
+    """The rules of a saved model, or those of a text file with one rule per line, on the columns of a table."""
     if not path.is_file():
         raise CommandError(
             f"there is no file {str(path)!r} here; --keep takes a model that rulecover fit wrote, or a text file with "
-            "a rule a line."
+            "one rule per line."
         )
-    rules = _of_model(path, table) if path.suffix.lower() == ".json" else _of_lines(path, table)
+    rules = _rules_of_model(path, table) if path.suffix.lower() == ".json" else _rules_of_text(path, table)
     if not len(rules):
-        raise CommandError(f"{path} has no rule to keep; write one a line, such as age > 30, or leave --keep out.")
+        raise CommandError(f"{path} has no rule to keep; write one per line, such as age > 30, or leave --keep out.")
     idle = np.flatnonzero(~rules.apply(table.X).toarray().any(axis=0))
     if idle.size:
         text = rules[int(idle[0])].text
@@ -141,29 +141,29 @@ def kept_rules(path: Path, table: Table) -> RuleSet:
     return rules
 
 
-def _of_lines(path: Path, table: Table) -> RuleSet:
+def _rules_of_text(path: Path, table: Table) -> RuleSet:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise CommandError(f"{path} is no text in UTF-8; --keep takes a text file with a rule a line.") from error
+        raise CommandError(f"{path} is not UTF-8 text; --keep takes a text file with one rule per line.") from error
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    rules = [_of_line(line, f"{path}, line {number}", table) for number, line in lines]
+    rules = [_rule_of_line(line, f"{path}, line {number}", table) for number, line in lines]
     return RuleSet.of_clauses([each[0].clauses for each in rules], tuple(table.X.columns), levels=table.levels)
 
 
-def _of_line(line: str, place: str, table: Table) -> RuleSet:
+def _rule_of_line(line: str, place: str, table: Table) -> RuleSet:
     try:
         rule = RuleSet.from_text([line], tuple(table.X.columns), levels=table.levels)
     except RuleTextError as error:
-        said = str(error).splitlines()[0].removeprefix("rule 0, ")
-        raise CommandError(f"{place}, is no rule on the columns of {table.name}: {said}, in {line!r}.") from error
+        reason = str(error).splitlines()[0].removeprefix("rule 0, ")
+        raise CommandError(f"{place}, is not a rule on the columns of {table.name}: {reason}, in {line!r}.") from error
     if rule.columns.categories:
         name = rule.feature_names[next(iter(rule.columns.categories))]
         raise CommandError(f"{place}, compares the column {name!r} with words, but it holds numbers in {table.name}.")
     return rule
 
 
-def _of_model(path: Path, table: Table) -> RuleSet:
+def _rules_of_model(path: Path, table: Table) -> RuleSet:
     rules = load(path).rules.rules
     texts = {place: column for column, place in table.levels.items()}
     numbers = {name: f for f, name in enumerate(table.X.columns) if f not in table.levels}

@@ -1,4 +1,4 @@
-"""Cells of a CSV file as they stand there, next to a reader that makes numbers and gaps of them."""
+"""Cells of a CSV file as they are written there, next to a reader that turns them into numbers and missing values."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rulecover.cli.errors import CommandError
 #: Stands before blanks at the beginning of a cell, which every reader that skips blanks before quotes would drop.
 _MARK, _ITSELF, _BLANKS = "\ue000", "\ue000a", "\ue000b"
 
-#: As much is read at a time.
+#: How many characters are read at a time.
 _BLOCK = 1 << 18
 
 
 class WatchedText:
-    """A text that tells whether all that was read of it is the same to every reader: no blanks before cells, no NUL."""
+    """A text that records whether every reader reads it alike so far: no blanks before cells, no NUL."""
 
     def __init__(self, file: IO[str], separator: str) -> None:
         self._file = file
@@ -87,7 +87,7 @@ def _whole_lines(blocks: Iterable[str]) -> Iterator[str]:
 
 
 class KeptCells:
-    """Some columns of a CSV file, row by row as they stand there; an empty cell is ``None``.
+    """Some columns of a CSV file, row by row as they are written there; an empty cell is ``None``.
 
     Parameters
     ----------
@@ -109,16 +109,16 @@ class KeptCells:
         self._places = dict(places)
 
     def skip(self, n: int) -> None:
-        """Passes over so many rows."""
+        """Skips the next n rows."""
         deque(islice(self._rows, n), maxlen=0)
 
     def take(self, n: int) -> pd.DataFrame:
-        """The cells of the next so many rows."""
+        """The cells of the next n rows."""
         places = list(self._places.values())
         rows = islice(self._rows, n) if places else ()
         cells = [[_cell(row, place) for place in places] for row in rows]  # whole rows would fill the memory
         if places and len(cells) < n:
-            raise CommandError("cells with quotes cannot be told apart; leave --keep out, or quote cells in full.")
+            raise CommandError("cells with quotes are ambiguous; leave --keep out, or quote cells in full.")
         return pd.DataFrame(cells, columns=list(self._places), index=range(n), dtype=object)
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulecover.rcboost.pricing.bins import bins_of, check_max_bins
-from rulecover.rcboost.pricing.grower import Grown, Limits, Sums, grow
-from rulecover.rcboost.pricing.grower import Samples as GrowingSamples
+from rulecover.rcboost.pricing.grower import GrowingSamples, Grown, Limits, Sums, grow
 from rulecover.targets.classes.samples import with_classes
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
@@ -23,13 +22,13 @@ if TYPE_CHECKING:
 
 #: Scores from 0 to 1 that differ by less are equal: sums taken in another order.
 _TIE = 1e-12
-#: The values of splits that are not allowed; finite, so that times 0 it is no NaN.
+#: The values of splits that are not allowed; finite, so that 0 times it is not NaN.
 _IMPOSSIBLE = -1e30
 
 
 @dataclass(frozen=True)
 class BicriteriaPricing:
-    """One tree a call; each split is chosen among those that no other beats in both impurity and reduced cost.
+    """One tree per call; each split is chosen among those that no other beats in both impurity and reduced cost.
 
     A split has two values: by how much it lowers the impurity of samples weighted by the accumulated duals, as in the
     paper's tree, and how negative the reduced costs of its two children are together, by the duals of the last solve
@@ -45,7 +44,7 @@ class BicriteriaPricing:
     balance
         The weight of the reduced cost, from 0 (impurity only: a plain tree) to 1 (reduced cost only).
     max_bins
-        The largest number of bins a column; a column with fewer values has a bin for each.
+        The largest number of bins per column; a column with fewer values has a bin for each.
 
     Examples
     --------
@@ -82,7 +81,7 @@ class BicriteriaPricing:
 
 
 def _route(grown: Grown, known: Any, X: Any) -> Ints:
-    """The leaf of each row; of the rows that the tree was grown on it is known."""
+    """The leaf of each row; for the rows that the tree was grown on, it is known."""
     return grown.leaf if X is known else grown.tree.apply(X)
 
 

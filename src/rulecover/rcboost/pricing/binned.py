@@ -1,4 +1,4 @@
-"""Pricing by trees on binned features: the bins are made once a fit, only the weights change from call to call.
+"""Pricing by trees on binned features: the bins are made once per fit, only the weights change from call to call.
 
 XGBoost's `hist`, asked for one tree of squared error on one-hot labels with no shrinkage and no penalty, splits where
 Σₖ Gₖ² / H grows most: that is the weighted Gini gain, over the borders of bins instead of all values.
@@ -30,30 +30,30 @@ if TYPE_CHECKING:
 
 #: The depth of a tree that is given none: the deepest of the paper's study.
 DEEPEST = 20
-#: Bins are made from so many rows: their borders are quantiles, and more rows hardly move them.
+#: Bins are made from at most this many rows: their borders are quantiles, and more rows hardly move them.
 _SKETCHED = 200_000
-#: Leaves are told apart by their values in a table of 2^16 places, as long as they find one each.
+#: Leaves are found by their values in a table of 2^16 places, with up to this many tries to give each its own place.
 _TABLE_BITS, _TRIES = 16, 64
 _SHARES = {"sqrt": np.sqrt, "log2": np.log2}
 
 
 @dataclass(frozen=True)
 class BinnedPricing:
-    """One tree a call, grown by XGBoost on binned features and samples weighted by the accumulated duals.
+    """One tree per call, grown by XGBoost on binned features and samples weighted by the accumulated duals.
 
-    The first tree is grown like this too. Of the tree that is given, it heeds `max_depth` (``None`` is 20),
+    The first tree is grown like this too. Of the settings of the given tree, it uses `max_depth` (``None`` is 20),
     `max_leaf_nodes`, `max_features`, `min_weight_fraction_leaf` and `min_samples_leaf`; the last two approximately.
     XGBoost knows weights, not numbers of samples: every leaf of enough samples may come, and so may one of fewer but
-    heavier ones; with three or more classes both only keep small nodes from being split. What else the tree is set
-    to, such as another criterion, is not heeded. Trees do not depend on the number of threads.
+    heavier ones; with three or more classes both only keep small nodes from being split. Other settings of
+    the tree, such as another criterion, are ignored. Trees do not depend on the number of threads.
 
-    With a million rows the duals of one call are small beside the weight 1 that each row starts with, and the tree on
-    bins comes out as it was: the loop ends. Give a tree with ``max_features="sqrt"``, which differs from call to call.
+    With a million rows the duals of one call are small compared with the weight 1 that each row starts with, and the
+    tree on bins stays the same: the loop ends. Give a tree with ``max_features="sqrt"``, which differs in every call.
 
     Parameters
     ----------
     max_bin
-        Bins a feature. Up to 256 a bin number is one byte.
+        Bins per feature. Up to 256, the number of a bin is one byte.
     n_jobs
         Threads; ``None`` is one.
     """
@@ -67,17 +67,17 @@ class BinnedPricing:
         return self._bins(data).grow(duals.accumulated, tree, seed)
 
     def first(self, data: Samples, tree: Any, seed: int) -> TreeEnsemble:
-        """The tree whose leaves are the first pool: every sample weighs what it counts."""
+        """The tree whose leaves are the first pool: every sample has its own weight."""
         return self._bins(data).grow(np.ones(len(data.y)) if data.weight is None else data.weight, tree, seed)
 
-    def _bins(self, data: Samples) -> _Bins:
+    def _bins(self, data: Samples) -> _BinnedSamples:
         known = _BINS.setdefault(data, {})
         if self not in known:
-            known[self] = _Bins(data, self.max_bin, effective_n_jobs(self.n_jobs))
+            known[self] = _BinnedSamples(data, self.max_bin, effective_n_jobs(self.n_jobs))
         return known[self]
 
 
-class _Bins:
+class _BinnedSamples:
     """The samples in bins, ready to grow trees of other weights."""
 
     def __init__(self, data: Samples, max_bin: int, n_threads: int) -> None:
@@ -99,13 +99,13 @@ class _Bins:
             "nthread": n_threads,
             "verbosity": 0,
         }
-        self._matrix = self._binned(outputs.ravel() if self._one_target else outputs, data.weight)
+        self._matrix = self._quantile_matrix(outputs.ravel() if self._one_target else outputs, data.weight)
 
-    def _binned(self, label: Array, weight: Floats | None) -> Any:
+    def _quantile_matrix(self, label: Array, weight: Floats | None) -> Any:
         shared = {"max_bin": self._settings["max_bin"], "nthread": self._settings["nthread"]}
         rows, reference = self._rows, None
         if weight is not None or len(rows) > _SKETCHED:
-            some, every = _sketched(len(rows), weight)
+            some, every = _rows_for_bins(len(rows), weight)
             # The largest value of each column goes in: what lies above the last border would be put below it.
             largest = [] if every else [np.fmax.reduce(rows, axis=0)]
             reference = self._xgboost.QuantileDMatrix(np.vstack([rows[some], *largest]), **shared)
@@ -119,14 +119,14 @@ class _Bins:
         settings = self._settings | _limits(tree, weight, self._count) | _sampling(tree, self._rows.shape[1], seed)
         booster = self._xgboost.Booster(settings, [self._matrix])
         booster.update(self._matrix, 0)
-        grown, value = _parsed(booster)
+        grown, value = _parse_tree(booster)
         leaf = self._leaf_of_value(booster, grown, value)
         if leaf is None:
             leaf = booster.predict(self._matrix, pred_leaf=True).astype(np.intp)
         return _ensemble(grown, self._rows, leaf)
 
     def _leaf_of_value(self, booster: Any, tree: Tree, value: Array) -> Ints | None:
-        """The leaf of each sample by its prediction, which XGBoost has at hand; ``None`` if two leaves are alike.
+        """The leaf of each sample by its prediction, which XGBoost has already; ``None`` if two leaves have one value.
 
         To send the samples through the tree again takes as long as growing it.
         """
@@ -148,7 +148,7 @@ class _Bins:
 
 
 #: The bins of each fit that is under way, by what they are made of.
-_BINS: WeakKeyDictionary[Samples, dict[BinnedPricing, _Bins]] = WeakKeyDictionary()
+_BINS: WeakKeyDictionary[Samples, dict[BinnedPricing, _BinnedSamples]] = WeakKeyDictionary()
 
 
 def _xgboost() -> Any:
@@ -170,7 +170,7 @@ def _dense(X: Any) -> Floats:
     """X as XGBoost takes it; in a sparse matrix it would take what is not stored for missing."""
     if scipy.sparse.issparse(X):
         raise MismatchedDataError(
-            "pricing='binned' takes no sparse X; give X.toarray(), or choose pricing='tree' or 'forest'."
+            "pricing='binned' does not support sparse X; give X.toarray(), or choose pricing='tree' or 'forest'."
         )
     with np.errstate(over="ignore"):
         largest = np.fmax.reduce(np.abs([np.fmin.reduce(X, axis=None), np.fmax.reduce(X, axis=None)]))
@@ -181,7 +181,7 @@ def _dense(X: Any) -> Floats:
     return np.asarray(X)
 
 
-def _sketched(n_rows: int, weight: Floats | None) -> tuple[Ints, bool]:
+def _rows_for_bins(n_rows: int, weight: Floats | None) -> tuple[Ints, bool]:
     """The rows that bins are made from, as often as they count, evenly over all; and whether all are among them."""
     counts = np.ones(n_rows) if weight is None else weight
     whole = not (counts % 1).any()
@@ -222,7 +222,7 @@ def _sampling(tree: Any, n_features: int, seed: int) -> dict[str, Any]:
     return {"colsample_bynode": min(1.0, (count + 0.5) / n_features), "seed": seed}
 
 
-def _parsed(booster: Any) -> tuple[Tree, Array]:
+def _parse_tree(booster: Any) -> tuple[Tree, Array]:
     """The booster's only tree in our form, and the value of each node as a float32."""
     nodes = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"][0]
     left = np.array(nodes["left_children"], dtype=np.intp)
@@ -246,7 +246,7 @@ def _ensemble(tree: Tree, rows: Floats, leaf: Ints) -> TreeEnsemble:
 
 
 class GrownTree(ClassifierMixin, BaseEstimator):
-    """A tree that none of scikit-learn's classes grew, as a classifier: its leaves say what they met in the data.
+    """A tree that none of scikit-learn's classes grew, as a classifier: each leaf predicts by the samples in it.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ class GrownTree(ClassifierMixin, BaseEstimator):
         """The tree whose leaves are this pool."""
         leaves, evidence = pool.source, pool.evidence
         assert isinstance(leaves, Leaves) and len(leaves.trees) == 1 and isinstance(evidence, ClassEvidence)
-        # A leaf that no sample reaches says what all samples say.
+        # A leaf that no sample reaches predicts by all samples.
         sums = np.tile(evidence.totals, (len(leaves.trees[0].left), 1))
         sums[leaves.node] = evidence.sums
         return cls(leaves.trees[0], sums, evidence.classes, len(leaves.columns))
@@ -291,14 +291,14 @@ class GrownTree(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The most frequent class in the leaf of each row, the first on ties."""
-        return np.asarray(self.classes[self._met(X).argmax(axis=1)])
+        return np.asarray(self.classes[self._leaf_sums(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Floats:
         """The share of each class in the leaf of each row."""
-        met = self._met(X)
-        return np.asarray(met / met.sum(axis=1, keepdims=True))
+        sums = self._leaf_sums(X)
+        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
-    def _met(self, X: Any) -> Floats:
+    def _leaf_sums(self, X: Any) -> Floats:
         X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
         if X.shape[1] != self.n_features:
             raise MismatchedDataError(f"X has {X.shape[1]} features, but the tree was grown on {self.n_features}.")

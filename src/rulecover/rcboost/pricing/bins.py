@@ -14,7 +14,7 @@ from rulecover.coverage import smallest_uint
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.typing import Floats, Ints, UInts
 
-#: The bins of data that are still in use, by the largest number of bins a column.
+#: The bins of data that are still in use, by the largest number of bins per column.
 _KNOWN: WeakKeyDictionary[ClassSamples, dict[int | None, Bins]] = WeakKeyDictionary()
 
 
@@ -27,7 +27,7 @@ class Bins:
     codes
         Columns x rows; a missing value has the code `missing`, above all others.
     cuts
-        For each column its thresholds, ascending, each midway between two training values that follow each other.
+        For each column its thresholds, ascending, each midway between two successive training values.
     n_bins
         The number of bins of the column that has most.
 
@@ -47,9 +47,9 @@ class Bins:
 
     @classmethod
     def of(cls, X: Any, max_bins: int | None, weight: Floats | None = None) -> Bins:
-        """Bins of about as many rows each, or of one value each if these are no more than `max_bins` (or if None).
+        """Bins of about as many rows each, or of one value each if there are at most `max_bins` values.
 
-        A row counts as many rows as its weight says.
+        ``None`` means one value each. A row counts as many rows as its weight says.
         """
         columns = X.tocsc() if scipy.sparse.issparse(X) else X
         cuts = tuple(_cuts(_column(columns, f), max_bins, weight) for f in range(X.shape[1]))
@@ -90,11 +90,11 @@ def bins_of(data: ClassSamples, max_bins: int | None) -> Bins:
 
 
 def check_max_bins(max_bins: int | None, *, none_allowed: bool) -> None:
-    """Raises unless this is a number of bins, or None where that stands for all values."""
+    """Raises unless this is a number of bins, or None where that means one bin per value."""
     if max_bins is None and none_allowed:
         return
     if isinstance(max_bins, bool) or not isinstance(max_bins, (int, np.integer)) or max_bins < 2:
-        way_out = ", or None for a bin for each value" if none_allowed else ""
+        way_out = ", or None for one bin per value" if none_allowed else ""
         raise ValueError(f"max_bins is {max_bins!r}; give a whole number of at least 2{way_out}.")
 
 

@@ -1,6 +1,6 @@
-"""Branch and bound over boxes: conjunctions of intervals on binned columns, and what the best of them is worth.
+"""Branch and bound over boxes: conjunctions of intervals on binned columns, and the worth of the best of them.
 
-What a box is worth is Σ duals - (its cost - 1): the reduced cost is 1 less that. Worth more than 1 is negative.
+The worth of a box is Σ duals - (its cost - 1), so its reduced cost is 1 - worth: negative if the worth exceeds 1.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
 from rulecover.typing import Bools, Floats, Ints
 
-#: Worth so little more than 1 is rounding, not a negative reduced cost.
+#: Worth that exceeds 1 by less than this is rounding, not a negative reduced cost.
 TOLERANCE = 1e-9
-#: Intervals are looked at in chunks of about this many, and what is left of work and time after each.
+#: Intervals are looked at in chunks of about this many; after each, work and time are checked.
 _CHUNK = 1 << 18
 #: The work of about a second, counted in values that are looked at; and that of a box, and of an interval and a class.
 _WORK, _BOX, _INTERVAL = 40_000_000, 20_000, 8
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """The samples: their class, what each counts and is priced, and a random number each to tell sets apart by sums."""
+class PricedSamples:
+    """The samples: their class, their counts and prices, and random numbers whose sums distinguish sets of samples."""
 
     y: Ints
     n_classes: int
@@ -40,7 +40,7 @@ class Sample:
     mark: Floats
 
     @classmethod
-    def of(cls, data: ClassSamples, dual: Floats) -> Sample:
+    def of(cls, data: ClassSamples, dual: Floats) -> PricedSamples:
         # Whole numbers so small that the sum over all samples is exact in float64.
         largest = 2 ** (52 - len(data.y).bit_length())
         mark = np.random.default_rng(0).integers(1, largest, size=len(data.y)).astype(np.float64)
@@ -52,7 +52,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class RuleSpace:
-    """All boxes with at most so many clauses that are pure enough, and what a rule costs."""
+    """All boxes of at most `max_clauses` clauses and `max_impurity`, and what a rule costs."""
 
     bins: Bins
     price: Price
@@ -64,7 +64,7 @@ class RuleSpace:
         return self.max_impurity + TOLERANCE  # a pure rule on weighted samples may be a rounding error away from 0
 
     def worth(self, counts: Floats, duals: Floats, n_clauses: int) -> Floats:
-        """Of boxes, from their sums by class; -inf for those that are too impure."""
+        """The worth of boxes, from their sums by class; -inf for those that are too impure."""
         impurity = self.price.impurity(counts)
         cost = self.price.impurity_weight * impurity + self.price.length_weight * n_clauses
         return np.where(impurity <= self._limit, duals.sum(axis=1) - cost, -np.inf)
@@ -98,7 +98,7 @@ class RuleSpace:
 
 
 def _least_gini(n: Floats, others: Floats | float) -> Floats:
-    """Gini's impurity of a set with at most n of its largest class and so much of others; entropy is no lower."""
+    """Gini's impurity of a set with at most n of its largest class and `others` of the rest; entropy is no lower."""
     share = n / np.maximum(n + others, 1e-300)
     return np.asarray(np.where(share >= 0.5, 2 * share * (1 - share), 1 - share))
 
@@ -137,7 +137,7 @@ class _Frontier:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundBox:
     """A box, what it is worth, and the sum of its samples' marks."""
 
     worth: float
@@ -145,7 +145,7 @@ class Found:
     clauses: tuple[tuple[int, int, int], ...]
 
 
-class Search:
+class BoxSearch:
     """Depth first, clause by clause in the order of the columns; all intervals of all columns are tried at once.
 
     Parameters
@@ -153,12 +153,12 @@ class Search:
     space, sample
         What is searched.
     n_best
-        How many boxes are kept. Boxes that can not be among them are left out, so they are exact.
+        How many boxes are kept: the best ones, exactly. Boxes that cannot be among them are skipped.
     """
 
-    def __init__(self, space: RuleSpace, sample: Sample, n_best: int) -> None:
+    def __init__(self, space: RuleSpace, sample: PricedSamples, n_best: int) -> None:
         self._space, self._sample, self._n_best = space, sample, n_best
-        self.found: list[Found] = []
+        self.found: list[FoundBox] = []
         self._unexplored = -np.inf
         self._work_left, self._deadline = np.inf, np.inf
 
@@ -172,7 +172,7 @@ class Search:
         return self.found[-1].worth if len(self.found) == self._n_best else 1.0 + TOLERANCE
 
     def run(self, effort: float = np.inf, deadline: float = np.inf) -> None:
-        """Looks at every box that may be among the best, as far as the effort, about seconds, and the clock allow."""
+        """Looks at every box that may be among the best, until effort (roughly seconds) or time is used up."""
         self._work_left, self._deadline = effort * _WORK, deadline
         box, stack = self._root(), list[_Frontier]()
         while box.ceiling > self._threshold:
@@ -195,11 +195,11 @@ class Search:
         np.add.at(duals[0], sample.y, sample.dual)
         worth = self._space.worth(counts, duals, 0)
         if worth[0] > self._threshold:
-            self.found.append(Found(float(worth[0]), float(sample.mark.sum()), ()))
+            self.found.append(FoundBox(float(worth[0]), float(sample.mark.sum()), ()))
         return Box(rows, (), float(self._space.ceiling(counts, duals, self._densest(rows), 0)[0]))
 
     def _expand(self, box: Box) -> _Frontier | None:
-        """The boxes with one clause more, the worthy ones kept; ``None`` if it ends before all are looked at."""
+        """The boxes with one clause more, the best ones kept; ``None`` if it ends before all are looked at."""
         first = box.clauses[-1][0] + 1 if box.clauses else 0
         n_clauses, densest = len(box.clauses) + 1, self._densest(box.rows)
         cumulated = self._cumulated(box.rows, first)
@@ -209,7 +209,7 @@ class Search:
         ceilings, clauses = [np.zeros(0)], [np.zeros((0, 3), dtype=np.intp)]
         for feature, low, high in _intervals(cumulated[..., -1], cumulated[..., k:-1].sum(axis=2), self._threshold):
             sums = cumulated[feature, high + 1] - cumulated[feature, low]
-            part = sums[:, -1] < all_marks  # an interval that holds all is no clause
+            part = sums[:, -1] < all_marks  # an interval that holds all samples is not a clause
             clause = np.column_stack([feature + first, low, high])[part]
             counts, duals, marks = sums[part, :k], np.maximum(sums[part, k:-1], 0.0), sums[part, -1]
             counts = np.maximum(counts, 0.0)
@@ -236,7 +236,7 @@ class Search:
         best = distinct[np.argsort(-worth[distinct], kind="stable")[: self._n_best + len(self.found)]]
         known = {found.mark for found in self.found}
         self.found += [
-            Found(float(worth[j]), float(marks[j]), (*box.clauses, tuple(clause[j].tolist())))
+            FoundBox(float(worth[j]), float(marks[j]), (*box.clauses, tuple(clause[j].tolist())))
             for j in best
             if float(marks[j]) not in known
         ]
@@ -287,12 +287,12 @@ def _intervals(marks: Floats, duals: Floats, threshold: float) -> Iterator[tuple
             yield feature + column, first + low, last
 
 
-def as_rules(bins: Bins, found: list[Found]) -> RuleSet:
+def as_rules(bins: Bins, found: list[FoundBox]) -> RuleSet:
     """The boxes as rules, without bounds that keep no row out."""
     boxes = [_loosened(bins, box.clauses) for box in found]
     clauses = [clause for box in boxes for clause in box]
     feature, first, last = np.array(clauses, dtype=np.intp).reshape(-1, 3).T
-    meant = Clauses(
+    wanted = Clauses(
         offset=offsets([len(box) for box in boxes]),
         feature=feature,
         lower=bins.threshold(feature, first - 1),
@@ -300,7 +300,7 @@ def as_rules(bins: Bins, found: list[Found]) -> RuleSet:
         missing=np.zeros(len(clauses), dtype=bool),
         category=np.full(len(clauses), -1, dtype=np.intp),
     )
-    return RuleSet(meant, Columns(tuple(f"x{f}" for f in range(len(bins.cuts)))), _paths(meant))
+    return RuleSet(wanted, Columns(tuple(f"x{f}" for f in range(len(bins.cuts)))), _paths(wanted))
 
 
 def _loosened(bins: Bins, clauses: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulecover.rcboost.pricing.bins import bins_of, check_max_bins
-from rulecover.rcboost.pricing.boxes import RuleSpace, Sample, Search, as_rules
+from rulecover.rcboost.pricing.boxes import BoxSearch, PricedSamples, RuleSpace, as_rules
 from rulecover.rcboost.pricing.proposal import Proposal
 from rulecover.setcover.settings import check_effort, check_time_limit
 from rulecover.targets.classes.samples import with_classes
@@ -25,30 +25,30 @@ class ExactPricing:
     """The rules of most negative reduced cost among all intervals of at most a few features, by branch and bound.
 
     The rule space holds every conjunction of clauses ``lower < x <= upper`` on at most `max_clauses` features, with
-    thresholds midway between training values that follow each other, the rule without clauses included. With
-    `max_bins`, thresholds are limited to so many quantile bins a feature, and the search is exact over these. A missing
-    value satisfies no clause. Two rules that cover the same samples are one.
+    thresholds midway between successive training values, the rule without clauses included. With `max_bins`,
+    thresholds are limited to this many quantile bins per feature, and the search is exact over these. A missing value
+    satisfies no clause. Two rules that cover the same samples are one.
 
     A search that ends within its effort proves that no other rule has a lower reduced cost. One that does not proves
     less, but always some bound; from it follows one on the covering LP over all these rules together with the pool:
     the column ``bound`` of RCBoost's ``history_``.
 
-    That LP is not what one may expect: the rule without clauses covers all samples at a cost below 2, and no cover
+    The optimum of that LP may surprise: the rule without clauses covers all samples at a cost below 2, and no cover
     costs less than 1. So over all rules the LP settles for few, wide, impure ones, and the lower its objective, the
     worse the classifier tends to be; `max_impurity` keeps such rules out of the rule space.
 
     Parameters
     ----------
     max_clauses
-        The most features that a rule speaks of.
+        The most features that a rule uses.
     max_bins
-        The largest number of bins a feature; ``None`` is a bin for each value.
+        The largest number of bins per feature; ``None`` is one bin per value.
     max_rules
         How many rules a call proposes: the most negative ones that cover different samples.
     max_impurity
         Leaves out rules of a higher impurity w; ``None`` leaves out none.
     effort
-        How much is looked at in a call: 1 takes about a second, 10 about ten, and gives the same rules on every
+        How long to search in a call: 1 takes about a second, 10 about ten, and gives the same rules on every
         machine; ``None`` is no limit.
     time_limit
         Seconds per call; where it ends the search, the rules depend on the machine. ``None`` is no limit.
@@ -85,7 +85,7 @@ class ExactPricing:
         limit: Any = self.max_impurity
         is_number = isinstance(limit, numbers.Real) and not isinstance(limit, bool)
         if limit is not None and (not is_number or not float(limit) >= 0):
-            raise ValueError(f"max_impurity is {limit!r}; give a number from 0 on, or None for no limit.")
+            raise ValueError(f"max_impurity is {limit!r}; give a number of at least 0, or None for no limit.")
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> Proposal:
         data = with_classes(data, "exact pricing")
@@ -94,6 +94,6 @@ class ExactPricing:
         space = RuleSpace(
             bins, duals.price, self.max_clauses, np.inf if self.max_impurity is None else self.max_impurity
         )
-        search = Search(space, Sample.of(data, duals.current), self.max_rules)
+        search = BoxSearch(space, PricedSamples.of(data, duals.current), self.max_rules)
         search.run(np.inf if self.effort is None else self.effort, min(deadline, duals.deadline))
         return Proposal(as_rules(bins, search.found), 1.0 - search.ceiling)

@@ -1,4 +1,4 @@
-"""A tree of our own on binned columns: whoever chooses its splits sees all of them, with all that is known of each."""
+"""A tree of our own on binned columns: its splits are chosen among all, given the sums on both sides."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rulecover.rcboost.pricing.bins import Bins
 from rulecover.trees.tree import Tree
 from rulecover.typing import Array, Bools, Floats, Ints
 
-#: Nodes are looked at together as long as they have no more than so many (column, bin) cells: memory, not speed.
+#: Nodes are looked at together while they have at most this many (column, bin) cells: for memory, not for speed.
 _CELLS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class GrowingSamples:
     """What a tree is grown on, sample by sample.
 
     Parameters
@@ -27,9 +27,9 @@ class Samples:
     y, n_classes
         The class of each sample by number, and how many there are.
     weight
-        What a sample weighs in the impurity of a split.
+        The weight of a sample in the impurity of a split.
     count
-        What it counts in the cost of a rule; ``None`` is 1.
+        Its weight in the cost of a rule; ``None`` is 1.
     dual
         Its price.
     """
@@ -48,7 +48,7 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Of sets of samples, in arrays of any shape: rows, weights and counts by class (last axis), and duals."""
+    """Sums over sets of samples, in arrays of any shape: rows, weights and counts by class (last axis), and duals."""
 
     size: Floats
     weight: Floats
@@ -95,8 +95,8 @@ class Limits:
     min_weight_leaf: float = 0.0
 
     @classmethod
-    def like(cls, tree: Any, samples: Samples) -> Limits:
-        """Those of a scikit-learn tree or forest, where it has them, for these samples."""
+    def like(cls, tree: Any, samples: GrowingSamples) -> Limits:
+        """The limits of a scikit-learn tree or forest, where it has them, for these samples."""
         settings = tree.get_params() if hasattr(tree, "get_params") else {}
         weight, rows = samples.weight, samples.rows
         n_rows = len(weight) if rows is None else float(rows.sum())
@@ -118,7 +118,7 @@ class Grown:
     leaf: Ints
 
 
-def grow(bins: Bins, samples: Samples, choose: Chooser, limits: Limits) -> Grown:
+def grow(bins: Bins, samples: GrowingSamples, choose: Chooser, limits: Limits) -> Grown:
     """A tree grown level by level; nodes are numbered from the root down, left to right.
 
     A node of one class is a leaf. A missing value goes where the chosen split sends it, if the node has missing values
@@ -157,7 +157,7 @@ class _Members:
         return _Members(self.rows[inside], place[self.at[inside]], len(some))
 
 
-def _splittable(samples: Samples, level: _Members, limits: Limits) -> Ints:
+def _splittable(samples: GrowingSamples, level: _Members, limits: Limits) -> Ints:
     k = samples.n_classes
     counts = np.bincount(level.at * k + samples.y[level.rows], minlength=level.n_nodes * k).reshape(-1, k)
     rows = samples.rows
@@ -171,7 +171,7 @@ def _groups(nodes: Ints, bins: Bins) -> Iterator[Ints]:
     return (nodes[first : first + at_once] for first in range(0, len(nodes), at_once))
 
 
-def _best_splits(bins: Bins, samples: Samples, nodes: _Members, choose: Chooser, limits: Limits) -> Ints:
+def _best_splits(bins: Bins, samples: GrowingSamples, nodes: _Members, choose: Chooser, limits: Limits) -> Ints:
     """For each node column, last bin that goes left and whether missing values do; -1 for a node that stays whole."""
     sums, whole = _left_sums(bins, samples, nodes)
     sides = sums.size.shape[3]
@@ -197,7 +197,7 @@ def _best_splits(bins: Bins, samples: Samples, nodes: _Members, choose: Chooser,
     return splits
 
 
-def _left_sums(bins: Bins, samples: Samples, nodes: _Members) -> tuple[Sums, Sums]:
+def _left_sums(bins: Bins, samples: GrowingSamples, nodes: _Members) -> tuple[Sums, Sums]:
     """What goes left, nodes x columns x last bin x side of the missing values (right, then left); and all of a node."""
     k, width, n_nodes, rows = samples.n_classes, bins.n_bins + 1, nodes.n_nodes, nodes.rows
     sides = 2 if bins.any_missing else 1

@@ -16,14 +16,14 @@ from rulecover.typing import Floats
 
 
 class GrownNumberTree(RegressorMixin, BaseEstimator):
-    """A grown tree: its leaves say the mean of what they met in the data.
+    """A grown tree: each leaf predicts the mean of the samples in it.
 
     Parameters
     ----------
     tree
         The nodes.
     value
-        What each node says.
+        The prediction of each node.
     n_features
         The number of columns.
     """
@@ -38,7 +38,7 @@ class GrownNumberTree(RegressorMixin, BaseEstimator):
         """The tree whose leaves are this pool."""
         leaves, evidence = pool.source, pool.evidence
         assert isinstance(leaves, Leaves) and len(leaves.trees) == 1 and isinstance(evidence, NumberEvidence)
-        # A leaf that no sample reaches says what all samples say.
+        # A leaf that no sample reaches predicts the mean of all samples.
         value = np.full(len(leaves.trees[0].left), evidence.of_all[0])
         value[leaves.node] = evidence.mean
         return cls(leaves.trees[0], value, len(leaves.columns))

@@ -28,9 +28,9 @@ class Duals:
     Parameters
     ----------
     current
-        Of the last solve. The price of a sample that counts 2 is that of two samples.
+        Those of the last solve. The price of a sample of weight 2 is that of two samples.
     accumulated
-        What each sample weighs in a tree: what it counts, 1 in the paper, and its prices of all solves, in steps.
+        The weight of each sample in a tree: its own, 1 in the paper, plus step times its prices of all solves.
     price
         What a rule costs, for oracles that look for reduced costs.
     deadline
@@ -46,12 +46,13 @@ class Duals:
 class Pricing(Protocol):
     """From data and duals to rules, or an ensemble whose leaves are rules; `seed` differs from call to call.
 
-    One that has searched a whole rule space hands back a `Proposal`, with what it has proved.
+    One that has searched a whole rule space returns a `Proposal`, with what it has proved.
 
     One that also has ``first(data, tree, seed) -> TreeEnsemble`` grows the first tree, the start of the pool, as well.
 
-    Rows of small whole weights are given as repeated rows: scikit-learn's trees round sums of weights, and rounding
-    decides ties. One that has ``repeats_rows = False`` gets the weights; its sums must be exact, or its ties lenient.
+    Rows with small whole numbers as weights are given as repeated rows: scikit-learn's trees round sums of weights, and
+    rounding decides ties. One that has ``repeats_rows = False`` gets the weights; its sums must be exact, or its ties
+    lenient.
     """
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> Proposed: ...
@@ -67,12 +68,12 @@ class TreePricing:
 
 @dataclass(frozen=True)
 class ForestPricing:
-    """Several randomised trees a call (S.3), on samples weighted by the accumulated duals.
+    """Several randomised trees per call (S.3), on samples weighted by the accumulated duals.
 
     Parameters
     ----------
     n_estimators
-        Trees a call.
+        Trees per call.
     max_features
         Features tried at each split.
     """

@@ -1,4 +1,4 @@
-"""What a pricing oracle hands back when it has more to say than its rules."""
+"""What a pricing oracle returns if it has proved a bound as well."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def farley_bound(objective: float, least_reduced_cost: float) -> float:
     return objective / (1.0 + max(0.0, -least_reduced_cost))
 
 
-#: What an oracle may hand back.
+#: What an oracle may return.
 Proposed: TypeAlias = TreeEnsemble | RuleSet | Proposal
