@@ -37,17 +37,32 @@ def cells(page: Path) -> list[list[str]]:
     return [re.split(r" (?<!\\)\| ", line) for line in lines]
 
 
+def modules_and_folders(package: Path) -> set[str]:
+    """What a package holds, without folders that an earlier checkout has left behind: these have no source files."""
+    folders = {path.name for path in package.iterdir() if path.is_dir() and any(path.rglob("*.py"))}
+    modules = {path.stem for path in package.glob("*.py")}
+    return {name for name in folders | modules if not name.startswith("__")}
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
 def test_the_picture_of_the_layers_is_the_import_contract(page: str) -> None:
     assert pictured(ROOT / page) == contract()
 
 
 def test_every_folder_and_module_has_a_layer_and_a_place_in_the_tree() -> None:
-    there = {path.stem for path in SOURCE.iterdir() if path.suffix in ("", ".py") and not path.name.startswith("__")}
+    there = modules_and_folders(SOURCE)
     tree = ARCHITECTURE.read_text(encoding="utf-8").split("```text\nsrc/rulecover/")[1].split("```")[0]
 
     assert there == {name for layer in contract() for name in layer}
     assert {name for name in there if not re.search(rf"\b{name}\b", tree)} == set()
+
+
+def test_a_folder_without_source_files_is_not_a_part_of_the_package(tmp_path: Path) -> None:
+    for file in ("tools.py", "rules/rule.py", "left_over/__pycache__/gone.pyc", "__pycache__/tools.pyc"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+
+    assert modules_and_folders(tmp_path) == {"tools", "rules"}
 
 
 def test_files_in_the_tree_exist() -> None:
