@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -52,6 +54,14 @@ def test_a_module_needs_the_package_and_at_most_its_extras() -> None:
             import_module(module.name)
         except ModuleNotFoundError as missing:
             assert missing.name in EXTRAS, module.name
+
+
+def test_a_class_name_is_used_once_in_the_package() -> None:
+    sources = [path.read_text(encoding="utf-8") for folder in rulecover.__path__ for path in Path(folder).rglob("*.py")]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]
+    names = Counter(node.name.lstrip("_") for node in nodes)
+
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

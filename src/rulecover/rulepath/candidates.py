@@ -145,7 +145,7 @@ def node_candidates(
 ) -> Candidates:
     """Every node but the roots down to a depth, by default the `usual_depth`, that covers enough samples."""
     depth = max_depth or usual_depth(X.shape[0] if weight is None else weight.sum())
-    grid = _Grid.of(ensemble.trees, depth)
+    grid = _NodeCells.of(ensemble.trees, depth)
     prepared = ensemble.prepare(X)
     number = smallest_uint(int(grid.empty[-1]))
 
@@ -192,7 +192,7 @@ def _that_tell_apart(candidates: Candidates, min_samples: int) -> Candidates:
 
 
 @dataclass(frozen=True, eq=False)
-class _Grid:
+class _NodeCells:
     """The nodes of all trees in one table, each with its depth, its first cell and its number of cells.
 
     Parameters
@@ -213,7 +213,7 @@ class _Grid:
     empty: Ints
 
     @classmethod
-    def of(cls, trees: tuple[Tree, ...], max_depth: int) -> _Grid:
+    def of(cls, trees: tuple[Tree, ...], max_depth: int) -> _NodeCells:
         sizes = [len(tree.left) for tree in trees]
         root = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
         left = np.concatenate([np.where(t.left >= 0, t.left + at, -1) for t, at in zip(trees, root, strict=True)])

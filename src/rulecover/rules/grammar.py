@@ -65,10 +65,10 @@ def parse(text: str, names: Sequence[str], rule: int, levels: Mapping[str, Itera
     levels
         For a name the labels that are known of it: they need no quotes after ``=``, whatever they look like.
     """
-    return _Parser(text, names, rule, levels).parse()
+    return _RuleParser(text, names, rule, levels).parse()
 
 
-class _Parser:
+class _RuleParser:
     """Tries every name that fits; remembers the farthest place where the text stopped making sense."""
 
     def __init__(self, text: str, names: Sequence[str], rule: int, levels: Mapping[str, Iterable[str]]) -> None:

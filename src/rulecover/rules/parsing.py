@@ -30,7 +30,7 @@ def parse_rules(
     given = list(texts)
     if isinstance(texts, str):
         raise RuleTextError(f"the rules are a single text, {texts[:40]!r}; pass a list of texts, one per rule.")
-    columns = _Columns.of(feature_names, categories or {}, levels or {})
+    columns = _KnownNames.of(feature_names, categories or {}, levels or {})
     parsed = [parse(text, columns.names, rule, columns.levels) for rule, text in enumerate(given)]
     columns = columns.with_labels_of(parsed)
     rules = [
@@ -41,7 +41,7 @@ def parse_rules(
 
 
 @dataclass(frozen=True)
-class _Columns:
+class _KnownNames:
     """What names and labels stand for.
 
     Parameters
@@ -64,7 +64,7 @@ class _Columns:
         feature_names: Sequence[str],
         categories: Mapping[str, Sequence[Any]],
         levels: Mapping[int, tuple[str, str]],
-    ) -> _Columns:
+    ) -> _KnownNames:
         place = {str(name): f for f, name in enumerate(feature_names)}
         if len(place) < len(feature_names):
             raise RuleTextError("column names must differ, or it is unclear which column a text means; rename one.")
@@ -80,7 +80,7 @@ class _Columns:
     def names(self) -> list[str]:
         return list({**self.place, **self.levels})
 
-    def with_labels_of(self, rules: Iterable[Iterable[ParsedClause]]) -> _Columns:
+    def with_labels_of(self, rules: Iterable[Iterable[ParsedClause]]) -> _KnownNames:
         """Columns whose labels are words and not known yet are columns of these categories."""
         found: dict[int, set[str]] = {}
         words: set[int] = set()

@@ -217,13 +217,13 @@ class Leaves:
 
     def rules(self) -> RuleSet:
         """The path from the root to each leaf as a rule."""
-        nodes = _Nodes.of(self.trees)
+        nodes = _AllNodes.of(self.trees)
         paths = nodes.paths_to(nodes.first[self.tree] + self.node)
         return RuleSet(merge_comparisons(paths), self.columns, paths)
 
 
 @dataclass(frozen=True, eq=False)
-class _Nodes:
+class _AllNodes:
     """The nodes of all trees in one table, so that all paths are followed at once."""
 
     first: Ints
@@ -236,7 +236,7 @@ class _Nodes:
     category_sets: tuple[Floats, ...]
 
     @classmethod
-    def of(cls, trees: Sequence[Tree]) -> _Nodes:
+    def of(cls, trees: Sequence[Tree]) -> _AllNodes:
         sizes = [len(tree.left) for tree in trees]
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         parent = np.full(first[-1], -1, dtype=np.intp)

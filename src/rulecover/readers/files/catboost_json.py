@@ -59,7 +59,7 @@ def _scale(field: Field) -> float:
     return parts[0].number()
 
 
-class _Split(NamedTuple):
+class _CatBoostSplit(NamedTuple):
     """``float32(x) <= threshold`` goes left, or ``x in {code}``; then the branches are swapped."""
 
     column: int
@@ -68,7 +68,7 @@ class _Split(NamedTuple):
     code: float | None
 
 
-_LEAF = _Split(0, 0.0, False, None)
+_LEAF = _CatBoostSplit(0, 0.0, False, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +113,16 @@ class _CatBoostColumns:
     def categories(self) -> Categories:
         return {column: HashedCategories(hashes) for column, hashes in self.categorical.values()}
 
-    def split(self, field: Field) -> _Split:
+    def split(self, field: Field) -> _CatBoostSplit:
         kind = field["split_type"].text()
         if kind == "FloatFeature":
             column, missing_left = _known(self.numeric, field["float_feature_index"])
-            return _Split(column, _float32(field["border"]), missing_left, None)
+            return _CatBoostSplit(column, _float32(field["border"]), missing_left, None)
         if kind == "OneHotFeature":
             column, hashes = _known(self.categorical, field["cat_feature_index"])
             if field["value"].value not in hashes:
                 raise field["value"].wrong("the hash of one of the feature's categories")
-            return _Split(column, 0.0, False, float(hashes.index(field["value"].value)))
+            return _CatBoostSplit(column, 0.0, False, float(hashes.index(field["value"].value)))
         if kind == "OnlineCtr":
             raise UnreadableModelError(
                 f"{field.where} uses a statistic of the target over categories (a CTR), which rules cannot express; "
@@ -165,7 +165,9 @@ def _hashes(feature: Field) -> tuple[int, ...]:
     return () if values is None else tuple(dict.fromkeys(value.whole(-(2**31)) for value in values))
 
 
-def _tree(where: str, splits: list[_Split | None], children: Ints, value: Floats, n_features: int) -> tuple[Tree, Ints]:
+def _tree(
+    where: str, splits: list[_CatBoostSplit | None], children: Ints, value: Floats, n_features: int
+) -> tuple[Tree, Ints]:
     """A tree of splits, `None` at leaves, and children, nodes x 2: those of a split on a category are swapped."""
     asked = [_LEAF if split is None else split for split in splits]
     by_set = np.array([split.code is not None for split in asked])
@@ -211,7 +213,7 @@ def _symmetric_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tu
 
 def _grown_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tuple[Tree, Ints]:
     """Nested nodes, numbered in the order of the file: a node, its left branch, its right one."""
-    splits: list[_Split | None] = []
+    splits: list[_CatBoostSplit | None] = []
     values: list[Floats] = []
     children: list[list[int]] = []
     waiting: list[tuple[Field, int, int]] = [(field, -1, 0)]
