@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
+from catboost import CatBoostClassifier
+from lightgbm import LGBMClassifier
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from weighted_rows import both, numbers, same_rules, table
+from xgboost import XGBClassifier
 
 from rulecover import RCBoostClassifier, RCBoostRegressor, RuleSet
 from rulecover.coverage import Coverage
+from rulecover.exceptions import UnreadableModelError
 from rulecover.rcboost.pricing import oracles
 from rulecover.rcboost.pricing.bicriteria import BicriteriaPricing
 from rulecover.rcboost.pricing.binned import BinnedPricing
@@ -57,7 +69,7 @@ class Spy:
         return proposed
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("first", "repeats_rows"):
+        if name not in ("check", "first", "repeats_rows"):
             raise AttributeError(name)
         return getattr(self.pricing, name)
 
@@ -141,6 +153,56 @@ def test_the_same_seed_gives_the_same_pool(name: str) -> None:
 def test_no_rule_enters_twice(name: str) -> None:
     model, _, _ = fitted(name, 0)
     assert len(model.pool_.clauses.first_of_equal()) == len(model.pool_)
+
+
+# Other models than a tree ---------------------------------------------------------------------------------------
+
+OTHER_MODELS = {
+    "CatBoost": CatBoostClassifier(iterations=2, verbose=False, allow_writing_files=False),
+    "LightGBM": LGBMClassifier(n_estimators=2, verbosity=-1),
+    "XGBoost": XGBClassifier(n_estimators=2),
+    "AdaBoost": AdaBoostClassifier(n_estimators=2),
+    "bagging": BaggingClassifier(n_estimators=2),
+    "gradient boosting": GradientBoostingClassifier(n_estimators=2),
+    "histogram boosting": HistGradientBoostingClassifier(max_iter=2),
+}
+#: Those that take over the settings of the estimator, which must be a tree or a forest then.
+BY_SETTINGS = ("forest", "binned", "binned, few bins")
+
+
+@every_pricing
+@pytest.mark.parametrize("other", OTHER_MODELS)
+def test_another_model_makes_the_first_pool_or_is_refused_before_it_is_trained(
+    name: str, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = load_iris(return_X_y=True)
+    model, trained = OTHER_MODELS[other], []
+    fit = type(model).fit
+
+    @wraps(fit)
+    def noted(*given: Any, **more: Any) -> Any:
+        trained.append(given)
+        return fit(*given, **more)
+
+    monkeypatch.setattr(type(model), "fit", noted)
+    boosting = RCBoostClassifier(model, pricing=PRICINGS[name], max_rmp_calls=1, random_state=0)
+
+    if name in BY_SETTINGS:
+        with pytest.raises(UnreadableModelError, match=f"{type(model).__name__} is not a scikit-learn tree or forest"):
+            boosting.fit(X, y)
+        assert trained == []
+    else:
+        assert not boosting.fit(X, y).missed(X).any() and trained
+
+
+@every_pricing
+def test_a_forest_has_the_settings_of_its_trees(name: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    forest = RandomForestClassifier(3, max_depth=2, random_state=0)
+
+    boosting = RCBoostClassifier(forest, pricing=PRICINGS[name], max_rmp_calls=1, random_state=0)
+
+    assert boosting.fit(X, y).pool_.lengths.max() <= 2
 
 
 # A row of weight 3 is three rows --------------------------------------------------------------------------------

@@ -152,6 +152,9 @@ class RuleBoosting(VotingModel):
                 f"{type(source).__name__} takes no sample weights, by which RCBoost steers its trees; "
                 f"give a tree such as {self._tree_example}."
             )
+        pricing = chosen("pricing", self.pricing, PRICINGS)
+        if hasattr(pricing, "check"):
+            pricing.check(source)
         return source
 
     def _read(self, given: Any) -> Source:

@@ -19,6 +19,7 @@ from sklearn.utils import check_array
 
 from rulecover.exceptions import MismatchedDataError
 from rulecover.pool import RulePool
+from rulecover.rcboost.pricing.settings import check_has_settings
 from rulecover.readers.thresholds import below_float32
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.samples import Samples
@@ -62,6 +63,10 @@ class BinnedPricing:
     n_jobs: int | None = None
 
     repeats_rows: ClassVar[bool] = False
+
+    def check(self, tree: Any) -> None:
+        """Raises unless the settings of this model are those of a tree."""
+        check_has_settings(tree, "binned")
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
         return self._bins(data).grow(duals.accumulated, tree, seed)

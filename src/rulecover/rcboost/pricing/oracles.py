@@ -13,6 +13,7 @@ from rulecover.rcboost.pricing.bicriteria import BicriteriaPricing
 from rulecover.rcboost.pricing.binned import BinnedPricing
 from rulecover.rcboost.pricing.exact import ExactPricing
 from rulecover.rcboost.pricing.proposal import Proposed
+from rulecover.rcboost.pricing.settings import check_has_settings
 from rulecover.readers import read_trees
 from rulecover.targets.classes.impurity import Gini
 from rulecover.targets.impurity import Price
@@ -50,6 +51,9 @@ class Pricing(Protocol):
 
     One that also has ``first(data, tree, seed) -> TreeEnsemble`` grows the first tree, the start of the pool, as well.
 
+    One that takes over the settings of the tree also has ``check(tree)``, which raises if these are of no use to it; it
+    is called before anything is trained.
+
     Rows with small whole numbers as weights are given as repeated rows: scikit-learn's trees round sums of weights, and
     rounding decides ties. One that has ``repeats_rows = False`` gets the weights; its sums must be exact, or its ties
     lenient.
@@ -80,6 +84,10 @@ class ForestPricing:
 
     n_estimators: int = 10
     max_features: Any = "sqrt"
+
+    def check(self, tree: Any) -> None:
+        """Raises unless the settings of this model are those of a tree."""
+        check_has_settings(tree, "forest")
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
         kind = RandomForestRegressor if is_regressor(tree) else RandomForestClassifier
