@@ -456,3 +456,25 @@ def test_a_prediction_that_is_ended_leaves_nothing(folder: Path, tmp_path: Path,
         assert predicting.wait(20) == -number
 
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("command", ["fit", "explain"])
+def test_a_copy_of_standard_input_is_not_left_behind(command: str, number: signal.Signals, tmp_path: Path) -> None:
+    arguments = [sys.executable, "-m", "rulecover", command, "-", "-t", "kind"]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, cwd=tmp_path, env=environment) as training:
+        assert training.stdin is not None
+        training.stdin.write(b"x,kind\n" + b"1,a\n" * 100_000)  # more than a pipe holds: some of it has been copied
+        training.stdin.flush()
+        training.send_signal(number)
+        assert training.wait(20) == -number
+
+    assert names(tmp_path) == []
+
+
+def test_a_model_on_standard_input_is_not_taken_for_a_table(folder: Path) -> None:
+    done = run("fit", "-", "-t", "kind", stdin=(folder / "model.json").read_bytes())
+
+    assert done.exit_code == 1
+    assert done.stderr.startswith("error: standard input is a model, not a table")

@@ -12,7 +12,7 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import MethodName, Preset
 from rulecover.cli.options.option import Argument, Option
 from rulecover.cli.options.table import DATA_FILE, MODEL_FILE, SETTINGS, Options
-from rulecover.cli.tables.header import check_is_table, is_model
+from rulecover.cli.tables.header import TableFile, check_is_table, is_model
 from rulecover.files import is_stream
 
 _BY_NAME = {option.name: option for option in SETTINGS}
@@ -32,7 +32,7 @@ def _check_files(options: Options, typed: Mapping[str, Any]) -> None:
     if DATA_FILE in options and MODEL_FILE in options:
         _check_inputs(typed["model"], typed["data"])
     elif DATA_FILE in options:
-        check_is_table(typed["data"])
+        check_is_table(TableFile(typed["data"]))
     for option, out in _named(options, typed, "written"):
         _check_out(out, [path for _, path in _named(options, typed, "read")], option)
 
@@ -47,8 +47,8 @@ def _check_inputs(model: Path, data: Path) -> None:
     """Raises if both are to be read from standard input, or a model stands where a table should."""
     if str(model) == str(data) == "-":
         raise CommandError("standard input can be the model or the data, not both; name a file for one of them.")
-    if is_model(data):
-        way = "give a table" if str(model) == "-" or is_model(model) else f"swap them: {data} {model}"
+    if is_model(TableFile(data)):
+        way = "give a table" if str(model) == "-" or is_model(TableFile(model)) else f"swap them: {data} {model}"
         raise CommandError(f"{data} is a model, not a table; the model comes first, then the data, so {way}.")
 
 

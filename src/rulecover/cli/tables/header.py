@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from rulecover.cli.errors import CommandError
 from rulecover.exceptions import MissingExtraError
@@ -19,40 +21,71 @@ PARQUET = (".parquet", ".pq")
 
 
 @dataclass(frozen=True)
+class TableFile:
+    """A file that may hold a table.
+
+    Parameters
+    ----------
+    path
+        Where it is, and how it is called in messages.
+    copy
+        Its bytes, if it can be read only once, as standard input.
+    """
+
+    path: Path
+    copy: IO[bytes] | None = None
+
+    @property
+    def is_there(self) -> bool:
+        return self.copy is not None or (self.path.exists() and not self.path.is_dir())
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """The file, from its beginning."""
+        if self.copy is None:
+            with self.path.open("rb") as file:
+                yield file
+        else:
+            self.copy.seek(0)
+            yield self.copy
+
+
+@dataclass(frozen=True)
 class Header:
     """The column names of a file, as they are written there, and the separator of its cells."""
 
-    path: Path
+    file: TableFile
     names: tuple[str, ...]
     separator: str
 
 
-def is_model(path: Path) -> bool:
+def is_model(file: TableFile) -> bool:
     """Whether a file begins like a model that rulecover fit writes."""
-    if not path.is_file():
+    if file.copy is None and not file.path.is_file():
         return False
-    with path.open("rb") as file:
-        return b'"rulecover rules"' in file.read(200)
+    with file.open() as content:
+        return b'"rulecover rules"' in content.read(200)
 
 
-def check_is_table(path: Path) -> None:
+def check_is_table(file: TableFile) -> None:
     """Raises if there is a model where a table should be."""
-    if is_model(path):
-        raise CommandError(f"{path} is a model, not a table; rulecover predict and why take it with a table.")
+    if is_model(file):
+        raise CommandError(f"{file.path} is a model, not a table; rulecover predict and why take it with a table.")
 
 
-def read_header(path: Path, separator: str | None) -> Header:
+def read_header(file: TableFile, separator: str | None) -> Header:
     """The header, or an error that says what is wrong with the file."""
-    if not path.exists() or path.is_dir():
+    path = file.path
+    if not file.is_there:
         raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
     if separator is not None and len(separator) != 1:
         raise CommandError(f"the separator is {separator!r}; it must be a single character, such as ';'.")
     try:
-        headers = {sep: _first_row(path, sep) for sep in ([separator] if separator else SEPARATORS)}
+        headers = {sep: _first_row(file, sep) for sep in ([separator] if separator else SEPARATORS)}
     except (UnicodeDecodeError, csv.Error) as error:
         raise not_text(path) from error
     separator = max(headers, key=lambda sep: len(headers[sep]))  # the first of those that split the header most
-    return Header(path, tuple(checked_names(headers[separator], path)), separator)
+    return Header(file, tuple(checked_names(headers[separator], path)), separator)
 
 
 def checked_names(names: Sequence[str], path: Path) -> list[str]:
@@ -68,9 +101,13 @@ def checked_names(names: Sequence[str], path: Path) -> list[str]:
     return names
 
 
-def _first_row(path: Path, separator: str) -> list[str]:
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        return next((row for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row), [])
+def _first_row(file: TableFile, separator: str) -> list[str]:
+    with file.open() as content:
+        lines = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
+        try:
+            return next((row for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row), [])
+        finally:
+            lines.detach()  # or it would close the file
 
 
 def parquet() -> Any:
@@ -90,7 +127,7 @@ def not_text(path: Path) -> CommandError:
 
 def checked_target(header: Header, target: str | None, drop: Sequence[str]) -> str:
     """The target, if it and the columns to drop are there."""
-    path, names = header.path, [name for name in header.names if name]
+    path, names = header.file.path, [name for name in header.names if name]
     if target is None:
         raise CommandError(f"name the column to predict with --target; {path} has {quoted_names(names)}.")
     for name in (target, *drop):

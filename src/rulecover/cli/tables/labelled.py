@@ -6,7 +6,8 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from rulecover.cli.tables.encoding import NOT_KNOWN, ColumnsOf, odd_text, parse_
 from rulecover.cli.tables.header import (
     PARQUET,
     Header,
+    TableFile,
     check_is_table,
     checked_names,
     checked_target,
@@ -73,19 +75,18 @@ def labelled_table(
     task: TaskName | None = None,
 ) -> Table:
     """The table, or an error that says what is wrong with it and what to do."""
-    if str(path) == "-":
-        return _from_stdin(target, drop=drop, columns=columns, separator=separator, task=task)
-    check_is_table(path)
-    if path.suffix.lower() in PARQUET:
-        frame = _parquet_frame(path)
-        header = Header(path, tuple(checked_names(list(map(str, frame.columns)), path)), "")
-        return table_from_frame(
-            frame, path, checked_target(header, target, drop), drop=drop, columns=columns, task=task
-        )
-    header = read_header(path, separator)
-    target = checked_target(header, target, drop)
-    frame, notes = read_frame(header)
-    return table_from_frame(frame, path, target, drop=drop, columns=columns, task=task, notes=notes)
+    with _standard_input() if str(path) == "-" else nullcontext(TableFile(path)) as file:
+        check_is_table(file)
+        notes: list[str] = []
+        if path.suffix.lower() in PARQUET:
+            frame = _parquet_frame(path)
+            header = Header(file, tuple(checked_names(list(map(str, frame.columns)), path)), "")
+            target = checked_target(header, target, drop)
+        else:
+            header = read_header(file, separator)
+            target = checked_target(header, target, drop)
+            frame, notes = read_frame(header)
+    return table_from_frame(frame, file.path, target, drop=drop, columns=columns, task=task, notes=notes)
 
 
 def _parquet_frame(path: Path) -> Any:
@@ -100,16 +101,15 @@ def _parquet_frame(path: Path) -> Any:
         raise CommandError(f"{path} is not a valid Parquet file: {error}") from error
 
 
-def _from_stdin(target: str | None, **settings: Any) -> Table:
-    """Standard input can be read once only, and a table is looked at twice: it is put into a file first."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "standard input"
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        try:
-            return labelled_table(path, target, **settings)
-        except CommandError as error:
-            raise CommandError(str(error).replace(str(path), path.name)) from error
+@contextmanager
+def _standard_input() -> Iterator[TableFile]:
+    """Standard input, copied to a file: it can be read only once, and a table is read twice.
+
+    The file has no name, so that nothing stays behind however the process ends.
+    """
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        yield TableFile(Path("standard input"), copy)
 
 
 def table_from_frame(
@@ -145,12 +145,12 @@ def table_from_frame(
 
 def read_frame(header: Header) -> tuple[Any, list[str]]:
     """The cells as pandas reads them, under the names in the header."""
-    path, names = header.path, header.names
+    path, names = header.file.path, header.names
     try:
-        with warnings.catch_warnings():
+        with header.file.open() as content, warnings.catch_warnings():
             warnings.simplefilter("error", ParserWarning)
             frame = pd.read_csv(
-                path,
+                content,
                 sep=header.separator,
                 index_col=False,
                 encoding="utf-8-sig",
