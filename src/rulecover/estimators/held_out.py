@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from rulecover.typing import Array, Floats, Ints
 
 
-class Part(NamedTuple):
+class FoldPart(NamedTuple):
     """Some of the rows, with what is to be predicted and their weights, if any."""
 
     X: Any
@@ -41,7 +41,7 @@ def folds_of(cv: Any, X: Any, y: Array, *, classes: bool, random_state: Any) -> 
 
 def parts_of(
     folds: Iterable[tuple[Ints, Ints]], X: Any, y: Array, weight: Floats | None
-) -> Iterator[tuple[Part, Part]]:
+) -> Iterator[tuple[FoldPart, FoldPart]]:
     """The rows to learn from and those to check on, fold by fold.
 
     Rows of weight zero are in neither, and a fold with nothing to learn from or to check on is left out.
@@ -52,5 +52,5 @@ def parts_of(
             yield _part(learn, X, y, weight), _part(check, X, y, weight)
 
 
-def _part(rows: Ints, X: Any, y: Array, weight: Floats | None) -> Part:
-    return Part(_safe_indexing(X, rows), y[rows], None if weight is None else weight[rows])
+def _part(rows: Ints, X: Any, y: Array, weight: Floats | None) -> FoldPart:
+    return FoldPart(_safe_indexing(X, rows), y[rows], None if weight is None else weight[rows])

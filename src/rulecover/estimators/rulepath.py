@@ -20,7 +20,7 @@ from rulecover.estimators.base import RuleClassifier, VotingModel, fresh
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.checks import check_model_fits, real_number, whole_number
 from rulecover.estimators.door import with_zeros_in
-from rulecover.estimators.held_out import Part, folds_of, parts_of
+from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel
 from rulecover.estimators.prepare import Prepared
 from rulecover.estimators.regression import NumberModel
@@ -275,7 +275,7 @@ class RulePath(VotingModel):
             model.set_params(estimator=fresh(self.estimator.estimator))
         return model
 
-    def _scores_on(self, learn: Part, check: Part) -> SizeScores:
+    def _scores_on(self, learn: FoldPart, check: FoldPart) -> SizeScores:
         """The scores of every size of the path on some rows, once it has followed the path on others."""
         self._follow(*learn)
         rows, n = self._check_rows(check.X, whole=True), len(check.y)
