@@ -9,6 +9,12 @@ import numpy as np
 
 from rulecover.typing import Array, Floats
 
+#: Log-odds are whole multiples of this: sums of them are exact in any order.
+LOG_ODDS_UNIT = 2.0**-20
+#: No class counts as more than exp(30), some ten million million, times less likely than the likeliest one: the
+#: probabilities of floats are then neither 0 nor 1.
+LARGEST_LOG_ODDS = 30.0
+
 
 class Answer(Protocol):
     """How the sums of votes of each row (rows x columns) become an answer."""
@@ -44,6 +50,10 @@ class Classes:
         """The probability of each class, rows x classes."""
         return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
+    def sums_of(self, shares: Floats) -> Floats:
+        """The sums of votes that stand for these shares or counts of the classes, rows x classes."""
+        return shares
+
 
 @dataclass(frozen=True, eq=False)
 class AddedClasses(Classes):
@@ -57,6 +67,34 @@ class AddedClasses(Classes):
 
     def probabilities(self, sums: Floats) -> Floats:
         return nearest_probabilities(sums)
+
+
+@dataclass(frozen=True, eq=False)
+class LogOddsClasses(AddedClasses):
+    """The class with the largest sum of log-odds; its probability follows, and is neither 0 nor 1.
+
+    For two classes the sum for a class is its log-odds, the logarithm of its probability over that of the other; the
+    sums for the two differ in sign alone. For more classes probabilities are the softmax of the sums.
+
+    >>> answer = LogOddsClasses(np.array(["no", "yes"]))
+    >>> answer.probabilities(np.array([[-1.0, 1.0], [1000.0, -1000.0]])).round(3).tolist()
+    [[0.269, 0.731], [1.0, 0.0]]
+    """
+
+    @property
+    def scale(self) -> float:
+        """What sums are multiplied by before the softmax."""
+        return 0.5 if len(self.labels) == 2 else 1.0
+
+    def probabilities(self, sums: Floats) -> Floats:
+        below = self.scale * (sums - sums.max(axis=1, keepdims=True))
+        odds = np.exp(np.maximum(below, -LARGEST_LOG_ODDS))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    def sums_of(self, shares: Floats) -> Floats:
+        least = np.exp(-LARGEST_LOG_ODDS) * shares.max(axis=1, keepdims=True)
+        logs = np.log(np.maximum(shares, least))
+        return in_log_odds_units((logs - logs.mean(axis=1, keepdims=True)) / self.scale)
 
 
 @dataclass(frozen=True)
@@ -85,6 +123,11 @@ class Mean:
     def decided(self, sums: Floats) -> Floats:
         """The weighted mean for each row; the centre where there were no votes."""
         return np.asarray(self.centre + self.unit * (sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], 1.0)))
+
+
+def in_log_odds_units(values: Floats) -> Floats:
+    """The nearest whole multiples of `LOG_ODDS_UNIT`."""
+    return np.asarray(np.round(values / LOG_ODDS_UNIT) * LOG_ODDS_UNIT)
 
 
 def nearest_probabilities(votes: Floats) -> Floats:

@@ -14,7 +14,7 @@ from rulecover.rules.clauses import CHUNK
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.typing import Floats, Ints
-from rulecover.voting.answers import Classes, Mean
+from rulecover.voting.answers import AddedClasses, Classes, Mean
 
 if TYPE_CHECKING:
     from rulecover.voting.vote import Vote
@@ -50,8 +50,10 @@ def sums_at_distance(vote: Vote, sums: Floats) -> Floats:
     """Sums of the votes of rules on rows that they do not cover, as sums of plain votes.
 
     Where values add up to a prediction, each is meant for the rows that its rule covers; for other rows it is the
-    weighted mean of the rules' means, with their spread.
+    weighted mean of the rules' means, with their spread. Where votes for classes are added to a base, so are these.
     """
+    if isinstance(vote.answer, AddedClasses):
+        return sums + vote.base
     if vote.fallback_votes is None or not isinstance(vote.answer, Mean):
         return sums
     weight = sums[:, 1]
@@ -89,12 +91,15 @@ def comparisons(rules: RuleSet) -> Ints:
 def per_comparison(vote: Vote) -> Floats:
     """The vote of each rule at a distance for one accepted comparison, all times the same number: sums are exact.
 
-    They are then the same in any order and on any machine: thirds would be rounded, a third of six is two.
+    They are then the same in any order and on any machine: thirds would be rounded, a third of six is two. What is
+    added to a base is not multiplied, but rounded to digits that add up.
     """
     lengths = np.maximum(comparisons(vote.rules), 1)
-    multiple = math.lcm(*lengths.tolist())
+    multiple = 1 if isinstance(vote.answer, AddedClasses) else math.lcm(*lengths.tolist())
     scale = float(multiple if multiple <= _LARGEST_MULTIPLE else 1)
     votes = vote.votes_at_distance * (scale / lengths)[:, None]
+    if isinstance(vote.answer, AddedClasses):
+        return addable(np.vstack([vote.base, votes]), times=np.append(1, lengths)[:, None])[1:]
     if isinstance(vote.answer, Classes):
         return addable(votes, times=lengths[:, None])
     return np.column_stack([addable(column, times=lengths) for column in votes.T])  # each has a unit of its own
@@ -128,7 +133,7 @@ class MajorityClass:
         return np.zeros((X.shape[0], len(vote.rules)))
 
     def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
-        return np.tile(vote.totals, (X.shape[0], 1))
+        return np.tile(vote.votes_of_all, (X.shape[0], 1))
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,7 @@ class SourceModel:
 def _classes_of(answer: Classes, model: Any, X: Any) -> Floats:
     out = np.zeros((X.shape[0], len(answer.labels)))
     out[:, np.searchsorted(answer.labels, model.classes_)] = model.predict_proba(X)
-    return out
+    return answer.sums_of(out)
 
 
 def _numbers_of(vote: Vote, model: Any, X: Any) -> Floats:

@@ -10,6 +10,7 @@ from rulecover.rules.sentences import join_words, rule_sentence
 from rulecover.show.grid import Grid
 from rulecover.show.numbers import amount
 from rulecover.show.text import printable
+from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.vote import Vote
 from rulecover.voting.why import vote_columns
 
@@ -19,12 +20,20 @@ if TYPE_CHECKING:
 
 def vote_grid(vote: Vote) -> Grid:
     """One row per vote, the base first, if there is one, and clauses last, where their length does no harm."""
-    base, *votes = vote.shown_votes.tolist()
+    names, (base, *votes) = _columns(vote)
     rows = [("", "", *_signed(base), "by default")] if any(base) else []
     for j, rule in enumerate(vote.rules):
         rows.append((str(j), amount(float(vote.support[j])), *_signed(votes[j]), printable(rule.text)))
-    header = ("rule", "support", *(printable(name) for name in vote.names), "if")
+    header = ("rule", "support", *names, "if")
     return Grid(header, rows, (*[True] * (len(header) - 1), False))
+
+
+def _columns(vote: Vote) -> tuple[list[str], list[list[float]]]:
+    """Names and columns of the votes; the log-odds of one of two classes are those against the other."""
+    names = [printable(name) for name in vote.names]
+    if isinstance(vote.answer, LogOddsClasses) and len(names) == 2:
+        return [f"log-odds of {names[1]}"], vote.shown_votes[:, 1:].tolist()
+    return names, vote.shown_votes.tolist()
 
 
 def vote_sentences(vote: Vote) -> list[str]:
@@ -52,9 +61,10 @@ def vote_frame(vote: Vote) -> pd.DataFrame:
 def _in_words(vote: Vote, votes: list[float]) -> str:
     if len(votes) == 1:
         return _signed(votes)[0]
-    return join_words(
-        [f"{value} for {printable(name)}" for value, name in zip(_signed(votes), vote.names, strict=True)]
-    )
+    each = [f"{value} for {printable(name)}" for value, name in zip(_signed(votes), vote.names, strict=True)]
+    if not isinstance(vote.answer, LogOddsClasses):
+        return join_words(each)
+    return f"log-odds {join_words(each[1:] if len(each) == 2 else each)}"
 
 
 def _signed(votes: list[float]) -> list[str]:

@@ -61,7 +61,7 @@ class Vote(Printed):
     answer
         How sums of votes become predictions, and what their columns are.
     totals
-        The votes of all training data: used where neither rules nor fallback vote.
+        The totals of all training data, for classes their counts: used where neither rules nor fallback vote.
     fallback
         What predicts for a row that no rule covers.
     base
@@ -130,7 +130,7 @@ class Vote(Printed):
         missed = np.flatnonzero(tally.missed)
         if missed.size:
             tally.sums[missed] = self.fallback(self, X[missed], None if ask is None else ask(missed))
-        tally.sums[self.answer.weight(tally.sums) <= 0] = self.totals
+        tally.sums[self.answer.weight(tally.sums) <= 0] = self.votes_of_all
         return tally
 
     # Predicting -------------------------------------------------------------------------------------------------
@@ -240,6 +240,11 @@ class Vote(Printed):
     def has_own_votes(self) -> bool:
         """Whether rules vote for classes other than by their class counts."""
         return isinstance(self.answer, Classes) and not self.is_plain
+
+    @property
+    def votes_of_all(self) -> Floats:
+        """The sums of votes that stand for all training data."""
+        return self.answer.sums_of(self.totals[None])[0] if isinstance(self.answer, Classes) else self.totals
 
     @property
     def votes_at_distance(self) -> Floats:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.voting.answers import Classes, Mean
+from rulecover.voting.answers import AddedClasses, Classes, Mean
 from rulecover.voting.fallback import Default
 from rulecover.voting.vote import Tally, Vote
 
@@ -47,7 +47,7 @@ def _who_decided(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
     by_rule = _votes_of(vote, rule, weight, tally.missed[row])
     votes = np.where((rule >= 0)[:, None], by_rule, _as_one(vote, tally.sums)[row])
     text = np.array([*(each.text for each in vote.rules), ""], dtype=object)
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "row": row,
             "prediction": vote.decided(tally)[row],
@@ -58,6 +58,16 @@ def _who_decided(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
             **_columns(vote, votes),
         }
     )
+    return _with_base(vote, frame) if isinstance(vote.answer, AddedClasses) else frame
+
+
+def _with_base(vote: Vote, voters: pd.DataFrame) -> pd.DataFrame:
+    """The same lines, and before those of each row one for the base, which they are added to."""
+    import pandas as pd
+
+    votes = dict(zip(vote_columns(vote.names), vote.base, strict=True))
+    base = voters.drop_duplicates("row").assign(rule=-1, text="by default", weight=1.0, **votes)
+    return pd.concat([base, voters]).sort_values("row", kind="stable", ignore_index=True)
 
 
 def _voters(vote: Vote, X: Any, missed: Bools) -> tuple[Ints, Ints, Floats]:

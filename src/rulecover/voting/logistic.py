@@ -1,0 +1,347 @@
+"""Votes that add up to log-odds: a penalised logistic regression on which rule covers which row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+from scipy.special import expit
+
+from rulecover.typing import Bools, Floats, Ints
+from rulecover.voting.answers import in_log_odds_units
+
+#: With more rules than this, rows are not grouped, and steps begin without the curvature between rules.
+_MANY_RULES = 400
+#: A step that changes no vote by more than this is the last: what is left is about its square.
+_LAST_STEP = 1e-5
+#: After a step that changes a vote by more than this, the curvature is computed anew.
+_LONG_STEP = 0.5
+#: The most steps, and the most products with the curvature in each; a few of either are usual.
+_STEPS, _PRODUCTS = 100, 500
+#: How exact the first steps are, and the last ones.
+_ROUGH, _EXACT = 0.1, 1e-6
+#: BLAS multiplies matrices on one thread as long as it takes no more multiplications than this.
+_ON_ONE_THREAD = 2**18
+#: The least penalty relative to the weight of all rows: less is lost in rounding.
+_LEAST = 1e-9
+
+
+def logistic_votes(
+    covered: Bools | scipy.sparse.csr_array,
+    target: Floats,
+    weight: Floats | None = None,
+    *,
+    strength: float,
+    start: Floats | None = None,
+    signs: Ints | None = None,
+) -> Floats:
+    """The base and the vote of each rule by which the log-odds of the classes are as near to the targets as they can.
+
+    They minimise ``Σ weight · cross-entropy(target, softmax(base + Σ votes of the covering rules))`` plus
+    ``strength / 2`` times the sum of all squared votes, the base being free. For two classes votes are log-odds, those
+    for the first class being those against the second, which are counted once: as in scikit-learn's
+    `LogisticRegression` with ``C = 1 / strength``, also for more classes, over which the votes add up to zero.
+
+    The targets are smoothed by one row in all that is spread evenly over the classes, so that the base is finite and no
+    probability 0, even for a class without any row.
+
+    Parameters
+    ----------
+    covered
+        Which rule covers which row, rows x rules.
+    target
+        The share of each class in each row, rows x classes; each row adds up to 1.
+    weight
+        The weight of each row, as if it were repeated; all 1 by default.
+    strength
+        The weight of the penalty, above 0, in rows.
+    start
+        Votes to begin with, of all rules or of the first ones; without effect on the result.
+    signs
+        For two classes: 1 for each rule whose vote must not be negative, -1 for one whose vote must not be positive, 0
+        for others.
+
+    Returns
+    -------
+    Floats
+        The base and the votes, (1 + rules) x classes, in whole multiples of `LOG_ODDS_UNIT`; see `LogOddsClasses`.
+
+    Examples
+    --------
+    >>> covered, target = np.array([[True], [True], [False], [False]]), np.eye(2)[[0, 0, 0, 1]]
+    >>> logistic_votes(covered, target, strength=1.0).round(3).tolist()
+    [[0.687, -0.687], [0.331, -0.331]]
+    """
+    patterns = Patterns.of(covered, target, weight)
+    return patterns.fitted(covered.shape[1], strength=strength, start=start, signs=signs)
+
+
+def logistic_votes_by_size(
+    covered: Bools | scipy.sparse.csr_array,
+    target: Floats,
+    weight: Floats | None = None,
+    *,
+    strength: float,
+    signs: Ints | None = None,
+    least: int = 0,
+) -> list[Floats]:
+    """The same for the first rule, the first two, and so on, each fit begun from the one before.
+
+    Parameters
+    ----------
+    covered, target, weight, strength, signs
+        As in `logistic_votes`.
+    least
+        The smallest number of rules to fit.
+
+    Returns
+    -------
+    list of Floats
+        For each number of rules, from `least` to all, the base and the votes, (1 + rules) x classes.
+    """
+    patterns = Patterns.of(covered, target, weight)
+    fits: list[Floats] = []
+    for size in range(least, covered.shape[1] + 1):
+        last = fits[-1] if fits else None
+        fits.append(patterns.fitted(size, strength=strength, start=last, signs=None if signs is None else signs[:size]))
+    return fits
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """The rows by the rules that cover them: rows that the same rules cover are one pattern.
+
+    They are sorted rule by rule, so that the patterns of the first rules alone are runs of those of all.
+
+    Parameters
+    ----------
+    covered
+        Which rule is in which pattern, patterns x rules.
+    first
+        The first rule by which a pattern differs from the one before it, for all but the first pattern.
+    sums
+        The weight of the rows of each pattern for each class, patterns x classes.
+    """
+
+    covered: Bools | scipy.sparse.csr_array
+    first: Ints
+    sums: Floats
+
+    @classmethod
+    def of(cls, covered: Bools | scipy.sparse.csr_array, target: Floats, weight: Floats | None = None) -> Patterns:
+        """The patterns of rows, with their smoothed targets."""
+        counts = np.ones(len(target)) if weight is None else weight
+        sums = _smoothed(target, counts) * counts[:, None]
+        if covered.shape[1] > _MANY_RULES:
+            return cls(scipy.sparse.csr_array(covered), np.zeros(max(0, len(sums) - 1), dtype=np.intp), sums)
+        bits = covered if isinstance(covered, np.ndarray) else covered.toarray()
+        order = _by_rules(bits)
+        differs = bits[order[1:]] != bits[order[:-1]]
+        new = np.flatnonzero(differs.any(axis=1))
+        starts = np.concatenate([np.zeros(min(1, len(bits)), dtype=np.intp), 1 + new])
+        first = differs[new].argmax(axis=1) if new.size else new
+        return cls(bits[order[starts]], first, _sums_of_runs(sums[order], starts))
+
+    def fitted(self, size: int, *, strength: float, start: Floats | None = None, signs: Ints | None = None) -> Floats:
+        """The base and the votes of the first rules, (1 + size) x classes."""
+        classes = self.sums.shape[1]
+        if classes < 2 or not self.sums.any():
+            return np.zeros((1 + size, classes))
+        runs = np.concatenate([[0], 1 + np.flatnonzero(self.first < size)])
+        problem = _Problem.of(self.covered[runs, :size], _sums_of_runs(self.sums, runs), strength)
+        begin = np.zeros((1 + size, classes))
+        if start is not None:
+            begin[: len(start)] = start
+        held = np.zeros(size, dtype=np.intp) if signs is None else signs
+        return problem.wide(_minimum(problem, problem.narrow(begin), held))
+
+
+def _by_rules(bits: Bools) -> Ints:
+    """The order of the rows by which rules cover them, the first rule first."""
+    packed = np.packbits(bits.astype(bool, copy=False), axis=1)
+    words = np.zeros((len(bits), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    keys = words.view(">u8").astype(np.uint64)
+    return np.lexsort(keys.T[::-1]) if keys.shape[1] else np.arange(len(bits))
+
+
+def _sums_of_runs(values: Floats, starts: Ints) -> Floats:
+    return np.asarray(np.add.reduceat(values, starts)) if len(starts) else values
+
+
+def _smoothed(target: Floats, weight: Floats) -> Floats:
+    total = float(weight.sum())
+    return np.asarray((total * target + 1.0 / target.shape[1]) / (total + 1.0))
+
+
+class _Point(NamedTuple):
+    """Votes, what is minimised there, its gradient, and the probabilities of the patterns."""
+
+    votes: Floats
+    loss: float
+    gradient: Floats
+    shares: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What is minimised, in one column of log-odds for two classes and a column per class for more.
+
+    Parameters
+    ----------
+    columns
+        A column of ones and one per rule, patterns x (1 + rules).
+    target
+        The weight of each pattern for each class, or for the second of two.
+    weight
+        The weight of each pattern, patterns x 1.
+    penalty
+        What multiplies half the square of each vote, (1 + rules) x 1.
+    """
+
+    columns: scipy.sparse.csr_array
+    target: Floats
+    weight: Floats
+    penalty: Floats
+
+    @classmethod
+    def of(cls, covered: Bools | scipy.sparse.csr_array, sums: Floats, strength: float) -> _Problem:
+        ones = np.ones((covered.shape[0], 1))
+        columns = scipy.sparse.hstack([ones, scipy.sparse.csr_array(covered)], format="csr", dtype=np.float64)
+        penalty = np.full((columns.shape[1], 1), max(strength, _LEAST * float(sums.sum())))
+        penalty[0] = 0.0
+        target = sums[:, 1:] if sums.shape[1] == 2 else sums
+        return cls(columns, target, sums.sum(axis=1, keepdims=True), penalty)
+
+    @property
+    def binary(self) -> bool:
+        return bool(self.target.shape[1] == 1)
+
+    def narrow(self, votes: Floats) -> Floats:
+        """The votes in the columns of this problem."""
+        return votes[:, 1:] if self.binary else _centred(votes)
+
+    def wide(self, votes: Floats) -> Floats:
+        """The votes for each class, rounded."""
+        each = np.column_stack([-votes, votes]) if self.binary else _centred(votes)
+        return in_log_odds_units(each)
+
+    def at(self, votes: Floats) -> _Point:
+        scores = self.columns @ votes
+        if self.binary:
+            spread, shares = np.logaddexp(0.0, scores), expit(scores)
+        else:
+            spread, shares = _log_sum_and_softmax(scores)
+        loss = float((self.weight * spread).sum() - (self.target * scores).sum())
+        loss += 0.5 * float((self.penalty * votes**2).sum())
+        gradient = self.columns.T @ (self.weight * shares - self.target) + self.penalty * votes
+        return _Point(votes, loss, gradient, shares)
+
+    def curved(self, weighted: Floats, shares: Floats, direction: Floats) -> Floats:
+        """The product of the second derivatives with a direction; `weighted` are the shares times the weights."""
+        scores = self.columns @ direction
+        scores -= shares * scores if self.binary else np.einsum("ik,ik->i", shares, scores)[:, None]
+        scores *= weighted
+        return np.asarray(self.columns.T @ scores + self.penalty * direction)
+
+    def inverse(self, shares: Floats) -> Callable[[Floats], Floats]:
+        """The inverse of the second derivatives, roughly: exact for two classes, or for more that are all as likely."""
+        classes = max(2, shares.shape[1])
+        curvature = self.weight * shares * (1.0 - shares) * (1.0 if self.binary else classes / (classes - 1))
+        if self.columns.shape[1] > 1 + _MANY_RULES:
+            own = self.columns.T @ curvature + self.penalty
+            return lambda left: left / own if self.binary else _centred(left / own)
+        columns, penalty = self.columns.toarray(), np.diag(self.penalty[:, 0])
+        inverses = np.linalg.inv([_gram(columns, mine) + penalty for mine in curvature.T])
+
+        def solve(left: Floats) -> Floats:
+            found = (inverses @ left.T[:, :, None])[:, :, 0].T
+            return np.asarray(found) if self.binary else _centred(found)
+
+        return solve
+
+
+def _log_sum_and_softmax(scores: Floats) -> tuple[Floats, Floats]:
+    largest = scores.max(axis=1, keepdims=True)
+    shares = np.exp(scores - largest)
+    sums = shares.sum(axis=1, keepdims=True)
+    shares /= sums
+    return largest + np.log(sums), shares
+
+
+def _centred(votes: Floats) -> Floats:
+    return np.asarray(votes - votes.mean(axis=1, keepdims=True))
+
+
+def _gram(columns: Floats, weight: Floats) -> Floats:
+    """The products between columns, over rows of these weights: by blocks of rows, on one thread."""
+    n, k = columns.shape
+    rows = max(1, _ON_ONE_THREAD // k**2)
+    whole = n - n % rows
+    blocks = columns[:whole].reshape(-1, rows, k)
+    weighted = columns * weight[:, None]
+    rest = columns[whole:].T @ weighted[whole:]
+    return np.asarray((blocks.transpose(0, 2, 1) @ weighted[:whole].reshape(-1, rows, k)).sum(axis=0) + rest)
+
+
+def _minimum(problem: _Problem, votes: Floats, signs: Ints) -> Floats:
+    """Newton's method, each step found by conjugate gradients and held to the signs."""
+    point, moved = problem.at(_held(votes, signs)), np.inf
+    for _ in range(_STEPS):
+        if moved > _LONG_STEP:
+            inverse = problem.inverse(point.shares)
+        found = _better(problem, point, _step(problem, point, _free(point, signs), inverse), signs)
+        if found is None:
+            break
+        moved, point = float(np.abs(found.votes - point.votes).max()), found
+        if moved <= _LAST_STEP:
+            break
+    return point.votes
+
+
+def _held(votes: Floats, signs: Ints) -> Floats:
+    """The votes, 0 where they are against their signs."""
+    held = votes.copy()
+    held[1:][signs[:, None] * votes[1:] < 0] = 0.0
+    return held
+
+
+def _free(point: _Point, signs: Ints) -> Bools:
+    """Which votes may move: all but those at 0 that would move against their signs."""
+    free = np.ones(point.votes.shape, dtype=bool)
+    signed = signs[:, None]
+    free[1:] = (signed == 0) | (point.votes[1:] != 0) | (signed * point.gradient[1:] < 0)
+    return free
+
+
+def _better(problem: _Problem, point: _Point, step: Floats, signs: Ints) -> _Point | None:
+    """The point after the step, or after a half of it, a quarter, and so on; ``None`` if none is better."""
+    rounding = 1e-13 * abs(point.loss)
+    for length in 0.5 ** np.arange(30):
+        found = problem.at(_held(point.votes + length * step, signs))
+        gain = float((point.gradient * (found.votes - point.votes)).sum())
+        if found.loss <= point.loss + 1e-4 * gain + rounding:
+            return found
+    return None
+
+
+def _step(problem: _Problem, point: _Point, free: Bools, inverse: Callable[[Floats], Floats]) -> Floats:
+    """Newton's step by conjugate gradients: the shorter it is, the more exact."""
+    weighted = problem.weight * point.shares
+    step, left = np.zeros_like(point.votes), np.where(free, -point.gradient, 0.0)
+    along = np.where(free, inverse(left), 0.0)
+    size = float((left * along).sum())
+    enough = size * min(_ROUGH**2, max(_EXACT**2, size / float(problem.weight.sum())))
+    for _ in range(_PRODUCTS):
+        if size <= enough:
+            break
+        curved = np.where(free, problem.curved(weighted, point.shares, along), 0.0)
+        length = size / float((along * curved).sum())
+        step, left = step + length * along, left - length * curved
+        next_along = np.where(free, inverse(left), 0.0)
+        size, last = float((left * next_along).sum()), size
+        along = next_along + (size / last) * along
+    return step
