@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import brute_force, covering_problems, dense
 
+import rulecover.setcover.greedy as greedy_module
 from rulecover.coverage import Coverage
 from rulecover.exceptions import UncoveredSamplesError
 from rulecover.setcover import CoveringProblem, Greedy, Status, verify
@@ -99,3 +103,23 @@ def test_a_sample_that_no_rule_covers_raises():
 def test_bad_settings_raise(settings):
     with pytest.raises(ValueError, match=r"choose one of|give a positive number"):
         Greedy(**settings)
+
+
+def test_the_time_limit_counts_from_the_start_of_the_greedy_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = CoveringProblem(Coverage.of_masks([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), cost=[1.0, 1.0, 1.5])
+    solver = Greedy(bound="lp", time_limit=60.0)
+    in_time = solver(problem)
+    clock, late_by, choose = time.perf_counter, [0.0], greedy_module.greedy_picks
+
+    def slowly(*given: Any, **more: Any) -> Any:
+        late_by[0] += 61.0
+        return choose(*given, **more)
+
+    monkeypatch.setattr(time, "perf_counter", lambda: clock() + late_by[0])
+    monkeypatch.setattr(greedy_module, "greedy_picks", slowly)
+    late = solver(problem)
+
+    assert in_time.certificate.source != "dual fitting"
+    assert late.certificate.source == "dual fitting"
+    assert late.rules.tolist() == in_time.rules.tolist()
+    verify(problem, late)

@@ -10,6 +10,7 @@ import numpy as np
 
 from rulecover.setcover.certificate import certified
 from rulecover.setcover.problem import Branch, Cover, CoveringProblem, Status
+from rulecover.setcover.reduce import reduced
 from rulecover.setcover.settings import check_time_limit
 from rulecover.typing import Floats, Ints
 
@@ -162,7 +163,8 @@ class Greedy:
         Where the bound on any other cover comes from: "fit" (the greedy prices, scaled: at no cost), or "lp" (the
         covering LP: two to three times as high, in seconds).
     time_limit
-        Seconds for the LP, none by default; the greedy choice itself has no limit.
+        Seconds for everything together, no limit by default. The LP has what the greedy choice leaves; the greedy
+        choice itself, mostly milliseconds, is never cut short: a part of it would not be a cover.
 
     Examples
     --------
@@ -189,7 +191,7 @@ class Greedy:
         start = time.perf_counter()
         picks, remaining = greedy_picks(problem)
         rules = REDUNDANCY[self.redundancy](problem, picks)
-        bound = self._bound(problem, remaining)
+        bound = self._bound(problem, remaining, None if self.time_limit is None else start + self.time_limit)
         if max_rules is not None and len(picks) > max_rules:
             rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
         return certified(
@@ -204,9 +206,10 @@ class Greedy:
             max_rules=max_rules,
         )
 
-    def _bound(self, problem: CoveringProblem, remaining: Remaining) -> Bound:
-        from rulecover.setcover.bounds import fitted_bound, lp_bound  # they build on this module
+    def _bound(self, problem: CoveringProblem, remaining: Remaining, deadline: float | None) -> Bound:
+        from rulecover.setcover.bounds import bound_of, fitted_bound  # they build on this module
 
+        fitted = fitted_bound(problem, remaining)
         if self.bound == "fit":
-            return fitted_bound(problem, remaining)
-        return lp_bound(problem, time_limit=self.time_limit)
+            return fitted
+        return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline)
