@@ -16,7 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import RCBoostClassifier
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rcboost.pricing import binned
-from rulecover.rcboost.pricing.binned import BinnedPricing, GrownTree
+from rulecover.rcboost.pricing.binned import BinnedPricing
+from rulecover.rcboost.pricing.grown import GrownTree
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.readers.thresholds import below_float32
 from rulecover.targets.classes.samples import ClassSamples
@@ -74,8 +75,8 @@ def beside_thresholds(X: np.ndarray, ensemble) -> np.ndarray:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_leaves_are_those_of_xgboost_on_every_row_and_beside_thresholds(classes: int, monkeypatch) -> None:
     seen = []
-    parsed = binned._parsed
-    monkeypatch.setattr(binned, "_parsed", lambda booster: seen.append(booster) or parsed(booster))
+    parsed = binned._parse_tree
+    monkeypatch.setattr(binned, "_parse_tree", lambda booster: seen.append(booster) or parsed(booster))
     for seed in range(6):
         X, y = data(seed, n=2000, classes=classes)
         X[np.random.default_rng(seed).random(X.shape) < 0.1] = np.nan

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover.estimators.base import RuleClassifier
 from rulecover.estimators.rule_boosting import RuleBoosting
 from rulecover.pool import RulePool
-from rulecover.rcboost.pricing.binned import GrownTree
+from rulecover.rcboost.pricing.grown import GrownTree
 from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.targets.classes.impurity import CRITERIA
 from rulecover.typing import Floats

@@ -14,16 +14,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_array
 
 from rulecover.exceptions import MismatchedDataError
-from rulecover.pool import RulePool
 from rulecover.rcboost.pricing.settings import check_has_settings
 from rulecover.readers.thresholds import below_float32
-from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.samples import Samples
-from rulecover.trees.tree import Leaves, Tree, TreeEnsemble
+from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
 
 if TYPE_CHECKING:
@@ -248,68 +244,3 @@ def _ensemble(tree: Tree, rows: Floats, leaf: Ints) -> TreeEnsemble:
         return leaf if X is rows else tree.apply(X)
 
     return TreeEnsemble((tree,), (route,), prepare=np.asarray, n_features=rows.shape[1])
-
-
-class GrownTree(ClassifierMixin, BaseEstimator):
-    """A tree that none of scikit-learn's classes grew, as a classifier: each leaf predicts by the samples in it.
-
-    Parameters
-    ----------
-    tree
-        The nodes.
-    sums
-        The (weighted) number of samples of each class at each leaf, nodes x classes.
-    classes, n_features
-        The labels; the number of columns.
-    """
-
-    def __init__(self, tree: Tree, sums: Floats, classes: Array, n_features: int) -> None:
-        self.tree = tree
-        self.sums = sums
-        self.classes = classes
-        self.n_features = n_features
-
-    @classmethod
-    def of(cls, pool: RulePool) -> GrownTree:
-        """The tree whose leaves are this pool."""
-        leaves, evidence = pool.source, pool.evidence
-        assert isinstance(leaves, Leaves) and len(leaves.trees) == 1 and isinstance(evidence, ClassEvidence)
-        # A leaf that no sample reaches predicts by all samples.
-        sums = np.tile(evidence.totals, (len(leaves.trees[0].left), 1))
-        sums[leaves.node] = evidence.sums
-        return cls(leaves.trees[0], sums, evidence.classes, len(leaves.columns))
-
-    def fit(self, X: Any, y: Any = None) -> GrownTree:
-        """Itself: it is grown."""
-        return self
-
-    @property
-    def classes_(self) -> Array:
-        return self.classes
-
-    @property
-    def n_features_in_(self) -> int:
-        return self.n_features
-
-    def get_n_leaves(self) -> int:
-        return len(self.tree.leaves)
-
-    def predict(self, X: Any) -> Array:
-        """The most frequent class in the leaf of each row, the first on ties."""
-        return np.asarray(self.classes[self._leaf_sums(X).argmax(axis=1)])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """The share of each class in the leaf of each row."""
-        sums = self._leaf_sums(X)
-        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
-
-    def _leaf_sums(self, X: Any) -> Floats:
-        X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
-        if X.shape[1] != self.n_features:
-            raise MismatchedDataError(f"X has {X.shape[1]} features, but the tree was grown on {self.n_features}.")
-        return np.asarray(self.sums[self.tree.apply(X)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
