@@ -10,9 +10,9 @@ import numpy as np
 from rulecover.coverage import Coverage
 from rulecover.exceptions import RulecoverError
 from rulecover.rulepath.forward import DIGITS, ForwardFit, Terms
-from rulecover.setcover import Cover, CoveringProblem, CoverSolver, Greedy, Status
+from rulecover.setcover import Cover, CoveringProblem, CoverSolver, Greedy
 from rulecover.setcover.bounds import fitted_bound
-from rulecover.setcover.certificate import certified
+from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.greedy import greedy_picks
 from rulecover.typing import Bools, Floats, Ints
 
@@ -62,17 +62,8 @@ class Forward:
             start = time.perf_counter()
             _, remaining = greedy_picks(problem)
             bound = fitted_bound(problem, remaining)
-            return certified(
-                problem,
-                self.choose(problem, self.shortlisted(problem), z, weight, max_rules=max_rules),
-                Status.FEASIBLE,
-                source=bound.source,
-                proof=bound.proof,
-                proved=bound.value,
-                count_proof=bound.count_proof,
-                seconds=time.perf_counter() - start,
-                max_rules=max_rules,
-            )
+            rules = self.choose(problem, self.shortlisted(problem), z, weight, max_rules=max_rules)
+            return certified_by(bound, problem, rules, begin=start, max_rules=max_rules)
 
         return solve
 

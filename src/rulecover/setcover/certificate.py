@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulecover.exceptions import InvalidCertificateError
 from rulecover.setcover.problem import TOLERANCE, Branch, Certificate, Cover, CoveringProblem, Status
 from rulecover.typing import Ints
+
+if TYPE_CHECKING:
+    from rulecover.setcover.bounds import Bound
 
 #: The one source of bounds that cannot be recomputed: they are taken from the MIP solver.
 BRANCH_AND_BOUND = "branch and bound"
@@ -63,6 +68,29 @@ def certified(
         count_proof=count_proof,
     )
     return Cover(rules, certificate)
+
+
+def certified_by(
+    bound: Bound,
+    problem: CoveringProblem,
+    rules: Ints,
+    *,
+    begin: float,
+    status: Status = Status.FEASIBLE,
+    max_rules: int | None = None,
+) -> Cover:
+    """A cover with the certificate that a bound gives; the solver began at `begin`, by `time.perf_counter`."""
+    return certified(
+        problem,
+        rules,
+        status,
+        source=bound.source,
+        seconds=time.perf_counter() - begin,
+        proof=bound.proof,
+        proved=bound.value,
+        count_proof=bound.count_proof,
+        max_rules=max_rules,
+    )
 
 
 def _fewest(problem: CoveringProblem, count_proof: Branch | None) -> int:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rulecover.setcover.certificate import certified
-from rulecover.setcover.problem import Branch, Cover, CoveringProblem, Status
+from rulecover.setcover.certificate import certified_by
+from rulecover.setcover.problem import Branch, Cover, CoveringProblem
 from rulecover.setcover.reduce import reduced
 from rulecover.setcover.settings import check_time_limit
 from rulecover.typing import Floats, Ints
@@ -194,17 +194,7 @@ class Greedy:
         bound = self._bound(problem, remaining, None if self.time_limit is None else start + self.time_limit)
         if max_rules is not None and len(picks) > max_rules:
             rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
-        return certified(
-            problem,
-            rules,
-            Status.FEASIBLE,
-            source=bound.source,
-            proof=bound.proof,
-            proved=bound.value,
-            count_proof=bound.count_proof,
-            seconds=time.perf_counter() - start,
-            max_rules=max_rules,
-        )
+        return certified_by(bound, problem, rules, begin=start, max_rules=max_rules)
 
     def _bound(self, problem: CoveringProblem, remaining: Remaining, deadline: float | None) -> Bound:
         from rulecover.setcover.bounds import bound_of, fitted_bound  # they build on this module

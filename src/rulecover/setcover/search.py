@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
-from rulecover.setcover.certificate import certified
+from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.greedy import Remaining, cheapest_prefix, greedy_picks, in_greedy_order, without_redundant
 from rulecover.setcover.lagrangian import Refinement
 from rulecover.setcover.local import EPSILON, Choice, Core, LocalSearch, core_columns
@@ -271,14 +271,4 @@ def finish(
     rules = in_greedy_order(problem, rules)
     if max_rules is not None:
         rules = rules[:max_rules]
-    return certified(
-        problem,
-        rules,
-        status,
-        source=bound.source,
-        seconds=time.perf_counter() - begin,
-        proof=bound.proof,
-        proved=bound.value,
-        count_proof=bound.count_proof,
-        max_rules=max_rules,
-    )
+    return certified_by(bound, problem, rules, begin=begin, status=status, max_rules=max_rules)
