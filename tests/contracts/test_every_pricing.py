@@ -18,8 +18,8 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from weighted_rows import both, numbers, same_rules, table
+from sklearn.tree import DecisionTreeClassifier
+from weighted_rows import added_alike, both, same_rules, table
 from xgboost import XGBClassifier
 
 from rulecover import RCBoostClassifier, RCBoostRegressor, RuleSet
@@ -211,29 +211,14 @@ def test_a_forest_has_the_settings_of_its_trees(name: str) -> None:
 @pytest.mark.slow
 @every_pricing
 def test_weights_of_a_classifier_are_repeated_rows(name: str) -> None:
-    added = 0
-    for seed in range(12):
-        X, y, weight = table(seed)
-        tree = DecisionTreeClassifier(max_depth=3 + seed % 4, random_state=0)
-        settings = {"pricing": PRICINGS[name], "max_rmp_calls": CALLS.get(name, 8)}
-        weighted, repeated = both(RCBoostClassifier, tree, (X, y, weight), **settings)
-        added += same_rules(weighted, repeated)
-        np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
+    added = added_alike(RCBoostClassifier, pricing=PRICINGS[name], max_rmp_calls=CALLS.get(name, 8))
     assert added > (80 if name == "bicriteria, reduced cost alone" else 100)  # which adds 96
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FOR_NUMBERS)
 def test_weights_of_a_regressor_are_repeated_rows(name: str) -> None:
-    added = 0
-    for seed in range(8):
-        X, y, weight = numbers(seed)
-        tree = DecisionTreeRegressor(max_depth=3 + seed % 3, random_state=0)
-        settings = {"pricing": PRICINGS[name], "max_rmp_calls": CALLS.get(name, 8)}
-        weighted, repeated = both(RCBoostRegressor, tree, (X, y, weight), **settings)
-        added += same_rules(weighted, repeated)
-        np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-9)
-    assert added > 50
+    assert added_alike(RCBoostRegressor, pricing=PRICINGS[name], max_rmp_calls=CALLS.get(name, 8)) > 50
 
 
 @pytest.mark.slow

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from weighted_rows import both, numbers, same_rules, table
+from sklearn.tree import DecisionTreeClassifier
+from weighted_rows import added_alike, both, same_rules, table
 
 from rulecover import RCBoostClassifier, RCBoostRegressor
 from rulecover.pool import rule_pool
@@ -33,27 +33,13 @@ REGRESSORS = {name: CLASSIFIERS[name] for name in ("paper", "removal")}
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_weights_of_a_classifier_are_repeated_rows(name: str) -> None:
-    added = 0
-    for seed in range(12):
-        X, y, weight = table(seed)
-        tree = DecisionTreeClassifier(max_depth=3 + seed % 4, random_state=0)
-        weighted, repeated = both(RCBoostClassifier, tree, (X, y, weight), **CLASSIFIERS[name])
-        added += same_rules(weighted, repeated)
-        np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
-    assert added > 100
+    assert added_alike(RCBoostClassifier, **CLASSIFIERS[name]) > 100
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_weights_of_a_regressor_are_repeated_rows(name: str) -> None:
-    added = 0
-    for seed in range(8):
-        X, y, weight = numbers(seed)
-        tree = DecisionTreeRegressor(max_depth=3 + seed % 3, random_state=0)
-        weighted, repeated = both(RCBoostRegressor, tree, (X, y, weight), **REGRESSORS[name])
-        added += same_rules(weighted, repeated)
-        np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-9)
-    assert added > 50
+    assert added_alike(RCBoostRegressor, **REGRESSORS[name]) > 50
 
 
 @pytest.mark.slow

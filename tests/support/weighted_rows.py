@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.datasets import make_classification, make_regression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
 def table(seed: int, n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -33,3 +35,21 @@ def same_rules(one: Any, other: Any) -> int:
     np.testing.assert_allclose(one.pool_.evidence.sums, other.pool_.evidence.sums, atol=1e-9)
     assert one.history_["added"].tolist() == other.history_["added"].tolist()
     return int(one.history_["added"].sum())
+
+
+def added_alike(model: type, **settings: Any) -> int:
+    """Compares rules and predictions of weighted rows with those of repeated rows; how many rules were added."""
+    if is_classifier(model()):
+        return sum(_compared(model, table(seed), seed % 4, **settings) for seed in range(12))
+    return sum(_compared(model, numbers(seed), seed % 3, **settings) for seed in range(8))
+
+
+def _compared(model: type, data: tuple[np.ndarray, ...], depth: int, **settings: Any) -> int:
+    classes = is_classifier(model())
+    tree = (DecisionTreeClassifier if classes else DecisionTreeRegressor)(max_depth=3 + depth, random_state=0)
+    weighted, repeated = both(model, tree, data, **settings)
+    if classes:
+        np.testing.assert_allclose(weighted.predict_proba(data[0]), repeated.predict_proba(data[0]), atol=1e-9)
+    else:
+        np.testing.assert_allclose(weighted.predict(data[0]), repeated.predict(data[0]), rtol=1e-9)
+    return same_rules(weighted, repeated)
