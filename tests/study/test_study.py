@@ -237,7 +237,7 @@ def test_tuning_through_stages_chooses_what_a_grid_search_would(folder: Path, gr
         best = GridSearchCV(model, tuned, cv=inner).fit(fold.X_train, fold.y_train).best_params_
         depth = best["estimator"].max_depth if "estimator" in best else best["max_depth"]
 
-        assert replace(grid, bounds=(3, 5, 10)).chosen(fold) == (depth, best["n_estimators"])
+        assert replace(grid, bounds=(3, 5, 10)).best(fold) == (depth, best["n_estimators"])
 
 
 def test_a_stage_of_rcboost_is_a_fit_with_that_bound(folder: Path) -> None:

@@ -131,7 +131,7 @@ class Printer:
     def rules(self, rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> None:
         """The rules, in a table."""
         if self._out.is_terminal:
-            self._out.print(_folded(rules, votes))
+            self._out.print(_folding_table(rules, votes))
         else:
             self._line(self._out, rule_grid(rules, votes).text(), "")
 
@@ -141,7 +141,7 @@ class Printer:
         console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
 
 
-def _folded(rules: RuleSet, votes: Sequence[Sequence[float]]) -> RichTable:
+def _folding_table(rules: RuleSet, votes: Sequence[Sequence[float]]) -> RichTable:
     """A table that folds long rules to the width of the terminal, cutting nothing off."""
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rule", justify="right", no_wrap=True)

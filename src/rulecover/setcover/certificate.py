@@ -44,7 +44,7 @@ def certified(
         proved = min((branch.bound(problem) for branch in proof), default=0.0)
     if bound is not None and bound > proved:
         proved, proof = bound, ()
-    proved = problem.raised(proved)
+    proved = problem.round_up(proved)
     short = len(problem.shortfall(rules))
     if short and (max_rules is None or len(rules) < max_rules):
         raise InvalidCertificateError(f"{len(rules)} rules leave {short} samples covered less often than demanded.")
@@ -160,7 +160,7 @@ def _verify_bounds(problem: CoveringProblem, claimed: Certificate, slack: float)
     if not claimed.proof and claimed.bound > 0 and claimed.source != BRANCH_AND_BOUND:
         raise InvalidCertificateError(f"the bound {claimed.bound} by {claimed.source!r} comes without a proof.")
     _verify_branches(claimed.proof, _fewest(problem, claimed.count_proof))
-    proved = problem.raised(min((branch.bound(problem) for branch in claimed.proof), default=claimed.bound))
+    proved = problem.round_up(min((branch.bound(problem) for branch in claimed.proof), default=claimed.bound))
     if proved < claimed.bound - slack:
         raise InvalidCertificateError(f"the proof gives a bound of {proved}, but the certificate says {claimed.bound}.")
     if claimed.status != Status.LIMITED and claimed.bound > claimed.objective + slack:

@@ -149,7 +149,7 @@ class CoveringTable(ABC):
         for place, other in self.candidates(columns, matrix, rank):
             if self._out_of_time():
                 break
-            found = contained(columns[place], other, starts, rows, self.holds, known=1)
+            found = contained_pairs(columns[place], other, starts, rows, self.holds, known=1)
             dominators += np.bincount(place[found], minlength=len(columns))
         return columns[dominators >= neediest[columns]]
 
@@ -308,12 +308,12 @@ class SparseTable(CoveringTable):
         rarest = columns[order[starts[some]]].astype(np.intp) if len(some) else some
         gone = np.zeros(len(self.rows), dtype=bool)
         for own, other in self._pairs_of_rows(some, rarest, rank):
-            found = contained(own, other, starts, columns, lambda mine, row: self.holds(row, mine), known=0)
+            found = contained_pairs(own, other, starts, columns, lambda mine, row: self.holds(row, mine), known=0)
             gone[other[found]] = True
         return np.flatnonzero(gone)
 
 
-def contained(
+def contained_pairs(
     left: Ints, right: Ints, starts: Ints, members: Array, holds: Callable[[Ints, Ints], Bools], *, known: int
 ) -> Ints:
     """The places of the pairs in which the right one has every member of the left one.

@@ -144,7 +144,7 @@ def _is_hopeless(narrowed: _Narrowed, deadline: float | None) -> bool:
 
 def _cost_at_bound(problem: CoveringProblem, bound: Bound) -> float:
     """The cost up to which a cover meets the bound."""
-    proved = problem.raised(bound.value)
+    proved = problem.round_up(bound.value)
     return proved + 0.5 * TOLERANCE * max(1.0, proved)
 
 
@@ -159,7 +159,7 @@ def _prove(
     """The best cover at the end, a bound by branch and bound, and whether neither clock nor Ctrl-C ended it."""
     cutoff = _cutoff(problem, math.fsum(problem.cost[rules]))
     if narrowed is None:
-        return rules, problem.raised(cutoff), True
+        return rules, problem.round_up(cutoff), True
     is_late = deadline is not None and time.perf_counter() >= deadline
     if is_late or narrowed.left.matrix.nnz > MAX_LP_ENTRIES:
         return rules, 0.0, not is_late
@@ -242,4 +242,4 @@ def _branch_and_bound(
         found = allowed[small.lift(solution.columns)]
         if math.fsum(problem.cost[found]) < cutoff and not len(problem.shortfall(found)):
             rules = found
-    return rules, problem.raised(min(cutoff, solution.bound + small.forced_cost)), solution.finished
+    return rules, problem.round_up(min(cutoff, solution.bound + small.forced_cost)), solution.finished

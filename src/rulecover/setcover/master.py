@@ -198,7 +198,7 @@ class Master:
 
     def add(self, coverage: Coverage, cost: Floats) -> None:
         """More rules over the same samples."""
-        samples, place = self._verified(*self._signatures.members(self._inside), self._inside)
+        samples, place = self._with_same_rules(*self._signatures.members(self._inside), self._inside)
         self._signatures.add(coverage)
         if self._lp is not None:
             self._hand_over(samples, place, coverage.times_covered(np.arange(coverage.n_rules)))
@@ -313,14 +313,14 @@ class Master:
             duals[self._inside[priced]] = prices[priced]
             return duals
         holders = self._inside[priced]
-        samples, place = self._verified(*self._signatures.members(holders), holders)
+        samples, place = self._with_same_rules(*self._signatures.members(holders), holders)
         weight = None if self._weight is None else self._weight[samples]
         size = np.bincount(place, weights=weight, minlength=len(holders))
         share = prices[priced][place] / size[place]
         duals[samples] = share if weight is None else share * weight
         return duals
 
-    def _verified(self, samples: Ints, place: Ints, holders: Ints) -> tuple[Ints, Ints]:
+    def _with_same_rules(self, samples: Ints, place: Ints, holders: Ints) -> tuple[Ints, Ints]:
         """Those of the samples that are covered by exactly the rules of their group's holder."""
         same = self._packs.same(samples, holders[place])
         return samples[same], place[same]

@@ -139,8 +139,8 @@ class CoveringProblem:
         """Whether every cost is a whole number, so that the cost of any cover is one."""
         return bool((self.cost % 1 == 0).all())
 
-    def raised(self, bound: float) -> float:
-        """What a bound on the cost of every cover proves: where costs are whole numbers, the next one."""
+    def round_up(self, bound: float) -> float:
+        """The bound on the cost of any cover, rounded up to a whole number where all costs are whole."""
         if not (self.whole_costs and math.isfinite(bound)):
             return bound
         return max(bound, float(math.ceil(bound - TOLERANCE * max(1.0, abs(bound)))))

@@ -153,7 +153,7 @@ def improve(
     problem = left.problem
     if not len(left.rules):
         return left.lift(np.zeros(0, dtype=np.intp)), Ended.EFFORT
-    cost, proved = math.fsum(problem.cost[rules]), problem.raised(bound.value)
+    cost, proved = math.fsum(problem.cost[rules]), problem.round_up(bound.value)
     if cost <= proved + TOLERANCE * max(1.0, cost):
         return rules, Ended.EFFORT
     if deadline is not None and time.perf_counter() >= deadline:

@@ -221,14 +221,14 @@ def prepare(name: str, table: Any, source: str, *, codes: Mapping[str, float]) -
     for column in table.columns[table.isna().all()]:
         raise StudyError(f"column {column!r} of {source} is empty; remove it from the file, or no row is left.")
     table = table.dropna()
-    classes, y = np.unique(_coded(table[TARGET], codes).to_numpy(), return_inverse=True)
+    classes, y = np.unique(_with_codes(table[TARGET], codes).to_numpy(), return_inverse=True)
     if len(classes) < 2:
         raise StudyError(f"{source} has {len(classes)} classes in its {len(table)} full rows; at least 2 are needed.")
     features = _numbers(table.drop(columns=TARGET), source, codes)
     return Data(name, features, y, tuple(map(str, classes)), read)
 
 
-def _coded(column: Any, codes: Mapping[str, float]) -> Any:
+def _with_codes(column: Any, codes: Mapping[str, float]) -> Any:
     """The column; as numbers if every text in it stands for one."""
     if pd.api.types.is_numeric_dtype(column):
         return column
@@ -237,7 +237,7 @@ def _coded(column: Any, codes: Mapping[str, float]) -> Any:
 
 
 def _numbers(features: Any, source: str, codes: Mapping[str, float]) -> Array:
-    features = features.apply(_coded, codes=codes)
+    features = features.apply(_with_codes, codes=codes)
     for column in features.columns:
         levels = 0 if pd.api.types.is_numeric_dtype(features[column]) else features[column].nunique()
         if levels > _MOST_LEVELS:

@@ -20,7 +20,7 @@ def rule_paths(fold: Fold) -> dict[str, Fitted]:
     forest = RandomForestClassifier(100, random_state=fold.seed)
     done = fitted(RulePathClassifier(forest, max_rules=max(SIZES), choose="last"), fold)
     sizes = {f"Path-{size}": done.model.at(min(size, done.model.n_rules_)) for size in SIZES}
-    return {name: _counted(model, done.fit_seconds) for name, model in sizes.items()}
+    return {name: _with_size(model, done.fit_seconds) for name, model in sizes.items()}
 
 
 def covers(fold: Fold) -> dict[str, Fitted]:
@@ -39,17 +39,17 @@ def covers(fold: Fold) -> dict[str, Fitted]:
             ),
             fold,
         )
-        found[f"Cover-{demand}"] = _counted(votes.model, done.fit_seconds + votes.fit_seconds)
+        found[f"Cover-{demand}"] = _with_size(votes.model, done.fit_seconds + votes.fit_seconds)
     return found
 
 
 def boosted(fold: Fold) -> dict[str, Fitted]:
     """RCBoost's preset for at most 100 rules."""
     done = fitted(RCBoostClassifier.few_rules(100, random_state=fold.seed), fold)
-    return {"RCB-few": _counted(done.model, done.fit_seconds)}
+    return {"RCB-few": _with_size(done.model, done.fit_seconds)}
 
 
-def _counted(model: Any, seconds: float) -> Fitted:
+def _with_size(model: Any, seconds: float) -> Fitted:
     lengths = model.rules_.lengths
     return Fitted(model, seconds, len(lengths), float(lengths.mean()) if len(lengths) else 0.0)
 

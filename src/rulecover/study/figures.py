@@ -49,7 +49,7 @@ def accuracy_plot(frame: Any, models: Sequence[str] = ("RF", "DT", "MIRCO"), ax:
     ax.set_ylabel("accuracy")
     ax.set_yticks([tick for tick in ax.get_yticks() if tick <= 1])
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=len(shown), frameon=False, borderaxespad=0.2)
-    return _named(ax, names)
+    return _name_data_sets(ax, names)
 
 
 def missed_plot(frame: Any, ax: Any = None) -> Any:
@@ -60,7 +60,7 @@ def missed_plot(frame: Any, ax: Any = None) -> Any:
     bars = ax.bar(names, 100 * missed.loc[names, "MIRCO"], color=COLOURS["MIRCO"], width=0.65)
     ax.bar_label(bars, fmt="%.1f", fontsize=8, padding=1)
     ax.set_ylabel("missed by MIRCO (%)")
-    return _named(ax, names)
+    return _name_data_sets(ax, names)
 
 
 def rules_plot(frame: Any, models: Sequence[str] = ("RF", "DT", "MIRCO"), ax: Any = None) -> Any:
@@ -76,7 +76,7 @@ def rules_plot(frame: Any, models: Sequence[str] = ("RF", "DT", "MIRCO"), ax: An
     ax.set_yscale("log")
     ax.set_ylabel("rules")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=len(shown), frameon=False, borderaxespad=0.2)
-    return _named(ax, names)
+    return _name_data_sets(ax, names)
 
 
 def rcboost_plot(frame: Any, models: Sequence[str] = ("RF", "ADA", "GB", "iniDT", "RCB"), ax: Any = None) -> Any:
@@ -102,7 +102,7 @@ def _colour(model: str, k: int) -> str:
     return COLOURS.get(model, _MORE[k % len(_MORE)])
 
 
-def _named(ax: Any, names: Sequence[str]) -> Any:
+def _name_data_sets(ax: Any, names: Sequence[str]) -> Any:
     ax.set_xticks(range(len(names)), labels=names, rotation=40, ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.6, len(names) - 0.4)
     ax.spines[["top", "right"]].set_visible(False)

@@ -74,8 +74,8 @@ class Method:
     alone: bool = False
     two_classes: bool = False
 
-    def learnt(self, fold: Fold) -> Mapping[str, Fitted]:
-        """The models that it promises, fitted."""
+    def fit(self, fold: Fold) -> Mapping[str, Fitted]:
+        """The models that the method promises, fitted on the training part of a fold."""
         made = self.learn(fold)
         if not isinstance(made, Mapping) or set(made) != set(self.models):
             what = f"models {', '.join(map(str, made))}" if isinstance(made, Mapping) else f"a {type(made).__name__}"

@@ -38,7 +38,7 @@ def of_one_seed(frame: Any) -> Any:
     return frame[frame["seed"] == shown_seed(frame)]
 
 
-def finished(frame: Any) -> Any:
+def finished_cells(frame: Any) -> Any:
     """The cells of one seed, without models on data sets where some folds are still to be run."""
     one = of_one_seed(frame)
     folds = one.groupby(["dataset", "model"])["fold"].transform("count")
@@ -47,7 +47,7 @@ def finished(frame: Any) -> Any:
 
 def comparable(frame: Any) -> tuple[Any, list[str]]:
     """The finished cells of data sets on which at least half of the models were run; what is left out, in sentences."""
-    one = finished(frame)
+    one = finished_cells(frame)
     models = one.groupby("dataset")["model"].nunique()
     rare = models[2 * models < one["model"].nunique()]
     named = ", ".join(f"{name} ({count})" for name, count in rare.items())

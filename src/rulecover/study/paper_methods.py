@@ -69,13 +69,13 @@ RCBOOST_EQUAL = replace(RCBOOST, make=partial(_rcboost, duals="equal"))
 
 def decision_tree(fold: Fold) -> dict[str, Fitted]:
     """A decision tree, its depth tuned."""
-    depth, _ = TREE.chosen(fold)
+    depth, _ = TREE.best(fold)
     return {"DT": of_leaves(fitted(_tree(depth, 1, fold.seed), fold, figures={"depth": depth}))}
 
 
 def tuned_forest(fold: Fold) -> Fitted:
     """A random forest, its depth and number of trees tuned."""
-    depth, trees = FOREST.chosen(fold)
+    depth, trees = FOREST.best(fold)
     return of_leaves(fitted(_forest(depth, trees, fold.seed), fold, figures={"depth": depth, "trees": trees}))
 
 
@@ -91,13 +91,13 @@ def mirco(fold: Fold) -> dict[str, Fitted]:
 
 def ada(fold: Fold) -> dict[str, Fitted]:
     """AdaBoost on trees."""
-    depth, trees = ADA.chosen(fold)
+    depth, trees = ADA.best(fold)
     return {"ADA": of_leaves(fitted(_ada(depth, trees, fold.seed), fold, figures={"depth": depth, "trees": trees}))}
 
 
 def gradient(fold: Fold) -> dict[str, Fitted]:
     """Gradient boosting."""
-    depth, trees = GRADIENT.chosen(fold)
+    depth, trees = GRADIENT.best(fold)
     model = _gradient(depth, trees, fold.seed)
     return {"GB": of_leaves(fitted(model, fold, figures={"depth": depth, "trees": trees}))}
 
@@ -115,7 +115,7 @@ def rcboost_equal(fold: Fold) -> dict[str, Fitted]:
 
 
 def _tuned_rcboost(grid: TuningGrid, fold: Fold) -> Fitted:
-    depth, bound = grid.chosen(fold)
+    depth, bound = grid.best(fold)
     done = fitted(grid.make(depth, bound, fold.seed), fold)
     model, lengths = done.model, done.model.rules_.lengths
     figures = {"depth": depth, "bound": bound, "calls": model.n_rmp_calls_}

@@ -76,7 +76,7 @@ class ResultsFile:
             return
         with self.path.open(encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file, start=1):
-                outcome = _parsed(line, f"line {number} of {self.path}")
+                outcome = _parse_line(line, f"line {number} of {self.path}")
                 if outcome is not None:
                     yield outcome
 
@@ -108,7 +108,7 @@ def _ends_a_line(file: Any) -> bool:
     return last == b"\n"
 
 
-def _parsed(line: str, place: str) -> Outcome | None:
+def _parse_line(line: str, place: str) -> Outcome | None:
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:

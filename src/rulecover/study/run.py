@@ -151,7 +151,7 @@ def outcomes(tasks: Sequence[StudyTask], *, n_jobs: int = 1) -> Iterator[Outcome
         groups.setdefault(task.method.name if task.method.alone else "", []).append(task)
     for name, group in groups.items():
         for task, result in in_processes(outcome, group, n_jobs=n_jobs, apart=bool(name)):
-            yield result if isinstance(result, Outcome) else _died(task, result)
+            yield result if isinstance(result, Outcome) else _outcome_of_crash(task, result)
 
 
 def outcome(task: StudyTask) -> Outcome:
@@ -161,14 +161,14 @@ def outcome(task: StudyTask) -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the same warnings of libraries for each of a thousand folds
             fold = Fold.of(task.data, task.cell.fold, task.cell.seed)
-            learnt = task.method.learnt(fold)
+            fitted = task.method.fit(fold)
             n_classes = len(task.data.classes)
-            models = {name: figures_of(done, fold, n_classes) for name, done in learnt.items()}
+            models = {name: figures_of(done, fold, n_classes) for name, done in fitted.items()}
             error = ""
     except (Exception, SystemExit) as failure:
         models, error = {}, f"{type(failure).__name__}: {' '.join(str(failure).split())}"
     return Outcome(task.cell, task.data.checksum, round(time.perf_counter() - start, 3), models, error)
 
 
-def _died(task: StudyTask, reason: Died) -> Outcome:
+def _outcome_of_crash(task: StudyTask, reason: Died) -> Outcome:
     return Outcome(task.cell, task.data.checksum, 0.0, {}, str(reason))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from rulecover.study.paper import MISSED, S2, S3, finished, in_order, means, printed_table
+from rulecover.study.paper import MISSED, S2, S3, finished_cells, in_order, means, printed_table
 from rulecover.study.sheets import Sheet
 
 
@@ -25,7 +25,7 @@ class Figures:
     @classmethod
     def ours(cls, frame: Any) -> Figures:
         """From the cells of a study."""
-        one = finished(frame)
+        one = finished_cells(frame)
         mean, std, _ = means(one, "accuracy")
         order = in_order(mean.index)
         missed, rules, calls = (means(one, measure)[0].reindex(order) for measure in ("missed", "rules", "calls"))

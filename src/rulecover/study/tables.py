@@ -41,7 +41,7 @@ def table_s1(data: Mapping[str, Data], before: Any = None) -> Sheet:
         The numbers of an earlier table, whose other lines are kept.
     """
     lines = {} if before is None else {str(line["dataset"]): line for line in before.to_dict("records")}
-    lines |= {name: _described(each) for name, each in data.items()}
+    lines |= {name: _description(each) for name, each in data.items()}
     numbers = pd.DataFrame([lines[name] for name in in_order(lines)])
     paper = [column for column in numbers.columns if column.startswith("paper_")]
     numbers = numbers.astype(dict.fromkeys(paper, "Int64"))  # the user's own data sets have none
@@ -55,7 +55,7 @@ def table_s1(data: Mapping[str, Data], before: Any = None) -> Sheet:
     )
 
 
-def _described(data: Data) -> dict[str, Any]:
+def _description(data: Data) -> dict[str, Any]:
     theirs, (samples, features) = printed_table("s1"), data.X.shape
     gaps = data.read[0] - samples
     dropped = f"{gaps} of {data.read[0]} rows have gaps and are dropped" if gaps else ""

@@ -41,7 +41,7 @@ class TuningGrid:
     depths: Sequence[int] = (5, 10, 20)
     digits: int | None = None
 
-    def chosen(self, fold: Fold) -> tuple[int, int]:
+    def best(self, fold: Fold) -> tuple[int, int]:
         """The depth and the bound that are most accurate on the inner folds, the first on ties."""
         sums = np.zeros((len(self.depths), len(self.bounds)))
         for inner in fold.inner():

@@ -33,11 +33,11 @@ def _check_files(options: Options, typed: Mapping[str, Any]) -> None:
         _check_inputs(typed["model"], typed["data"])
     elif DATA_FILE in options:
         check_is_table(TableFile(typed["data"]))
-    for option, out in _named(options, typed, "written"):
-        _check_out(out, [path for _, path in _named(options, typed, "read")], option)
+    for option, out in _named_files(options, typed, "written"):
+        _check_out(out, [path for _, path in _named_files(options, typed, "read")], option)
 
 
-def _named(options: Options, typed: Mapping[str, Any], file: str) -> list[tuple[Argument | Option, Path]]:
+def _named_files(options: Options, typed: Mapping[str, Any], file: str) -> list[tuple[Argument | Option, Path]]:
     """The files that are named, and by what."""
     paths = ((each, typed[each.name]) for each in options if each.file == file)
     return [(each, path) for each, path in paths if path is not None]
@@ -112,7 +112,7 @@ def _check_method(options: Options, typed: Mapping[str, Any]) -> None:
     given = given_settings(options, typed)
     method = chosen_method(typed["method"], given)
     if typed.get("model") is not None:
-        _check_trained(method, given)
+        _check_trained_model(method, given)
     elif "estimator_weights" in given:
         raise CommandError(
             "--estimator-weights is about the weights in a booster, but a forest is trained, which has none; name the "
@@ -128,7 +128,7 @@ def _check_method(options: Options, typed: Mapping[str, Any]) -> None:
     _check_together(method, given)
 
 
-def _check_trained(method: MethodName, given: Mapping[str, Any]) -> None:
+def _check_trained_model(method: MethodName, given: Mapping[str, Any]) -> None:
     if method is not MethodName.COVER:
         raise CommandError(
             f"--model goes with --method cover: a file has trees whose rules can be covered, but {method} needs a "

@@ -56,7 +56,7 @@ def _seed(text: Any) -> int:
     wanted = f"a whole number from 0 to {LARGEST_SEED}"
     number = _whole(text, 0, wanted)
     if number > LARGEST_SEED:
-        raise _refused(text, wanted)
+        raise _bad_value(text, wanted)
     return number
 
 
@@ -104,9 +104,9 @@ def _whole(text: Any, least: int, wanted: str, given: str = "") -> int:
     try:
         number = int(text)
     except ValueError:
-        raise _refused(given or text, wanted) from None
+        raise _bad_value(given or text, wanted) from None
     if number < least:
-        raise _refused(given or text, wanted)
+        raise _bad_value(given or text, wanted)
     return number
 
 
@@ -114,11 +114,11 @@ def _number(text: Any, least: float, most: float | None, wanted: str, given: str
     try:
         number = float(text)
     except ValueError:
-        raise _refused(given or text, wanted) from None
+        raise _bad_value(given or text, wanted) from None
     if not least <= number <= (most if most is not None else number) or number == float("inf"):
-        raise _refused(given or text, wanted)
+        raise _bad_value(given or text, wanted)
     return number
 
 
-def _refused(text: Any, wanted: str) -> typer.BadParameter:
+def _bad_value(text: Any, wanted: str) -> typer.BadParameter:
     return typer.BadParameter(f"{str(text)!r} is not {wanted}.")

@@ -102,7 +102,7 @@ class KeptCells:
     def __init__(self, blocks: Iterable[str], separator: str, places: Mapping[str, int]) -> None:
         csv.field_size_limit(sys.maxsize)
         whole = _whole_lines(blocks)
-        marked = whole if separator == " " else _marked(whole, separator)
+        marked = whole if separator == " " else _mark_blanks(whole, separator)
         lines = chain.from_iterable(io.StringIO(block, newline="") for block in marked)
         rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
         self._rows = (row for row in rows if len(row) > 1 or (row and not _is_blank(row[0])))
@@ -122,7 +122,7 @@ class KeptCells:
         return pd.DataFrame(cells, columns=list(self._places), index=range(n), dtype=object)
 
 
-def _marked(blocks: Iterable[str], separator: str) -> Iterator[str]:
+def _mark_blanks(blocks: Iterable[str], separator: str) -> Iterator[str]:
     """The same blocks, with a mark before blanks at the beginning of a cell, unless a quote follows."""
     blanks = re.compile(f'(^|{re.escape(separator)}|[\\r\\n])(?= +(?:[^ "]|$))')
     for block in blocks:

@@ -202,7 +202,7 @@ class BoxSearch:
         """The boxes with one clause more, the best ones kept; ``None`` if it ends before all are looked at."""
         first = box.clauses[-1][0] + 1 if box.clauses else 0
         n_clauses, densest = len(box.clauses) + 1, self._densest(box.rows)
-        cumulated = self._cumulated(box.rows, first)
+        cumulated = self._cumulative_sums(box.rows, first)
         self._work_left -= _BOX + len(cumulated) * len(box.rows)
         chunk = min(_CHUNK, len(cumulated) * self._space.bins.n_bins**2)
         k, all_marks = self._sample.n_classes, float(self._sample.mark[box.rows].sum())
@@ -250,7 +250,7 @@ class BoxSearch:
         others = np.where(np.eye(sample.n_classes, dtype=bool), 0.0, largest)
         return np.asarray(others.max(axis=1))
 
-    def _cumulated(self, rows: Ints, first: int) -> Floats:
+    def _cumulative_sums(self, rows: Ints, first: int) -> Floats:
         """Columns from `first` on x ends of bins x (counts by class, duals by class, marks), summed up to that end."""
         bins, sample = self._space.bins, self._sample
         codes, k, width = bins.codes[first:, rows], sample.n_classes, bins.n_bins + 1
@@ -289,7 +289,7 @@ def _intervals(marks: Floats, duals: Floats, threshold: float) -> Iterator[tuple
 
 def as_rules(bins: Bins, found: list[FoundBox]) -> RuleSet:
     """The boxes as rules, without bounds that keep no row out."""
-    boxes = [_loosened(bins, box.clauses) for box in found]
+    boxes = [_without_needless_bounds(bins, box.clauses) for box in found]
     clauses = [clause for box in boxes for clause in box]
     feature, first, last = np.array(clauses, dtype=np.intp).reshape(-1, 3).T
     wanted = Clauses(
@@ -303,20 +303,20 @@ def as_rules(bins: Bins, found: list[FoundBox]) -> RuleSet:
     return RuleSet(wanted, Columns(tuple(f"x{f}" for f in range(len(bins.cuts)))), _paths(wanted))
 
 
-def _loosened(bins: Bins, clauses: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
+def _without_needless_bounds(bins: Bins, clauses: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
     """Bounds and clauses that the others make needless are left out, the last ones first."""
-    covered = _covered(bins, clauses)
+    covered = _rows_within(bins, clauses)
     for place in reversed(range(len(clauses))):
         feature, first, last = clauses[place]
         for wider in ((), ((feature, 0, last),), ((feature, first, bins.n_bins - 1),)):
             tried = (*clauses[:place], *wider, *clauses[place + 1 :])
-            if np.array_equal(_covered(bins, tried), covered):
+            if np.array_equal(_rows_within(bins, tried), covered):
                 clauses = tried
                 break
     return clauses
 
 
-def _covered(bins: Bins, clauses: tuple[tuple[int, int, int], ...]) -> Bools:
+def _rows_within(bins: Bins, clauses: tuple[tuple[int, int, int], ...]) -> Bools:
     covered = np.ones(bins.codes.shape[1], dtype=bool)
     for feature, first, last in clauses:
         covered &= (bins.codes[feature] >= first) & (bins.codes[feature] <= last)
