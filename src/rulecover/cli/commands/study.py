@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rulecover import study as studies
 from rulecover.cli.errors import CommandError
-from rulecover.cli.options.choices import Which
+from rulecover.cli.options.choices import StudyName
 from rulecover.cli.options.option import Option
 from rulecover.cli.options.parsers import LARGEST_SEED
 from rulecover.cli.options.table import STUDY
@@ -35,7 +35,7 @@ _OF_TABLES = ("which", "out", "data", "datasets")
 
 def study(
     *,
-    which: Which,
+    which: StudyName,
     data: Path | None,
     datasets: list[str] | None,
     out: Path,
@@ -48,7 +48,7 @@ def study(
         raise CommandError(
             f"--out and --data are the same folder, {str(out)!r}, and tables could overwrite data; name another --out."
         )
-    if which is Which.TABLES:
+    if which is StudyName.TABLES:
         _check_for_tables(run | {"methods": methods, "seeds": seeds, "data": data, "datasets": datasets})
         make_tables(out, data, _names("--datasets", datasets))
         return

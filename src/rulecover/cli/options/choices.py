@@ -42,7 +42,7 @@ class SqlDialect(StrEnum):
     TSQL = "tsql"
 
 
-class Which(StrEnum):
+class StudyName(StrEnum):
     MIRCO = "mirco"
     RCBOOST = "rcboost"
     PEERS = "peers"

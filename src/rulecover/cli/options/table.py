@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rulecover.cli.options.choices import Format, MethodName, Preset, SqlDialect, TaskName, Which
+from rulecover.cli.options.choices import Format, MethodName, Preset, SqlDialect, StudyName, TaskName
 from rulecover.cli.options.option import REQUIRED, Argument, Option
 from rulecover.cli.options.parsers import (
     CLASS_DEMAND,
@@ -407,7 +407,7 @@ STUDY: Options = (
         "mirco: decision tree, forest and MIRCO (Table S.2). rcboost: forest, AdaBoost, gradient boosting and RCBoost "
         "(Table S.3). peers: what people use instead. all: these three. tables: run nothing, make tables of "
         "the results in --out.",
-        Which,
+        StudyName,
     ),
     _data(
         "data",
