@@ -135,7 +135,7 @@ def test_a_full_disk_and_an_interrupt_keep_what_is_done_and_name_the_way_on(fold
     said = " ".join(on.communicate()[1].split())
 
     assert full.returncode == 1 and 0 < kept < 10
-    assert f"error: {tmp_path / FILE}: File too large; what is done is kept" in full.stderr
+    assert f"error: {tmp_path / FILE}: File too large; results so far are kept" in full.stderr
     assert on.returncode != 0 and len(ResultsFile(tmp_path / FILE).done()) > kept
     assert "stopped; results so far are kept; the same command with --resume continues." in said
 
