@@ -186,8 +186,8 @@ class TimedMaster:
     def add(self, coverage, cost) -> None:
         self._adding, _ = cpu_seconds(lambda: self._master.add(coverage, cost))
 
-    def solve(self):
-        taken, relaxation = cpu_seconds(self._master.solve)
+    def solve(self, *, deadline=None):
+        taken, relaxation = cpu_seconds(lambda: self._master.solve(deadline=deadline))
         pool = self._generation.generated
         matrix = pool.coverage.to_sparse().astype(np.float64)
         short = -np.ones(pool.coverage.n_samples)
