@@ -530,7 +530,7 @@ def test_a_method_of_ones_own_is_a_function_and_a_line(folder: Path, tmp_path: P
     again = subprocess.run([*words, "--resume"], capture_output=True, text=True, check=False)
 
     assert done.returncode == again.returncode == 0, done.stderr
-    assert "note: 10 cells of 'kNN' are there already and are kept" in " ".join(again.stderr.split())
+    assert "note: 10 cells of 'kNN' are done already and are kept" in " ".join(again.stderr.split())
     assert {cell.method for cell in ResultsFile(tmp_path / "out" / FILE).done()} == {"DT", "kNN"}
     assert "| kNN |" in (tmp_path / "out" / "ranks.md").read_text()
 
