@@ -4,11 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rulecover.estimators.explain import explain
     from rulecover.estimators.linear import RuleTransformer, linear_rules
-    from rulecover.estimators.mirco import MIRCOClassifier, explain
-    from rulecover.estimators.mirco_regressor import MIRCORegressor
-    from rulecover.estimators.rcboost import RCBoostClassifier
-    from rulecover.estimators.rcboost_regressor import RCBoostRegressor
+    from rulecover.estimators.mirco import MIRCOClassifier, MIRCORegressor
+    from rulecover.estimators.rcboost import RCBoostClassifier, RCBoostRegressor
     from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
     from rulecover.readers import read_trees
     from rulecover.report.report import write_report
@@ -20,15 +19,15 @@ __version__ = "0.1.0.dev0"
 # Public names and where they live: imported when first used, so that `import rulecover` stays light.
 _HOMES = {
     "MIRCOClassifier": "rulecover.estimators.mirco",
-    "MIRCORegressor": "rulecover.estimators.mirco_regressor",
+    "MIRCORegressor": "rulecover.estimators.mirco",
     "RCBoostClassifier": "rulecover.estimators.rcboost",
-    "RCBoostRegressor": "rulecover.estimators.rcboost_regressor",
+    "RCBoostRegressor": "rulecover.estimators.rcboost",
     "RulePathClassifier": "rulecover.estimators.rulepath",
     "RulePathRegressor": "rulecover.estimators.rulepath",
     "RuleSet": "rulecover.rules.ruleset",
     "RuleTransformer": "rulecover.estimators.linear",
     "Summary": "rulecover.report.summary",
-    "explain": "rulecover.estimators.mirco",
+    "explain": "rulecover.estimators.explain",
     "linear_rules": "rulecover.estimators.linear",
     "read_trees": "rulecover.readers",
     "write_report": "rulecover.report.report",

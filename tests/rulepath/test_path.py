@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,12 +14,10 @@ from rulecover.rulepath.candidates import node_candidates
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.forward import Terms, usual_shrinkage
-from rulecover.rulepath.path import PathRecipe, distinct_allowed, rule_path, softened_target
+from rulecover.rulepath.path import PathRecipe, distinct_allowed, rule_path, softened_response
 from rulecover.rulepath.sizes import HeldOut, SizeScores, best, chosen_size, size_scores
-from rulecover.targets.classes.impurity import Gini
 from rulecover.targets.classes.samples import ClassSamples
-from rulecover.targets.classes.task import ClassTask
-from rulecover.voting.classes import added_class_votes
+from rulecover.targets.classes.target import ClassTarget
 
 NAMES = ("a", "b", "c")
 MOST = 6
@@ -41,16 +37,14 @@ def followed(
 ) -> tuple[RuleFamily, RandomForestClassifier, ClassSamples]:
     forest, samples = drawn(seed, n_classes)
     candidates = node_candidates(read_trees(forest), samples.X, None, NAMES, max_depth=4, min_samples=2)
-    task = ClassTask(samples.classes)
+    target = ClassTarget(samples.classes)
     recipe = PathRecipe(
         MOST,
         Terms(5.0, usual_shrinkage(candidates.total), 5),
         constraints or Constraints.of(NAMES),
-        task,
-        partial(added_class_votes, classes=samples.classes),
-        Gini(),
+        target,
     )
-    return rule_path(samples, candidates, softened_target(samples, task, None, 0.0), recipe), forest, samples
+    return rule_path(samples, candidates, softened_response(samples, target, None, 0.0), recipe), forest, samples
 
 
 @settings(max_examples=15, deadline=None)

@@ -8,29 +8,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter, validate_data
 
 from rulecover.data.columns import SourceColumns
 from rulecover.estimators.booster import NOT_TRAINED_ANEW, as_estimator, is_booster
-from rulecover.estimators.centred import CentredRegressor
+from rulecover.estimators.centred import CentredRegressor, without_centre
 from rulecover.estimators.checks import (
-    check_no_gaps,
-    check_one_kind,
     check_width,
     chosen,
-    class_factors,
+    real_number,
     sample_weights,
     whole_number,
 )
@@ -48,15 +45,18 @@ from rulecover.estimators.door import (
     rules_on,
 )
 from rulecover.estimators.prepare import Prepared, Source
-from rulecover.exceptions import MismatchedDataError, UnreadableModelError
+from rulecover.exceptions import UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.classes.target import ClassTarget
+from rulecover.targets.numbers.target import NumberTarget
+from rulecover.targets.target import Target, name_of
 from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.voting.classes import class_votes
-from rulecover.voting.fallback import FALLBACKS, Fallback, SourceModel
+from rulecover.voting.answers import Classes
+from rulecover.voting.fallback import Fallback, SourceModel
 from rulecover.voting.vote import Tally, Vote
+from rulecover.voting.voting_on import voting_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +68,7 @@ class RuleModel(BaseEstimator, ABC):
 
     estimator: Any
     random_state: Any
+    class_weight: Any = None
     estimator_: Any
     rules_: RuleSet
     n_features_in_: int
@@ -78,41 +79,33 @@ class RuleModel(BaseEstimator, ABC):
     def _default_estimator(self) -> Any:
         """What is trained where no estimator is given."""
 
+    @property
     @abstractmethod
-    def _check_target(self, y: Array) -> Array:
-        """y, if it is what this kind of model predicts."""
-
-    @abstractmethod
-    def _check_kind(self, estimator: Any) -> None:
-        """Raises unless the estimator predicts the same kind of target."""
-
-    @abstractmethod
-    def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
-        """What each sample counts; ``None`` if each counts once."""
-
-    @abstractmethod
-    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> Any:
-        """The checked data, once the estimator is trained; `rows` are the weights without those of classes."""
+    def _target(self) -> Target:
+        """What is predicted: classes or numbers."""
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """Checks the data, trains the estimator on it or takes it as it is, and reads its trees once."""
-        check_no_gaps(y)
+        target = self._target
+        target.check_given(y)
         estimator = self._source(y)
         names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None
         given = opened(X, names, as_arrays=_sees_arrays(estimator))
         apart = is_mixed(given) or isinstance(estimator, RuleSet)
         with _unreadable_first(estimator):
             checked, y = (None, checked_apart(self, given, y)) if apart else self._checked(given, y, estimator)
-        y = self._check_target(y)
-        weight = self._weights(given, y, sample_weight)
+        y = target.check(y, type(self).__name__)
+        weight = sample_weights(given, y, sample_weight, self.class_weight)
         with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(given):
-            self.estimator_ = self._trained(estimator, given, y, weight)
+            self.estimator_ = self._train(estimator, given, y, weight)
         source = self._read(given)
         self._columns = source.columns
-        rows = sample_weights(given, y, sample_weight, None)
-        samples = self._samples(self._as_rules_see(given, checked, source), y, weight, rows)
+        plain = None if self.class_weight is None else sample_weights(given, y, sample_weight, None)
+        if self.class_weight is not None and plain is None:
+            plain = np.ones(len(y))
+        samples = target.samples(self._as_rules_see(given, checked, source), y, weight, plain, self.estimator_)
         counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
         return Prepared(samples if len(counted) == len(y) else samples.among(counted), counted, source)
 
@@ -166,8 +159,17 @@ class RuleModel(BaseEstimator, ABC):
             with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
                 read_trees(source)
         with _unreadable_first(source):
-            self._check_kind(source)
+            self._target.check_source(source, type(self).__name__)
         return source
+
+    def _train(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
+        """The trained estimator; numbers that are far from zero are centred first."""
+        estimator = without_centre(estimator)
+        taken = isinstance(estimator, (RuleModel, RuleSet, FrozenEstimator))
+        centre = 0.0 if taken else self._target.centre(y, weight)
+        if not centre:
+            return self._trained(estimator, X, y, weight)
+        return CentredRegressor(self._trained(estimator, X, y - centre, weight), centre)
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
         if isinstance(estimator, RuleSet):
@@ -182,7 +184,7 @@ class RuleModel(BaseEstimator, ABC):
             return best_of(model.fit(X, y))
         last, name = (model.steps[-1][1], f"{model.steps[-1][0]}__") if isinstance(model, Pipeline) else (model, "")
         if not has_fit_parameter(last, "sample_weight"):
-            raise ValueError(f"{_name(last)} takes no sample weights; leave weights out or choose another estimator.")
+            raise ValueError(f"{name_of(last)} takes no sample weights; leave weights out or choose another estimator.")
         return best_of(model.fit(X, y, **{f"{name}sample_weight": weight}))
 
     def _names(self) -> tuple[str, ...] | None:
@@ -285,7 +287,7 @@ class VotingModel(RuleModel):
 
     def predict(self, X: Any) -> Array:
         """The answer of the rules for each row."""
-        tally = self._tally(self._check_rows(X), X)
+        tally = self._votes_for(X)
         return self.vote_.decided(tally)
 
     def at(self, n_rules: int) -> Self:
@@ -321,6 +323,9 @@ class VotingModel(RuleModel):
         rows = self._check_rows(X)
         return why(self._voting(self.vote_), rows, self._tally(rows, X))
 
+    def _votes_for(self, X: Any) -> Tally:
+        return self._tally(self._check_rows(X), X)
+
     def _tally(self, X: Any, given: Any = None) -> Tally:
         """The votes for each row, those of the fallback where no rule covers it."""
         return self._voting(self.vote_).tally(X, self._asked(given))
@@ -329,66 +334,81 @@ class VotingModel(RuleModel):
         """The vote with the fallback that is set now."""
         return replace(vote, fallback=self._fallback())
 
+    def fidelity(self, X: Any) -> float:
+        """How well the rules predict what the source model predicts: the share of rows on which they agree, or R²."""
+        rows = self._check_rows(X, whole=True)
+        predicted = self.vote_.decided(self._tally(rows, X))
+        return self._target.score(self._model(X, np.arange(len(predicted))).predict(rows), predicted)
+
     def _asked(self, given: Any) -> Callable[[Ints], Any]:
         """From the numbers of rows to the source model that a fallback may ask about them."""
         return lambda rows: None if isinstance(self.estimator_, RuleSet) else self._model(given, rows)
 
     def _fallback(self) -> Fallback:
-        fallback: Fallback = chosen("fallback", self.fallback, FALLBACKS, ("name", "weights"))
+        known = voting_on(self._target).fallbacks
+        fallback: Fallback = chosen("fallback", self.fallback, known, ("name", "weights"))
         return fallback
 
     def _by_rules(self) -> bool:
         return bool(getattr(self._fallback(), "by_rules", False))
 
 
-class RuleClassifier(ClassifierMixin, VotingModel):
-    """A model of rules that vote for classes."""
+class HasVote(Protocol):
+    """What the two classes below need of a `VotingModel`."""
 
-    class_weight: Any
-    vote: str
-    classes_: Array
+    vote_: Vote
 
-    def predict_proba(self, X: Any) -> Floats:
+    def _votes_for(self, X: Any) -> Tally: ...
+
+
+class PredictsClasses(ClassifierMixin):
+    """What scikit-learn asks of a classifier, for a model of rules."""
+
+    _target = ClassTarget()
+
+    @property
+    def classes_(self: HasVote) -> Array:
+        """The labels, in the order of the columns of `predict_proba`."""
+        answer = self.vote_.answer
+        assert isinstance(answer, Classes)
+        return answer.labels
+
+    def predict_proba(self: HasVote, X: Any) -> Floats:
         """The probability of each class, rows x classes: the share of its votes."""
-        tally = self._tally(self._check_rows(X), X)
+        tally = self._votes_for(X)
         return self.vote_.probabilities(tally)
 
-    def fidelity(self, X: Any) -> float:
-        """The share of rows on which the rules say what the source model says."""
-        rows = self._check_rows(X, whole=True)
-        mine = self.vote_.decided(self._tally(rows, X))
-        return float(np.mean(mine == self._model(X, np.arange(len(mine))).predict(rows)))
 
-    def _check_target(self, y: Array) -> Array:
-        check_one_kind(y)
-        check_classification_targets(y)
-        return y
+class PredictsMeans(RegressorMixin):
+    """What scikit-learn asks of a regressor, and intervals, for rules that know the spread of their training rows."""
 
-    def _check_kind(self, estimator: Any) -> None:
-        if is_regressor(estimator) or not is_classifier(estimator):
-            raise UnreadableModelError(
-                f"{_name(estimator)} is no classifier, but {type(self).__name__} works on classifiers; "
-                "give a model of classes."
-            )
+    scale: Any
 
-    def _weights(self, X: Any, y: Array, sample_weight: Any) -> Floats | None:
-        return sample_weights(X, y, sample_weight, self.class_weight)
+    @property
+    def _target(self) -> NumberTarget:
+        if isinstance(self.scale, str):
+            if self.scale != "auto":
+                raise ValueError(f"scale is {self.scale!r}; give 'auto' or a number above 0, in squared units of y.")
+            return NumberTarget()
+        return NumberTarget(scale=real_number("scale", self.scale, above=True))
 
-    def _samples(self, X: Any, y: Array, weight: Floats | None, rows: Floats | None) -> ClassSamples:
-        # An estimator that only holds the settings of trees to come has seen no classes yet.
-        known = hasattr(self.estimator_, "classes_")
-        self.classes_ = np.asarray(self.estimator_.classes_ if known else np.unique(y))
-        unseen = np.setdiff1d(y, self.classes_)
-        if unseen.size:
-            raise MismatchedDataError(
-                f"y has labels that the model never saw: {unseen[:5].tolist()}; it knows {self.classes_[:10].tolist()}."
-            )
-        code = np.searchsorted(self.classes_, y)
-        each = None if self.class_weight is None else class_factors(code, weight, rows, len(self.classes_))
-        return ClassSamples(X, code, self.classes_, weight, each)
+    def predict_interval(self: HasVote, X: Any, coverage: float = 0.9) -> Floats:
+        """An interval for each row that should hold its number with this probability, rows x (lower, upper).
 
-    def _vote_of(self, rules: RuleSet) -> Vote:
-        return class_votes(rules, self.vote)
+        Its middle is the prediction; its width comes from the spread of the numbers of the training rows that the
+        covering rules cover. For plain means that is the variance of these numbers, within the rules and between their
+        means; for fitted values the mean squared error over each covering rule's training rows. Errors are taken to be
+        normal.
+
+        Parameters
+        ----------
+        X
+            Rows x columns.
+        coverage
+            The probability, between 0 and 1.
+        """
+        tally = self._votes_for(X)
+        return self.vote_.interval(tally, real_number("coverage", coverage))
 
 
 class _Seen:
@@ -446,10 +466,6 @@ def _takes_missing(estimator: Any) -> bool:
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")
     # CatBoost takes gaps, but before 1.2.8 does not say so in a way that scikit-learn hears.
     return bool(get_tags(estimator).input_tags.allow_nan) or type(estimator).__module__.startswith("catboost.")
-
-
-def _name(model: Any) -> str:
-    return type(model.estimator if isinstance(model, FrozenEstimator) else model).__name__
 
 
 def fresh(model: Any) -> Any:

@@ -72,34 +72,6 @@ def check_column_names(X: Any) -> None:
         )
 
 
-def check_no_gaps(y: Any) -> None:
-    """Raises where a row has no label, or no number to be predicted."""
-    import pandas as pd
-
-    labels = np.asarray(y)
-    if not labels.size or not labels.ndim:  # scikit-learn says what is wrong
-        return
-    gaps = np.flatnonzero(pd.isna(labels).reshape(len(labels), -1).any(axis=1))
-    if gaps.size:
-        more = f" (and {gaps.size - 1} more)" if gaps.size > 1 else ""
-        raise ValueError(f"Input y contains NaN: row {gaps[0]}{more} has no label or number; leave such rows out.")
-
-
-def check_one_kind(y: Array) -> None:
-    """Raises where labels are of kinds that cannot be put in one order, such as words and numbers."""
-    if y.dtype != object:
-        return
-    kinds = {type(label): label for label in y.tolist()}
-    try:
-        sorted(kinds.values())
-        mixed = len(kinds) > 1 and bool in kinds
-    except TypeError:
-        mixed = True
-    if mixed:
-        found = " and ".join(f"{label!r} ({kind.__name__})" for kind, label in kinds.items())
-        raise ValueError(f"Unknown label type: y holds {found}; give labels of one kind, such as y.astype(str).")
-
-
 def sample_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Floats | None:
     """Sample weights times class weights as numbers of rows; ``None`` if all count the same. See `in_rows`."""
     if sample_weight is None and class_weight is None:
@@ -138,15 +110,6 @@ def _class_weights(class_weight: Any, y: Array, weight: Floats) -> Floats:
         label = np.asarray(y)[np.flatnonzero(~np.isfinite(each))[0]]
         raise ValueError(f"class weights must be finite, but that of class {label!r} is not.")
     return np.asarray(each / (each.max() or 1.0))
-
-
-def class_factors(code: Ints, weight: Floats | None, rows: Floats | None, n_classes: int) -> Floats | None:
-    """By how much the weights of each class exceed the rows, which class weights do not count in; 1 for no rows."""
-    if weight is None:
-        return None
-    ours = np.bincount(code, weights=weight, minlength=n_classes)
-    theirs = np.bincount(code, weights=rows, minlength=n_classes)
-    return np.divide(ours, theirs, out=np.ones(n_classes), where=ours > 0)
 
 
 #: Up to this many times the smallest weight, weights may be numbers of repeated rows.

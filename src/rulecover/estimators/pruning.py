@@ -9,6 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, indexable
 
 from rulecover.estimators.base import fresh
+from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.held_out import folds_of
 from rulecover.typing import Array
 
@@ -23,7 +24,7 @@ def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any) -
 
     In each of three folds the estimator is trained anew; a trained one is left as it is, and a copy is trained.
     """
-    weight = model._weights(X, y, sample_weight)
+    weight = sample_weights(X, y, sample_weight, model.class_weight)
     (X,) = indexable(X)
     gains = []
     for train, test in folds_of(_FOLDS, X, y, classes=True, random_state=model.random_state):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -23,6 +22,7 @@ from rulecover.pool import RulePool
 from rulecover.progress import tracked
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.generate import Round, RuleGeneration
+from rulecover.rcboost.pricing.grown import GrownNumberTree, GrownTree
 from rulecover.rcboost.pricing.oracles import PRICINGS, Duals
 from rulecover.rcboost.pricing.proposal import Proposed, farley_bound
 from rulecover.rcboost.removal import REMOVALS, Removal
@@ -30,15 +30,18 @@ from rulecover.readers import read_trees, unreadable
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, Status
 from rulecover.setcover.master import Master
-from rulecover.targets.impurity import Impurity, Price
+from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples, repeats
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.vote import Tally, Vote
+from rulecover.voting.voting_on import voting_on
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+#: A tree that a pricing has grown, as a model of its own, by what it predicts.
+_GROWN: dict[str, Callable[[RulePool], Any]] = {"classes": GrownTree.of, "numbers": GrownNumberTree.of}
 #: A share of a rule in the LP's optimum that counts as more than nothing.
 _SHARE = 1e-9
 #: With early stopping, the part of the data that is held out.
@@ -62,18 +65,6 @@ class RuleBoosting(VotingModel):
     time_limit: float | None
     on_interrupt: str
     verbose: int
-
-    _criteria: ClassVar[Mapping[str, Impurity]]
-    _votes: ClassVar[tuple[str, ...]]
-    _tree_example: ClassVar[str]
-
-    @abstractmethod
-    def _vote_of(self, rules: RuleSet) -> Vote:
-        """How these rules vote."""
-
-    @abstractmethod
-    def _grown_tree(self, pool: RulePool) -> Any:
-        """The tree whose leaves are this pool, as a model of its own."""
 
     pool_: RuleSet
 
@@ -122,6 +113,9 @@ class RuleBoosting(VotingModel):
             del self._run
         return self
 
+    def _vote_of(self, rules: RuleSet) -> Vote:
+        return voting_on(self._target).plain(rules, self.vote)
+
     def _check_settings(self) -> None:
         whole_number("max_rmp_calls", self.max_rmp_calls, at_least=0)
         if not isinstance(self.early_stopping, bool):
@@ -130,7 +124,7 @@ class RuleBoosting(VotingModel):
             real_number("time_limit", self.time_limit, above=True)
         self._step()
         for name, value, known in (
-            ("vote", self.vote, self._votes),
+            ("vote", self.vote, voting_on(self._target).kinds),
             ("duals", self.duals, ("equal", "vertex")),
             ("rule_weights", self.rule_weights, (None, "z")),
             ("on_interrupt", self.on_interrupt, ("raise", "keep")),
@@ -138,7 +132,7 @@ class RuleBoosting(VotingModel):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
         self._fallback()
-        chosen("criterion", self.criterion, dict(self._criteria))
+        chosen("criterion", self.criterion, dict(self._target.criteria))
         chosen("pricing", self.pricing, PRICINGS)
         chosen("admit", self.admit, ADMISSIONS)
         self._removal()
@@ -150,7 +144,7 @@ class RuleBoosting(VotingModel):
         if not has_fit_parameter(source, "sample_weight"):
             raise UnreadableModelError(
                 f"{type(source).__name__} takes no sample weights, by which RCBoost steers its trees; "
-                f"give a tree such as {self._tree_example}."
+                f"give a tree such as {type(self._default_estimator()).__name__}."
             )
         pricing = chosen("pricing", self.pricing, PRICINGS)
         if hasattr(pricing, "check"):
@@ -206,7 +200,7 @@ class RuleBoosting(VotingModel):
     def _start(self, data: Samples, watched: Samples | None) -> _Run:
         """The first tree, its pool, and the loop that is ready to go."""
         if watched is not None:  # the first tree must not have seen what is watched
-            self.estimator_ = self._trained(self._source(data.labels), data.X, data.labels, data.weight)
+            self.estimator_ = self._train(self._source(data.labels), data.X, data.labels, data.weight)
         pricing, grows_first = chosen("pricing", self.pricing, PRICINGS), self._grows_first()
         if getattr(pricing, "repeats_rows", True):
             data = data.repeated()
@@ -223,7 +217,7 @@ class RuleBoosting(VotingModel):
             data,
             first,
             propose,
-            price=Price(chosen("criterion", self.criterion, dict(self._criteria))),
+            price=Price(chosen("criterion", self.criterion, dict(self._target.criteria))),
             names=names,
             admit=chosen("admit", self.admit, ADMISSIONS),
             remove=self._removal(),
@@ -231,7 +225,7 @@ class RuleBoosting(VotingModel):
             step=self._step(),
         )
         if grows_first:
-            self.estimator_ = self._grown_tree(generation.generated)
+            self.estimator_ = _GROWN[self._target.name](generation.generated)
         self.initial_estimator_ = self.estimator_
         return _Run(data, generation, watched, self._vote_of)
 

@@ -3,47 +3,37 @@
 from __future__ import annotations
 
 import numbers
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import RegressorMixin, is_classifier
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from rulecover.estimators.base import RuleClassifier, VotingModel, fresh
+from rulecover.estimators.base import PredictsClasses, VotingModel, fresh
 from rulecover.estimators.booster import check_trains_anew
-from rulecover.estimators.checks import check_model_fits, real_number, whole_number
+from rulecover.estimators.checks import check_model_fits, real_number, sample_weights, whole_number
 from rulecover.estimators.door import with_zeros_in
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel
 from rulecover.estimators.prepare import Prepared
-from rulecover.estimators.regression import NumberModel
 from rulecover.exceptions import UnreadableModelError
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.rulepath.constraints import Constraints, column_numbers
 from rulecover.rulepath.forward import Terms, usual_shrinkage
-from rulecover.rulepath.path import PathRecipe, rule_path, softened_target
+from rulecover.rulepath.path import PathRecipe, rule_path, softened_response
 from rulecover.rulepath.sizes import BY_SCORE, HeldOut, SizeScores, chosen_size, size_scores, size_table
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.classes.impurity import Gini
-from rulecover.targets.classes.task import ClassTask
-from rulecover.targets.impurity import Impurity
-from rulecover.targets.numbers.impurity import SquaredError
-from rulecover.targets.numbers.task import NumberTask
+from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
-from rulecover.targets.task import Task
+from rulecover.targets.target import Target
 from rulecover.typing import Array, Floats
-from rulecover.voting.classes import added_class_votes
 from rulecover.voting.fallback import Default, Fallback
-from rulecover.voting.numbers import added_values
-from rulecover.voting.vote import Vote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +44,6 @@ CHOICES = (*BY_SCORE, "last")
 
 class RulePath(VotingModel):
     """Follows the path, chooses a size, and predicts by added votes."""
-
-    _impurity: ClassVar[Impurity]
 
     def __init__(
         self,
@@ -99,14 +87,6 @@ class RulePath(VotingModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    @abstractmethod
-    def _task(self) -> Task:
-        """What is predicted, once the estimator is trained."""
-
-    @abstractmethod
-    def _vote_maker(self) -> Callable[[RuleSet, Floats], Vote]:
-        """From rules and their votes, the base first, to a `Vote`."""
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
@@ -184,10 +164,10 @@ class RulePath(VotingModel):
         prepared = self._prepare(X, y, sample_weight)
         samples, source = prepared.samples, self._model(X, prepared.rows)
         candidates = self._candidates(prepared)
-        recipe = self._recipe(candidates)
+        recipe = self._recipe(candidates, self._target.of(samples))
         honest = HonestModel(self.estimator_, source, source.as_seen, prepared.rows)
-        target = softened_target(samples, recipe.task, honest, self.model_share)
-        self._family = rule_path(samples, candidates, target, recipe)
+        response = softened_response(samples, recipe.target, honest, self.model_share)
+        self._family = rule_path(samples, candidates, response, recipe)
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
         return samples, source.predict
@@ -208,8 +188,8 @@ class RulePath(VotingModel):
             n_jobs=self.n_jobs,
         )
 
-    def _recipe(self, candidates: Candidates) -> PathRecipe:
-        columns, task = candidates.source.columns, self._task()
+    def _recipe(self, candidates: Candidates, target: Target) -> PathRecipe:
+        columns = candidates.source.columns
         constraints = Constraints.of(
             columns.names,
             forbidden=self.forbidden,
@@ -217,7 +197,7 @@ class RulePath(VotingModel):
             monotone=self.monotone,
             max_clauses=self.max_clauses,
         )
-        constraints.check_outputs(len(task.answers))
+        constraints.check_outputs(len(target.classes))
         if self.keep is not None:
             constraints.check_given(self.keep, self.max_rules)
         shrinkage = usual_shrinkage(candidates.total) if self.shrinkage is None else self.shrinkage
@@ -225,9 +205,7 @@ class RulePath(VotingModel):
             self.max_rules,
             Terms(self.ridge, shrinkage, self.tries),
             constraints,
-            task,
-            self._vote_maker(),
-            self._impurity,
+            target,
             given=None if self.keep is None else self.keep.in_codes_of(columns),
             verbose=self.verbose,
         )
@@ -257,8 +235,8 @@ class RulePath(VotingModel):
 
     def _cross_validated(self, X: Any, y: Any, sample_weight: Any) -> HeldOut | None:
         """The scores of every size in folds, in each of which the estimator is trained anew."""
-        y = self._check_target(np.asarray(y).ravel())
-        weight = self._weights(X, y, sample_weight)
+        y = self._target.check(np.asarray(y).ravel(), type(self).__name__)
+        weight = sample_weights(X, y, sample_weight, self.class_weight)
         model = self._for_a_part()
         (X,) = indexable(X)
         folds = folds_of(self.cv, X, y, classes=is_classifier(self), random_state=self.random_state)
@@ -269,7 +247,7 @@ class RulePath(VotingModel):
     def _for_a_part(self) -> Self:
         """The same settings for a part of the rows, whose weights have those of the classes in them."""
         model: Self = fresh(self).set_params(verbose=0)
-        if hasattr(self, "class_weight"):
+        if is_classifier(self):
             model.set_params(class_weight=None)
         if isinstance(self.estimator, FrozenEstimator):
             model.set_params(estimator=fresh(self.estimator.estimator))
@@ -286,10 +264,10 @@ class RulePath(VotingModel):
 
     def fidelity(self, X: Any) -> float:
         """How well the rules predict what the source model predicts, by the score that `score` gives for labels."""
-        rows, task = self._check_rows(X, whole=True), self._family.task
+        rows, target = self._check_rows(X, whole=True), self._target
         model = self._model(X, np.arange(rows.shape[0])).predict(rows)
-        mean = float(task.merit(self.vote_.decided(self._tally(rows)), model).mean())
-        return float(task.score(mean, model, np.ones(len(model))))
+        mean = float(target.merit(self.vote_.decided(self._tally(rows)), model).mean())
+        return float(target.score_of_merit(mean, model, np.ones(len(model))))
 
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the default vote and the votes of the rules that cover it; they add up to the prediction.
@@ -317,7 +295,7 @@ class RulePath(VotingModel):
         return path(self, ax=ax)
 
 
-class RulePathClassifier(RulePath, RuleClassifier):
+class RulePathClassifier(PredictsClasses, RulePath):
     """Rule sets of every size from one forest, from a few rules to as many as it takes to predict like the forest.
 
     Every node of every tree is a rule to choose from, inner nodes too. Rules enter one after another, each time the
@@ -419,8 +397,6 @@ class RulePathClassifier(RulePath, RuleClassifier):
     (11, 2)
     """
 
-    _impurity = Gini()
-
     def __init__(
         self,
         estimator: Any = None,
@@ -475,14 +451,8 @@ class RulePathClassifier(RulePath, RuleClassifier):
     def _default_estimator(self) -> Any:
         return RandomForestClassifier(n_estimators=100, n_jobs=self.n_jobs)
 
-    def _task(self) -> ClassTask:
-        return ClassTask(self.classes_)
 
-    def _vote_maker(self) -> Callable[[RuleSet, Floats], Vote]:
-        return partial(added_class_votes, classes=self.classes_)
-
-
-class RulePathRegressor(NumberModel, RulePath):
+class RulePathRegressor(RegressorMixin, RulePath):
     """Rule sets of every size from one forest of regression trees.
 
     `RulePathClassifier` for regression: every row starts with the default value, and each rule that covers it adds to
@@ -516,14 +486,7 @@ class RulePathRegressor(NumberModel, RulePath):
     True
     """
 
-    _classifier = "RulePathClassifier"
-    _impurity = SquaredError()
+    _target = NumberTarget()
 
     def _default_estimator(self) -> Any:
         return RandomForestRegressor(n_estimators=100, n_jobs=self.n_jobs)
-
-    def _task(self) -> NumberTask:
-        return NumberTask()
-
-    def _vote_maker(self) -> Callable[[RuleSet, Floats], Vote]:
-        return added_values

@@ -96,7 +96,7 @@ def _of_voters(model: Any) -> Vote:
     check_is_fitted(model)
     vote: Vote = model._voting(model.vote_)
     _check_columns(vote.rules, model.n_features_in_)
-    return vote if len(vote) else _always(vote, model._impurity)
+    return vote if len(vote) else _always(vote, model._target.impurity)
 
 
 def _always(vote: Vote, impurity: Impurity) -> Vote:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.task import Task
+from rulecover.targets.target import Target
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.vote import Vote
+from rulecover.voting.voting_on import voting_on
 
 #: Votes are added for this many rows at a time, for all sizes at once.
 _ROWS = 2048
@@ -29,10 +30,8 @@ class RuleFamily:
         For each size from 0 the base and the votes of all rules, sizes x (1 + rules) x outputs.
     loss
         What the votes minimise on the training rows, for each size.
-    task
+    target
         What is predicted.
-    make_vote
-        From rules and their votes, the base first, to a `Vote`.
     least
         The smallest size that keeps to all constraints.
     n_candidates
@@ -42,8 +41,7 @@ class RuleFamily:
     rules: RuleSet
     votes: Floats
     loss: Floats
-    task: Task
-    make_vote: Callable[[RuleSet, Floats], Vote]
+    target: Target
     least: int = 0
     n_candidates: int = 0
 
@@ -57,7 +55,7 @@ class RuleFamily:
 
     def vote(self, size: int) -> Vote:
         """The rules of one size and their votes."""
-        return self.make_vote(self.rules[:size], self.votes[size, : size + 1])
+        return voting_on(self.target).added(self.rules[:size], self.votes[size, : size + 1], self.target)
 
     def staged(self, X: Any) -> Iterator[tuple[slice, Floats]]:
         """For each chunk of rows: where it is, and the sums of the votes of every size, sizes x rows x outputs."""
@@ -72,12 +70,13 @@ class RuleFamily:
 
     def scores(self, X: Any, weight: Floats, *truths: Array) -> list[Floats]:
         """For each list of true values the score of every size."""
-        task, totals = self.task, np.zeros((len(truths), self.largest + 1))
+        target, totals = self.target, np.zeros((len(truths), self.largest + 1))
         for rows, tallies in self.staged(X):
-            predicted = task.predictions(tallies)
+            predicted = target.predictions(tallies)
             for k, truth in enumerate(truths):
-                totals[k] += task.merit(predicted, truth[rows]) @ weight[rows]
-        return [task.score(total / weight.sum(), truth, weight) for total, truth in zip(totals, truths, strict=True)]
+                totals[k] += target.merit(predicted, truth[rows]) @ weight[rows]
+        means = totals / weight.sum()
+        return [target.score_of_merit(mean, truth, weight) for mean, truth in zip(means, truths, strict=True)]
 
     def coverage(self, X: Any, weight: Floats) -> Floats:
         """The (weighted) share of rows that some rule covers, for every size."""

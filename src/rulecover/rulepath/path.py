@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +14,10 @@ from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.forward import ForwardPath, Terms, forward_path
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.impurity import Impurity, Price
+from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
-from rulecover.targets.task import Task
+from rulecover.targets.target import Target
 from rulecover.typing import Floats
-from rulecover.voting.vote import Vote
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +32,8 @@ class PathRecipe:
         The constants of the choice.
     constraints
         What the rules must keep to.
-    task
-        From votes for the targets to votes for the outputs.
-    vote
-        From rules and their votes, the base first, to a `Vote`.
-    impurity
-        The impurity that is shown with the rules.
+    target
+        What is predicted.
     given
         Rules that enter first, whatever they gain.
     verbose
@@ -49,19 +43,17 @@ class PathRecipe:
     max_rules: int
     terms: Terms
     constraints: Constraints
-    task: Task
-    vote: Callable[[RuleSet, Floats], Vote]
-    impurity: Impurity
+    target: Target
     given: RuleSet | None = None
     verbose: int = 0
 
 
-def rule_path(samples: Samples, candidates: Candidates, target: Floats, recipe: PathRecipe) -> RuleFamily:
-    """The rule sets of every size, with votes that are fitted to `target`, samples x targets."""
+def rule_path(samples: Samples, candidates: Candidates, response: Floats, recipe: PathRecipe) -> RuleFamily:
+    """The rule sets of every size, with votes that are fitted to the response, samples x responses."""
     choice = distinct_allowed(candidates, recipe.constraints)
     path = forward_path(
         choice,
-        target,
+        response,
         samples.X,
         max_rules=recipe.max_rules,
         terms=recipe.terms,
@@ -70,9 +62,9 @@ def rule_path(samples: Samples, candidates: Candidates, target: Floats, recipe: 
         verbose=recipe.verbose,
     )
     rules = path.rules if recipe.given is None else recipe.given.join(path.rules)
-    rules = _with_evidence(rules, samples, recipe.impurity).shown_for(samples.X)
-    votes = ridge_votes(path, recipe.task)
-    return RuleFamily(rules, votes, path.loss, recipe.task, recipe.vote, path.least, len(choice))
+    rules = _with_evidence(rules, samples, recipe.target).shown_for(samples.X)
+    votes = ridge_votes(path, recipe.target)
+    return RuleFamily(rules, votes, path.loss, recipe.target, path.least, len(choice))
 
 
 def distinct_allowed(candidates: Candidates, constraints: Constraints) -> Candidates:
@@ -83,21 +75,21 @@ def distinct_allowed(candidates: Candidates, constraints: Constraints) -> Candid
     return nodes.take(nodes.distinct(np.argsort(rules.lengths[allowed], kind="stable")))
 
 
-def softened_target(samples: Samples, task: Task, model: Any, model_share: float) -> Floats:
+def softened_response(samples: Samples, target: Target, model: Any, model_share: float) -> Floats:
     """What the rules are to predict: y and, with a weight of `model_share`, what the model predicts for the samples."""
-    target = task.targets(samples.labels)
+    response = target.responses(samples.labels)
     if not model_share:
-        return target
-    return (1.0 - model_share) * target + model_share * task.model_outputs(model, samples.X)
+        return response
+    return (1.0 - model_share) * response + model_share * target.predicted_responses(model, samples.X)
 
 
-def ridge_votes(path: ForwardPath, task: Task) -> Floats:
+def ridge_votes(path: ForwardPath, target: Target) -> Floats:
     """The votes of the ridge for every size, sizes x (1 + rules) x outputs, the base first."""
     # Sums of votes are exact: they are the same in whatever order, and on whatever machine, they are added.
-    return np.stack([addable(votes) for votes in task.votes(path.votes)])
+    return np.stack([addable(votes) for votes in target.votes(path.votes)])
 
 
-def _with_evidence(rules: RuleSet, samples: Samples, impurity: Impurity) -> RuleSet:
+def _with_evidence(rules: RuleSet, samples: Samples, target: Target) -> RuleSet:
     """The rules with their evidence; if one of those to be kept covers no sample, all without."""
-    pool = rule_pool(samples, rules, Price(impurity))
+    pool = rule_pool(samples, rules, Price(target.impurity))
     return pool.rules if len(pool) == len(rules) else rules

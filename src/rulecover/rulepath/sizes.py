@@ -31,9 +31,9 @@ class SizeScores:
 
 def size_scores(family: RuleFamily, X: Any, y: Array, weight: Floats, predicted: Array) -> SizeScores:
     """The scores of every size on these rows, given what the model predicts for them."""
-    task, (score, fidelity) = family.task, family.scores(X, weight, y, predicted)
-    merit = np.average(task.merit(predicted, y), weights=weight)
-    return SizeScores(score, fidelity, float(task.score(merit, y, weight)))
+    target, (score, fidelity) = family.target, family.scores(X, weight, y, predicted)
+    merit = np.average(target.merit(predicted, y), weights=weight)
+    return SizeScores(score, fidelity, float(target.score_of_merit(merit, y, weight)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ import scipy.sparse
 from rulecover.coverage import addable
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
-from rulecover.typing import Array, Floats, Ints
+from rulecover.targets.target import Target
+from rulecover.typing import Floats, Ints
 from rulecover.voting.answers import AddedClasses, Classes
 from rulecover.voting.fallback import Default
 from rulecover.voting.ridge import ridge_towards
@@ -33,10 +34,10 @@ def class_votes(rules: RuleSet, kind: str = "counts") -> Vote:
     return Vote(rules, addable(seen.sums if kind == "counts" else seen.shares), Classes(seen.classes), seen.totals)
 
 
-def added_class_votes(rules: RuleSet, votes: Floats, classes: Array) -> Vote:
+def added_class_votes(rules: RuleSet, votes: Floats, target: Target) -> Vote:
     """Votes that are added to a base, the first row of `votes`, (1 + rules) x classes."""
     totals = votes[0] if rules.evidence is None else rules.evidence.totals
-    return Vote(rules, votes[1:], AddedClasses(classes), totals, Default(), base=votes[0])
+    return Vote(rules, votes[1:], AddedClasses(target.classes), totals, Default(), base=votes[0])
 
 
 def fitted_class_votes(plain: Vote, covered: scipy.sparse.csr_array, y: Ints, weight: Floats | None = None) -> Vote:

@@ -15,6 +15,7 @@ from rulecover.coverage import addable
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.targets.numbers.samples import NumberSamples
+from rulecover.targets.target import Target
 from rulecover.typing import Floats
 from rulecover.voting.answers import Mean
 from rulecover.voting.fallback import NUMERIC_FALLBACKS, Default
@@ -65,7 +66,7 @@ def _weights(seen: NumberEvidence, kind: str) -> Floats:
     return np.asarray(1.0 / (seen.within + _FLOOR * (all_samples[2] - all_samples[1] ** 2) + 1e-9))
 
 
-def added_values(rules: RuleSet, votes: Floats) -> Vote:
+def added_values(rules: RuleSet, votes: Floats, target: Target) -> Vote:
     """Values that are added to a base, the first row of `votes`, (1 + rules) x 1: a mean of weight 1, the base's."""
     if rules.evidence is not None:
         rules = rules.with_evidence(replace(_evidence(rules), adds=votes[1:, 0], default=float(votes[0, 0])))

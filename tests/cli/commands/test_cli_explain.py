@@ -24,8 +24,7 @@ from rulecover import MIRCOClassifier, RulePathClassifier
 from rulecover.cli.main import app
 from rulecover.cli.options.option import Option
 from rulecover.cli.options.table import EXPLAIN
-from rulecover.estimators.mirco import SOLVERS
-from rulecover.estimators.mirco_regressor import MIRCORegressor
+from rulecover.estimators.mirco import SOLVERS, MIRCORegressor
 from rulecover.targets.classes.impurity import CRITERIA
 from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
 from rulecover.voting.classes import VOTES

@@ -38,6 +38,13 @@ class ClassSamples(Samples):
     weight: Floats | None = None
     class_weight: Floats | None = None
 
+    @classmethod
+    def of(cls, X: Any, y: Array, classes: Array, weight: Floats | None, plain: Floats | None) -> ClassSamples:
+        """Labels by their numbers; `plain` are the weights without those of classes, ``None`` if there are none."""
+        code = np.searchsorted(classes, y)
+        each = None if plain is None or weight is None else _class_factors(code, weight, plain, len(classes))
+        return cls(X, code, classes, weight, each)
+
     @property
     def labels(self) -> Array:
         return np.asarray(self.classes[self.y])
@@ -74,6 +81,13 @@ class ClassSamples(Samples):
 
     def evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> ClassEvidence:
         return ClassEvidence(sums, impurity, cost, self.totals, self.classes, self.class_weight)
+
+
+def _class_factors(code: Ints, weight: Floats, plain: Floats, n_classes: int) -> Floats:
+    """By how much the weights of each class exceed the plain ones; 1 for a class without rows."""
+    ours = np.bincount(code, weights=weight, minlength=n_classes)
+    theirs = np.bincount(code, weights=plain, minlength=n_classes)
+    return np.divide(ours, theirs, out=np.ones(n_classes), where=ours > 0)
 
 
 def with_classes(data: Samples, searcher: str) -> ClassSamples:

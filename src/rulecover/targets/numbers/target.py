@@ -1,0 +1,116 @@
+"""Numbers as what is predicted, scored by R²."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import is_regressor
+from sklearn.metrics import r2_score
+
+from rulecover.exceptions import UnreadableModelError
+from rulecover.targets.impurity import Impurity
+from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA, SquaredError
+from rulecover.targets.numbers.samples import NumberSamples, far_centre
+from rulecover.targets.samples import Samples
+from rulecover.targets.target import Target, name_of
+from rulecover.typing import Array, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTarget(Target):
+    """Numbers, each of which is one response and one output.
+
+    Parameters
+    ----------
+    scale
+        The squared error that costs as much as a rule; by default the variance.
+
+    >>> NumberTarget().score_of_merit(-0.5, np.array([0.0, 2.0]), np.ones(2))
+    0.5
+    """
+
+    name = "numbers"
+    criteria = NUMERIC_CRITERIA
+    impurity: ClassVar[Impurity] = SquaredError()
+
+    scale: float | None = None
+
+    def check_given(self, y: Any) -> None:
+        shape: tuple[int, ...] = np.shape(y) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
+        if len(shape) == 2 and shape[1] > 1:
+            raise ValueError(
+                f"y has {shape[1]} columns, but a rule predicts one number; train one model for each column."
+            )
+        super().check_given(y)
+
+    def check(self, y: Array, estimator: str) -> Array:
+        if np.asarray(y).dtype.kind in "mM":
+            raise ValueError("y holds dates or durations; give numbers, such as days since the first one.")
+        try:
+            numbers = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"y holds {_not_a_number(y)!r}, but {estimator} predicts numbers; give numbers, or use "
+                f"{_classifier(estimator)} for classes."
+            ) from error
+        wrong = np.flatnonzero(~np.isfinite(numbers))
+        if wrong.size:
+            raise ValueError(
+                f"Input y contains NaN or infinity: sample {wrong[0]} has {numbers[wrong[0]]}; leave such rows out."
+            )
+        return numbers
+
+    def check_source(self, source: Any, estimator: str) -> None:
+        if not is_regressor(source):
+            raise UnreadableModelError(
+                f"{name_of(source)} is no regressor, but {estimator} works on regressors; "
+                f"give a model of numbers, or use {_classifier(estimator)}."
+            )
+
+    def centre(self, y: Array, weight: Floats | None) -> float:
+        return far_centre(y, weight)
+
+    def samples(self, X: Any, y: Array, weight: Floats | None, plain: Floats | None, model: Any) -> NumberSamples:
+        return NumberSamples.of(X, y, weight, scale=self.scale)
+
+    def of(self, samples: Samples) -> Self:
+        return self
+
+    def responses(self, y: Array) -> Floats:
+        return np.asarray(y, dtype=np.float64)[:, None]
+
+    def predicted_responses(self, model: Any, X: Any) -> Floats:
+        return self.responses(model.predict(X))
+
+    def votes(self, of_responses: Floats) -> Floats:
+        return of_responses
+
+    def predictions(self, tallies: Floats) -> Array:
+        return tallies[..., 0]
+
+    def score(self, truth: Array, predicted: Array) -> float:
+        return float(r2_score(truth, predicted))
+
+    def merit(self, predicted: Array, truth: Array) -> Floats:
+        return np.asarray(-np.square(predicted - truth))
+
+    def score_of_merit(self, mean: Any, truth: Array, weight: Floats) -> Any:
+        spread = float(np.average(np.square(truth - np.average(truth, weights=weight)), weights=weight))
+        # Where all values are equal, scikit-learn gives 1 to a perfect prediction and 0 to any other.
+        return 1.0 + mean / spread if spread > 0 else np.where(np.asarray(mean) == 0, 1.0, 0.0)
+
+
+def _classifier(regressor: str) -> str:
+    return regressor.replace("Regressor", "Classifier")
+
+
+def _not_a_number(y: Array) -> Any:
+    """The first value that is not a number."""
+    for value in np.asarray(y, dtype=object).ravel():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return y.dtype
