@@ -36,10 +36,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rulecover
 from rulecover import RCBoostClassifier
-from rulecover.rcboost.admission import Negative
-from rulecover.rcboost.generate import RuleGeneration
+from rulecover.rcboost.generate import BoostRecipe, RuleGeneration
 from rulecover.rcboost.pricing.oracles import TreePricing
-from rulecover.readers import read_trees
 from rulecover.targets.classes.impurity import CRITERIA
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
@@ -206,11 +204,9 @@ def pools_of_trees(seed: int) -> tuple[TimedMaster, int]:
     data = ClassSamples(X, y, np.unique(y))
     generation = RuleGeneration(
         data,
-        read_trees(tree),
-        lambda duals: TreePricing()(data, duals, tree, 0),
-        price=Price(CRITERIA["gini"]),
-        names=tuple(f"x{f}" for f in range(FEATURES)),
-        admit=Negative(),
+        tree,
+        BoostRecipe(TreePricing(), Price(CRITERIA["gini"])),
+        lambda first: tuple(f"x{f}" for f in range(FEATURES)),
     )
     timed = generation.master = TimedMaster(generation)
     for _, _round in zip(range(TREE_ROUNDS + 1), generation, strict=False):

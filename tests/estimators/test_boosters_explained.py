@@ -21,8 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rulecover import MIRCOClassifier, RulePathClassifier, RuleTransformer, explain, read_trees
-from rulecover.estimators.base import fresh
 from rulecover.estimators.door import named_by
+from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 
 COLOURS = ["red", "green", "blue", "white", "black"]

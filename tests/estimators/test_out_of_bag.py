@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor
+from rulecover.estimators.base import AskedModel
 from rulecover.estimators.out_of_bag import HonestModel, out_of_bag
 
 SETTINGS: dict[str, Any] = {"bootstrap": True, "oob_score": True, "random_state": 0}
@@ -75,7 +76,7 @@ def test_where_every_tree_saw_a_row_the_whole_forest_answers() -> None:
     seen = np.isnan(held_out).all(axis=1)
     assert 0 < seen.sum() < 60
 
-    said = HonestModel(forest, forest, lambda X: X, rows).predict_proba(X)
+    said = HonestModel(AskedModel(forest, lambda X: X), rows).predict_proba(X)
 
     assert said[seen].tolist() == forest.predict_proba(X)[seen].tolist()
     assert said[~seen].tolist() == held_out[~seen].tolist()

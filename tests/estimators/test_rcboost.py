@@ -401,7 +401,7 @@ def test_a_time_limit_holds_for_the_whole_fit(limit, calls, monkeypatch) -> None
     X, y = data(0)
     clock = SlowClock()
     tree = clock.tree(DecisionTreeClassifier(max_depth=4))
-    monkeypatch.setattr("rulecover.estimators.rule_boosting.time.perf_counter", lambda: clock.now)
+    monkeypatch.setattr("rulecover.rcboost.boost.time.perf_counter", lambda: clock.now)
     model = boosted(estimator=tree, max_rmp_calls=50, time_limit=limit).fit(X, y)
     assert model.n_rmp_calls_ == calls
     assert clock.now <= max(10, limit)

@@ -24,7 +24,7 @@ from rulecover import (
 )
 from rulecover.estimators.checks import in_rows, sample_weights
 from rulecover.export import from_json, to_json
-from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.classes.target import ClassTarget
 
 FACTORS = (1e-6, 1e-3, 1 / 442, 1e6)
 EXTREMES = (1e300, 1e-300, 1e-310)
@@ -109,10 +109,10 @@ def test_weights_that_are_no_numbers_are_refused() -> None:
 
 
 def test_answers_are_scored_by_weight_for_early_stopping() -> None:
-    X, y = classes(0)
+    _, y = classes(0)
     weight, said = np.random.default_rng(0).uniform(size=len(y)), np.roll(y, 5)
     expected = accuracy_score(y, said, sample_weight=weight)
-    assert ClassSamples(X, y, np.unique(y), weight).score(said) == pytest.approx(expected)
+    assert ClassTarget(np.unique(y)).score(y, said, weight) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("class_weight", [None, {0: 3.0}])

@@ -15,7 +15,7 @@ from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.forward import Terms, usual_shrinkage
 from rulecover.rulepath.path import PathRecipe, distinct_allowed, rule_path, softened_response
-from rulecover.rulepath.sizes import HeldOut, SizeScores, best, chosen_size, size_scores
+from rulecover.rulepath.sizes import SizeScores, best, chosen_size, size_scores
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.classes.target import ClassTarget
 
@@ -96,9 +96,9 @@ def test_the_score_of_every_size_is_the_accuracy_of_its_vote(seed: int, n_classe
 def test_a_fold_whose_path_ended_sooner_is_as_good_at_larger_sizes() -> None:
     short, long = (SizeScores(np.array(each), np.array(each) / 2, 0.9) for each in ([0.1, 0.5], [0.2, 0.3, 0.4]))
 
-    found = HeldOut.of([short, long], 3)
+    found = SizeScores.in_folds([short, long], 3)
 
-    assert found.scores.tolist() == [[0.1, 0.5, 0.5], [0.2, 0.3, 0.4]]
+    assert found.score.tolist() == [[0.1, 0.5, 0.5], [0.2, 0.3, 0.4]]
     assert found.fidelity.tolist() == [[0.05, 0.25, 0.25], [0.1, 0.15, 0.2]] and found.model.tolist() == [0.9, 0.9]
 
 
@@ -106,7 +106,7 @@ def test_the_size_that_is_chosen_has_what_is_required_and_at_least_one_rule() ->
     family, _, _ = followed(0, 2)
     required, _, _ = followed(0, 2, Constraints.of(NAMES, required=["c"]))
     scores = np.tile(np.linspace(0.9, 0.8, family.largest + 1), (2, 1))
-    falling = HeldOut(scores, scores, np.array([0.9, 0.9]))
+    falling = SizeScores(scores, scores, np.array([0.9, 0.9]))
 
     assert best(scores) == 0
     assert chosen_size(family, falling, "best") == 1
@@ -117,7 +117,7 @@ def test_the_size_that_is_chosen_has_what_is_required_and_at_least_one_rule() ->
 def test_where_no_size_is_near_the_model_the_best_is_taken_with_a_warning() -> None:
     family, _, _ = followed(0, 2)
     scores = np.tile(np.linspace(0.5, 0.8, family.largest + 1), (2, 1))
-    held_out = HeldOut(scores, scores, np.array([0.95, 0.95]))
+    held_out = SizeScores(scores, scores, np.array([0.95, 0.95]))
 
     assert chosen_size(family, held_out, "one-se", 0.2) < family.largest
     with pytest.warns(UserWarning, match="comes within 0.01 of the model"):

@@ -12,9 +12,9 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rulecover.estimators.base import RuleModel, fresh
 from rulecover.estimators.checks import real_number, sample_weights
 from rulecover.estimators.mirco import MIRCOClassifier
+from rulecover.estimators.prepare import RuleModel, fresh
 from rulecover.exceptions import UnreadableModelError
 from rulecover.typing import Array, Floats
 

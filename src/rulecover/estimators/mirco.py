@@ -14,10 +14,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel, fresh
+from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
-from rulecover.estimators.prepare import Prepared
+from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import Pipeline
 
-from rulecover.estimators.base import RuleModel
+from rulecover.estimators.base import AskedModel
 from rulecover.estimators.centred import CentredRegressor
+from rulecover.estimators.prepare import RuleModel
 from rulecover.typing import Array, Floats, Ints
 
 _CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
@@ -64,36 +65,30 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
 
 @dataclass(frozen=True, eq=False)
 class HonestModel:
-    """A trained model that says of its training rows what its trees say that did not see them, if there are such.
+    """A trained model that predicts its training rows by the trees that were not trained on them, if there are such.
 
     Parameters
     ----------
-    model
-        What it is trained as.
-    asked
-        The same, which is asked where no tree can tell.
-    as_seen
-        From rows to the form that the model was trained with.
+    source
+        The model, which also predicts where no such tree does.
     places
-        As of `out_of_bag`.
+        As in `out_of_bag`.
     """
 
-    model: Any
-    asked: Any
-    as_seen: Any
+    source: AskedModel
     places: Ints
 
     def predict_proba(self, X: Any) -> Floats:
         """The shares of the classes."""
-        return self._honest(X, self.asked.predict_proba)
+        return self._honest(X, self.source.predict_proba)
 
     def predict(self, X: Any) -> Array:
         """The numbers of a regressor."""
-        return self._honest(X, lambda rows: self.asked.predict(rows)[:, None])[:, 0]
+        return self._honest(X, lambda rows: self.source.predict(rows)[:, None])[:, 0]
 
-    def _honest(self, X: Any, says: Any) -> Floats:
-        held_out = out_of_bag(self.model, self.as_seen(X), self.places)
+    def _honest(self, X: Any, predicted: Any) -> Floats:
+        held_out = out_of_bag(self.source.model, self.source.as_seen(X), self.places)
         if held_out is None:
-            return np.asarray(says(X))
+            return np.asarray(predicted(X))
         unknown = np.isnan(held_out)
-        return np.where(unknown, says(X), held_out) if unknown.any() else held_out
+        return np.where(unknown, predicted(X), held_out) if unknown.any() else held_out

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, indexable
 
-from rulecover.estimators.base import fresh
 from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.held_out import folds_of
+from rulecover.estimators.prepare import fresh
 from rulecover.typing import Array
 
 if TYPE_CHECKING:

@@ -1,19 +1,240 @@
-"""RCBoost, rule cover boosting: Algorithm 2 of the paper as a scikit-learn classifier."""
+"""RCBoost: Algorithm 2 of the paper as scikit-learn estimators, for classes and for numbers (S.3)."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
+import numpy as np
+from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
 
-from rulecover.estimators.base import PredictsClasses, PredictsMeans
-from rulecover.estimators.rule_boosting import RuleBoosting
-from rulecover.rcboost.pricing.oracles import ForestPricing
-from rulecover.typing import Floats
+from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
+from rulecover.estimators.centred import without_centre
+from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
+from rulecover.estimators.door import rows_of
+from rulecover.estimators.prepare import RuleModel, Source, fresh
+from rulecover.exceptions import SolverError, UnreadableModelError
+from rulecover.rcboost.admission import ADMISSIONS
+from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
+from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
+from rulecover.rcboost.pricing.oracles import PRICINGS, ForestPricing
+from rulecover.rcboost.removal import REMOVALS, Removal
+from rulecover.readers import unreadable
+from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.impurity import Price
+from rulecover.targets.samples import Samples, repeats
+from rulecover.typing import Array, Floats, Ints
+from rulecover.voting.vote import Tally, Vote
+from rulecover.voting.voting_on import voting_on
 
 if TYPE_CHECKING:
     from rulecover.estimators.rulepath import RulePathClassifier
+
+#: A share of a rule in the LP's optimum that counts as more than nothing.
+_SHARE = 1e-9
+#: With early stopping, the part of the data that is held out.
+_HELD_OUT = 0.1
+
+
+class RuleBoosting(VotingModel):
+    """What RCBoost does with rules, whatever they predict: generate them by the duals of a covering LP."""
+
+    max_rmp_calls: int
+    criterion: Any
+    duals: Literal["equal", "vertex"]
+    step: float | str
+    pricing: Any
+    admit: Any
+    remove: Any
+    rule_weights: str | None
+    vote: str
+    early_stopping: bool | int
+    warm_start: bool
+    time_limit: float | None
+    on_interrupt: str
+    verbose: int
+
+    pool_: RuleSet
+    #: Where `fit` goes on with `warm_start`.
+    _run: BoostRun | None = None
+
+    # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Generates rules.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a data frame or a sparse matrix.
+        y
+            What is to be predicted, one a row: labels of any kind, or numbers.
+        sample_weight
+            Counts in the trees, impurities, duals and votes: a row of weight 3 is three rows. Rows of weight zero need
+            no cover.
+        """
+        self._check_settings()
+        deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
+        run = self._run if self.warm_start else None
+        if run is None:
+            run = self._start(self._prepare(X, y, sample_weight).samples)
+        self._run = run if self.warm_start else None
+        try:
+            boost(run, self.max_rmp_calls, deadline=deadline, patience=self._patience(), verbose=self.verbose)
+        except KeyboardInterrupt:
+            if self.on_interrupt != "keep":
+                raise
+        except SolverError as error:
+            self.pool_ = run.generation.generated.rules
+            raise SolverError(
+                f"RMP call {len(run.rounds) + 1}: {error} The {len(self.pool_)} rules generated so far are in pool_."
+            ) from error
+        self._take(boosted(run))
+        return self
+
+    def _take(self, found: Boosted) -> None:
+        self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
+        pool, self.z_ = found.stages[-1]
+        self.vote_ = self._stage_vote(pool, self.z_)
+        self.rules_ = self.vote_.rules
+        self.n_rmp_calls_ = len(found.stages) - 1
+        self.certificate_ = found.certificate
+
+    def _vote_of(self, rules: RuleSet) -> Vote:
+        return voting_on(self._target).plain(rules, self.vote)
+
+    def _check_settings(self) -> None:
+        whole_number("max_rmp_calls", self.max_rmp_calls, at_least=0)
+        if not isinstance(self.early_stopping, bool):
+            whole_number("early_stopping", self.early_stopping, at_least=1)
+        if self.time_limit is not None:
+            real_number("time_limit", self.time_limit, above=True)
+        for name, value, known in (
+            ("vote", self.vote, voting_on(self._target).kinds),
+            ("duals", self.duals, ("equal", "vertex")),
+            ("rule_weights", self.rule_weights, (None, "z")),
+            ("on_interrupt", self.on_interrupt, ("raise", "keep")),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
+        self._fallback()
+        self._recipe()
+
+    def _source(self, y: Any) -> Any:
+        source = super()._source(y)
+        if isinstance(source, RuleModel):
+            raise unreadable(source)
+        if not has_fit_parameter(source, "sample_weight"):
+            raise UnreadableModelError(
+                f"{type(source).__name__} takes no sample weights, by which RCBoost steers its trees; "
+                f"give a tree such as {type(self._default_estimator()).__name__}."
+            )
+        pricing = chosen("pricing", self.pricing, PRICINGS)
+        if hasattr(pricing, "check"):
+            pricing.check(source)
+        return source
+
+    def _read(self, given: Any) -> Source:
+        return Source(self.estimator_)  # the trees of all calls are grown on the same numbers
+
+    def _columns_in_use(self) -> Ints:
+        return self.pool_.clauses.columns
+
+    def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
+        if not grows_first(chosen("pricing", self.pricing, PRICINGS)):
+            rows = None if weight is None or weight.min() == 0 else repeats(weight)
+            if rows is not None:  # least numbers of samples hold for them, and sums are those of plain rows
+                X, y, weight = rows_of(X, rows), y[rows], None
+            return super()._trained(estimator, X, y, weight)
+        return fresh(estimator)  # not trained: what the pricing is to grow, once the data are in order
+
+    def _step(self) -> float | None:
+        if isinstance(self.step, str):
+            if self.step != "even":
+                raise ValueError(f"step is {self.step!r}; give 'even' or a number.")
+            return None
+        return real_number("step", self.step, above=True)
+
+    def _removal(self) -> Removal | None:
+        if self.remove is None:
+            return None
+        removal: Removal = chosen("remove", self.remove, REMOVALS, needs=("calls",))
+        return removal
+
+    def _patience(self) -> int | None:
+        if self.early_stopping is False:
+            return None
+        return 10 if self.early_stopping is True else int(self.early_stopping)
+
+    def _held_out(self, data: Samples) -> tuple[Samples, Samples | None]:
+        """The data to learn from, and a part to watch, if learning is to stop early."""
+        if self.early_stopping is False:
+            return data, None
+        rows = np.arange(len(data.y))
+        learn, watch = train_test_split(
+            rows, test_size=_HELD_OUT, stratify=_large_strata(data.strata), random_state=self.random_state
+        )
+        return data.among(np.sort(learn)), data.among(np.sort(watch))
+
+    def _start(self, samples: Samples) -> BoostRun:
+        """The first tree, its pool, and the loop that is ready to begin."""
+        learn, watched = self._held_out(samples)
+        if watched is not None:  # the first tree must not have seen what is watched
+            self.estimator_ = self._train(self._source(learn.labels), learn.X, learn.labels, learn.weight)
+        recipe = self._recipe()
+        generation = RuleGeneration(
+            learn,
+            without_centre(self.estimator_),
+            recipe,
+            lambda first: check_model_fits(first, learn.X, self._names()),
+            seed=check_random_state(self.random_state).randint(2**31 - 1),
+        )
+        if grows_first(recipe.pricing):
+            self.estimator_ = grown_tree(generation.generated, self._target)
+        self.initial_estimator_ = self.estimator_
+        if watched is None:
+            return BoostRun(generation)
+        watch = Watch(watched, self._target, lambda rules: self._vote_of(generation.generated.written(rules)))
+        return BoostRun(generation, watch)
+
+    def _recipe(self) -> BoostRecipe:
+        return BoostRecipe(
+            chosen("pricing", self.pricing, PRICINGS),
+            Price(chosen("criterion", self.criterion, dict(self._target.criteria))),
+            chosen("admit", self.admit, ADMISSIONS),
+            self._removal(),
+            self.duals,
+            self._step(),
+        )
+
+    def _stage_vote(self, pool: Ints, z: Floats) -> Vote:
+        """How the rules of a stage vote."""
+        if self.rule_weights is None:
+            return self._vote_of(self.pool_).take(pool)
+        kept = np.flatnonzero(z > _SHARE)
+        return self._vote_of(self.pool_.take(kept)).times(z[kept])
+
+    # Stages -----------------------------------------------------------------------------------------------------
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """The answers after each call, from the first tree (stage 0) to the whole pool."""
+        for tally in self._staged_tallies(X):
+            yield self.vote_.decided(tally)
+
+    def _staged_tallies(self, X: Any) -> Iterator[Tally]:
+        X = self._check_rows(X)
+        # The votes of all rules, so that those of any part of them add up exactly.
+        changing = ChangingVote(self._vote_of(self.pool_).take, X)
+        for pool, z in self._stages:
+            vote = self._voting(self._stage_vote(pool, z))
+            if self.rule_weights is None:
+                yield vote.completed(changing.to(pool), X)
+            else:  # every stage has its own weights
+                yield vote.tally(X)
 
 
 class RCBoostClassifier(PredictsClasses, RuleBoosting):
@@ -113,7 +334,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         *,
         max_rmp_calls: int = 50,
         criterion: Any = "gini",
-        duals: str = "equal",
+        duals: Literal["equal", "vertex"] = "equal",
         step: float | str = "even",
         pricing: Any = "tree",
         admit: Any = "all",
@@ -277,7 +498,7 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
         max_rmp_calls: int = 50,
         criterion: Any = "squared_error",
         scale: Any = "auto",
-        duals: str = "equal",
+        duals: Literal["equal", "vertex"] = "equal",
         step: float | str = "even",
         pricing: Any = "tree",
         admit: Any = "all",
@@ -316,3 +537,11 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
     def _default_estimator(self) -> Any:
         # Trees of numbers tend to have a leaf for every few rows (S.3): rules must cover some.
         return DecisionTreeRegressor(max_depth=5, min_weight_fraction_leaf=0.01)
+
+
+def _large_strata(strata: Ints | None) -> Ints | None:
+    """Strata to be kept in equal shares, if all are large enough to be in both parts."""
+    if strata is None:
+        return None
+    counts = np.unique(strata, return_counts=True)[1]
+    return None if counts.min() < 2 or len(strata) * _HELD_OUT < len(counts) else strata

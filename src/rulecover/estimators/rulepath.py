@@ -14,20 +14,20 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from rulecover.estimators.base import PredictsClasses, VotingModel, fresh
+from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.checks import check_model_fits, real_number, sample_weights, whole_number
 from rulecover.estimators.door import with_zeros_in
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel
-from rulecover.estimators.prepare import Prepared
+from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.exceptions import UnreadableModelError
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.rulepath.constraints import Constraints, column_numbers
 from rulecover.rulepath.forward import Terms, usual_shrinkage
 from rulecover.rulepath.path import PathRecipe, rule_path, softened_response
-from rulecover.rulepath.sizes import BY_SCORE, HeldOut, SizeScores, chosen_size, size_scores, size_table
+from rulecover.rulepath.sizes import BY_SCORE, SizeScores, chosen_size, size_scores, size_table
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
@@ -165,7 +165,7 @@ class RulePath(VotingModel):
         samples, source = prepared.samples, self._model(X, prepared.rows)
         candidates = self._candidates(prepared)
         recipe = self._recipe(candidates, self._target.of(samples))
-        honest = HonestModel(self.estimator_, source, source.as_seen, prepared.rows)
+        honest = HonestModel(source, prepared.rows)
         response = softened_response(samples, recipe.target, honest, self.model_share)
         self._family = rule_path(samples, candidates, response, recipe)
         self.n_candidate_rules_ = self._family.n_candidates
@@ -233,7 +233,7 @@ class RulePath(VotingModel):
     def _takes_all(self) -> bool:
         return self.within is None and self.choose == "last"
 
-    def _cross_validated(self, X: Any, y: Any, sample_weight: Any) -> HeldOut | None:
+    def _cross_validated(self, X: Any, y: Any, sample_weight: Any) -> SizeScores | None:
         """The scores of every size in folds, in each of which the estimator is trained anew."""
         y = self._target.check(np.asarray(y).ravel(), type(self).__name__)
         weight = sample_weights(X, y, sample_weight, self.class_weight)
@@ -242,7 +242,7 @@ class RulePath(VotingModel):
         folds = folds_of(self.cv, X, y, classes=is_classifier(self), random_state=self.random_state)
         shown = tracked(folds, "Cross-validating", total=len(folds), verbose=self.verbose)
         scores = [model._scores_on(*fold) for fold in parts_of(shown, X, y, weight)]
-        return HeldOut.of(scores, self._family.largest + 1) if scores else None
+        return SizeScores.in_folds(scores, self._family.largest + 1) if scores else None
 
     def _for_a_part(self) -> Self:
         """The same settings for a part of the rows, whose weights have those of the classes in them."""

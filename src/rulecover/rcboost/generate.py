@@ -5,23 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.pool import RulePool, leaf_pool, rule_pool
-from rulecover.rcboost.admission import Admission
-from rulecover.rcboost.pricing.oracles import Duals
+from rulecover.rcboost.admission import Admission, Negative
+from rulecover.rcboost.pricing.oracles import Duals, Pricing
 from rulecover.rcboost.pricing.proposal import Proposal, Proposed
 from rulecover.rcboost.removal import Removal
+from rulecover.readers import read_trees
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover.master import Master, Relaxation
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Floats, Ints
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,32 @@ class Round:
         return self.seconds_lp + self.seconds_pricing + self.seconds_rest
 
 
+@dataclass(frozen=True, eq=False)
+class BoostRecipe:
+    """The steps of Algorithm 2 that can be done in several ways.
+
+    Parameters
+    ----------
+    pricing
+        Where new rules come from.
+    price
+        What a rule costs.
+    admit, remove
+        Which of the priced rules enter the pool, and which leave it, if any do.
+    duals
+        "equal" or "vertex"; see `Master`.
+    step
+        The factor by which duals enter the weights of the samples, 1 in the paper; ``None`` is the `even_step`.
+    """
+
+    pricing: Pricing
+    price: Price
+    admit: Admission = Negative()  # noqa: RUF009  # frozen, without arrays
+    remove: Removal | None = None
+    duals: Literal["equal", "vertex"] = "equal"
+    step: float | None = 1.0
+
+
 class RuleGeneration:
     """Algorithm 2 between two rounds: the rules, the live master problem and the accumulated duals.
 
@@ -69,20 +99,16 @@ class RuleGeneration:
 
     Parameters
     ----------
-    data
+    samples
         The samples.
-    first
-        The tree whose leaves are the first pool.
-    propose
-        The pricing oracle: from duals to rules, or to an ensemble whose leaves are the rules, or to a `Proposal`.
-    price, names
-        What a rule costs; the names of the columns.
-    admit, remove
-        Which of the priced rules enter the pool, and which leave it, if any do.
-    duals
-        "equal" or "vertex"; see `Master`.
-    step
-        The factor by which duals enter the weights of the samples, 1 in the paper; ``None`` is the `even_step`.
+    tree
+        The first tree, trained, unless the pricing grows it; the pricing may also take its settings.
+    recipe
+        The steps.
+    names
+        From the first tree to the names of the columns.
+    seed
+        The seed of the pricing.
 
     Attributes
     ----------
@@ -99,45 +125,41 @@ class RuleGeneration:
 
     def __init__(
         self,
-        data: Samples,
-        first: TreeEnsemble,
-        propose: Callable[[Duals], Proposed],
+        samples: Samples,
+        tree: Any,
+        recipe: BoostRecipe,
+        names: Callable[[TreeEnsemble], tuple[str, ...]],
         *,
-        price: Price,
-        names: tuple[str, ...],
-        admit: Admission,
-        remove: Removal | None = None,
-        duals: Literal["equal", "vertex"] = "equal",
-        step: float | None = 1.0,
+        seed: int = 0,
     ) -> None:
-        self._data, self._propose, self._admit, self._remove = data, propose, admit, remove
-        self._price, self._names, self._duals, self._step = price, names, duals, step
-        self.generated = leaf_pool(data, first, price, names).distinct()
+        self._tree, self._recipe, self._seeds = tree, recipe, np.random.default_rng(seed)
+        pricing: Any = recipe.pricing
+        self.samples = samples.repeated() if getattr(pricing, "repeats_rows", True) else samples
+        first = pricing.first(self.samples, tree, self._seed()) if grows_first(pricing) else read_trees(tree)
+        self._names = names(first)
+        self.generated = leaf_pool(self.samples, first, recipe.price, self._names).distinct()
         self.pool: Ints = np.arange(len(self.generated))
         self._category_sets: dict[CategorySet, int] = {}
         #: The place of each rule among all that were generated.
         self._places = {key: j for j, key in enumerate(self.generated.rules.clauses.keys(self._category_sets))}
-        self._first_weight = np.ones(len(data.y)) if data.weight is None else data.weight
-        self.accumulated: Floats = self._first_weight
+        self.accumulated: Floats = self.samples.count
         self._expensive_for: Ints = np.zeros(len(self.pool), dtype=np.intp)
         self.master: Master | None = None
         self.deadline: float | None = None
 
     def __iter__(self) -> Iterator[Round]:
-        while True:
+        n_added = 1
+        while n_added:  # lines 8 and 9: until 𝒥⁻ is empty
             clock = _Stopwatch()
-            relaxation = self.solve()  # line 4: the duals λᵗ of RMP(𝒥*)
-            clock.lap("seconds_lp")
+            relaxation = clock.timed("lp", self.solve)  # line 4: the duals λᵗ of RMP(𝒥*)
             duals = self._accumulate(relaxation)  # line 5: λ̄ + λᵗ
-            proposed = self._propose(duals)  # line 6: a tree on samples weighted by λ̄
-            clock.lap("seconds_pricing")
+            proposed = clock.timed("pricing", partial(self._propose, duals))  # line 6: a tree weighted by λ̄
             priced = self._priced(proposed)
             reduced = reduced_costs(priced, relaxation.duals)
-            entering = priced.take(self._admit(reduced))  # line 7: 𝒥⁻
+            entering = priced.take(self._recipe.admit(reduced))  # line 7: 𝒥⁻
             stale, z = self._stale(relaxation), self.over_all(relaxation.z)
             n_added = self._exchange(stale, entering)  # line 11: 𝒥* ∪ 𝒥⁻
             self.accumulated = duals.accumulated
-            clock.lap("seconds_rest")
             yield Round(
                 z,
                 self.pool,
@@ -148,17 +170,21 @@ class RuleGeneration:
                 bound=_bound(proposed, relaxation.objective),
                 most_negative=float(reduced.min()) if len(reduced) else 0.0,
                 lp_samples=relaxation.n_samples_in_lp,
-                **clock.seconds,
+                **clock.seconds(),
             )
-            if not n_added:  # lines 8 and 9: 𝒥⁻ is empty
-                return
+
+    def _seed(self) -> int:
+        return int(self._seeds.integers(2**31 - 1))
+
+    def _propose(self, duals: Duals) -> Proposed:
+        return self._recipe.pricing(self.samples, duals, self._tree, self._seed())
 
     def solve(self) -> Relaxation:
         """RMP(𝒥ₜ): the optimum over the pool, from the last basis if there is one."""
         master, self.master = self.master, None  # one that is cut short is not used again
         if master is None:
             pool = self.generated.take(self.pool)
-            master = Master(pool.coverage, pool.evidence.cost, duals=self._duals, weight=self._data.weight)
+            master = Master(pool.coverage, pool.evidence.cost, duals=self._recipe.duals, weight=self.samples.weight)
         relaxation = master.solve(deadline=self.deadline)
         self.master = master
         return relaxation
@@ -166,9 +192,11 @@ class RuleGeneration:
     def _accumulate(self, relaxation: Relaxation) -> Duals:
         """The duals of this call, and the weights of the samples with them added."""
         # Many duals are zero, and a tree weighted by them alone would not see those samples: they accumulate.
-        step = even_step(relaxation.objective, self._first_weight) if self._step is None else self._step
+        step, price = self._recipe.step, self._recipe.price
+        if step is None:
+            step = even_step(relaxation.objective, self.samples.count)
         accumulated = self.accumulated + step * relaxation.duals
-        return Duals(relaxation.duals, accumulated, self._price, np.inf if self.deadline is None else self.deadline)
+        return Duals(relaxation.duals, accumulated, price, np.inf if self.deadline is None else self.deadline)
 
     def over_all(self, z: Floats) -> Floats:
         """Shares of the rules in the pool as shares of all rules generated."""
@@ -178,11 +206,12 @@ class RuleGeneration:
 
     def _stale(self, relaxation: Relaxation) -> Ints:
         """The rules, by their place in the pool, that have been too expensive for long."""
-        if self._remove is None:
+        remove = self._recipe.remove
+        if remove is None:
             return np.zeros(0, dtype=np.intp)
-        expensive = self._remove(relaxation.reduced_cost) & (relaxation.z == 0)
+        expensive = remove(relaxation.reduced_cost) & (relaxation.z == 0)
         self._expensive_for = np.where(expensive, self._expensive_for + 1, 0)
-        return np.flatnonzero(self._expensive_for >= self._remove.calls)
+        return np.flatnonzero(self._expensive_for >= remove.calls)
 
     def _exchange(self, stale: Ints, columns: RulePool) -> int:
         """Rules leave the pool, and others enter it, each once: the pool is a set. How many entered."""
@@ -210,8 +239,13 @@ class RuleGeneration:
         """The proposed rules, with the samples that they cover and their costs."""
         rules = proposed.rules if isinstance(proposed, Proposal) else proposed
         if isinstance(rules, RuleSet):
-            return rule_pool(self._data, replace(rules, columns=Columns(self._names)), self._price)
-        return leaf_pool(self._data, rules, self._price, self._names)
+            return rule_pool(self.samples, replace(rules, columns=Columns(self._names)), self._recipe.price)
+        return leaf_pool(self.samples, rules, self._recipe.price, self._names)
+
+
+def grows_first(pricing: Pricing) -> bool:
+    """Whether a pricing grows the first tree as well."""
+    return hasattr(pricing, "first")
 
 
 def even_step(objective: float, weight: Floats) -> float:
@@ -233,12 +267,19 @@ def _bound(proposed: Proposed, objective: float) -> float:
 
 
 class _Stopwatch:
-    """Seconds since the last lap, by name."""
+    """Where the time of a round goes."""
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
+        self._start, self._in = time.perf_counter(), {"lp": 0.0, "pricing": 0.0}
 
-    def lap(self, name: str) -> None:
-        now = time.perf_counter()
-        self.seconds[name], self._last = now - self._last, now
+    def timed(self, name: str, step: Callable[[], T]) -> T:
+        """What a step returns, once the time that it takes is noted."""
+        start = time.perf_counter()
+        found = step()
+        self._in[name] = time.perf_counter() - start
+        return found
+
+    def seconds(self) -> dict[str, float]:
+        """The seconds of each step, and of all others together."""
+        rest = time.perf_counter() - self._start - sum(self._in.values())
+        return {f"seconds_{name}": taken for name, taken in {**self._in, "rest": rest}.items()}

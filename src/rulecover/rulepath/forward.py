@@ -65,8 +65,6 @@ class ForwardPath:
     ----------
     rules
         The rules that were chosen, in the order in which they entered; given rules entered before them.
-    sizes
-        The (weighted) number of samples of each rule, the given ones first.
     votes
         For each size from 0 the default vote and the votes of all rules, sizes x (1 + rules) x targets; zero for
         rules that are not yet in.
@@ -77,7 +75,6 @@ class ForwardPath:
     """
 
     rules: RuleSet
-    sizes: Floats
     votes: Floats
     loss: Floats
     least: int
@@ -126,7 +123,6 @@ class ForwardFit:
         self._ridge = GrowingRidge(total=candidates.total, sums=sums, squares=squares, strength=terms.ridge)
         self._covered: list[Bools] = []
         self._seen: set[bytes] = set()
-        self.sizes: list[float] = []
         self.votes, self.loss = [self._ridge.votes()], [self._ridge.loss()]
 
     def __len__(self) -> int:
@@ -172,7 +168,6 @@ class ForwardFit:
         self._overlap[len(self)] = self._candidates.overlap(covered)
         self._covered.append(covered)
         self._seen.add(_key(covered))
-        self.sizes.append(size)
         self.votes.append(self._ridge.votes())
         self.loss.append(self._ridge.loss())
         self.__dict__.pop("_residual", None)
@@ -311,4 +306,4 @@ def forward_path(
     for k, mine in enumerate(fit.votes):
         votes[k, : len(mine)] = mine
     votes[:, 0] += fit.centre
-    return ForwardPath(contest.taken(), np.array(fit.sizes), votes, np.array(fit.loss), least)
+    return ForwardPath(contest.taken(), votes, np.array(fit.loss), least)

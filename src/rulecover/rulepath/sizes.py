@@ -22,11 +22,19 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class SizeScores:
-    """The score and the fidelity of every size on some rows, and the score of the model."""
+    """The score and the fidelity of every size on some rows, and the score of the model; or those of several folds."""
 
     score: Floats
     fidelity: Floats
-    model: float
+    model: Any
+
+    @classmethod
+    def in_folds(cls, folds: Sequence[SizeScores], n_sizes: int) -> SizeScores:
+        """Folds x sizes; a path that ended sooner in some fold is as good at every larger size as at its end."""
+        sizes = [np.minimum(np.arange(n_sizes), len(fold.score) - 1) for fold in folds]
+        score = np.array([fold.score[mine] for fold, mine in zip(folds, sizes, strict=True)])
+        fidelity = np.array([fold.fidelity[mine] for fold, mine in zip(folds, sizes, strict=True)])
+        return cls(score, fidelity, np.array([fold.model for fold in folds]))
 
 
 def size_scores(family: RuleFamily, X: Any, y: Array, weight: Floats, predicted: Array) -> SizeScores:
@@ -34,28 +42,6 @@ def size_scores(family: RuleFamily, X: Any, y: Array, weight: Floats, predicted:
     target, (score, fidelity) = family.target, family.scores(X, weight, y, predicted)
     merit = np.average(target.merit(predicted, y), weights=weight)
     return SizeScores(score, fidelity, float(target.score_of_merit(merit, y, weight)))
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Scores and fidelities of every size, folds x sizes, and the score of the model in each fold."""
-
-    scores: Floats
-    fidelity: Floats
-    model: Floats
-
-    @classmethod
-    def of(cls, folds: Sequence[SizeScores], n_sizes: int) -> HeldOut:
-        """A path that ended sooner in some fold is as good at every larger size as at its end."""
-
-        def all_sizes(scores: Floats) -> Floats:
-            return scores[np.minimum(np.arange(n_sizes), len(scores) - 1)]
-
-        return cls(
-            np.array([all_sizes(fold.score) for fold in folds]),
-            np.array([all_sizes(fold.fidelity) for fold in folds]),
-            np.array([fold.model for fold in folds]),
-        )
 
 
 def standard_errors(scores: Floats) -> Floats:
@@ -103,19 +89,19 @@ def _smallest(scores: Floats, wanted: float) -> int:
 BY_SCORE: dict[str, Callable[[Floats], int]] = {"one-se": one_standard_error, "best": best}
 
 
-def chosen_size(family: RuleFamily, held_out: HeldOut | None, choose: str, margin: float | None = None) -> int:
+def chosen_size(family: RuleFamily, held_out: SizeScores | None, choose: str, margin: float | None = None) -> int:
     """The size to take: by a name of `BY_SCORE`, or the smallest within a margin of the model; the largest unscored."""
     if held_out is None or not family.largest:
         return family.largest
     least = max(1, family.least)  # where there are rules, a model of rules has one
-    scores = held_out.scores[:, least:]
+    scores = held_out.score[:, least:]
     if margin is None:
         return least + BY_SCORE[choose](scores)
     size = within(scores, held_out.model, margin)
     if size is not None:
         return least + size
     nearest = least + best(scores)
-    short = held_out.model.mean() - held_out.scores[:, nearest].mean()
+    short = held_out.model.mean() - held_out.score[:, nearest].mean()
     warnings.warn(
         f"no set of up to {family.largest} rules comes within {margin:g} of the model; the best, {nearest} rules, "
         f"is {short:.3g} below it and was taken. Raise max_rules or within.",
@@ -125,7 +111,7 @@ def chosen_size(family: RuleFamily, held_out: HeldOut | None, choose: str, margi
     return nearest
 
 
-def size_table(family: RuleFamily, samples: Samples, training: SizeScores, held_out: HeldOut | None) -> pd.DataFrame:
+def size_table(family: RuleFamily, samples: Samples, training: SizeScores, held_out: SizeScores | None) -> pd.DataFrame:
     """One row per size: its clauses, loss and scores."""
     import pandas as pd
 
@@ -138,8 +124,8 @@ def size_table(family: RuleFamily, samples: Samples, training: SizeScores, held_
     }
     if held_out is not None:
         columns |= {
-            "cv_score": held_out.scores.mean(axis=0),
-            "cv_se": standard_errors(held_out.scores),
+            "cv_score": held_out.score.mean(axis=0),
+            "cv_se": standard_errors(held_out.score),
             "cv_fidelity": held_out.fidelity.mean(axis=0),
         }
     return pd.DataFrame(columns, index=pd.Index(family.sizes, name="rules"))

@@ -78,10 +78,6 @@ class Samples(ABC):
         return repeated
 
     @abstractmethod
-    def score(self, predictions: Array) -> float:
-        """How good these predictions are, one per row; the higher the better."""
-
-    @abstractmethod
     def summands(self) -> tuple[Array | None, ...]:
         """What `sums` needs to know of each sample."""
 

@@ -90,7 +90,7 @@ class Target(ABC):
         """The label or number that sums of votes (last axis) amount to."""
 
     @abstractmethod
-    def score(self, truth: Array, predicted: Array) -> float:
+    def score(self, truth: Array, predicted: Array, weight: Floats | None = None) -> float:
         """How good predictions are: accuracy, or R²."""
 
     @abstractmethod

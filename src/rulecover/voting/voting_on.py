@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.target import Target
@@ -14,25 +14,15 @@ from rulecover.voting.numbers import MEAN_VOTES, added_values, mean_votes
 from rulecover.voting.vote import Vote
 
 
-@dataclass(frozen=True, eq=False)
-class Voting:
-    """How rules vote on one kind of target.
+class Voting(NamedTuple):
+    """How rules vote on one kind of target."""
 
-    Parameters
-    ----------
-    kinds
-        The names of votes that follow from what rules have found.
-    plain
-        From rules and such a name to a `Vote`.
-    added
-        From rules, votes that add up (the base first) and the target to a `Vote`.
-    fallbacks
-        What predicts for missed rows, by name.
-    """
-
+    #: The names of votes that follow from the evidence of rules, and what makes a `Vote` by such a name.
     kinds: tuple[str, ...]
     plain: Callable[[RuleSet, str], Vote]
+    #: From rules, votes that add up (the base first) and the target to a `Vote`.
     added: Callable[[RuleSet, Floats, Target], Vote]
+    #: What predicts for missed rows, by name.
     fallbacks: dict[str, Fallback]
 
 

@@ -24,9 +24,9 @@ from rulecover.cli.main import app
 from rulecover.cli.options.choices import MethodName
 from rulecover.cli.options.table import FIT, JOBS, SEED_OF_RULES
 from rulecover.cli.options.table import SETTINGS as TABLE
-from rulecover.estimators import rule_boosting
 from rulecover.estimators.mirco import WEIGHTS
 from rulecover.export import from_json, to_json
+from rulecover.rcboost import boost
 
 ESTIMATORS = {
     MethodName.COVER: (rulecover.MIRCOClassifier, rulecover.MIRCORegressor),
@@ -277,7 +277,7 @@ def test_the_weights_of_a_booster_count_where_they_are_asked_for(weights: str, f
 
 def test_rules_found_before_an_interrupt_are_kept_if_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     after_two = on_the_command_line("boost", "classes", "", folder)
-    count = rule_boosting.tracked
+    count = boost.tracked
 
     def interrupted(calls: Any, *words: Any, **settings: Any) -> Iterator[Any]:
         for number, each in enumerate(count(calls, *words, **settings)):
@@ -285,7 +285,7 @@ def test_rules_found_before_an_interrupt_are_kept_if_asked_for(folder: Path, mon
                 raise KeyboardInterrupt
             yield each
 
-    monkeypatch.setattr(rule_boosting, "tracked", interrupted)
+    monkeypatch.setattr(boost, "tracked", interrupted)
     kept = on_the_command_line("boost", "classes", "--calls 9 --on-interrupt keep", folder)
     raised = run(
         *("fit", folder / "rows.csv", "-t", "ill", "--drop", "price", "--method", "boost", "--calls", 9),

@@ -68,10 +68,6 @@ class ClassSamples(Samples):
         """Some of the samples."""
         return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
 
-    def score(self, predictions: Array) -> float:
-        """The (weighted) share of correct predictions."""
-        return float(np.average(predictions == self.labels, weights=self.weight))
-
     def summands(self) -> tuple[Array | None, ...]:
         return self.y, self.weight
 

@@ -80,8 +80,8 @@ class ClassTarget(Target):
     def predictions(self, tallies: Floats) -> Array:
         return np.asarray(self.classes[tallies.argmax(axis=-1)])
 
-    def score(self, truth: Array, predicted: Array) -> float:
-        return float(np.mean(predicted == truth))
+    def score(self, truth: Array, predicted: Array, weight: Floats | None = None) -> float:
+        return float(np.average(predicted == truth, weights=weight))
 
     def merit(self, predicted: Array, truth: Array) -> Floats:
         return np.asarray(predicted == truth, dtype=np.float64)

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from sklearn.metrics import r2_score
 
 from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.targets.samples import Samples, repeats
@@ -94,10 +93,6 @@ class NumberSamples(Samples):
     def among(self, rows: Ints) -> Self:
         """Some of the samples."""
         return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
-
-    def score(self, predictions: Array) -> float:
-        """The share of the squared distance from the mean that the predictions explain: R²."""
-        return float(r2_score(self.y, predictions, sample_weight=self.weight))
 
     @cached_property
     def z(self) -> Floats:

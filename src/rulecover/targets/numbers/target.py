@@ -90,8 +90,8 @@ class NumberTarget(Target):
     def predictions(self, tallies: Floats) -> Array:
         return tallies[..., 0]
 
-    def score(self, truth: Array, predicted: Array) -> float:
-        return float(r2_score(truth, predicted))
+    def score(self, truth: Array, predicted: Array, weight: Floats | None = None) -> float:
+        return float(r2_score(truth, predicted, sample_weight=weight))
 
     def merit(self, predicted: Array, truth: Array) -> Floats:
         return np.asarray(-np.square(predicted - truth))
