@@ -332,7 +332,7 @@ def test_rules_on_words_take_frames_and_need_no_other_column() -> None:
 
 def test_rules_that_do_not_fit_the_data_are_refused() -> None:
     rules = RuleSet.from_text(["alcohol > 12"], ["alcohol"])
-    with pytest.raises(MismatchedDataError, match="speak of column 'alcohol', but X has only a, b, c, d, e…"):
+    with pytest.raises(MismatchedDataError, match="the rules use column 'alcohol', but X has only a, b, c, d, e…"):
         explain(rules, pd.DataFrame(X.to_numpy(), columns=list("abcdefghijklm")), Y)
     with pytest.raises(MismatchedDataError, match="X has 13 columns without names, but the rules know 1: alcohol"):
         explain(rules, X.to_numpy(), Y)

@@ -70,7 +70,7 @@ def test_a_model_of_an_unknown_type_is_refused_before_it_is_trained(model: Any) 
 
 def test_a_regression_model_is_refused() -> None:
     regressor = RandomForestRegressor(n_estimators=3)
-    with pytest.raises(TypeError, match="RandomForestRegressor is no classifier"):
+    with pytest.raises(TypeError, match="RandomForestRegressor is not a classifier"):
         MIRCOClassifier(regressor).fit(X, Y)
 
 

@@ -632,7 +632,7 @@ def test_settings_out_of_range_are_named_with_their_value(setting: dict, error: 
 def test_models_of_classes_are_refused_with_the_way_out() -> None:
     from sklearn.ensemble import RandomForestClassifier
 
-    with pytest.raises(TypeError, match=r"RandomForestClassifier is no regressor.*use MIRCOClassifier"):
+    with pytest.raises(TypeError, match=r"RandomForestClassifier is not a regressor.*use MIRCOClassifier"):
         MIRCORegressor(RandomForestClassifier()).fit(BAD_X, BAD_Y)
     with pytest.raises(TypeError, match="use RCBoostClassifier"):
         RCBoostRegressor(RandomForestClassifier()).fit(BAD_X, BAD_Y)

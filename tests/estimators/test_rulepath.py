@@ -462,9 +462,9 @@ def test_other_models_and_wrong_types_are_refused() -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(UnreadableModelError):
         RulePathClassifier(LogisticRegression()).fit(X, y)
-    with pytest.raises(UnreadableModelError, match="is no regressor"):
+    with pytest.raises(UnreadableModelError, match="is not a regressor"):
         RulePathRegressor(FOREST).fit(X, y)
-    with pytest.raises(UnreadableModelError, match="is no classifier"):
+    with pytest.raises(UnreadableModelError, match="is not a classifier"):
         RulePathClassifier(TREES).fit(X, y)
     with pytest.raises(TypeError, match="give a list of columns"):
         RulePathClassifier(FOREST, forbidden="x0").fit(X, y)
@@ -483,7 +483,7 @@ def test_the_votes_of_a_cover_and_the_pool_of_a_boosting_are_fitted_again(frozen
         pool = {str(rule.text) for rule in path.estimator_.rules_}
         assert {str(rule.text) for rule in path.rules_} <= pool
         assert path.at(path.path_.index[-1]).score(X, y) > 0.85
-    with pytest.raises(UnreadableModelError, match="is no regressor"):
+    with pytest.raises(UnreadableModelError, match="is not a regressor"):
         RulePathRegressor(MIRCOClassifier()).fit(X, y)
 
 

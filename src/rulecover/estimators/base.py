@@ -86,7 +86,7 @@ class VotingModel(RuleModel):
         return AskedModel(model, lambda _: rows_of(seen, rows))
 
     def _as_model_saw(self, X: Any) -> Any:
-        """Rows with the column names that the source model was trained with, if it was."""
+        """Rows with the column names that the source model was trained with, if it was trained with names."""
         names = getattr(self.estimator_, "feature_names_in_", None)
         if names is None:
             return X
@@ -97,14 +97,14 @@ class VotingModel(RuleModel):
     # Predicting: eq. (2) ----------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Array:
-        """The answer of the rules for each row."""
+        """The prediction of the rules for each row."""
         tally = self._votes_for(X)
         return self.vote_.decided(tally)
 
     def at(self, n_rules: int) -> Self:
         """The model of its first rules alone, which vote as they do now; nothing is fitted.
 
-        What is known of all rules together, such as ``certificate_``, is not said of these.
+        What holds for all rules together, such as ``certificate_``, is left out.
 
         Parameters
         ----------
@@ -124,10 +124,10 @@ class VotingModel(RuleModel):
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the rules that decided and their votes, or how the fallback decided.
 
-        One line for each row and rule that had a say. The columns are ``row`` (the place in X), ``prediction``,
-        ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule had a
-        say), ``text``, ``weight`` (1 for a rule that fired, the weight that the fallback gave it otherwise) and what
-        the rule said: of classes one ``votes_…`` for each.
+        One line for each row and rule that voted. The columns are ``row`` (the place in X), ``prediction``,
+        ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule voted),
+        ``text``, ``weight`` (1 for a rule that covers the row, the weight that the fallback gave it otherwise) and the
+        votes of the rule: for classes one ``votes_…`` each.
         """
         from rulecover.voting.why import why
 
@@ -230,7 +230,7 @@ class PredictsMeans(RegressorMixin):
 
 @dataclass(frozen=True, eq=False)
 class AskedModel:
-    """The source model, given rows in the form that it was trained with: `as_seen` makes it."""
+    """The source model, asked about rows in the form that it was trained on, which `as_seen` gives them."""
 
     model: Any
     as_seen: Callable[[Any], Any]
@@ -240,7 +240,7 @@ class AskedModel:
         return np.asarray(self.model.classes_)
 
     def predict(self, X: Any) -> Array:
-        return np.asarray(self.model.predict(self.as_seen(X))).ravel()  # CatBoost answers in a column
+        return np.asarray(self.model.predict(self.as_seen(X))).ravel()  # CatBoost returns a column
 
     def predict_proba(self, X: Any) -> Floats:
         if not hasattr(self.model, "predict_proba"):

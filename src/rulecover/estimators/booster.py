@@ -25,7 +25,7 @@ NOT_TRAINED_ANEW = "a booster or a model file cannot be trained anew"
 
 
 def is_booster(model: Any) -> bool:
-    """Whether the model is a file, or a booster that is no estimator in scikit-learn's manner."""
+    """Whether the model is a file, or a booster without the interface of scikit-learn's estimators."""
     kind = type(model)
     return isinstance(model, (str, os.PathLike)) or (kind.__module__.partition(".")[0], kind.__name__) in _BOOSTERS
 
@@ -93,7 +93,7 @@ class BoosterRegressor(RegressorMixin, _Booster):
         self.ensemble = ensemble
 
     def predict(self, X: Any) -> Floats:
-        """What the booster says."""
+        """The predictions of the booster."""
         return np.asarray(self._library().numbers(self.source, X), dtype=np.float64)
 
 
@@ -133,13 +133,13 @@ class BoosterClassifier(ClassifierMixin, _Booster):
         return self.classes
 
     def predict(self, X: Any) -> Array:
-        """The label of the output that says most."""
+        """The label of the largest output."""
         return np.asarray(self.classes[self.predict_proba(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Floats:
-        """What the booster says of each class."""
-        said = np.asarray(self._library().probabilities(self.source, X), dtype=np.float64)
-        return np.column_stack([1 - said, said]) if said.ndim == 1 else said
+        """The probabilities of the booster, rows x classes."""
+        shares = np.asarray(self._library().probabilities(self.source, X), dtype=np.float64)
+        return np.column_stack([1 - shares, shares]) if shares.ndim == 1 else shares
 
 
 def _n_outputs(ensemble: TreeEnsemble) -> int:

@@ -14,7 +14,7 @@ from rulecover.typing import Array, Floats
 
 
 class CentredRegressor(RegressorMixin, BaseEstimator):
-    """A regressor of numbers less a centre, which is added to its answers.
+    """A regressor of numbers less a centre, which is added to its predictions.
 
     Trees add up squares: of numbers like 100,000,000.3 these have no digits left for what tells them apart.
 
@@ -23,7 +23,7 @@ class CentredRegressor(RegressorMixin, BaseEstimator):
     estimator
         What is trained on the numbers less the centre.
     centre
-        What is added to its answers.
+        What is added to its predictions.
     """
 
     def __init__(self, estimator: Any, centre: float) -> None:
@@ -36,7 +36,7 @@ class CentredRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Floats:
-        """What the regressor says, and the centre."""
+        """The predictions of the regressor, plus the centre."""
         return np.asarray(self.estimator.predict(X), dtype=np.float64).ravel() + self.centre
 
     @property
@@ -61,5 +61,5 @@ class CentredRegressor(RegressorMixin, BaseEstimator):
 
 
 def without_centre(model: Any) -> Any:
-    """The regressor itself, which knows nothing of a centre."""
+    """The regressor inside, without the centre."""
     return model.estimator if isinstance(model, CentredRegressor) else model

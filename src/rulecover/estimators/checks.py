@@ -1,4 +1,4 @@
-"""What is checked at the door of every estimator: settings, columns, weights, and whether model and data fit."""
+"""Checks of every estimator's input: settings, columns, weights, and whether model and data fit."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def chosen(name: str, value: Any, table: dict[str, Any], needs: tuple[str, ...] 
 
 
 def check_column_names(X: Any) -> None:
-    """Columns of a data frame must be told apart by names that are strings, or have none (0, 1, 2, … in pandas)."""
+    """Raises unless the columns of a data frame have different strings as names, or none (0, 1, 2, … in pandas)."""
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return
     names = list(X.columns)
@@ -122,7 +122,7 @@ _WHOLE = 2.0**-22
 _FRACTION = 1e-13
 #: What is less than this share of the largest weight counts as much as this.
 _LIGHTEST = 2.0**-40
-#: Weights that are no multiples of one another are rounded to so many binary digits after the point, if the mean is 1.
+#: Weights that are not multiples of one another are rounded to this many binary digits, if the mean is 1.
 _BITS = 30
 
 
@@ -142,7 +142,7 @@ def in_rows(weight: Floats, times: Floats | None = None) -> Floats:
     few_rows = _FEW_ROWS if times is None else 1
     times = np.ones(len(weight)) if times is None else times
     counted = (weight > 0) & (times > 0)
-    # Beside the largest weight neither 1e300 nor a denormal number is out of reach.
+    # Next to the largest weight neither 1e300 nor a denormal number is out of reach.
     share = np.maximum(weight[counted] / weight[counted].max(), _LIGHTEST)
     values, place = np.unique(share, return_inverse=True)
     rows = np.zeros(len(weight))
@@ -178,7 +178,7 @@ def _common_parts(ratio: Floats, times: Floats) -> Floats | None:
 
 
 def check_width(ensemble: TreeEnsemble, n_features: int) -> None:
-    """Raises unless data of so many columns are what the model was trained on."""
+    """Raises unless the model was trained on data of this many columns."""
     if ensemble.n_features != n_features:
         raise MismatchedDataError(
             f"X has {n_features} features, but the model was trained on {ensemble.n_features}; give the same columns."
@@ -186,7 +186,7 @@ def check_width(ensemble: TreeEnsemble, n_features: int) -> None:
 
 
 def check_model_fits(ensemble: TreeEnsemble, X: Any, names: tuple[str, ...] | None) -> tuple[str, ...]:
-    """The feature names for the rules, once model and data are known to speak of the same columns."""
+    """The feature names for the rules, once model and data are known to have the same columns."""
     check_width(ensemble, X.shape[1] - (0 if ensemble.columns is None else len(ensemble.columns.made)))
     if names is None or ensemble.feature_names is None:
         return ensemble.names(names or ensemble.feature_names)

@@ -50,7 +50,7 @@ def names_of_model(model: Any) -> list[str] | None:
 def is_mixed(X: Any) -> bool:
     """Whether X may hold more than numbers: words, categories, dates."""
     if is_frame(X):
-        return any(map(_no_number, X.dtypes))
+        return any(map(_is_not_numeric, X.dtypes))
     return isinstance(X, np.ndarray) and X.dtype.kind not in "biuf"
 
 
@@ -64,7 +64,7 @@ def checked_apart(estimator: Any, X: Any, y: Any) -> Array:
 
 @contextmanager
 def naming_columns(X: Any) -> Iterator[None]:
-    """Where a model cannot be trained on a frame with words or dates in it, the error says in which columns."""
+    """Where a model cannot be trained on a frame with words or dates in it, the error names the columns."""
     try:
         yield
     except InvalidParameterError:
@@ -74,7 +74,7 @@ def naming_columns(X: Any) -> Iterator[None]:
         if not odd:
             raise
         raise ValueError(
-            f"X has columns that are no numbers: {odd}, and the "
+            f"X has columns that are not numbers: {odd}, and the "
             "estimator cannot be trained on them; leave them out, encode them in a pipeline (OneHotEncoder, "
             f"OrdinalEncoder), or give a model that knows categories. The estimator said: {error}"
         ) from error
@@ -82,7 +82,7 @@ def naming_columns(X: Any) -> Iterator[None]:
 
 @contextmanager
 def as_numbers_alone(X: Any, names: Sequence[str] | None) -> Iterator[None]:
-    """Refuses dates, and says in which columns of a frame with these names there are other things than numbers."""
+    """Refuses dates, and names the columns of a frame with these names that hold other things than numbers."""
     for name, kind in X.dtypes.items() if is_frame(X) else [(None, X.dtype)] if isinstance(X, np.ndarray) else ():
         check_kind(kind, "X" if name is None else f"column {name!r}")
     try:
@@ -98,12 +98,12 @@ def as_numbers_alone(X: Any, names: Sequence[str] | None) -> Iterator[None]:
 
 
 def _odd_columns(X: Any) -> str:
-    """The columns of a frame that hold no numbers, the first few by name."""
-    odd = [f"{name!r} ({kind})" for name, kind in X.dtypes.items() if _no_number(kind)] if is_frame(X) else []
+    """The columns of a frame that do not hold numbers, the first few by name."""
+    odd = [f"{name!r} ({kind})" for name, kind in X.dtypes.items() if _is_not_numeric(kind)] if is_frame(X) else []
     return f"{', '.join(odd[:5])}{' and more' if len(odd) > 5 else ''}"
 
 
-def _no_number(kind: Any) -> bool:
+def _is_not_numeric(kind: Any) -> bool:
     import pandas as pd
 
     return not pd.api.types.is_numeric_dtype(kind)
@@ -185,7 +185,7 @@ def rules_on(rules: RuleSet, names: tuple[str, ...] | None, n_features: int) -> 
     for f in rules.clauses.columns:
         if rules.feature_names[f] not in place:
             raise MismatchedDataError(
-                f"the rules speak of column {rules.feature_names[f]!r}, but X has only {', '.join(names[:5])}"
+                f"the rules use column {rules.feature_names[f]!r}, but X has only {', '.join(names[:5])}"
                 f"{'…' if len(names) > 5 else ''}."
             )
     moved = np.array([place.get(name, -1) for name in rules.feature_names], dtype=np.intp)

@@ -32,7 +32,7 @@ def explain(
     sample_weight
         What each row counts.
     **options
-        As of `MIRCOClassifier`, or of `MIRCORegressor` for a model of numbers.
+        As in `MIRCOClassifier`, or in `MIRCORegressor` for a regressor.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def _check_options(kind: type[MIRCOClassifier] | type[MIRCORegressor], options: 
 
 
 def _kind_for(source: Any, y: Any) -> type[MIRCOClassifier] | type[MIRCORegressor]:
-    """The estimator that covers a source of this kind; what is no source of anything, it refuses."""
+    """The estimator that covers a source of this kind, or refuses it."""
     if isinstance(source, RuleSet):
         return MIRCORegressor if type_of_target(y).startswith("continuous") else MIRCOClassifier
     try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RuleTransformer(TransformerMixin, BaseEstimator):
-    """Turns rows into columns that say which rule covers them, 1 or 0.
+    """Turns rows into columns of 1 and 0: which rule covers them.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class RuleTransformer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array | scipy.sparse.csr_array:
-        """One column a rule, rows x rules."""
+        """One column per rule, rows x rules."""
         check_is_fitted(self)
         covered = self.estimator_.apply(X).astype(np.float64)
         return covered if self.sparse_output else covered.toarray()

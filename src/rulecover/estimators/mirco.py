@@ -75,7 +75,7 @@ class MinimumRuleCover(VotingModel):
         X
             Rows x columns: an array, a data frame or a sparse matrix.
         y
-            What is to be predicted, one a row: labels of any kind, or numbers.
+            What is to be predicted, one value per row: labels of any kind, or numbers.
         sample_weight
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
         """
@@ -228,7 +228,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         its share of each class. "fitted": votes are fitted to the training samples by least squares, drawn towards the
         shares and never negative: the more accurate votes of pruned rules.
     fallback
-        Who answers for rows that no rule covers: "closest", the rules with the largest share of accepted clauses
+        What predicts for rows that no rule covers: "closest", the rules with the largest share of accepted clauses
         (the paper's text); "all", every rule times its share (the authors' program, and their tables); "majority",
         the most frequent class; "model", the source model.
     class_weight
@@ -261,7 +261,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     estimator_ : object
         The trained source model.
     vote_ : Vote
-        The rules and what they say for each class.
+        The rules and their votes for each class.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -355,10 +355,10 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
     """A few rules of a forest that cover every training sample and predict a number almost as well as the forest.
 
     Every leaf of every tree is a rule, priced ``1 + squared error`` on a scale on which they compare (S.3 of Birbil,
-    Edali and Yüceoğlu, 2020). Rules are chosen so that they cover every sample. The answer for a row is a default and
-    what each covering rule adds, fitted by ridge regression; or the weighted mean of the covering rules.
+    Edali and Yüceoğlu, 2020). Rules are chosen so that they cover every sample. The prediction for a row is a default
+    and what each covering rule adds, fitted by ridge regression; or the weighted mean of the covering rules.
 
-    The defaults aim at good answers from few rules. `as_in_paper` is the plain cover, and the plain mean.
+    The defaults aim at good predictions from few rules. `as_in_paper` is the plain cover, and the plain mean.
 
     Parameters
     ----------
@@ -388,47 +388,32 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
         many leaves (S.3). 1 leaves the trees as they are. "auto" does so with the default forest; other models are cut
         at a tenth of the samples, or 2.5 / `max_rules` if that is less, but at 5 samples at least.
     impurity_weight, length_weight
-        The cost of a rule is ``1 + impurity_weight · w + length_weight · clauses``, a clause being one feature's
-        interval.
+        As in `MIRCOClassifier`.
     estimator_weights
-        As of `MIRCOClassifier`: where the weights of a model's trees and leaves come in. Fitted values need none: of
-        the votes they change the weights of plain means only.
+        As in `MIRCOClassifier`: where the weights of a model's trees and leaves come in. Fitted values need none: only
+        the votes of plain means change.
     ridge
         The penalty on the squares of what rules add, when their values are fitted to the training samples together:
-        higher means closer to the default. ``None`` fits nothing: the answer is the weighted mean of the rules' means.
+        higher means closer to the default. ``None`` fits nothing: the weighted mean of the rules' means is predicted.
     vote
-        The weights of that mean. "equal": each covering rule has the same say. "support": as much as it has training
+        The weights of that mean. "equal": each covering rule counts the same. "support": as much as it has training
         samples. "precision": one over its variance, to which a twentieth of that of all samples is added.
     fallback
-        Who answers for rows that no rule covers: "mean", the mean of all training samples, or the fitted default in
+        What predicts for rows that no rule covers: "mean", the mean of all training samples, or the fitted default in
         its place; "closest", the mean of the rules with the largest share of accepted clauses; "all", that of every
         rule times its share; "model", the source model.
-    time_limit
-        Seconds that "search" and "exact" may take to choose; the best cover so far is kept.
-    random_state
-        Seed of the default forest, of an estimator without a seed of its own, and of the search.
-    n_jobs
-        Threads that read the trees, and train the default forest. The rules do not depend on it.
-    verbose
-        Above 0 shows progress on standard error.
+    time_limit, random_state, n_jobs, verbose
+        As in `MIRCOClassifier`.
 
     Attributes
     ----------
     rules_ : RuleSet
         The chosen rules; with "forward" in the order in which they were chosen. Of each the mean of its training
         samples, their standard deviation (spread), and what it adds to the answer.
-    certificate_ : Certificate
-        Objective, lower bound and where it comes from, gap, status and seconds.
-    n_candidate_rules_ : int
-        The number of rules to choose from: leaves that hold a sample.
     min_samples_ : float
         The fewest training samples of a rule that the trees were cut to.
-    uncovered_ : ndarray
-        Training rows covered less often than demanded, because of `max_rules`.
-    estimator_ : object
-        The trained source model.
-    vote_ : Vote
-        The rules and what they say.
+    certificate_, n_candidate_rules_, uncovered_, estimator_, vote_
+        As in `MIRCOClassifier`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

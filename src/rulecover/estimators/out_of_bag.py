@@ -1,4 +1,4 @@
-"""What a forest says of its training rows by the trees that did not see them."""
+"""Out-of-bag predictions of a forest: of its training rows, by the trees that were not trained on them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _FORESTS = (*_CLASSIFIERS, RandomForestRegressor, ExtraTreesRegressor)
 
 
 def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
-    """The mean over the trees that did not draw a row, rows x answers; NaN for a row that every tree drew.
+    """The mean over the trees that did not draw a row, rows x outputs; NaN for a row that every tree drew.
 
-    ``None`` if the model is no forest whose trees drew rows. Where they drew among other rows, each row is answered by
-    some of the trees: a little less surely, not wrongly.
+    ``None`` if the model is not a forest whose trees drew rows. Where they drew among other rows, each row is predicted
+    by some of the trees: a little less surely, not wrongly.
 
     Parameters
     ----------
@@ -43,22 +43,22 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
     if isinstance(model, RuleModel):
         return out_of_bag(model.estimator_, X, places)
     if isinstance(model, CentredRegressor):
-        said = out_of_bag(model.estimator, X, places)
-        return None if said is None else said + model.centre
+        predicted = out_of_bag(model.estimator, X, places)
+        return None if predicted is None else predicted + model.centre
     if isinstance(model, Pipeline):
         return out_of_bag(model[-1], model[:-1].transform(X) if len(model) > 1 else X, places)
     if not isinstance(model, _FORESTS) or not model.bootstrap:
         return None
     rows = np.asarray(X) if hasattr(X, "iloc") else X
     places = np.arange(rows.shape[0]) if places is None else places
-    says = "predict_proba" if isinstance(model, _CLASSIFIERS) else "predict"
+    method = "predict_proba" if isinstance(model, _CLASSIFIERS) else "predict"
     total: Any = 0.0
     trees = np.zeros((rows.shape[0], 1))
     for tree, drawn in zip(model.estimators_, model.estimators_samples_, strict=True):
         seen = np.zeros(1 + max(int(places.max()), int(drawn.max())), dtype=bool)
         seen[drawn] = True
         free = ~seen[places][:, None]
-        total = total + free * np.asarray(getattr(tree, says)(rows)).reshape(rows.shape[0], -1)
+        total = total + free * np.asarray(getattr(tree, method)(rows)).reshape(rows.shape[0], -1)
         trees += free
     return np.asarray(np.where(trees > 0, total / np.maximum(trees, 1.0), np.nan))
 

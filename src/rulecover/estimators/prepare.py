@@ -221,7 +221,7 @@ class RuleModel(BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         source = self._default_estimator() if self.estimator is None else self.estimator
-        with suppress(AttributeError, TypeError):  # what is no estimator is refused by fit, with a reason
+        with suppress(AttributeError, TypeError):  # what is not an estimator is refused by fit, with a reason
             inner = get_tags(source)
             tags.input_tags.allow_nan = inner.input_tags.allow_nan
             tags.input_tags.sparse = inner.input_tags.sparse
@@ -230,7 +230,7 @@ class RuleModel(BaseEstimator, ABC):
 
 @contextmanager
 def _unreadable_first(source: Any) -> Iterator[None]:
-    """If a trained model meets an error, one that says that it cannot be read comes before; else it is read later."""
+    """Where a trained model raises an error, one that it cannot be read comes first; otherwise it is read later."""
     try:
         yield
     except Exception:
@@ -253,13 +253,13 @@ def sees_arrays(estimator: Any) -> bool:
 
 
 def _takes_missing(estimator: Any) -> bool:
-    if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns say where not
+    if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns know where not
         return True
     if isinstance(estimator, (FrozenEstimator, BaseSearchCV, CentredRegressor)):
         return _takes_missing(estimator.estimator)
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")
-    # CatBoost takes gaps, but before 1.2.8 does not say so in a way that scikit-learn hears.
+    # CatBoost takes gaps, but before 1.2.8 does not say so in its tags.
     return bool(get_tags(estimator).input_tags.allow_nan) or type(estimator).__module__.startswith("catboost.")
 
 

@@ -72,7 +72,7 @@ class RuleBoosting(VotingModel):
         X
             Rows x columns: an array, a data frame or a sparse matrix.
         y
-            What is to be predicted, one a row: labels of any kind, or numbers.
+            What is to be predicted, one value per row: labels of any kind, or numbers.
         sample_weight
             Counts in the trees, impurities, duals and votes: a row of weight 3 is three rows. Rows of weight zero need
             no cover.
@@ -221,7 +221,7 @@ class RuleBoosting(VotingModel):
     # Stages -----------------------------------------------------------------------------------------------------
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """The answers after each call, from the first tree (stage 0) to the whole pool."""
+        """The predictions after each call, from the first tree (stage 0) to the whole pool."""
         for tally in self._staged_tallies(X):
             yield self.vote_.decided(tally)
 
@@ -260,7 +260,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         The factor by which duals are added to the weights of the rows. "even": so that a call adds a tenth of what all
         rows weigh at first, whatever their number; 1 is the paper's, with which the duals of many rows hardly count.
     pricing
-        Where new rules come from: "tree" (paper), "forest" (ten randomised trees a call), "binned" (a tree on binned
+        Where new rules come from: "tree" (paper), "forest" (ten randomised trees per call), "binned" (a tree on binned
         features, by XGBoost: for many rows), "bicriteria" (a tree whose splits weigh impurity and reduced cost),
         "exact" (the rules of most negative reduced cost, for small problems: with it a bound over all rules), or an
         object of `rulecover.rcboost`.
@@ -311,7 +311,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     z_ : ndarray
         The share of each of these in that optimum; none if it has left the pool.
     history_ : DataFrame
-        A line for each call: rules in the pool, rules added and removed, objective, a bound on the LP over all rules
+        One row per call: rules in the pool, rules added and removed, objective, a bound on the LP over all rules
         that the pricing can find (NaN if it proves none), most negative reduced cost, samples in the LP, seconds in
         LP, pricing and the rest.
     classes_, n_features_in_, feature_names_in_
@@ -373,7 +373,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
 
     @classmethod
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> RCBoostClassifier:
-        """The paper's settings: one tree a call, duals as a simplex code returns them, all rules vote by counts.
+        """The paper's settings: one tree per call, duals as a simplex code returns them, all rules vote by counts.
 
         >>> RCBoostClassifier.as_in_paper(max_rmp_calls=10)
         RCBoostClassifier(duals='vertex', max_rmp_calls=10, step=1.0)
@@ -394,7 +394,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         max_rules
             The size of the largest set, which is the one that is taken.
         **settings
-            As of `RCBoostClassifier`; `random_state` seeds everything.
+            As in `RCBoostClassifier`; `random_state` seeds everything.
 
         >>> from sklearn.datasets import load_iris
         >>> X, y = load_iris(return_X_y=True)
@@ -407,7 +407,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         tree = DecisionTreeClassifier(max_depth=8, min_weight_fraction_leaf=1e-6)
         best = {"estimator": tree, "pricing": ForestPricing(20), "max_rmp_calls": 5, "vote": "shares"}
         weights = settings.pop("class_weight", None)  # the path weighs the rows, and hands the weights down
-        # The boosting says more of rows it has seen than a forest out of bag: the votes need a stronger penalty.
+        # The boosting is surer of rows it was trained on than a forest out of bag: the votes need a stronger penalty.
         return RulePathClassifier(
             cls(**{**best, **settings}),
             max_rules=max_rules,
@@ -431,7 +431,7 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
     """Boosting of numbers by column generation: the duals of a covering LP weigh the samples of the next tree.
 
     As `RCBoostClassifier`, with the squared error of a rule as its impurity and the mean of the covering rules as the
-    answer (S.3 of Birbil, Edali and Yüceoğlu, 2020).
+    prediction (S.3 of Birbil, Edali and Yüceoğlu, 2020).
 
     Parameters
     ----------
@@ -448,7 +448,7 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
     duals, step, admit, remove, rule_weights, warm_start, time_limit, on_interrupt, random_state, n_jobs, verbose
         As in `RCBoostClassifier`.
     pricing
-        Where new rules come from: "tree" (paper), "forest" (ten randomised trees a call), "binned" (a tree on binned
+        Where new rules come from: "tree" (paper), "forest" (ten randomised trees per call), "binned" (a tree on binned
         features, by XGBoost: for many rows), or an object of `rulecover.rcboost`. "bicriteria" and "exact" search by
         classes, and are refused.
     vote, fallback
@@ -459,20 +459,8 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
 
     Attributes
     ----------
-    rules_ : RuleSet
-        The rules that vote.
-    n_rmp_calls_ : int
-        The number of solves whose duals steered a tree; one more gives the certificate.
-    initial_estimator_ : object
-        The first tree.
-    certificate_ : Certificate
-        The optimum of the LP over the whole pool.
-    pool_ : RuleSet
-        All rules that were generated, whether they vote or not.
-    z_ : ndarray
-        The share of each of these in that optimum; none if it has left the pool.
-    history_ : DataFrame
-        A line for each call; see `RCBoostClassifier`.
+    rules_, n_rmp_calls_, initial_estimator_, certificate_, pool_, z_, history_
+        As in `RCBoostClassifier`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -41,7 +41,7 @@ class ClassTarget(Target):
     def check_source(self, source: Any, estimator: str) -> None:
         if is_regressor(source) or not is_classifier(source):
             raise UnreadableModelError(
-                f"{name_of(source)} is no classifier, but {estimator} works on classifiers; give a model of classes."
+                f"{name_of(source)} is not a classifier, but {estimator} works on classifiers; give a classifier."
             )
 
     def centre(self, y: Array, weight: Floats | None) -> float:

@@ -65,8 +65,8 @@ class NumberTarget(Target):
     def check_source(self, source: Any, estimator: str) -> None:
         if not is_regressor(source):
             raise UnreadableModelError(
-                f"{name_of(source)} is no regressor, but {estimator} works on regressors; "
-                f"give a model of numbers, or use {_classifier(estimator)}."
+                f"{name_of(source)} is not a regressor, but {estimator} works on regressors; "
+                f"give a regressor, or use {_classifier(estimator)}."
             )
 
     def centre(self, y: Array, weight: Floats | None) -> float:
