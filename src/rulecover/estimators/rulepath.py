@@ -135,22 +135,19 @@ class RulePath(VotingModel):
         self.rules_: RuleSet = self.vote_.rules
 
     def _check_settings(self) -> None:
-        whole_number("max_rules", self.max_rules, at_least=1)
-        if self.max_depth is not None:
-            whole_number("max_depth", self.max_depth, at_least=1)
-        whole_number("min_samples", self.min_samples, at_least=1)
-        whole_number("tries", self.tries, at_least=0)
-        if self.max_clauses is not None:
-            whole_number("max_clauses", self.max_clauses, at_least=1)
+        for name, least in (("max_rules", 1), ("min_samples", 1), ("tries", 0)):
+            whole_number(name, getattr(self, name), at_least=least)
+        for name in ("max_depth", "max_clauses"):
+            if getattr(self, name) is not None:
+                whole_number(name, getattr(self, name), at_least=1)
         if self.keep is not None and not isinstance(self.keep, RuleSet):
             raise TypeError(f"keep is {self.keep!r}; give a RuleSet, such as RuleSet.of_intervals makes.")
         real_number("ridge", self.ridge, above=True)
-        if self.shrinkage is not None:
-            real_number("shrinkage", self.shrinkage)
         if real_number("model_share", self.model_share) > 1:
             raise ValueError(f"model_share is {self.model_share}; it must be at most 1.")
-        if self.within is not None:
-            real_number("within", self.within)
+        for name in ("shrinkage", "within"):
+            if getattr(self, name) is not None:
+                real_number(name, getattr(self, name))
         if isinstance(self.cv, numbers.Integral):
             whole_number("cv", self.cv, at_least=2)
         if self.choose not in CHOICES:

@@ -64,16 +64,19 @@ class Samples(ABC):
     def strata(self) -> Ints | None:
         """The strata of a split of the data; ``None`` if there are none."""
 
-    @abstractmethod
     def among(self, rows: Ints) -> Self:
         """Some of the samples."""
+        samples: Any = self  # each kind of samples is a dataclass
+        weight = None if self.weight is None else self.weight[rows]
+        some: Self = replace(samples, X=self.X[rows], y=self.y[rows], weight=weight)
+        return some
 
     def repeated(self) -> Samples:
         """The samples with each row as often as it counts, where `repeats` allows it; else as they are."""
         rows = repeats(self.weight)
         if rows is None:
             return self
-        samples: Any = self.among(rows)  # each kind of samples is a dataclass
+        samples: Any = self.among(rows)
         repeated: Samples = replace(samples, weight=None)
         return repeated
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -63,10 +63,6 @@ class ClassSamples(Samples):
     @property
     def strata(self) -> Ints:
         return self.y
-
-    def among(self, rows: Ints) -> Self:
-        """Some of the samples."""
-        return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
 
     def summands(self) -> tuple[Array | None, ...]:
         return self.y, self.weight

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -89,10 +89,6 @@ class NumberSamples(Samples):
     @property
     def strata(self) -> None:
         return None
-
-    def among(self, rows: Ints) -> Self:
-        """Some of the samples."""
-        return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
 
     @cached_property
     def z(self) -> Floats:
