@@ -200,7 +200,7 @@ def test_an_infeasible_cover_names_a_sample() -> None:
 @pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
 def test_columns_that_no_tree_can_split_are_named(model: Any, value: Any) -> None:
     odd = FRAME.assign(**{"when and what": value})
-    with pytest.raises(ValueError, match=r"no numbers: 'when and what' \(.*encode them in a pipeline") as raised:
+    with pytest.raises(ValueError, match=r"not numbers: 'when and what' \(.*encode them in a pipeline") as raised:
         model.fit(odd, Y)
     assert str(raised.value.__cause__) in str(raised.value)
 

@@ -234,7 +234,7 @@ def test_a_model_of_another_number_of_columns_is_refused() -> None:
 
 def test_a_regressor_is_refused_where_classes_are_wanted() -> None:
     X, y = numbers()
-    with pytest.raises(UnreadableModelError, match="no classifier"):
+    with pytest.raises(UnreadableModelError, match="not a classifier"):
         MIRCOClassifier(FrozenEstimator(xgboost.XGBRegressor(n_estimators=2, n_jobs=1).fit(X, y))).fit(X, y)
 
 
