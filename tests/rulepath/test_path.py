@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,12 +14,14 @@ from sklearn.frozen import FrozenEstimator
 from rulecover import RulePathClassifier, read_trees
 from rulecover.rulepath.candidates import node_candidates
 from rulecover.rulepath.constraints import Constraints
-from rulecover.rulepath.family import RuleFamily
-from rulecover.rulepath.forward import Terms, usual_shrinkage
-from rulecover.rulepath.path import PathRecipe, distinct_allowed, rule_path, softened_response
-from rulecover.rulepath.sizes import SizeScores, best, chosen_size, size_scores
+from rulecover.rulepath.family import Predictions, RuleFamily
+from rulecover.rulepath.forward import ForwardFit, Terms, usual_shrinkage
+from rulecover.rulepath.path import PathRecipe, PathSteps, distinct_allowed, ridge_votes, rule_path
+from rulecover.rulepath.response import softened_response
+from rulecover.rulepath.sizes import HeldOut, LabelledRows, SizeScores, best, chosen_size, size_scores
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.classes.target import ClassTarget
+from rulecover.voting.classes import added_class_votes
 
 NAMES = ("a", "b", "c")
 MOST = 6
@@ -43,6 +47,7 @@ def followed(
         Terms(5.0, usual_shrinkage(candidates.total), 5),
         constraints or Constraints.of(NAMES),
         target,
+        PathSteps(ForwardFit, partial(ridge_votes, target=target), added_class_votes),
     )
     return rule_path(samples, candidates, softened_response(samples, target, None, 0.0), recipe), forest, samples
 
@@ -51,7 +56,8 @@ def followed(
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3))
 def test_the_function_and_the_estimator_follow_the_same_path(seed: int, n_classes: int) -> None:
     family, forest, samples = followed(seed, n_classes)
-    model = RulePathClassifier(FrozenEstimator(forest), max_rules=MOST, max_depth=4, model_share=0.0, choose="last")
+    settings = {"max_rules": MOST, "max_depth": 4, "model_share": 0.0, "choose": "last", "vote": "shares"}
+    model = RulePathClassifier(FrozenEstimator(forest), **settings)
     model.fit(samples.X, samples.y)
 
     assert family.n_candidates == model.n_candidate_rules_
@@ -85,40 +91,73 @@ def test_the_score_of_every_size_is_the_accuracy_of_its_vote(seed: int, n_classe
     weight = np.random.default_rng(seed).integers(1, 4, len(samples.y)).astype(float)
     predicted = forest.predict(samples.X)
 
-    found = size_scores(family, samples.X, samples.labels, weight, predicted)
+    found = size_scores(family, LabelledRows(samples.X, samples.labels, weight), Predictions(predicted))
 
     votes = [family.vote(size).predict(samples.X) for size in family.sizes]
     assert found.score == pytest.approx([np.average(vote == samples.labels, weights=weight) for vote in votes])
     assert found.fidelity == pytest.approx([np.average(vote == predicted, weights=weight) for vote in votes])
     assert found.model == pytest.approx(np.average(predicted == samples.labels, weights=weight))
+    assert (found.chosen_by == found.score).all() and found.model_chosen_by == found.model
 
 
 def test_a_fold_whose_path_ended_sooner_is_as_good_at_larger_sizes() -> None:
-    short, long = (SizeScores(np.array(each), np.array(each) / 2, 0.9) for each in ([0.1, 0.5], [0.2, 0.3, 0.4]))
+    folds = (np.array([0.1, 0.5]), np.array([0.2, 0.3, 0.4]))
 
-    found = SizeScores.in_folds([short, long], 3)
+    found = HeldOut.of([SizeScores(each, each / 2, -each, 0.9, -0.9) for each in folds], 3)
 
     assert found.score.tolist() == [[0.1, 0.5, 0.5], [0.2, 0.3, 0.4]]
     assert found.fidelity.tolist() == [[0.05, 0.25, 0.25], [0.1, 0.15, 0.2]] and found.model.tolist() == [0.9, 0.9]
+    assert (found.chosen_by == -found.score).all() and found.model_chosen_by.tolist() == [-0.9, -0.9]
+
+
+def in_folds(scores: np.ndarray, model: float) -> HeldOut:
+    """The scores of every size, folds x sizes, and the same score of the model in each fold."""
+    models = np.full(len(scores), model)
+    return HeldOut(scores, scores, scores, models, models)
 
 
 def test_the_size_that_is_chosen_has_what_is_required_and_at_least_one_rule() -> None:
     family, _, _ = followed(0, 2)
     required, _, _ = followed(0, 2, Constraints.of(NAMES, required=["c"]))
     scores = np.tile(np.linspace(0.9, 0.8, family.largest + 1), (2, 1))
-    falling = SizeScores(scores, scores, np.array([0.9, 0.9]))
+    falling = in_folds(scores, 0.9)
 
     assert best(scores) == 0
-    assert chosen_size(family, falling, "best") == 1
-    assert chosen_size(required, falling, "best") == max(1, required.least)
-    assert chosen_size(family, None, "last") == family.largest
+    assert chosen_size(family, falling, "best").size == 1
+    assert chosen_size(required, falling, "best").size == max(1, required.least)
+    assert chosen_size(family, None, "last").size == family.largest
 
 
 def test_where_no_size_is_near_the_model_the_best_is_taken_with_a_warning() -> None:
     family, _, _ = followed(0, 2)
     scores = np.tile(np.linspace(0.5, 0.8, family.largest + 1), (2, 1))
-    held_out = SizeScores(scores, scores, np.array([0.95, 0.95]))
+    held_out = in_folds(scores, 0.95)
 
-    assert chosen_size(family, held_out, "one-se", 0.2) < family.largest
-    with pytest.warns(UserWarning, match="comes within 0.01 of the model"):
-        assert chosen_size(family, held_out, "one-se", 0.01) == family.largest
+    assert chosen_size(family, held_out, "one-se", 0.2).size < family.largest
+    with pytest.warns(UserWarning, match="surely within 0.01 of the model by score; the best"):
+        assert chosen_size(family, held_out, "one-se", 0.01).size == family.largest
+
+
+def test_one_standard_error_is_that_of_the_difference_in_each_fold() -> None:
+    family, _, _ = followed(0, 2)
+    hard = np.linspace(0.0, 0.4, 5)[:, None]  # folds differ far more than sizes do
+    sizes = np.linspace(0.0, 0.1, family.largest + 1)[None]
+    clear, noisy = hard + sizes, hard + sizes + 0.05 * np.random.default_rng(0).normal(size=(5, family.largest + 1))
+
+    assert chosen_size(family, in_folds(clear, 0.9), "one-se").size == family.largest
+    top = 1 + best(noisy[:, 1:])
+    behind = noisy[:, [top]] - noisy
+    near = behind.mean(axis=0) <= behind.std(axis=0, ddof=1) / np.sqrt(5)
+    assert chosen_size(family, in_folds(noisy, 0.9), "one-se").size == 1 + int(near[1:].argmax())
+
+
+def test_folds_in_which_a_score_is_not_defined_do_not_count() -> None:
+    family, _, _ = followed(0, 2)
+    rising = np.tile(np.linspace(0.5, 0.8, family.largest + 1), (3, 1))
+    falling = rising[:, ::-1].copy()
+    one = np.where(np.arange(3)[:, None] == 1, np.nan, rising)
+
+    assert chosen_size(family, in_folds(one, 0.9), "best").size == family.largest
+    assert chosen_size(family, in_folds(falling, 0.9), "best").size == 1
+    with pytest.raises(ValueError, match="roc_auc is not defined in any fold"):
+        chosen_size(family, in_folds(np.full_like(rising, np.nan), 0.9), "best", by="roc_auc")

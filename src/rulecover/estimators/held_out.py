@@ -7,10 +7,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, check_random_state
 
 from rulecover.typing import Array, Floats, Ints
+
+#: How folds are drawn, by whether the shares of classes and whether groups are kept.
+_FOLDS = {
+    (False, False): KFold,
+    (True, False): StratifiedKFold,
+    (False, True): GroupKFold,
+    (True, True): StratifiedGroupKFold,
+}
 
 
 class FoldPart(NamedTuple):
@@ -21,22 +29,25 @@ class FoldPart(NamedTuple):
     weight: Floats | None
 
 
-def folds_of(cv: Any, X: Any, y: Array, *, classes: bool, random_state: Any) -> list[tuple[Ints, Ints]]:
+def folds_of(
+    cv: Any, X: Any, y: Array, *, classes: bool, random_state: Any, groups: Any = None
+) -> list[tuple[Ints, Ints]]:
     """Rows to learn from and rows to check on, fold by fold; none where there are too few rows for two folds.
 
     A number of folds is drawn at random, by the same seed where there is none: the order of the rows may mean anything.
+    Rows of the same group are in the same fold.
     """
     if not isinstance(cv, (int, np.integer)):
-        return list(check_cv(cv, y, classifier=classes).split(X, y))
-    n_folds = min(int(cv), len(y))
+        return list(check_cv(cv, y, classifier=classes).split(X, y, groups))
+    n_folds = min(int(cv), len(y) if groups is None else len(np.unique(groups)))
     if n_folds < 2:
         return []
     in_all = not classes or np.unique(y, return_counts=True)[1].max() >= n_folds
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        folds = StratifiedKFold if classes and in_all else KFold
+        folds = _FOLDS[classes and in_all, groups is not None]
         seed = 0 if random_state is None else check_random_state(random_state).randint(2**31 - 1)
-        return list(folds(n_folds, shuffle=True, random_state=seed).split(X, y))
+        return list(folds(n_folds, shuffle=True, random_state=seed).split(X, y, groups))
 
 
 def parts_of(

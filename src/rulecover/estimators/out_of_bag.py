@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
 from sklearn.pipeline import Pipeline
 
 from rulecover.estimators.base import AskedModel
@@ -40,6 +47,8 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
     >>> bool(np.allclose(out_of_bag(forest, X), forest.oob_decision_function_))
     True
     """
+    if not has_out_of_bag(model):
+        return None
     if isinstance(model, RuleModel):
         return out_of_bag(model.estimator_, X, places)
     if isinstance(model, CentredRegressor):
@@ -47,8 +56,8 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
         return None if predicted is None else predicted + model.centre
     if isinstance(model, Pipeline):
         return out_of_bag(model[-1], model[:-1].transform(X) if len(model) > 1 else X, places)
-    if not isinstance(model, _FORESTS) or not model.bootstrap:
-        return None
+    if isinstance(model, (VotingClassifier, VotingRegressor)):  # members that have none are not asked
+        return _mean_of([out_of_bag(member, X, places) for member in model.estimators_ if has_out_of_bag(member)])
     rows = np.asarray(X) if hasattr(X, "iloc") else X
     places = np.arange(rows.shape[0]) if places is None else places
     method = "predict_proba" if isinstance(model, _CLASSIFIERS) else "predict"
@@ -61,6 +70,27 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
         total = total + free * np.asarray(getattr(tree, method)(rows)).reshape(rows.shape[0], -1)
         trees += free
     return np.asarray(np.where(trees > 0, total / np.maximum(trees, 1.0), np.nan))
+
+
+def _mean_of(predictions: list[Floats | None]) -> Floats:
+    return np.asarray(np.mean([each for each in predictions if each is not None], axis=0))
+
+
+def has_out_of_bag(model: Any) -> bool:
+    """Whether `out_of_bag` has predictions of this model.
+
+    >>> has_out_of_bag(RandomForestClassifier()), has_out_of_bag(ExtraTreesClassifier())
+    (True, False)
+    """
+    if isinstance(model, RuleModel):
+        return has_out_of_bag(model.estimator_)
+    if isinstance(model, CentredRegressor):
+        return has_out_of_bag(model.estimator)
+    if isinstance(model, Pipeline):
+        return has_out_of_bag(model[-1])
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        return any(map(has_out_of_bag, model.estimators_))
+    return isinstance(model, _FORESTS) and bool(model.bootstrap)
 
 
 @dataclass(frozen=True, eq=False)

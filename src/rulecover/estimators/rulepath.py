@@ -3,40 +3,68 @@
 from __future__ import annotations
 
 import numbers
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.checks import check_model_fits, real_number, sample_weights, whole_number
 from rulecover.estimators.door import with_zeros_in
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
-from rulecover.estimators.out_of_bag import HonestModel
+from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
 from rulecover.estimators.prepare import Prepared, fresh
+from rulecover.estimators.scoring import checked_scoring, model_predictions, score_function
 from rulecover.exceptions import UnreadableModelError
 from rulecover.progress import tracked
-from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
+from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
 from rulecover.rulepath.constraints import Constraints, column_numbers
-from rulecover.rulepath.forward import Terms, usual_shrinkage
-from rulecover.rulepath.path import PathRecipe, rule_path, softened_response
-from rulecover.rulepath.sizes import BY_SCORE, SizeScores, chosen_size, size_scores, size_table
+from rulecover.rulepath.family import Predictions
+from rulecover.rulepath.forward import ForwardFit, Terms, usual_shrinkage
+from rulecover.rulepath.logistic import LogisticFit
+from rulecover.rulepath.path import PathRecipe, PathSteps, chosen_log_odds, log_odds_votes, ridge_votes, rule_path
+from rulecover.rulepath.response import softened_response
+from rulecover.rulepath.sizes import BY_SCORE, HeldOut, LabelledRows, SizeScores, chosen_size, size_scores, size_table
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Array, Floats
+from rulecover.voting.classes import added_class_votes, log_odds_class_votes
 from rulecover.voting.fallback import Default, Fallback
+from rulecover.voting.numbers import added_values
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Where candidates come from if no estimator is given.
+POOLS = ("forest", "boosted", "both")
+#: How the rules of a path vote for classes, and by which gain they are chosen.
+PATH_VOTES, GAINS = ("log-odds", "shares"), ("squares", "log-loss")
+#: The usual penalty on votes that add up to log-odds, and on those that add up to shares or numbers.
+_LOG_ODDS_RIDGE, _RIDGE = 0.5, 5.0
+#: About this many trees are boosted.
+_BOOSTED_TREES = 100
+#: They are shallow, and each split sees a part of the columns.
+_SHALLOW = {"max_depth": 4, "max_features": 0.5, "min_samples_leaf": 5, "early_stopping": False}
 
 #: How a size is chosen; "last" needs no scores.
 CHOICES = (*BY_SCORE, "last")
@@ -45,18 +73,24 @@ CHOICES = (*BY_SCORE, "last")
 class RulePath(VotingModel):
     """Follows the path, chooses a size, and predicts by added votes."""
 
+    #: The score of the estimator itself, and the scoring by which a size is chosen, if it is another.
+    _own_score: ClassVar[str]
+    _usual_scoring: ClassVar[str | None]
+
     def __init__(
         self,
         estimator: Any = None,
         *,
+        pool: str | None = None,
         max_rules: int = 50,
         choose: str = "one-se",
         within: float | None = None,
+        scoring: Any = None,
         cv: Any = 5,
         max_depth: int | None = None,
         min_samples: int = 2,
         model_share: float = 0.5,
-        ridge: float = 5.0,
+        ridge: float | None = None,
         shrinkage: float | None = None,
         tries: int = 5,
         max_clauses: int | None = None,
@@ -69,9 +103,11 @@ class RulePath(VotingModel):
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
+        self.pool = pool
         self.max_rules = max_rules
         self.choose = choose
         self.within = within
+        self.scoring = scoring
         self.cv = cv
         self.max_depth = max_depth
         self.min_samples = min_samples
@@ -88,9 +124,25 @@ class RulePath(VotingModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @abstractmethod
+    def _steps(self, target: Target) -> PathSteps:
+        """How rules are chosen, and how they vote."""
+
+    @abstractmethod
+    def _ridge_of_choice(self, target: Target) -> float:
+        """The penalty on the votes by which rules are chosen."""
+
+    @abstractmethod
+    def _boosted(self, n_classes: int) -> Any:
+        """Boosted trees, shallow ones, about a hundred in all."""
+
+    @abstractmethod
+    def _together(self, members: list[tuple[str, Any]]) -> Any:
+        """A model of several."""
+
     # Fitting ----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Trains the estimator unless it is frozen, follows the path, and takes the size that was asked for.
 
         Parameters
@@ -101,14 +153,20 @@ class RulePath(VotingModel):
             What is to be predicted, one value per row.
         sample_weight
             What each row counts; rows of weight zero do not count at all.
+        groups
+            The group of each row, such as a patient: rows of the same group are in the same fold.
         """
         self._check_settings()
-        samples, predicted = self._follow(X, y, sample_weight)
-        held_out = None if self._takes_all() else self._cross_validated(X, y, sample_weight)
-        training = size_scores(self._family, samples.X, samples.labels, samples.count, predicted(samples.X))
-        self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out)
+        # Boosted trees of ours keep to one thread: many would wait for each other longer than they work.
+        with nullcontext() if self.estimator is not None else threadpool_limits(1, "openmp"):
+            samples, predicted = self._follow(X, y, sample_weight)
+            held_out = None if self._takes_all() else self._cross_validated(X, y, sample_weight, groups)
+            model = Predictions(predicted(samples.X))
+        training, name = size_scores(self._family, samples, model), self._scoring_name()
+        self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, name)
         self.model_score_ = np.nan if held_out is None else float(held_out.model.mean())
-        self._take(chosen_size(self._family, held_out, self.choose, self.within))
+        size, self.size_reason_ = chosen_size(self._family, held_out, self.choose, self.within, name or self._own_score)
+        self._take(size)
         return self
 
     def at(self, n_rules: int) -> Self:
@@ -140,16 +198,27 @@ class RulePath(VotingModel):
         for name in ("max_depth", "max_clauses"):
             if getattr(self, name) is not None:
                 whole_number(name, getattr(self, name), at_least=1)
-        if self.keep is not None and not isinstance(self.keep, RuleSet):
-            raise TypeError(f"keep is {self.keep!r}; give a RuleSet, such as RuleSet.of_intervals makes.")
-        real_number("ridge", self.ridge, above=True)
+        for name, above in (("ridge", True), ("shrinkage", False), ("within", False)):
+            if getattr(self, name) is not None:
+                real_number(name, getattr(self, name), above=above)
         if real_number("model_share", self.model_share) > 1:
             raise ValueError(f"model_share is {self.model_share}; it must be at most 1.")
-        for name in ("shrinkage", "within"):
-            if getattr(self, name) is not None:
-                real_number(name, getattr(self, name))
+        if self.keep is not None and not isinstance(self.keep, RuleSet):
+            raise TypeError(f"keep is {self.keep!r}; give a RuleSet, such as RuleSet.of_intervals makes.")
+        self._check_pool()
+        self._check_choice()
+
+    def _check_pool(self) -> None:
+        if self.pool not in (None, *POOLS):
+            raise ValueError(f"pool is {self.pool!r}; give one of {', '.join(map(repr, POOLS))}.")
+        if self.pool is not None and self.estimator is not None:
+            raise ValueError(f"pool is {self.pool!r}, but an estimator is given; leave one of them out.")
+
+    def _check_choice(self) -> None:
         if isinstance(self.cv, numbers.Integral):
             whole_number("cv", self.cv, at_least=2)
+        if self.scoring is not None:
+            checked_scoring(self.scoring)
         if self.choose not in CHOICES:
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
         if not self._takes_all():
@@ -163,7 +232,8 @@ class RulePath(VotingModel):
         candidates = self._candidates(prepared)
         recipe = self._recipe(candidates, self._target.of(samples))
         honest = HonestModel(source, prepared.rows)
-        response = softened_response(samples, recipe.target, honest, self.model_share)
+        calibrate = len(recipe.target.classes) > 1 and has_out_of_bag(self.estimator_)
+        response = softened_response(samples, recipe.target, honest, self.model_share, calibrate=calibrate)
         self._family = rule_path(samples, candidates, response, recipe)
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
@@ -175,14 +245,9 @@ class RulePath(VotingModel):
         if source.trees is None:
             return rule_candidates(source.model.rules_, samples.X, samples.weight, min_samples=least)
         names = check_model_fits(source.trees, samples.X, self._names())
+        depth = self.max_depth or usual_depth(samples.count.sum(), len(self._target.of(samples).classes))
         return node_candidates(
-            source.trees,
-            samples.X,
-            samples.weight,
-            names,
-            max_depth=self.max_depth,
-            min_samples=least,
-            n_jobs=self.n_jobs,
+            source.trees, samples.X, samples.weight, names, max_depth=depth, min_samples=least, n_jobs=self.n_jobs
         )
 
     def _recipe(self, candidates: Candidates, target: Target) -> PathRecipe:
@@ -200,9 +265,10 @@ class RulePath(VotingModel):
         shrinkage = usual_shrinkage(candidates.total) if self.shrinkage is None else self.shrinkage
         return PathRecipe(
             self.max_rules,
-            Terms(self.ridge, shrinkage, self.tries),
+            Terms(self._ridge_of_choice(target), shrinkage, self.tries),
             constraints,
             target,
+            self._steps(target),
             given=None if self.keep is None else self.keep.in_codes_of(columns),
             verbose=self.verbose,
         )
@@ -216,7 +282,17 @@ class RulePath(VotingModel):
                 "a path is chosen by what a model predicts, and rules made by hand have no model behind them; "
                 "give a model, and the rules as keep."
             )
-        return super()._source(y)
+        return self._pool(len(np.unique(y))) if self.estimator is None else super()._source(y)
+
+    def _pool(self, n_classes: int) -> Any:
+        """What is trained where no estimator is given."""
+        pool = self.pool or ("forest" if is_classifier(self) and n_classes <= 2 else "both")
+        if pool == "forest":
+            return self._default_estimator()
+        boosted = self._boosted(n_classes)
+        if pool == "boosted":
+            return boosted
+        return self._together([("forest", self._default_estimator()), ("boosted", boosted)])
 
     def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
         """The estimator, trained without the columns that no rule may use, so that its nodes do not use them."""
@@ -227,19 +303,27 @@ class RulePath(VotingModel):
 
     # Choosing a size --------------------------------------------------------------------------------------------
 
+    def _scoring(self) -> Any:
+        """The scoring by which a size is chosen; ``None`` for the score of the estimator itself."""
+        return self.scoring if self.scoring is not None or self.within is not None else self._usual_scoring
+
+    def _scoring_name(self) -> str | None:
+        scoring = self._scoring()
+        return scoring if scoring is None or isinstance(scoring, str) else "scoring"
+
     def _takes_all(self) -> bool:
         return self.within is None and self.choose == "last"
 
-    def _cross_validated(self, X: Any, y: Any, sample_weight: Any) -> SizeScores | None:
+    def _cross_validated(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> HeldOut | None:
         """The scores of every size in folds, in each of which the estimator is trained anew."""
         y = self._target.check(np.asarray(y).ravel(), type(self).__name__)
         weight = sample_weights(X, y, sample_weight, self.class_weight)
         model = self._for_a_part()
-        (X,) = indexable(X)
-        folds = folds_of(self.cv, X, y, classes=is_classifier(self), random_state=self.random_state)
+        X, groups = indexable(X, groups)
+        folds = folds_of(self.cv, X, y, classes=is_classifier(self), random_state=self.random_state, groups=groups)
         shown = tracked(folds, "Cross-validating", total=len(folds), verbose=self.verbose)
         scores = [model._scores_on(*fold) for fold in parts_of(shown, X, y, weight)]
-        return SizeScores.in_folds(scores, self._family.largest + 1) if scores else None
+        return HeldOut.of(scores, self._family.largest + 1) if scores else None
 
     def _for_a_part(self) -> Self:
         """The same settings for a part of the rows, whose weights have those of the classes in them."""
@@ -253,9 +337,11 @@ class RulePath(VotingModel):
     def _scores_on(self, learn: FoldPart, check: FoldPart) -> SizeScores:
         """The scores of every size of the path on some rows, once it has followed the path on others."""
         self._follow(*learn)
-        rows, n = self._check_rows(check.X, whole=True), len(check.y)
-        weight = np.ones(n) if check.weight is None else check.weight
-        return size_scores(self._family, rows, check.y, weight, self._model(check.X, np.arange(n)).predict(rows))
+        rows, classes = self._check_rows(check.X, whole=True), self._family.target.classes
+        model, scoring = self._model(check.X, np.arange(len(check.y))), self._scoring()
+        by = None if scoring is None else score_function(scoring, classes)
+        checked = LabelledRows(rows, check.y, np.ones(len(check.y)) if check.weight is None else check.weight)
+        return size_scores(self._family, checked, model_predictions(model, rows, classes), by)
 
     # Predicting -------------------------------------------------------------------------------------------------
 
@@ -263,8 +349,7 @@ class RulePath(VotingModel):
         """How well the rules predict what the source model predicts, by the score that `score` gives for labels."""
         rows, target = self._check_rows(X, whole=True), self._target
         model = self._model(X, np.arange(rows.shape[0])).predict(rows)
-        mean = float(target.merit(self.vote_.decided(self._tally(rows)), model).mean())
-        return float(target.score_of_merit(mean, model, np.ones(len(model))))
+        return target.score(model, self.vote_.decided(self._tally(rows)))
 
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the default vote and the votes of the rules that cover it; they add up to the prediction.
@@ -398,14 +483,16 @@ class RulePathClassifier(PredictsClasses, RulePath):
         self,
         estimator: Any = None,
         *,
+        pool: str | None = None,
         max_rules: int = 50,
         choose: str = "one-se",
         within: float | None = None,
+        scoring: Any = None,
         cv: Any = 5,
         max_depth: int | None = None,
         min_samples: int = 2,
         model_share: float = 0.5,
-        ridge: float = 5.0,
+        ridge: float | None = None,
         shrinkage: float | None = None,
         tries: int = 5,
         max_clauses: int | None = None,
@@ -413,6 +500,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         required: Iterable[int | str] | None = None,
         monotone: Mapping[int | str, int] | None = None,
         keep: RuleSet | None = None,
+        vote: str = "log-odds",
+        gain: str | None = None,
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -420,9 +509,11 @@ class RulePathClassifier(PredictsClasses, RulePath):
     ) -> None:
         super().__init__(
             estimator,
+            pool=pool,
             max_rules=max_rules,
             choose=choose,
             within=within,
+            scoring=scoring,
             cv=cv,
             max_depth=max_depth,
             min_samples=min_samples,
@@ -439,11 +530,50 @@ class RulePathClassifier(PredictsClasses, RulePath):
             n_jobs=n_jobs,
             verbose=verbose,
         )
+        self.vote = vote
+        self.gain = gain
         self.class_weight = class_weight
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probabilities nearest to the added votes, rows x classes."""
+        """The probability of each class by the added votes, rows x classes."""
         return super().predict_proba(X)
+
+    _own_score, _usual_scoring = "accuracy", "neg_brier_score"
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        for name, value, known in (("vote", self.vote, PATH_VOTES), ("gain", self.gain, (None, *GAINS))):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
+        if (self.vote, self.gain) == ("shares", "log-loss"):
+            raise ValueError("gain is 'log-loss', which needs vote='log-odds', but vote is 'shares'; change one.")
+
+    def _by_log_loss(self, target: Target) -> bool:
+        """Whether rules are chosen by the gain of the logistic loss."""
+        gain = self.gain or ("log-loss" if len(target.classes) > 2 else "squares")
+        return self.vote == "log-odds" and gain == "log-loss" and len(target.classes) > 1
+
+    def _ridge_of_choice(self, target: Target) -> float:
+        if self.vote == "log-odds" and not self._by_log_loss(target):
+            return _RIDGE  # the votes of the choice are not those that are kept
+        return self._ridge()
+
+    def _ridge(self) -> float:
+        return (_LOG_ODDS_RIDGE if self.vote == "log-odds" else _RIDGE) if self.ridge is None else self.ridge
+
+    def _steps(self, target: Target) -> PathSteps:
+        if self.vote == "shares" or len(target.classes) < 2:
+            return PathSteps(ForwardFit, partial(ridge_votes, target=target), added_class_votes)
+        if self._by_log_loss(target):
+            return PathSteps(LogisticFit, chosen_log_odds, log_odds_class_votes)
+        return PathSteps(ForwardFit, partial(log_odds_votes, strength=self._ridge()), log_odds_class_votes)
+
+    def _boosted(self, n_classes: int) -> Any:
+        rounds = max(10, _BOOSTED_TREES // (1 if n_classes <= 2 else n_classes))
+        return HistGradientBoostingClassifier(max_iter=rounds, **_SHALLOW)
+
+    def _together(self, members: list[tuple[str, Any]]) -> Any:
+        return VotingClassifier(members, voting="soft")
 
     def _default_estimator(self) -> Any:
         return RandomForestClassifier(n_estimators=100, n_jobs=self.n_jobs)
@@ -484,6 +614,19 @@ class RulePathRegressor(RegressorMixin, RulePath):
     """
 
     _target = NumberTarget()
+    _own_score, _usual_scoring = "R²", None
+
+    def _ridge_of_choice(self, target: Target) -> float:
+        return _RIDGE if self.ridge is None else self.ridge
+
+    def _steps(self, target: Target) -> PathSteps:
+        return PathSteps(ForwardFit, partial(ridge_votes, target=target), added_values)
+
+    def _boosted(self, n_classes: int) -> Any:
+        return HistGradientBoostingRegressor(max_iter=_BOOSTED_TREES, **_SHALLOW)
+
+    def _together(self, members: list[tuple[str, Any]]) -> Any:
+        return VotingRegressor(members)
 
     def _default_estimator(self) -> Any:
         return RandomForestRegressor(n_estimators=100, n_jobs=self.n_jobs)

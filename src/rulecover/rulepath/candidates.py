@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from rulecover.coverage import smallest_uint
 from rulecover.parallel import map_tasks
@@ -17,6 +18,10 @@ from rulecover.typing import Bools, Floats, Ints, UInts
 
 #: (row, tree) pairs that are summed at a time: as whole numbers they stay in the processor's cache.
 _PAIRS = 1 << 18
+#: The same where many columns are summed at once.
+_PAIRS_OF_COLUMNS = 1 << 20
+#: From this many columns on they are summed at once.
+_MANY_COLUMNS = 4
 
 #: From this many rows on candidates lie deeper by default.
 _MANY_ROWS = 2000
@@ -93,18 +98,33 @@ class Candidates:
     def overlap(self, covered: Bools) -> Floats:
         """The (weighted) number of these samples that each candidate covers."""
         count = np.zeros(self._n_cells)
-        for rows in _pieces(np.flatnonzero(covered), self.cells.shape[1]):
+        for rows in _pieces(np.flatnonzero(covered), self.cells.shape[1], _PAIRS):
             count += self._counts(self.cells[rows], None if self.weight is None else self.weight[rows])
         return self._over_nodes(count)
 
     def sums(self, values: Floats) -> Floats:
         """The (weighted) sum of each column of `values` over the samples of each candidate, candidates x columns."""
         weighted = values if self.weight is None else values * self.weight[:, None]
+        per_cell = self._cell_sums(weighted) if values.shape[1] >= _MANY_COLUMNS else self._cell_counts(weighted)
+        return np.stack([self._over_nodes(column) for column in per_cell], axis=1)
+
+    def _cell_counts(self, values: Floats) -> Floats:
+        """The sum of each column over the samples of each cell, columns x cells: column by column."""
         out = np.zeros((values.shape[1], self._n_cells))
-        for rows in _pieces(np.arange(self.n_samples), self.cells.shape[1]):
-            for k, column in enumerate(weighted[rows].T):
+        for rows in _pieces(np.arange(self.n_samples), self.cells.shape[1], _PAIRS):
+            for k, column in enumerate(values[rows].T):
                 out[k] += self._counts(self.cells[rows], column)
-        return np.stack([self._over_nodes(per_cell) for per_cell in out], axis=1)
+        return out
+
+    def _cell_sums(self, values: Floats) -> Floats:
+        """The same for all columns at once, as a product with the matrix of which sample is in which cells."""
+        out, n_trees = np.zeros((self._n_cells, values.shape[1])), self.cells.shape[1]
+        for rows in _pieces(np.arange(self.n_samples), n_trees, _PAIRS_OF_COLUMNS):
+            cells = self.cells[rows].ravel().astype(np.int32)
+            starts = np.arange(0, len(cells) + 1, n_trees)
+            inside = scipy.sparse.csr_array((np.ones(len(cells)), cells, starts), shape=(len(rows), self._n_cells))
+            out += inside.T @ values[rows]
+        return np.ascontiguousarray(out.T)
 
     def _counts(self, cells: UInts, weight: Floats | None) -> Floats:
         each = None if weight is None else np.repeat(weight, cells.shape[1])
@@ -128,8 +148,8 @@ class Candidates:
         return np.sort(order[at])
 
 
-def _pieces(rows: Ints, n_trees: int) -> Iterator[Ints]:
-    step = max(1, _PAIRS // n_trees)
+def _pieces(rows: Ints, n_trees: int, pairs: int) -> Iterator[Ints]:
+    step = max(1, pairs // n_trees)
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
@@ -139,13 +159,12 @@ def node_candidates(
     weight: Floats | None,
     feature_names: tuple[str, ...],
     *,
-    max_depth: int | None = None,
+    max_depth: int,
     min_samples: int,
     n_jobs: int | None = None,
 ) -> Candidates:
-    """Every node but the roots down to a depth, by default the `usual_depth`, that covers enough samples."""
-    depth = max_depth or usual_depth(X.shape[0] if weight is None else weight.sum())
-    grid = _NodeCells.of(ensemble.trees, depth)
+    """Every node but the roots down to a depth that covers enough samples."""
+    grid = _NodeCells.of(ensemble.trees, max_depth)
     prepared = ensemble.prepare(X)
     number = smallest_uint(int(grid.empty[-1]))
 
@@ -176,13 +195,20 @@ def rule_candidates(rules: RuleSet, X: Any, weight: Floats | None, *, min_sample
     return _that_tell_apart(candidates, min_samples)
 
 
-def usual_depth(n_samples: float) -> int:
+def usual_depth(n_samples: float, n_classes: int) -> int:
     """How deep candidates lie: deep rules pay where there are enough rows to tell good ones from lucky ones.
 
-    >>> usual_depth(500), usual_depth(5000)
-    (4, 8)
+    Parameters
+    ----------
+    n_samples
+        The (weighted) number of samples.
+    n_classes
+        The number of classes, 0 for regression; other than two, there is more to be told apart.
+
+    >>> usual_depth(500, 2), usual_depth(5000, 2), usual_depth(500, 3)
+    (4, 8, 8)
     """
-    return 4 if round(n_samples) < _MANY_ROWS else 8
+    return 4 if n_classes == 2 and round(n_samples) < _MANY_ROWS else 8
 
 
 def _that_tell_apart(candidates: Candidates, min_samples: int) -> Candidates:

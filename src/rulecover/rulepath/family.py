@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.target import Target
-from rulecover.typing import Array, Floats, Ints
+from rulecover.typing import Array, Bools, Floats, Ints
+from rulecover.voting.answers import Answer, Classes
 from rulecover.voting.vote import Vote
-from rulecover.voting.voting_on import voting_on
 
-#: Votes are added for this many rows at a time, for all sizes at once.
+#: Votes are added for this many rows at a time.
 _ROWS = 2048
+
+
+class Predictions(NamedTuple):
+    """What is predicted for each row: a class or a number and, for classes, the share of each, rows x classes."""
+
+    values: Array
+    shares: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +40,8 @@ class RuleFamily:
         What the votes minimise on the training rows, for each size.
     target
         What is predicted.
+    make_vote
+        From rules, their votes (the base first) and the target to a `Vote`.
     least
         The smallest size that keeps to all constraints.
     n_candidates
@@ -42,6 +52,7 @@ class RuleFamily:
     votes: Floats
     loss: Floats
     target: Target
+    make_vote: Callable[[RuleSet, Floats, Target], Vote]
     least: int = 0
     n_candidates: int = 0
 
@@ -55,28 +66,23 @@ class RuleFamily:
 
     def vote(self, size: int) -> Vote:
         """The rules of one size and their votes."""
-        return voting_on(self.target).added(self.rules[:size], self.votes[size, : size + 1], self.target)
+        return self.make_vote(self.rules[:size], self.votes[size, : size + 1], self.target)
 
-    def staged(self, X: Any) -> Iterator[tuple[slice, Floats]]:
-        """For each chunk of rows: where it is, and the sums of the votes of every size, sizes x rows x outputs."""
-        sizes, columns, outputs = self.votes.shape
-        flat = np.ascontiguousarray(self.votes.transpose(1, 0, 2)).reshape(columns, sizes * outputs)
-        for start, covered in self.rules.covered_chunks(X):
-            for first in range(0, covered.shape[1], _ROWS):
-                part = covered[:, first : first + _ROWS].astype(np.float64)
-                tallies = part.T @ flat[1:] + flat[0]
-                rows = slice(start + first, start + first + part.shape[1])
-                yield rows, tallies.reshape(-1, sizes, outputs).transpose(1, 0, 2)
+    @cached_property
+    def answer(self) -> Answer:
+        """How sums of votes become predictions."""
+        return self.vote(0).answer
 
-    def scores(self, X: Any, weight: Floats, *truths: Array) -> list[Floats]:
-        """For each list of true values the score of every size."""
-        target, totals = self.target, np.zeros((len(truths), self.largest + 1))
-        for rows, tallies in self.staged(X):
-            predicted = target.predictions(tallies)
-            for k, truth in enumerate(truths):
-                totals[k] += target.merit(predicted, truth[rows]) @ weight[rows]
-        means = totals / weight.sum()
-        return [target.score_of_merit(mean, truth, weight) for mean, truth in zip(means, truths, strict=True)]
+    def sums(self, X: Any) -> Iterator[Floats]:
+        """For each size from 0 the sums of the votes of its rules and the base, rows x outputs."""
+        covered = np.concatenate([part for _, part in self.rules.covered_chunks(X)], axis=1)
+        for size, votes in enumerate(self.votes):
+            yield _added(covered[:size], votes[: size + 1])
+
+    def predictions(self, sums: Floats) -> Predictions:
+        """What the rules of a size predict, given the sums of their votes."""
+        shares = self.answer.probabilities(sums) if isinstance(self.answer, Classes) else None
+        return Predictions(self.target.predictions(sums), shares)
 
     def coverage(self, X: Any, weight: Floats) -> Floats:
         """The (weighted) share of rows that some rule covers, for every size."""
@@ -90,3 +96,12 @@ class RuleFamily:
             mine = weight[start : start + len(by)]
             first += np.bincount(by, weights=mine, minlength=self.largest + 1)
         return np.asarray(np.concatenate([[0.0], np.cumsum(first[:-1])]) / weight.sum())
+
+
+def _added(covered: Bools, votes: Floats) -> Floats:
+    """The base, the first of the votes, and the votes of the covering rules (rules x rows), rows x outputs."""
+    sums = np.empty((covered.shape[1], votes.shape[1]))
+    for first in range(0, len(sums), _ROWS):
+        part = covered[:, first : first + _ROWS].astype(np.float64)
+        sums[first : first + _ROWS] = part.T @ votes[1:] + votes[0]
+    return sums

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -65,16 +66,22 @@ class ForwardPath:
     ----------
     rules
         The rules that were chosen, in the order in which they entered; given rules entered before them.
+    covered
+        Which rule covers which sample, samples x rules, the given ones first.
+    signs
+        What the vote of each rule is held to: 1 not negative, -1 not positive, 0 anything.
     votes
         For each size from 0 the default vote and the votes of all rules, sizes x (1 + rules) x targets; zero for
         rules that are not yet in.
     loss
-        What the ridge minimises, for each size; it never rises.
+        What the votes minimise, for each size; it never rises.
     least
         The smallest size with all given rules and all required features in it.
     """
 
     rules: RuleSet
+    covered: Bools
+    signs: Ints
     votes: Floats
     loss: Floats
     least: int
@@ -104,8 +111,31 @@ class RuleSums(Protocol):
         """The (weighted) number of these samples that each rule covers."""
 
 
+class Fit(Protocol):
+    """The rules that are in, their votes by some loss, and what is left to explain."""
+
+    covered: list[Bools]
+    signs: list[int]
+    loss: list[float]
+
+    @property
+    def votes(self) -> list[Floats]:
+        """For each size from 0 the default vote and those of the rules, (1 + rules) x columns."""
+
+    def __len__(self) -> int: ...
+
+    def gains(self, signs: Ints) -> Floats:
+        """What each candidate explains of what is left, -1 if nothing; votes are held to the signs that are not 0."""
+
+    def gains_of(self, covered: Bools, signs: Ints) -> Floats:
+        """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
+
+    def enter(self, covered: Bools, sign: int) -> None:
+        """A rule enters, and all votes are fitted again."""
+
+
 class ForwardFit:
-    """The rules that are in, their votes, and what is left to explain."""
+    """The rules that are in, their votes by least squares, and what is left to explain."""
 
     def __init__(self, candidates: RuleSums, target: Floats, terms: Terms) -> None:
         self._candidates, self._terms = candidates, terms
@@ -121,16 +151,23 @@ class ForwardFit:
         self._least = max(_NOTHING * squares, _ROUNDED**2 * whole)
         sums = self._weighted.sum(axis=0)
         self._ridge = GrowingRidge(total=candidates.total, sums=sums, squares=squares, strength=terms.ridge)
-        self._covered: list[Bools] = []
         self._seen: set[bytes] = set()
-        self.votes, self.loss = [self._ridge.votes()], [self._ridge.loss()]
+        self.covered: list[Bools] = []
+        self.signs: list[int] = []
+        self._around_centre, self.loss = [self._ridge.votes()], [self._ridge.loss()]
 
     def __len__(self) -> int:
-        return len(self._covered)
+        return len(self.covered)
+
+    @property
+    def votes(self) -> list[Floats]:
+        """For each size from 0 the default vote and those of the rules, (1 + rules) x targets."""
+        first = np.eye(1 + len(self), 1)
+        return [mine + self.centre * first[: len(mine)] for mine in self._around_centre]
 
     def gains(self, signs: Ints) -> Floats:
         """What each candidate explains of the residual, -1 if nothing."""
-        votes, sizes = self.votes[-1], self._candidates.sizes
+        votes, sizes = self._around_centre[-1], self._candidates.sizes
         sums = self._own - sizes[:, None] * votes[0] - self._overlap[: len(self)].T @ votes[1:]
         return self._gain(sums, sizes, signs)
 
@@ -138,7 +175,7 @@ class ForwardFit:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
         marks = covered.astype(np.float64)
         gains = self._gain(marks @ self._residual, marks @ self._weight, signs)
-        known = np.array([_key(mask) in self._seen for mask in covered])
+        known = np.array([mask_key(mask) in self._seen for mask in covered])
         return np.where(known, -1.0, gains)
 
     def _gain(self, sums: Floats, sizes: Floats, signs: Ints) -> Floats:
@@ -151,9 +188,9 @@ class ForwardFit:
     @cached_property
     def _residual(self) -> Floats:
         """What is left of the targets, times the weights."""
-        votes = self.votes[-1]
+        votes = self._around_centre[-1]
         left = self._target - votes[0]
-        for covered, vote in zip(self._covered, votes[1:], strict=True):
+        for covered, vote in zip(self.covered, votes[1:], strict=True):
             left -= covered[:, None] * vote
         return np.asarray(left * self._weight[:, None])
 
@@ -161,19 +198,25 @@ class ForwardFit:
         """A rule enters, and all votes are fitted again."""
         counts = np.where(covered, self._weight, 0.0)
         size = float(counts.sum())
-        common = np.array([size, *(counts @ mine for mine in self._covered)])
+        common = np.array([size, *(counts @ mine for mine in self.covered)])
         self._ridge.add(common, size=size, sums=self._weighted[covered].sum(axis=0), sign=sign)
         if len(self) == len(self._overlap):
             self._overlap = np.concatenate([self._overlap, np.zeros_like(self._overlap)])
         self._overlap[len(self)] = self._candidates.overlap(covered)
-        self._covered.append(covered)
-        self._seen.add(_key(covered))
-        self.votes.append(self._ridge.votes())
+        self.covered.append(covered)
+        self._seen.add(mask_key(covered))
+        self.signs.append(sign)
+        self._around_centre.append(self._ridge.votes())
         self.loss.append(self._ridge.loss())
         self.__dict__.pop("_residual", None)
 
 
-def _key(covered: Bools) -> bytes:
+#: From candidates, response and constants to a fit without rules.
+StartFit = Callable[[RuleSums, Floats, Terms], Fit]
+
+
+def mask_key(covered: Bools) -> bytes:
+    """The same for masks that cover the same samples."""
     return np.packbits(covered).tobytes()
 
 
@@ -198,7 +241,7 @@ class _Contest:
         """Required features that no rule uses yet."""
         return self._constraints.required[self._unmet]
 
-    def next_rule(self, fit: ForwardFit) -> tuple[Bools, int] | None:
+    def next_rule(self, fit: Fit) -> tuple[Bools, int] | None:
         """The samples and the sign of the best rule there is; ``None`` if none explains anything."""
         while True:
             open_to = self._free & self._uses[:, self._unmet].any(axis=1) if self._unmet.any() else self._free
@@ -219,7 +262,7 @@ class _Contest:
         rounded = np.round(gains[near] / gains.max(), DIGITS)
         return near[np.lexsort((self._rules.lengths[near], -rounded))][:few]
 
-    def _tried(self, j: int, fit: ForwardFit) -> Shortened:
+    def _tried(self, j: int, fit: Fit) -> Shortened:
         rule = self._rules.take(np.array([j]))
         clause_signs = self._constraints.clause_signs(rule)
 
@@ -263,6 +306,7 @@ def forward_path(
     terms: Terms | None = None,
     constraints: Constraints | None = None,
     given: RuleSet | None = None,
+    start: StartFit = ForwardFit,
     verbose: int = 0,
 ) -> ForwardPath:
     """The rule sets of every size up to `max_rules`, each the beginning of the next.
@@ -281,12 +325,14 @@ def forward_path(
         The constants, and what the rules must keep to; the candidates keep to it already.
     given
         Rules that enter first, whatever they gain.
+    start
+        From candidates, target and constants to a fit without rules: by least squares, or by another loss.
     verbose
         Above 0 shows a bar that moves with each rule.
     """
     terms = terms or Terms()
     constraints = constraints or Constraints.of(candidates.source.columns.names)
-    fit = ForwardFit(candidates, target, terms)
+    fit = start(candidates, target, terms)
     contest = _Contest(candidates, X, constraints, terms.tries)
     if given is not None:
         contest.note(given)
@@ -301,9 +347,14 @@ def forward_path(
         fit.enter(*found)
         least = len(fit) if wanting else least
     constraints.check_met(contest.unmet, max_rules)
-    n = len(fit.votes)
-    votes = np.zeros((n, n, target.shape[1]))
-    for k, mine in enumerate(fit.votes):
-        votes[k, : len(mine)] = mine
-    votes[:, 0] += fit.centre
-    return ForwardPath(contest.taken(), votes, np.array(fit.loss), least)
+    covered = np.array(fit.covered, dtype=bool).reshape(len(fit), len(target)).T
+    signs = np.array(fit.signs, dtype=np.intp)
+    return ForwardPath(contest.taken(), covered, signs, stacked(fit.votes), np.array(fit.loss), least)
+
+
+def stacked(votes: Sequence[Floats]) -> Floats:
+    """The votes of every size, (1 + rules) x columns each, in one array, with zeros for rules that are not yet in."""
+    out = np.zeros((len(votes), len(votes[-1]), votes[-1].shape[1]))
+    for size, mine in enumerate(votes):
+        out[size, : len(mine)] = mine
+    return out

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,12 +13,40 @@ from rulecover.pool import rule_pool
 from rulecover.rulepath.candidates import Candidates
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
-from rulecover.rulepath.forward import ForwardPath, Terms, forward_path
+from rulecover.rulepath.forward import ForwardPath, StartFit, Terms, forward_path, stacked
+from rulecover.rulepath.logistic import shares_of
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Floats
+from rulecover.voting.logistic import Patterns
+from rulecover.voting.vote import Vote
+
+
+class VotesBySize(NamedTuple):
+    """For each size the votes, sizes x (1 + rules) x outputs, the base first, and what they minimise."""
+
+    votes: Floats
+    loss: Floats
+
+
+class PathSteps(NamedTuple):
+    """How rules are chosen, and how they vote.
+
+    Parameters
+    ----------
+    start
+        The loss by which rules are chosen, as `forward_path` takes it.
+    votes
+        From the chosen rules, the samples and the response to the votes of every size.
+    make_vote
+        From rules, their votes (the base first) and the target to a `Vote`.
+    """
+
+    start: StartFit
+    votes: Callable[[ForwardPath, Samples, Floats], VotesBySize]
+    make_vote: Callable[[RuleSet, Floats, Target], Vote]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +63,8 @@ class PathRecipe:
         What the rules must keep to.
     target
         What is predicted.
+    steps
+        How rules are chosen, and how they vote.
     given
         Rules that enter first, whatever they gain.
     verbose
@@ -44,6 +75,7 @@ class PathRecipe:
     terms: Terms
     constraints: Constraints
     target: Target
+    steps: PathSteps
     given: RuleSet | None = None
     verbose: int = 0
 
@@ -59,12 +91,13 @@ def rule_path(samples: Samples, candidates: Candidates, response: Floats, recipe
         terms=recipe.terms,
         constraints=recipe.constraints,
         given=recipe.given,
+        start=recipe.steps.start,
         verbose=recipe.verbose,
     )
     rules = path.rules if recipe.given is None else recipe.given.join(path.rules)
     rules = _with_evidence(rules, samples, recipe.target).shown_for(samples.X)
-    votes = ridge_votes(path, recipe.target)
-    return RuleFamily(rules, votes, path.loss, recipe.target, path.least, len(choice))
+    votes, loss = recipe.steps.votes(path, samples, response)
+    return RuleFamily(rules, votes, loss, recipe.target, recipe.steps.make_vote, path.least, len(choice))
 
 
 def distinct_allowed(candidates: Candidates, constraints: Constraints) -> Candidates:
@@ -75,18 +108,22 @@ def distinct_allowed(candidates: Candidates, constraints: Constraints) -> Candid
     return nodes.take(nodes.distinct(np.argsort(rules.lengths[allowed], kind="stable")))
 
 
-def softened_response(samples: Samples, target: Target, model: Any, model_share: float) -> Floats:
-    """What the rules are to predict: y and, with a weight of `model_share`, what the model predicts for the samples."""
-    response = target.responses(samples.labels)
-    if not model_share:
-        return response
-    return (1.0 - model_share) * response + model_share * target.predicted_responses(model, samples.X)
-
-
-def ridge_votes(path: ForwardPath, target: Target) -> Floats:
-    """The votes of the ridge for every size, sizes x (1 + rules) x outputs, the base first."""
+def ridge_votes(path: ForwardPath, samples: Samples, response: Floats, *, target: Target) -> VotesBySize:
+    """The votes by which the rules were chosen, by least squares."""
     # Sums of votes are exact: they are the same in whatever order, and on whatever machine, they are added.
-    return np.stack([addable(votes) for votes in target.votes(path.votes)])
+    return VotesBySize(np.stack([addable(votes) for votes in target.votes(path.votes)]), path.loss)
+
+
+def log_odds_votes(path: ForwardPath, samples: Samples, response: Floats, *, strength: float) -> VotesBySize:
+    """Votes that add up to log-odds, fitted to the response for every size by the logistic loss."""
+    patterns = Patterns.of(path.covered, shares_of(response), samples.weight)
+    votes = patterns.fitted_by_size(strength=strength, signs=path.signs)
+    return VotesBySize(stacked(votes), np.array([patterns.loss(mine, strength=strength) for mine in votes]))
+
+
+def chosen_log_odds(path: ForwardPath, samples: Samples, response: Floats) -> VotesBySize:
+    """The votes by which the rules were chosen, by the logistic loss."""
+    return VotesBySize(path.votes, path.loss)
 
 
 def _with_evidence(rules: RuleSet, samples: Samples, target: Target) -> RuleSet:

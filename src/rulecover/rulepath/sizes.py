@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulecover.rulepath.family import RuleFamily
+from rulecover.rulepath.family import Predictions, RuleFamily
 from rulecover.targets.samples import Samples
 from rulecover.typing import Array, Floats
 
@@ -18,30 +18,111 @@ if TYPE_CHECKING:
 
 #: Means that differ by less are equal.
 _ROUNDING = 1e-12
+#: How many standard errors are added before a difference is very likely below a margin.
+_SURE = 2.0
 
 
-@dataclass(frozen=True, eq=False)
-class SizeScores:
-    """The score and the fidelity of every size on some rows, and the score of the model; or those of several folds."""
+#: From predictions, the truth and weights to a score, the higher the better.
+Score = Callable[[Predictions, Array, Floats], float]
+
+
+class SizeScores(NamedTuple):
+    """How good every size is on some rows, and how good the model is.
+
+    Parameters
+    ----------
+    score
+        The score of the estimator: accuracy, or R².
+    fidelity
+        The same with what the model predicts as the truth.
+    chosen_by
+        The score by which a size is chosen; NaN where it is not defined.
+    model
+        The score of the model.
+    model_chosen_by
+        The score by which a size is chosen, of the model.
+    """
 
     score: Floats
     fidelity: Floats
-    model: Any
+    chosen_by: Floats
+    model: float
+    model_chosen_by: float
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Rows as the rules see them, with what is to be predicted and their weights."""
+
+    X: Any
+    labels: Array
+    count: Floats
+
+
+def size_scores(
+    family: RuleFamily, rows: LabelledRows | Samples, model: Predictions, by: Score | None = None
+) -> SizeScores:
+    """The scores of every size on labelled rows, given what the model predicts for them."""
+    target, y, weight = family.target, rows.labels, rows.count
+
+    def own(predictions: Predictions, truth: Array) -> float:
+        return target.score(truth, predictions.values, weight)
+
+    def chosen_by(predictions: Predictions, score: float) -> float:
+        return score if by is None else by(predictions, y, weight)
+
+    sizes = []
+    for sums in family.sums(rows.X):
+        predictions = family.predictions(sums)
+        score = own(predictions, y)
+        sizes.append((score, own(predictions, model.values), chosen_by(predictions, score)))
+    ours = np.array(sizes).T
+    theirs = own(model, y)
+    return SizeScores(ours[0], ours[1], ours[2], theirs, _or_nan(lambda: chosen_by(model, theirs)))
+
+
+def _or_nan(score: Callable[[], float]) -> float:
+    """The score; NaN where the model lacks what it needs, such as probabilities."""
+    try:
+        return score()
+    except (AttributeError, ValueError):
+        return float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The scores of every size, folds x sizes, and of the model in each fold; see `SizeScores`."""
+
+    score: Floats
+    fidelity: Floats
+    chosen_by: Floats
+    model: Floats
+    model_chosen_by: Floats
 
     @classmethod
-    def in_folds(cls, folds: Sequence[SizeScores], n_sizes: int) -> SizeScores:
-        """Folds x sizes; a path that ended sooner in some fold is as good at every larger size as at its end."""
-        sizes = [np.minimum(np.arange(n_sizes), len(fold.score) - 1) for fold in folds]
-        score = np.array([fold.score[mine] for fold, mine in zip(folds, sizes, strict=True)])
-        fidelity = np.array([fold.fidelity[mine] for fold, mine in zip(folds, sizes, strict=True)])
-        return cls(score, fidelity, np.array([fold.model for fold in folds]))
+    def of(cls, folds: Sequence[SizeScores], n_sizes: int) -> HeldOut:
+        """A path that ended sooner in some fold is as good at every larger size as at its end."""
 
+        def all_sizes(scores: Iterable[Floats]) -> Floats:
+            return np.array([mine[np.minimum(np.arange(n_sizes), len(mine) - 1)] for mine in scores])
 
-def size_scores(family: RuleFamily, X: Any, y: Array, weight: Floats, predicted: Array) -> SizeScores:
-    """The scores of every size on these rows, given what the model predicts for them."""
-    target, (score, fidelity) = family.target, family.scores(X, weight, y, predicted)
-    merit = np.average(target.merit(predicted, y), weights=weight)
-    return SizeScores(score, fidelity, float(target.score_of_merit(merit, y, weight)))
+        return cls(
+            all_sizes(fold.score for fold in folds),
+            all_sizes(fold.fidelity for fold in folds),
+            all_sizes(fold.chosen_by for fold in folds),
+            np.array([fold.model for fold in folds]),
+            np.array([fold.model_chosen_by for fold in folds]),
+        )
+
+    def where_defined(self, by: str) -> HeldOut:
+        """The folds in which the score by which a size is chosen is defined for every size."""
+        defined = np.flatnonzero(np.isfinite(self.chosen_by).all(axis=1))
+        if not defined.size:
+            raise ValueError(
+                f"{by} is not defined in any fold, perhaps because none has rows of every class; take fewer folds "
+                "(cv), or another scoring."
+            )
+        return HeldOut(*(getattr(self, field.name)[defined] for field in fields(self)))
 
 
 def standard_errors(scores: Floats) -> Floats:
@@ -60,25 +141,33 @@ def best(scores: Floats) -> int:
 
 
 def one_standard_error(scores: Floats) -> int:
-    """The smallest size whose mean score is within one standard error of the best.
+    """The smallest size that is not worse than the best by more than one standard error of the difference.
+
+    The standard error is that of the difference in each fold: what makes a fold easy or hard for both is not counted.
 
     >>> one_standard_error(np.array([[0.5, 0.80, 0.84], [0.5, 0.86, 0.90]]))
     2
     >>> one_standard_error(np.array([[0.5, 0.85, 0.80], [0.5, 0.86, 0.94]]))
     1
     """
-    top = best(scores)
-    return _smallest(scores, float(scores.mean(axis=0)[top] - standard_errors(scores)[top]))
+    behind = scores[:, [best(scores)]] - scores
+    return int(np.flatnonzero(behind.mean(axis=0) <= standard_errors(behind) + _ROUNDING)[0])
 
 
 def within(scores: Floats, model: Floats, margin: float) -> int | None:
-    """The smallest size whose mean score is at most `margin` below the model's; ``None`` if no size is.
+    """The smallest size that is very likely at most `margin` below the model on new rows; ``None`` if no size is.
 
-    >>> within(np.array([[0.5, 0.88, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.01)
+    The mean difference to the model plus `_SURE` of its standard errors, of the difference in each fold, is at most the
+    margin.
+
+    >>> within(np.array([[0.5, 0.88, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.03)
     1
+    >>> within(np.array([[0.5, 0.88, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.01)
+    2
     """
-    wanted = float(model.mean()) - margin
-    return _smallest(scores, wanted) if bool((scores.mean(axis=0) >= wanted - _ROUNDING).any()) else None
+    behind = model[:, None] - scores
+    near = behind.mean(axis=0) + _SURE * standard_errors(behind) <= margin + _ROUNDING
+    return int(np.flatnonzero(near)[0]) if near.any() else None
 
 
 def _smallest(scores: Floats, wanted: float) -> int:
@@ -89,30 +178,47 @@ def _smallest(scores: Floats, wanted: float) -> int:
 BY_SCORE: dict[str, Callable[[Floats], int]] = {"one-se": one_standard_error, "best": best}
 
 
-def chosen_size(family: RuleFamily, held_out: SizeScores | None, choose: str, margin: float | None = None) -> int:
+class ChosenSize(NamedTuple):
+    """A size, and why it was taken."""
+
+    size: int
+    reason: str
+
+
+def chosen_size(
+    family: RuleFamily, held_out: HeldOut | None, choose: str, margin: float | None = None, by: str = "score"
+) -> ChosenSize:
     """The size to take: by a name of `BY_SCORE`, or the smallest within a margin of the model; the largest unscored."""
     if held_out is None or not family.largest:
-        return family.largest
+        return ChosenSize(family.largest, "the largest set")
     least = max(1, family.least)  # where there are rules, a model of rules has one
-    scores = held_out.score[:, least:]
+    held_out = held_out.where_defined(by)
+    scores = held_out.chosen_by[:, least:]
+    top = least + best(scores)
     if margin is None:
-        return least + BY_SCORE[choose](scores)
-    size = within(scores, held_out.model, margin)
-    if size is not None:
-        return least + size
-    nearest = least + best(scores)
-    short = held_out.model.mean() - held_out.score[:, nearest].mean()
+        size = least + BY_SCORE[choose](scores)
+        best_of_all = f"{top} rules have the best cross-validated {by}"
+        fewest = f", and {size} are the fewest that are at most one standard error of the difference worse"
+        return ChosenSize(size, best_of_all + (fewest if choose == "one-se" else ""))
+    near = within(scores, held_out.model_chosen_by, margin)
+    if near is not None:
+        reason = f"{least + near} rules are the fewest whose {by} is very likely within {margin:g} of the model's"
+        return ChosenSize(least + near, reason)
+    short = held_out.model_chosen_by.mean() - held_out.chosen_by[:, top].mean()
+    reason = f"no set of up to {family.largest} rules is surely within {margin:g} of the model by {by}"
     warnings.warn(
-        f"no set of up to {family.largest} rules comes within {margin:g} of the model; the best, {nearest} rules, "
-        f"is {short:.3g} below it and was taken. Raise max_rules or within.",
+        f"{reason}; the best, {top} rules, is {short:.3g} below it in cross-validation and was taken. Raise max_rules "
+        "or within.",
         UserWarning,
         stacklevel=3,
     )
-    return nearest
+    return ChosenSize(top, f"{reason}, and {top} rules have the best")
 
 
-def size_table(family: RuleFamily, samples: Samples, training: SizeScores, held_out: SizeScores | None) -> pd.DataFrame:
-    """One row per size: its clauses, loss and scores."""
+def size_table(
+    family: RuleFamily, samples: Samples, training: SizeScores, held_out: HeldOut | None, by: str | None = None
+) -> pd.DataFrame:
+    """One row per size: its clauses, loss and scores; `by` names the score by which a size is chosen, if another."""
     import pandas as pd
 
     columns: dict[str, Any] = {
@@ -128,4 +234,6 @@ def size_table(family: RuleFamily, samples: Samples, training: SizeScores, held_
             "cv_se": standard_errors(held_out.score),
             "cv_fidelity": held_out.fidelity.mean(axis=0),
         }
+        if by is not None:
+            columns |= {f"cv_{by}": held_out.chosen_by.mean(axis=0)}
     return pd.DataFrame(columns, index=pd.Index(family.sizes, name="rules"))

@@ -93,14 +93,6 @@ class Target(ABC):
     def score(self, truth: Array, predicted: Array, weight: Floats | None = None) -> float:
         """How good predictions are: accuracy, or R²."""
 
-    @abstractmethod
-    def merit(self, predicted: Array, truth: Array) -> Floats:
-        """How good each prediction is."""
-
-    @abstractmethod
-    def score_of_merit(self, mean: Any, truth: Array, weight: Floats) -> Any:
-        """The score from the (weighted) mean of the merits."""
-
 
 def name_of(model: Any) -> str:
     """The name of a model's class; that of the model inside, where it is frozen."""

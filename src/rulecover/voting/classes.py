@@ -12,7 +12,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.target import Target
 from rulecover.typing import Floats, Ints
-from rulecover.voting.answers import AddedClasses, Classes
+from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses
 from rulecover.voting.fallback import Default
 from rulecover.voting.ridge import ridge_towards
 from rulecover.voting.vote import Vote
@@ -38,6 +38,11 @@ def added_class_votes(rules: RuleSet, votes: Floats, target: Target) -> Vote:
     """Votes that are added to a base, the first row of `votes`, (1 + rules) x classes."""
     totals = votes[0] if rules.evidence is None else rules.evidence.totals
     return Vote(rules, votes[1:], AddedClasses(target.classes), totals, Default(), base=votes[0])
+
+
+def log_odds_class_votes(rules: RuleSet, votes: Floats, target: Target) -> Vote:
+    """Votes that add up to log-odds, to a base that is the first row of `votes`, (1 + rules) x classes."""
+    return Vote(rules, votes[1:], LogOddsClasses(target.classes), votes[0], Default(), base=votes[0])
 
 
 def fitted_class_votes(plain: Vote, covered: scipy.sparse.csr_array, y: Ints, weight: Floats | None = None) -> Vote:

@@ -102,12 +102,7 @@ def logistic_votes_by_size(
     list of Floats
         For each number of rules, from `least` to all, the base and the votes, (1 + rules) x classes.
     """
-    patterns = Patterns.of(covered, target, weight)
-    fits: list[Floats] = []
-    for size in range(least, covered.shape[1] + 1):
-        last = fits[-1] if fits else None
-        fits.append(patterns.fitted(size, strength=strength, start=last, signs=None if signs is None else signs[:size]))
-    return fits
+    return Patterns.of(covered, target, weight).fitted_by_size(strength=strength, signs=signs, least=least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,13 +145,31 @@ class Patterns:
         classes = self.sums.shape[1]
         if classes < 2 or not self.sums.any():
             return np.zeros((1 + size, classes))
-        runs = np.concatenate([[0], 1 + np.flatnonzero(self.first < size)])
-        problem = _Problem.of(self.covered[runs, :size], _sums_of_runs(self.sums, runs), strength)
+        problem = self._problem(size, strength)
         begin = np.zeros((1 + size, classes))
         if start is not None:
             begin[: len(start)] = start
         held = np.zeros(size, dtype=np.intp) if signs is None else signs
         return problem.wide(_minimum(problem, problem.narrow(begin), held))
+
+    def fitted_by_size(self, *, strength: float, signs: Ints | None = None, least: int = 0) -> list[Floats]:
+        """The same for every number of rules, from `least` to all, each fit begun from the one before."""
+        fits: list[Floats] = []
+        for size in range(least, self.covered.shape[1] + 1):
+            last, held = fits[-1] if fits else None, None if signs is None else signs[:size]
+            fits.append(self.fitted(size, strength=strength, start=last, signs=held))
+        return fits
+
+    def loss(self, votes: Floats, *, strength: float) -> float:
+        """What the base and the votes of the first rules, (1 + size) x classes, minimise."""
+        if self.sums.shape[1] < 2 or not self.sums.any():
+            return 0.0
+        problem = self._problem(len(votes) - 1, strength)
+        return problem.at(problem.narrow(votes)).loss
+
+    def _problem(self, size: int, strength: float) -> _Problem:
+        runs = np.concatenate([[0], 1 + np.flatnonzero(self.first < size)])
+        return _Problem.of(self.covered[runs, :size], _sums_of_runs(self.sums, runs), strength)
 
 
 def _by_rules(bits: Bools) -> Ints:

@@ -83,12 +83,6 @@ class ClassTarget(Target):
     def score(self, truth: Array, predicted: Array, weight: Floats | None = None) -> float:
         return float(np.average(predicted == truth, weights=weight))
 
-    def merit(self, predicted: Array, truth: Array) -> Floats:
-        return np.asarray(predicted == truth, dtype=np.float64)
-
-    def score_of_merit(self, mean: Any, truth: Array, weight: Floats) -> Any:
-        return mean
-
 
 def _check_one_kind(y: Array) -> None:
     """Raises where labels are of kinds that cannot be put in one order, such as words and numbers."""

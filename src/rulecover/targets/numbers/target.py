@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_regressor
-from sklearn.metrics import r2_score
 
 from rulecover.exceptions import UnreadableModelError
 from rulecover.targets.impurity import Impurity
@@ -27,7 +26,7 @@ class NumberTarget(Target):
     scale
         The squared error that costs as much as a rule; by default the variance.
 
-    >>> NumberTarget().score_of_merit(-0.5, np.array([0.0, 2.0]), np.ones(2))
+    >>> NumberTarget().score(np.array([0.0, 2.0]), np.array([1.0, 2.0]))
     0.5
     """
 
@@ -91,15 +90,10 @@ class NumberTarget(Target):
         return tallies[..., 0]
 
     def score(self, truth: Array, predicted: Array, weight: Floats | None = None) -> float:
-        return float(r2_score(truth, predicted, sample_weight=weight))
-
-    def merit(self, predicted: Array, truth: Array) -> Floats:
-        return np.asarray(-np.square(predicted - truth))
-
-    def score_of_merit(self, mean: Any, truth: Array, weight: Floats) -> Any:
+        """R² as scikit-learn has it: where all numbers are equal, 1 for a perfect prediction and 0 for any other."""
+        error = float(np.average(np.square(truth - predicted), weights=weight))
         spread = float(np.average(np.square(truth - np.average(truth, weights=weight)), weights=weight))
-        # Where all values are equal, scikit-learn gives 1 to a perfect prediction and 0 to any other.
-        return 1.0 + mean / spread if spread > 0 else np.where(np.asarray(mean) == 0, 1.0, 0.0)
+        return 1.0 - error / spread if spread > 0 else float(error == 0)
 
 
 def _classifier(regressor: str) -> str:
