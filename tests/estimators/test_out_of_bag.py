@@ -14,6 +14,7 @@ from sklearn.ensemble import (
     GradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingClassifier,
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
@@ -21,7 +22,8 @@ from sklearn.preprocessing import StandardScaler
 
 from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor
 from rulecover.estimators.base import AskedModel
-from rulecover.estimators.out_of_bag import HonestModel, out_of_bag
+from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag, out_of_bag
+from rulecover.rulepath.response import calibrated
 
 SETTINGS: dict[str, Any] = {"bootstrap": True, "oob_score": True, "random_state": 0}
 
@@ -88,7 +90,8 @@ def test_a_path_of_the_model_alone_follows_its_out_of_bag_answers() -> None:
 
     path = RulePathClassifier(FrozenEstimator(forest), model_share=1.0, choose="last", max_rules=1).fit(X, y)
 
-    assert path.at(0).predict_proba(X[:1])[0] == pytest.approx(forest.oob_decision_function_.mean(axis=0))
+    expected = calibrated(forest.oob_decision_function_, np.eye(2)[y], np.ones(len(y)))
+    assert path.at(0).predict_proba(X[:1])[0] == pytest.approx(expected.mean(axis=0), abs=1e-4)  # smoothed by a row
 
 
 def test_rows_of_weight_zero_do_not_shift_the_rows_that_a_tree_saw() -> None:
@@ -100,3 +103,17 @@ def test_rows_of_weight_zero_do_not_shift_the_rows_that_a_tree_saw() -> None:
 
     told = path.estimator_.oob_prediction_
     assert path.at(0).predict(X[:1])[0] == pytest.approx(told[weight > 0].mean())
+
+
+def test_members_of_a_vote_that_drew_rows_are_asked() -> None:
+    X, y = make_classification(150, n_classes=3, n_informative=5, random_state=1)
+    labels = np.array(["c", "a", "b"])[y]
+    members = [
+        ("forest", RandomForestClassifier(60, **SETTINGS)),
+        ("boosted", GradientBoostingClassifier(n_estimators=5)),
+    ]
+    model = VotingClassifier(members, voting="soft").fit(X, labels)
+    alone = RandomForestClassifier(60, **SETTINGS).fit(X, labels)
+
+    assert has_out_of_bag(model) and not has_out_of_bag(model.estimators_[1])
+    assert out_of_bag(model, X) == pytest.approx(alone.oob_decision_function_)

@@ -1,0 +1,165 @@
+"""The choice by the logistic loss, and the response that rules are fitted to, against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
+
+from rulecover import RulePathClassifier, RulePathRegressor, read_trees
+from rulecover.rulepath.candidates import Candidates, node_candidates
+from rulecover.rulepath.forward import Terms, forward_path
+from rulecover.rulepath.logistic import LogisticFit, shares_of
+from rulecover.rulepath.response import calibrated
+from rulecover.voting.logistic import logistic_votes
+
+SEEDS = st.integers(0, 2**32 - 1)
+TERMS = Terms(0.5, 3.0, 2)
+
+
+def drawn(seed: int, n_classes: int, *, weighted: bool = False) -> tuple[Candidates, np.ndarray, np.ndarray]:
+    """Candidates, the rows, and the response: half the label and half noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(70, 3)).round(1)
+    y = np.digitize(X[:, 0] + X[:, 1] * (X[:, 2] > 0), np.linspace(-1, 1, n_classes + 1)[1:-1])
+    forest = RandomForestClassifier(4, max_depth=3, random_state=seed % 2**31).fit(X, y)
+    weight = rng.integers(1, 4, len(X)).astype(float) if weighted else None
+    candidates = node_candidates(read_trees(forest), X, weight, ("a", "b", "c"), max_depth=3, min_samples=2)
+    shares = 0.5 * np.eye(n_classes)[y] + 0.5 * rng.dirichlet(np.ones(n_classes), len(X))
+    return candidates, X, shares[:, 1:] if n_classes == 2 else shares
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.integers(2, 4), st.booleans())
+def test_the_gain_is_that_of_newtons_step(seed: int, n_classes: int, weighted: bool) -> None:
+    candidates, X, response = drawn(seed, n_classes, weighted=weighted)
+    weight = np.ones(len(X)) if candidates.weight is None else candidates.weight
+    fit = LogisticFit(candidates, response, TERMS)
+    fit.enter(candidates.covered(0), 0)
+
+    gains = fit.gains(np.zeros(len(candidates), dtype=int))
+
+    base, vote = fit.votes[-1]
+    sums = base + candidates.covered(0)[:, None] * vote
+    p = softmax(sums * (0.5 if n_classes == 2 else 1.0), axis=1)
+    left, curved = shares_of(response) - p, p * (1 - p)
+    total = weight @ curved
+    for j in range(len(candidates)):
+        mine = candidates.covered(j)
+        g, h = weight[mine] @ left[mine], weight[mine] @ curved[mine]
+        gain = g**2 / (h * (1 - h / total) + TERMS.shrinkage * total / weight.sum())
+        assert gains[j] == pytest.approx(gain[1] if n_classes == 2 else gain.sum(), rel=1e-6, abs=2e-9)
+    masks = np.array([candidates.covered(j) for j in range(len(candidates))])
+    alone = fit.gains_of(masks, np.zeros(len(masks), dtype=int))
+    known = (masks == candidates.covered(0)).all(axis=1)
+    assert alone[~known] == pytest.approx(gains[~known], rel=1e-6, abs=2e-9) and (alone[known] == -1).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS, st.integers(2, 4))
+def test_votes_of_every_size_are_fitted_to_its_rules_and_the_loss_never_rises(seed: int, n_classes: int) -> None:
+    candidates, X, response = drawn(seed, n_classes)
+
+    path = forward_path(candidates, response, X, max_rules=4, terms=TERMS, start=LogisticFit)
+
+    covered = path.rules.apply(X).toarray()
+    assert (covered == path.covered).all()
+    for size in range(len(path.rules) + 1):
+        alone = logistic_votes(covered[:, :size], shares_of(response), strength=TERMS.ridge)
+        assert path.votes[size, : size + 1] == pytest.approx(alone, abs=1e-5)
+        assert not path.votes[size, size + 1 :].any()
+    assert (np.diff(path.loss) <= 1e-7 * abs(path.loss[0])).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS, st.integers(2, 4))
+def test_weights_are_repeated_rows_in_the_choice_by_the_logistic_loss(seed: int, n_classes: int) -> None:
+    candidates, X, response = drawn(seed, n_classes, weighted=True)
+    again = np.repeat(np.arange(len(X)), candidates.weight.astype(int))
+    repeated = Candidates(
+        candidates.cells[again], candidates.tree, candidates.first, candidates.last, candidates.empty, candidates.source
+    )
+
+    weighted = forward_path(candidates, response, X, max_rules=4, terms=TERMS, start=LogisticFit)
+    plain = forward_path(repeated, response[again], X[again], max_rules=4, terms=TERMS, start=LogisticFit)
+
+    assert weighted.rules == plain.rules
+    assert weighted.votes == pytest.approx(plain.votes, abs=1e-5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS, st.integers(1, 9))
+def test_many_columns_are_summed_as_one_by_one(seed: int, columns: int) -> None:
+    candidates, X, _ = drawn(seed, 2, weighted=True)
+    values = np.random.default_rng(seed).integers(-9, 9, (len(X), columns)).astype(float)
+
+    one_by_one = [candidates.sums(values[:, [k]])[:, 0] for k in range(columns)]
+
+    assert (candidates.sums(values) == np.column_stack(one_by_one)).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, st.integers(2, 5))
+def test_shares_are_calibrated_by_the_best_exponent(seed: int, n_classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    shares, weight = rng.dirichlet(np.ones(n_classes), 40), rng.integers(1, 4, 40).astype(float)
+    truth = np.eye(n_classes)[[rng.choice(n_classes, p=row) for row in shares]]
+
+    found = calibrated(shares, truth, weight)
+
+    logs = np.log(np.maximum(shares, 1e-3 / n_classes))
+    best = minimize_scalar(lambda t: -weight @ (truth * log_softmax(np.exp(t) * logs, axis=1)).sum(axis=1)).x
+    if -1.4 < best < 2.4:
+        assert found == pytest.approx(softmax(np.exp(best) * logs, axis=1), abs=1e-4)
+    assert (found.argmax(axis=1) == shares.argmax(axis=1)).all() and found.sum(axis=1) == pytest.approx(1.0)
+    assert calibrated(shares, truth, 7.5 * weight) == pytest.approx(found, abs=1e-6)
+
+
+# The pools ------------------------------------------------------------------------------------------------------------
+
+
+def test_candidates_come_from_the_pool_that_is_asked_for() -> None:
+    two, three = (make_classification(90, n_informative=5, n_classes=k, random_state=0) for k in (2, 3))
+    settings = {"max_rules": 3, "choose": "last", "random_state": 0}
+
+    assert isinstance(RulePathClassifier(**settings).fit(*two).estimator_, RandomForestClassifier)
+    assert isinstance(RulePathClassifier(**settings).fit(*three).estimator_, VotingClassifier)
+    boosted = RulePathClassifier(pool="boosted", **settings).fit(*two).estimator_
+    assert isinstance(boosted, HistGradientBoostingClassifier)
+    both = RulePathClassifier(pool="both", **settings).fit(*two)
+    assert both.n_candidate_rules_ > RulePathClassifier(pool="forest", **settings).fit(*two).n_candidate_rules_
+    numbers = RulePathRegressor(**settings).fit(*two)
+    assert [type(each).__name__ for each in numbers.estimator_.estimators_] == [
+        "RandomForestRegressor",
+        "HistGradientBoostingRegressor",
+    ]
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_both_pools_take_missing_values_and_repeat_with_the_seed(regression: bool) -> None:
+    X, y = make_classification(120, n_informative=6, n_classes=3, random_state=0)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    kind = RulePathRegressor if regression else RulePathClassifier
+
+    one, two = (kind(max_rules=5, choose="last", random_state=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+
+    assert one.rules_ == two.rules_ and (one.vote_.votes == two.vote_.votes).all()
+    assert one.score(X, y) > 0.3
+
+
+def test_bad_pools_votes_and_gains_are_refused_with_the_way_out() -> None:
+    X, y = make_classification(60, random_state=0)
+    for given_settings, message in (
+        ({"pool": "trees"}, "pool is 'trees'; give one of 'forest', 'boosted', 'both'"),
+        ({"pool": "both", "estimator": RandomForestClassifier()}, "an estimator is given; leave one of them out"),
+        ({"vote": "logits"}, "vote is 'logits'; choose one of 'log-odds', 'shares'"),
+        ({"gain": "gini"}, "gain is 'gini'; choose one of None, 'squares', 'log-loss'"),
+        ({"vote": "shares", "gain": "log-loss"}, "needs vote='log-odds'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RulePathClassifier(**given_settings).fit(X, y)
