@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from databases import DuckDB, SQLite
-from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case
+from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, log_odds_cases
 from running import by_expression, by_json, by_onnx, by_pandas, by_polars, by_python, by_query
 
 from rulecover import export
@@ -56,6 +56,14 @@ def test_an_export_answers_as_the_model_does(name: str) -> None:
     answers = EXPORTS[name][1]
     for case in some(cases(), name):
         assert answers(case) == case.table()
+
+
+@pytest.mark.slow
+@every_export
+def test_an_export_adds_up_log_odds_as_the_model_does(name: str) -> None:
+    answers = EXPORTS[name][1]
+    for case in some(log_odds_cases(), name):
+        assert case.agrees_with(answers(case))
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from damage import changed_json
-from exported import HOSTILE, cases, hostile_case, many_rules, named_case, text_case
+from exported import HOSTILE, Case, cases, hostile_case, log_odds_cases, many_rules, named_case, text_case
 from sklearn.datasets import load_iris
 
 from rulecover import MIRCOClassifier
@@ -22,8 +23,9 @@ from rulecover.export import Vote, from_json, json_file, json_schema, schema, to
 
 
 @pytest.mark.slow
-def test_a_loaded_model_answers_bit_for_bit_the_same() -> None:
-    for case in cases():
+@pytest.mark.parametrize("made", [cases, log_odds_cases])
+def test_a_loaded_model_answers_bit_for_bit_the_same(made: Callable[[], list[Case]]) -> None:
+    for case in made():
         loaded = from_json(to_json(case.model))
 
         answers = case.model.predict(case.X)
@@ -50,7 +52,7 @@ def test_a_loaded_model_gives_the_same_intervals() -> None:
 
 @pytest.mark.slow
 def test_rules_print_the_same_after_the_journey_and_a_second_one_changes_nothing() -> None:
-    for case in cases()[::3]:
+    for case in (*cases()[::3], *log_odds_cases()[::3]):
         written = to_json(case.model)
         loaded = from_json(written)
 
@@ -63,7 +65,7 @@ def test_rules_print_the_same_after_the_journey_and_a_second_one_changes_nothing
 def test_what_is_written_is_what_the_schema_says_and_the_schema_is_sound() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
     checker = jsonschema.Draft202012Validator(schema())
-    for case in cases()[::4]:
+    for case in (*cases()[::4], *log_odds_cases()[::8]):
         checker.validate(json.loads(to_json(case.model)))
 
 
@@ -116,7 +118,16 @@ LEVEL, CODES = {"column": 1, "name": "colour", "level": "a"}, {"column": 1, "lab
 MISTAKES = {
     "no rules": (changed("rules", to=[]), "rules"),
     "another format": (changed("format", to="pickle"), "not a file of rules"),
-    "a newer version": (changed("version", to=2), r"version 2.*update"),
+    "a newer version": (changed("version", to=3), r"version 3.*update"),
+    "log-odds in version 1": (changed("answer", "kind", to="log-odds") | {"version": 1}, "answer/kind"),
+    "log-odds beyond all bounds": (
+        changed("answer", "kind", to="log-odds") | {"base": [-1e9, 1e9]},
+        r"a vote is 1e\+09; log-odds must be between",
+    ),
+    "log-odds of nothing": (
+        changed("answer", "kind", to="log-odds") | {"totals": [0.0, 0.0]},
+        "must be positive",
+    ),
     "no version": (changed("version", to=None), "version None"),
     "a version that is true": (changed("version", to=True), "version True"),
     "a column that is not there": (changed(*CLAUSE, "column", to=9), "column 9"),
@@ -211,10 +222,11 @@ def mutated(written: str, rng: random.Random) -> str:
     )
 
 
-def test_a_damaged_file_is_refused_or_is_a_sound_model_all_the_same() -> None:
+@pytest.mark.parametrize("kind", ["classes", "log-odds"])
+def test_a_damaged_file_is_refused_or_is_a_sound_model_all_the_same(kind: str) -> None:
     rng = random.Random(0)
     rows = np.random.default_rng(0).normal(size=(5, 2)) * 3
-    written = json.dumps(sound(), indent=0)
+    written = json.dumps(changed("answer", "kind", to=kind), indent=0)
     for _ in range(3000):
         try:
             model = from_json(mutated(written, rng))
@@ -231,7 +243,7 @@ def test_a_damaged_file_is_refused_or_is_a_sound_model_all_the_same() -> None:
 def test_our_own_checker_takes_what_the_schema_allows_and_nothing_else() -> None:
     """Against the validator of another project, on files changed at random places."""
     rng, meant = np.random.default_rng(0), jsonschema.Draft202012Validator(schema())
-    texts = [to_json(case.model) for case in (*cases()[:20], named_case()[0], text_case()[0])]
+    texts = [to_json(case.model) for case in (*cases()[:20], *log_odds_cases()[:8], named_case()[0], text_case()[0])]
     taken = 0
     for number in range(3000):
         written = json.loads(changed_json(rng, texts[number % len(texts)]))
@@ -299,7 +311,8 @@ def test_a_file_is_checked_much_faster_than_by_an_interpreter_of_schemas() -> No
 @pytest.mark.slow
 def test_a_flipped_bit_is_found_or_changes_nothing() -> None:
     rng = random.Random(0)
-    texts = [to_json(case.model).encode() for case in (*cases()[:20], named_case()[0], text_case()[0])]
+    damaged = (*cases()[:20], *log_odds_cases()[:8], named_case()[0], text_case()[0])
+    texts = [to_json(case.model).encode() for case in damaged]
     refused = 0
     for number in range(3000):
         text = texts[number % len(texts)]
@@ -349,6 +362,28 @@ def test_a_file_from_before_there_were_checksums_is_read() -> None:
     assert from_json(text).predict(rows).tolist() == ["no", "yes"]
 
 
+def as_version_1(text: str) -> str:
+    """The file as it was written before there were log-odds."""
+    written = json.loads(text) | {"version": 1}
+    return json.dumps(written | {"checksum": json_file._checksum(written)})
+
+
+@pytest.mark.slow
+def test_files_of_version_1_mean_what_they_meant() -> None:
+    checker = jsonschema.Draft202012Validator(schema(1))
+    for case in cases():
+        text = to_json(case.model)
+        older = as_version_1(text)
+
+        loaded = from_json(older)
+
+        checker.validate(json.loads(older))
+        assert loaded.predict(case.X).tolist() == case.prediction
+        assert to_json(loaded) == text
+        with pytest.raises(InvalidModelFileError, match="checksum"):
+            from_json(older.replace('"version": 1', '"version": 2'))
+
+
 def test_a_file_beyond_the_limit_of_size_is_refused_before_it_is_read() -> None:
     written = to_json(hostile_case("x").model)
 
@@ -362,8 +397,7 @@ def test_a_file_beyond_the_limit_of_size_is_refused_before_it_is_read() -> None:
 
 def test_an_older_version_is_brought_up_to_date_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it will be: version 1 is validated by its own schema, and then changed into version 2, and that into 3."""
-    model = hostile_case("x").model
-    written = to_json(model)
+    written = as_version_1(to_json(hostile_case("x").model))
     steps = []
 
     def upgrade(step: int) -> Any:

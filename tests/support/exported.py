@@ -28,7 +28,7 @@ from rulecover.export.conditions import Condition, conditions_of
 from rulecover.export.exported import EXPORTED_FALLBACKS, vote_of
 from rulecover.rules.clauses import Clauses
 from rulecover.targets.classes.evidence import ClassEvidence
-from rulecover.voting.answers import AddedClasses, Classes, Mean
+from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean, in_log_odds_units
 from rulecover.voting.numbers import MEAN_VOTES
 from rulecover.voting.vote import Vote
 
@@ -120,8 +120,29 @@ class Case:
             for answer, each, text, by in zip(self.prediction, shares, texts, self.decided_by, strict=True)
         ]
 
+    def agrees_with(self, table: list[tuple[Any, ...]]) -> bool:
+        """Whether answers are the same, those from log-odds but for the last digits of exp."""
+        return len(table) == len(self.X) and all(map(self._same, self.table(), table))
+
+    def _same(self, mine: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+        if not isinstance(self.rules.answer, LogOddsClasses):
+            return mine == other
+        exact = [each[:1] + each[-2:] for each in (mine, other)]
+        return exact[0] == exact[1] and same_probabilities(mine[1:-2], other[1:-2])
+
+    def has_probabilities(self, shares: list[list[float]]) -> bool:
+        """The same for the probabilities alone."""
+        if not isinstance(self.rules.answer, LogOddsClasses):
+            return shares == self.probabilities
+        return same_probabilities(self.probabilities, shares)
+
     def rows(self) -> list[dict[str, float]]:
         return [dict(zip(self.rules.rules.feature_names, row, strict=True)) for row in self.X.tolist()]
+
+
+def same_probabilities(mine: Any, other: Any) -> bool:
+    """Whether probabilities agree to 13 digits."""
+    return np.shape(mine) == np.shape(other) and bool(np.allclose(mine, other, rtol=1e-13, atol=0.0))
 
 
 def random_clauses(rng: np.random.Generator, n_features: int, n_rules: int) -> Clauses:
@@ -195,6 +216,21 @@ def added_classes(rng: np.random.Generator, rules: RuleSet, labels: np.ndarray, 
     drawn = rng.normal(scale=0.4, size=(1 + len(rules), len(labels)))
     base, *votes = addable(drawn if rng.random() < 0.5 else np.round(4 * drawn) / 4)
     return Vote(rules, np.array(votes), AddedClasses(labels), totals, EXPORTED_FALLBACKS["default"], base)
+
+
+def random_log_odds(rng: np.random.Generator) -> Vote:
+    """Log-odds made up of nothing but chance, some of them far too large, many of them in quarters, with ties."""
+    n_rules, names = int(rng.integers(1, 12)), tuple(f"column {f}" for f in range(int(rng.integers(1, 6))))
+    labels = LABELS[rng.integers(len(LABELS))]
+    sums = rng.integers(1, 6, size=(n_rules, len(labels))).astype(float)
+    totals = sums.sum(axis=0) + 1
+    seen = ClassEvidence(sums, np.zeros(n_rules), np.ones(n_rules), totals, labels)
+    rules = RuleSet(random_clauses(rng, len(names), n_rules), Columns(names), evidence=seen)
+    drawn = rng.normal(scale=10.0 ** rng.integers(-1, 4), size=(1 + n_rules, len(labels)))
+    drawn = np.round(4 * drawn) / 4 if rng.random() < 0.5 else in_log_odds_units(drawn)
+    base, *votes = np.column_stack([-drawn[:, 0], drawn[:, 0]]) if len(labels) == 2 else drawn
+    fallback = EXPORTED_FALLBACKS[[*FALLBACKS, "default"][rng.integers(4)]]
+    return Vote(rules, np.array(votes), LogOddsClasses(labels), totals, fallback, base)
 
 
 def random_path(rng: np.random.Generator, X: np.ndarray, y: np.ndarray, labels: np.ndarray) -> Any:
@@ -288,6 +324,14 @@ def cases() -> list[Case]:
         neutral = vote_of(model)
         found.append(Case(model, neutral, probes(neutral.rules, rng, missing=takes_missing)))
     return found
+
+
+@functools.cache
+def log_odds_cases() -> list[Case]:
+    """Random models with votes in log-odds."""
+    rng = np.random.default_rng(11)
+    models = [random_log_odds(rng) for _ in range(N_MODELS)]
+    return [Case(model, model, probes(model.rules, rng)) for model in models]
 
 
 def many_rules(n_rules: int) -> Case:

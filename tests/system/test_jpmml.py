@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, named_case, text_case
+from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, log_odds_cases, named_case, text_case
 from jpmml_evaluator import make_evaluator
 from jpmml_evaluator.jpype import JPypeBackend
 
@@ -38,12 +38,13 @@ def check(case: Case, answers: pd.DataFrame) -> None:
     assert answers[target].tolist() == case.prediction
     if case.probabilities is not None:
         titles = Script(case.rules).outputs[1:-2]
-        assert answers[titles].to_numpy(dtype=np.float64).tolist() == case.probabilities
+        assert case.has_probabilities(answers[titles].to_numpy(dtype=np.float64).tolist())
         assert answers["decided_by"].tolist() == case.decided_by
 
 
-def test_exported_pmml_answers_as_the_model_does(java: Any, tmp_path: Path) -> None:
-    for case in cases():
+@pytest.mark.parametrize("made", [cases, log_odds_cases])
+def test_exported_pmml_answers_as_the_model_does(made: Callable[[], list[Case]], java: Any, tmp_path: Path) -> None:
+    for case in made():
         check(case, by_jpmml(java, tmp_path, case))
 
 

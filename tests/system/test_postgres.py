@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from exported import HOSTILE, all_but, cases, coded_cases, hostile_case, many_rules, named_case, text_case, truth_case
+from exported import (
+    HOSTILE,
+    Case,
+    all_but,
+    cases,
+    coded_cases,
+    hostile_case,
+    log_odds_cases,
+    many_rules,
+    named_case,
+    text_case,
+    truth_case,
+)
 from postgres import PostgreSQL, server
 
 from rulecover.export import conditions, to_sql, to_sql_expression
@@ -23,11 +35,12 @@ def database() -> Iterator[PostgreSQL]:
         connected.connection.close()
 
 
-def test_a_query_answers_as_the_model_does(database: PostgreSQL) -> None:
-    for number, case in enumerate(cases()):
+@pytest.mark.parametrize("made", [cases, log_odds_cases])
+def test_a_query_answers_as_the_model_does(made: Callable[[], list[Case]], database: PostgreSQL) -> None:
+    for number, case in enumerate(made()):
         query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
 
-        assert database.answers(query, "data", case, null=number % 2 == 1) == case.table()
+        assert case.agrees_with(database.answers(query, "data", case, null=number % 2 == 1))
 
 
 def test_all_categories_but_some_are_the_others(database: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:

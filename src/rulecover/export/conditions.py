@@ -12,7 +12,7 @@ from rulecover.data.inputs import Coded, Input, Number
 from rulecover.data.labels import Label, plain_labels
 from rulecover.rules.clauses import Clauses
 from rulecover.typing import Floats
-from rulecover.voting.answers import AddedClasses, Classes, Mean
+from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean
 from rulecover.voting.fallback import per_comparison
 from rulecover.voting.vote import Vote
 
@@ -154,7 +154,8 @@ class Script:
 
     @cached_property
     def totals(self) -> list[float]:
-        return self._needed_of(self.model.totals[None])[0]
+        """The votes of all training data."""
+        return self._needed_of(self.model.votes_of_all[None])[0]
 
     def _needed_of(self, votes: Floats) -> list[list[float]]:
         """The columns that predictions are made of."""
@@ -204,7 +205,17 @@ class Script:
     @property
     def nearest(self) -> bool:
         """Whether probabilities are the shares nearest to the sums of votes, and not the shares of the sums."""
-        return isinstance(self.model.answer, AddedClasses)
+        return isinstance(self.model.answer, AddedClasses) and self.log_odds is None
+
+    @property
+    def log_odds(self) -> float | None:
+        """What sums of votes are multiplied by before the softmax, if they are log-odds."""
+        return self.model.answer.scale if isinstance(self.model.answer, LogOddsClasses) else None
+
+    @property
+    def fallback_adds_to_base(self) -> bool:
+        """Whether the votes of rules that do not cover a row are added to the base, as those of covering rules are."""
+        return self.log_odds is not None and self.answered_by in ("closest", "all")
 
     @cached_property
     def total_weight(self) -> float:
@@ -215,6 +226,8 @@ class Script:
     def always_has_votes(self) -> bool:
         """Whether every possible row gets votes."""
         answer = self.model.answer
+        if isinstance(answer, AddedClasses):
+            return True
         if self.model.adds_up and self.answered_by in ("default", "majority"):
             return True
         weight, base = answer.weight(self.model.votes), answer.weight(self.model.base[None])

@@ -72,7 +72,8 @@ def checked(vote: Vote) -> Vote:
     names = vote.rules.feature_names
     if len(set(names)) < len(names):
         raise ValueError(f"a column name occurs twice among {list(names[:10])}; rename one.")
-    if not vote.answer.weight(vote.totals[None])[0] > 0:
+    weight = vote.totals.sum() if isinstance(vote.answer, Classes) else vote.answer.weight(vote.totals[None])[0]
+    if not weight > 0:
         raise ValueError(f"totals is {vote.totals.tolist()}; the votes of the training data must be positive.")
     if EXPORTED_FALLBACKS.get(vote.fallback.name) != vote.fallback:
         raise ExportError(

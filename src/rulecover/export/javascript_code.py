@@ -12,7 +12,7 @@ from rulecover.data.labels import Label
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Script
 from rulecover.export.exported import vote_of
-from rulecover.export.language import Language, assembled, fallback_of, tables
+from rulecover.export.language import Language, assembled, fallback_of, probabilities_of, tables
 
 _HEAD = """\
 // Rules that vote, written by rulecover {version}; needs no library.
@@ -85,6 +85,10 @@ _FALLBACKS = {
     "default": "",
 }
 
+_WITH_BASE = """\
+  if (!fired.length) votes.push(BASE);
+"""
+
 _NO_VOTES = """\
   if (!({total} > 0)) tally = TOTALS;
 """
@@ -99,6 +103,13 @@ _NEAREST = """\
   let sum = -1;
   const surplus = falling.map((votes, k) => (sum += votes) / (k + 1)).reduce((a, b) => Math.max(a, b));
   const probabilities = tally.map((votes) => Math.max(votes - surplus, 0));
+"""
+
+_SOFTMAX = """\
+  const largest = tally.reduce((a, b) => Math.max(a, b));
+  const odds = tally.map((votes) => Math.exp(Math.max({scale!r} * (votes - largest), -{largest!r})));
+  const all = odds.reduce((a, b) => a + b);
+  const probabilities = odds.map((each) => each / all);
 """
 
 _CLASSES = """\
@@ -169,7 +180,7 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
         _ADDED.format(fallback=_literal(script.model.fallback.name))
-        + fallback_of(script, _FALLBACKS)
+        + fallback_of(script, _FALLBACKS, _WITH_BASE)
         + _answer(script),
         _MODULE.format(name=name),
     ]
@@ -231,4 +242,4 @@ def _answer(script: Script) -> str:
         tally = "  let tally = add(votes);\n" + _NO_VOTES.format(total=total)
     if not script.classes:
         return tally + _MEAN.format(mean=script.mean("tally[0]", "tally[1]"))
-    return tally + (_NEAREST if script.nearest else _SHARES) + _CLASSES
+    return tally + probabilities_of(script, shares=_SHARES, nearest=_NEAREST, softmax=_SOFTMAX) + _CLASSES

@@ -26,13 +26,20 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.typing import Array, Floats, Ints
-from rulecover.voting.answers import AddedClasses, Classes, Mean
+from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean
 from rulecover.voting.vote import Vote
 
-FORMAT, VERSION = "rulecover rules", 1
+FORMAT, VERSION = "rulecover rules", 2
 
-#: How a file of an older version becomes one of the next: ``UPGRADES[1]`` will take version 1 to version 2.
-UPGRADES: dict[int, Callable[[Json], Json]] = {}
+#: How a file of an older version becomes one of the next: ``UPGRADES[1]`` takes version 1 to version 2, which has
+#: votes in log-odds and means the same by everything else.
+UPGRADES: dict[int, Callable[[Json], Json]] = {1: lambda written: written | {"version": 2}}
+
+#: The name of each way to make predictions of votes for classes.
+_KINDS: dict[str, type[Classes]] = {"classes": Classes, "added classes": AddedClasses, "log-odds": LogOddsClasses}
+
+#: Log-odds up to here can be added up without rounding, and are large enough for any probability.
+_LARGEST_LOG_ODDS = 1_000_000
 
 #: The default limit on the size of a file, in bytes or characters.
 MAX_SIZE = 100_000_000
@@ -43,7 +50,7 @@ def schema(version: int = VERSION) -> Json:
     """The JSON Schema of a version of the format.
 
     >>> schema()["title"]
-    'Rules that vote, version 1'
+    'Rules that vote, version 2'
     """
     text = files("rulecover.export").joinpath("schemas", f"version-{version}.json").read_text(encoding="utf-8")
     loaded: Json = json.loads(text)
@@ -118,7 +125,7 @@ def _written_answer(model: Vote) -> Json:
     assert isinstance(model.answer, Classes)
     labels = model.answer.labels
     name = {"U": "str", "O": "object"}.get(labels.dtype.kind, labels.dtype.name)
-    kind = "added classes" if isinstance(model.answer, AddedClasses) else "classes"
+    kind = next(kind for kind, each in _KINDS.items() if each is type(model.answer))
     answer = {"kind": kind, "labels": plain_labels(labels), "type": name}
     seen = model.rules.evidence
     if isinstance(seen, ClassEvidence) and seen.class_weight is not None:
@@ -278,6 +285,11 @@ def _model(written: Json) -> Vote:
     base = _numbers(written.get("base", [0.0] * len(answer.votes)), len(answer.votes))
     rules = _rules(written, answer, totals)
     afar = _for_each(written["rules"], "afar", lambda votes: _numbers(votes, len(answer.votes)))
+    largest = max(np.abs(votes).max(), np.abs(base).max())
+    if isinstance(answer, LogOddsClasses) and largest > _LARGEST_LOG_ODDS:
+        raise ValueError(
+            f"a vote is {largest:g}; log-odds must be between -{_LARGEST_LOG_ODDS} and {_LARGEST_LOG_ODDS}."
+        )
     if isinstance(answer, Mean) and answer.squares and rules.evidence is None:
         raise ValueError("rules with squares must have 'numbers'.")
     return checked(
@@ -303,7 +315,7 @@ def _answer(written: Json) -> Classes | Mean:
     array = np.array(labels, dtype=name)
     if list(map(type, array.tolist())) != list(map(type, labels)) or array.tolist() != labels:
         raise ValueError(f"the labels {labels[:10]} are not of type {name}.")
-    return AddedClasses(array) if written["kind"] == "added classes" else Classes(array)
+    return _KINDS[written["kind"]](array)
 
 
 def _numbers(values: list[float], length: int) -> Floats:

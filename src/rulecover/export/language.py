@@ -9,6 +9,7 @@ from typing import Any
 from rulecover.data.inputs import Coded, Input, Level
 from rulecover.data.labels import Label
 from rulecover.export.conditions import Condition, Script
+from rulecover.voting.answers import LARGEST_LOG_ODDS
 
 
 @dataclass(frozen=True)
@@ -107,10 +108,17 @@ def tables(script: Script) -> dict[str, list[Any]]:
     return needed
 
 
-def fallback_of(script: Script, parts: Mapping[str, str]) -> str:
+def fallback_of(script: Script, parts: Mapping[str, str], with_base: str) -> str:
     """The part of a source that predicts for missed rows; its FALLBACK_VOTES are usually the votes."""
-    part = parts[script.answered_by]
+    part = parts[script.answered_by] + (with_base if script.fallback_adds_to_base else "")
     return part if script.model.fallback_votes is not None else part.replace("FALLBACK_VOTES", "VOTES")
+
+
+def probabilities_of(script: Script, *, shares: str, nearest: str, softmax: str) -> str:
+    """The part of a source that makes probabilities of sums of votes."""
+    if script.log_odds is not None:
+        return softmax.format(scale=script.log_odds, largest=LARGEST_LOG_ODDS)
+    return nearest if script.nearest else shares
 
 
 def assembled(parts: Iterable[str], between: str) -> str:

@@ -14,6 +14,7 @@ from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.exported import vote_of
 from rulecover.typing import Array
+from rulecover.voting.answers import LARGEST_LOG_ODDS
 
 if TYPE_CHECKING:
     import onnx
@@ -169,6 +170,12 @@ class _Graph:
         script = self.script
         if script.answered_by in ("majority", "default"):
             return np.array([script.totals if script.answered_by == "majority" else script.base])
+        votes = self._votes_at_distance(met)
+        return self._do("Add", votes, np.array([script.base])) if script.fallback_adds_to_base else votes
+
+    def _votes_at_distance(self, met: str) -> str:
+        """The votes of rules for rows that they do not cover."""
+        script = self.script
         if script.answered_by == "all":
             return self._do("MatMul", met, np.array(script.votes_each))
         share = self._do("Div", met, np.maximum([script.sizes], 1).astype(np.float64))
@@ -192,6 +199,17 @@ class _Graph:
         lowered = self._do("Sub", tally, self._do("ReduceMax", surplus, _LAST, keepdims=1))
         return self._do("Max", lowered, np.array(0.0), name="probabilities")
 
+    def _softmax(self, tally: str, scale: float) -> str:
+        below = self._do("Sub", tally, self._do("ReduceMax", tally, _LAST, keepdims=1))
+        scaled = self._do("Mul", below, np.array(scale))
+        odds = self._do("Exp", self._do("Max", scaled, np.array(-LARGEST_LOG_ODDS)))
+        return self._do("Div", odds, self._do("ReduceSum", odds, _LAST, keepdims=1), name="probabilities")
+
+    def _probabilities(self, tally: str) -> str:
+        if self.script.log_odds is not None:
+            return self._softmax(tally, self.script.log_odds)
+        return self._nearest(tally) if self.script.nearest else self._shares(tally)
+
     def _answers(self, tally: str, missed: str) -> list[Any]:
         """The nodes that predict, and what the outputs are."""
         from onnx import TensorProto, helper
@@ -199,7 +217,7 @@ class _Graph:
         outputs = []
         if self.script.classes:
             labels = _labels(self.script.classes)
-            self._nearest(tally) if self.script.nearest else self._shares(tally)
+            self._probabilities(tally)
             most = self._do("ArgMax", tally, axis=1, keepdims=0, select_last_index=0)
             self._do("Gather", labels, most, name="prediction")
             outputs.append(helper.make_tensor_value_info("prediction", _kind(labels), ["rows"]))

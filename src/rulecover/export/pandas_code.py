@@ -9,7 +9,7 @@ import rulecover
 from rulecover.data.inputs import ZERO, Coded, Level
 from rulecover.export.conditions import Script
 from rulecover.export.exported import vote_of
-from rulecover.export.language import assembled, fallback_of, tables
+from rulecover.export.language import assembled, fallback_of, probabilities_of, tables
 from rulecover.export.python_code import PYTHON, checked_name
 from rulecover.voting.answers import Classes
 
@@ -74,6 +74,10 @@ _FALLBACKS = {
     "default": "",
 }
 
+_WITH_BASE = """\
+    tally[missed] += BASE
+"""
+
 _NO_VOTES = """\
     tally[~({total} > 0)] = TOTALS
 """
@@ -85,6 +89,11 @@ _SHARES = """\
 _NEAREST = """\
     surplus = (np.cumsum(-np.sort(-tally, axis=1), axis=1) - 1.0) / np.arange(1, tally.shape[1] + 1)
     shares = np.maximum(tally - surplus.max(axis=1, keepdims=True), 0.0)
+"""
+
+_SOFTMAX = """\
+    odds = np.exp(np.maximum({scale!r} * (tally - tally.max(axis=1, keepdims=True)), -{largest!r}))
+    shares = odds / odds.sum(axis=1, keepdims=True)
 """
 
 _ANSWERS = """\
@@ -151,7 +160,7 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
         _CODE if script.has(Coded) else "",
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
-        _ADDED.format(name=name) + fallback_of(script, _FALLBACKS) + _answers(script),
+        _ADDED.format(name=name) + fallback_of(script, _FALLBACKS, _WITH_BASE) + _answers(script),
     ]
     return assembled(parts, "\n\n")
 
@@ -178,7 +187,7 @@ def _answers(script: Script) -> str:
     total = "tally.sum(axis=1)" if script.classes else "tally[:, 1]"
     steps = ["" if script.always_has_votes else _NO_VOTES.format(total=total)]
     if script.classes:
-        steps.append(_NEAREST if script.nearest else _SHARES)
+        steps.append(probabilities_of(script, shares=_SHARES, nearest=_NEAREST, softmax=_SOFTMAX))
         lines = [f"{title!a}: CLASSES[tally.argmax(axis=1)],"]
         lines += [f"{each!a}: shares[:, {k}]," for k, each in enumerate(titles)]
     else:

@@ -15,6 +15,7 @@ from rulecover.data.labels import Label
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.exported import vote_of
+from rulecover.voting.answers import LARGEST_LOG_ODDS
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -36,6 +37,8 @@ _OURS = (
     "class",
     "answer",
     "surplus_",
+    "most",
+    "odds_",
 )
 
 _BEYOND_ZERO = (("lessThan", -ZERO), ("greaterThan", ZERO))
@@ -149,6 +152,9 @@ class _Document:
         if script.nearest:
             yield from self._surplus()
             return
+        if script.log_odds is not None:
+            yield from self._odds(script.log_odds)
+            return
         yield self._define("votes_sum", _sum(votes_sum) if classes else votes_sum[1])
         for k, total in enumerate(script.totals):
             has_votes = _apply("greaterThan", self._ref("votes_sum"), _number(0.0))
@@ -172,6 +178,15 @@ class _Document:
             yield self._define(f"surplus_{k}", _apply("/", _apply("-", votes_sum, _number(1.0)), number))
         yield self._define("total", _apply("max", *(self._ref(f"surplus_{k}") for k in range(len(votes)))))
 
+    def _odds(self, scale: float) -> Iterable[ET.Element]:
+        """How likely each class is relative to the likeliest one, and the sum over all classes."""
+        classes = range(len(self.script.base))
+        yield self._define("most", _apply("max", *(self._ref(f"votes_{k}") for k in classes)))
+        for k in classes:
+            below = _apply("*", _number(scale), _apply("-", self._ref(f"votes_{k}"), self._ref("most")))
+            yield self._define(f"odds_{k}", _apply("exp", _apply("max", below, _number(-LARGEST_LOG_ODDS))))
+        yield self._define("total", _sum([self._ref(f"odds_{k}") for k in classes]))
+
     def _vote(self, j: int, k: int) -> ET.Element:
         return _if(self._fires(j), _number(self.script.votes[j][k]), _number(0.0))
 
@@ -182,7 +197,7 @@ class _Document:
         closest = script.answered_by == "closest"
         weights, votes = ("near", script.fallback_votes) if closest else ("met", script.votes_each)
         terms = [_apply("*", self._ref(f"{weights}_{j}"), _number(vote[k])) for j, vote in enumerate(votes)]
-        return _sum(terms)
+        return _apply("+", _sum(terms), _number(script.base[k])) if script.fallback_adds_to_base else _sum(terms)
 
     def _fires(self, j: int) -> ET.Element:
         return _apply("equal", self._ref(f"met_{j}"), _number(float(self.script.sizes[j])))
@@ -237,7 +252,8 @@ class _Document:
         missed = partial(_predicate, self._our("fired"), "equal", 0.0)
         yield "base", [0.0] * len(script.base), partial(ET.Element, "True")
         begins = partial(_predicate, self._our("fired"), "greaterThan", 0.0)
-        yield "begin", script.base, partial(ET.Element, "True") if script.answered_by == "default" else begins
+        always = script.answered_by == "default" or script.fallback_adds_to_base
+        yield "begin", script.base, partial(ET.Element, "True") if always else begins
         for j, rule in enumerate(script.conditions):
             yield f"rule {j}", script.votes[j], partial(_all, [partial(self._predicate, each) for each in rule])
             if script.fallback == "closest":
@@ -293,7 +309,8 @@ class _Document:
 
     def _share(self, k: int) -> ET.Element:
         if not self.script.nearest:
-            return _apply("/", self._ref(f"tally_{k}"), self._ref("total"))
+            part = "tally" if self.script.log_odds is None else "odds"
+            return _apply("/", self._ref(f"{part}_{k}"), self._ref("total"))
         return _apply("max", _apply("-", self._ref(f"votes_{k}"), self._ref("total")), _number(0.0))
 
     def _regression(self) -> ET.Element:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from rulecover.data.frames import UNSEEN
 from rulecover.data.inputs import ZERO, Coded, Input, Level
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.exported import vote_of
+from rulecover.voting.answers import LARGEST_LOG_ODDS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,7 +53,7 @@ def _answer(script: Script) -> pl.Expr:
         _near,
         _tally,
         _votes_or_totals,
-        *([_surplus, _nearest] if script.nearest else [_shared]),
+        *_probabilities(script),
         _answered,
     ]
     rows = pl.struct(
@@ -152,15 +154,16 @@ def _near(script: Script) -> dict[str, pl.Expr]:
     """The votes of the fallback."""
     import polars as pl
 
+    begin = script.base if script.fallback_adds_to_base else [0.0] * len(script.base)
     if script.answered_by == "closest":
         nearest = [share == pl.field("best") for share in _shares(script)]
-        return {f"near{k}": _sum(script.fallback_votes, k, nearest) for k in range(len(script.base))}
+        return {f"near{k}": base + _sum(script.fallback_votes, k, nearest) for k, base in enumerate(begin)}
     if script.answered_by == "all":
         met = [pl.field(f"met{j}").cast(pl.Float64) for j in range(len(script.sizes))]
         each = script.votes_each
         return {
-            f"near{k}": pl.sum_horizontal(pl.lit(0.0), *(count * each[j][k] for j, count in enumerate(met)))
-            for k in range(len(script.base))
+            f"near{k}": base + pl.sum_horizontal(pl.lit(0.0), *(count * each[j][k] for j, count in enumerate(met)))
+            for k, base in enumerate(begin)
         }
     votes = script.totals if script.answered_by == "majority" else script.base
     return {f"near{k}": pl.lit(vote) for k, vote in enumerate(votes)}
@@ -195,11 +198,36 @@ def _total(script: Script) -> pl.Expr:
     return pl.sum_horizontal(votes) if script.classes else votes[1]
 
 
+def _probabilities(script: Script) -> list[Callable[[Script], dict[str, pl.Expr]]]:
+    """The steps from votes to probabilities."""
+    if script.log_odds is not None:
+        return [_odds, _shared_odds]
+    return [_surplus, _nearest] if script.nearest else [_shared]
+
+
 def _shared(script: Script) -> dict[str, pl.Expr]:
     """Probabilities: the shares of the votes."""
     import polars as pl
 
     return {f"share{k}": pl.field(f"votes{k}") / _total(script) for k in range(len(script.base))}
+
+
+def _odds(script: Script) -> dict[str, pl.Expr]:
+    """How likely each class is relative to the likeliest one."""
+    import polars as pl
+
+    assert script.log_odds is not None
+    votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
+    below = [script.log_odds * (vote - pl.max_horizontal(votes)) for vote in votes]
+    return {f"odds{k}": pl.max_horizontal(each, pl.lit(-LARGEST_LOG_ODDS)).exp() for k, each in enumerate(below)}
+
+
+def _shared_odds(script: Script) -> dict[str, pl.Expr]:
+    """Probabilities: the shares of the odds."""
+    import polars as pl
+
+    odds = [pl.field(f"odds{k}") for k in range(len(script.base))]
+    return {f"share{k}": each / pl.sum_horizontal(odds) for k, each in enumerate(odds)}
 
 
 def _surplus(script: Script) -> dict[str, pl.Expr]:

@@ -10,7 +10,7 @@ from rulecover.data.inputs import ZERO, Coded, Level
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Script
 from rulecover.export.exported import vote_of
-from rulecover.export.language import Language, assembled, fallback_of, tables
+from rulecover.export.language import Language, assembled, fallback_of, probabilities_of, tables
 
 _HEAD = '''\
 """Rules that vote, written by rulecover {version}; needs nothing but Python.
@@ -28,6 +28,10 @@ def _number(row, name):
     if isinstance(value, (str, bytes)) or getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M", "c"):
         raise TypeError(f"column {name!r} is {value!r}, not a number; convert it, or give None if it is missing")
     return float(value)
+"""
+
+_EXP = """
+from math import exp as _exp
 """
 
 _LEVEL = """
@@ -74,6 +78,11 @@ _FALLBACKS = {
     "default": "",
 }
 
+_WITH_BASE = """\
+    if not fired:
+        votes.append(BASE)
+"""
+
 _TALLY = """\
     tally = [sum(column) for column in zip(*votes)]
 """
@@ -91,6 +100,12 @@ _NEAREST = """\
     falling = sorted(tally, reverse=True)
     surplus = max((sum(falling[:k]) - 1.0) / k for k in range(1, len(falling) + 1))
     probabilities = [max(votes - surplus, 0.0) for votes in tally]
+"""
+
+_SOFTMAX = """\
+    most = max(tally)
+    odds = [_exp(max({scale!r} * (votes - most), -{largest!r})) for votes in tally]
+    probabilities = [each / sum(odds) for each in odds]
 """
 
 _CLASSES = """\
@@ -157,13 +172,16 @@ def to_python(model: Any, *, name: str = "predict") -> str:
     returned = "probabilities (in the order of CLASSES), " if script.classes else ""
     parts = [
         _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
+        _EXP if script.log_odds is not None else "",
         _tables(script),
         _NUMBER,
         _LEVEL if script.has(Level) else "",
         _CODE if script.has(Coded) else "",
         _ZERO.format(zero=ZERO) if script.zero_missing else "",
         _met(script),
-        _ADDED.format(name=name, fallback=script.fallback) + fallback_of(script, _FALLBACKS) + _answer(script),
+        _ADDED.format(name=name, fallback=script.fallback)
+        + fallback_of(script, _FALLBACKS, _WITH_BASE)
+        + _answer(script),
     ]
     return assembled(parts, "\n\n")
 
@@ -198,4 +216,5 @@ def _answer(script: Script) -> str:
     unheard = "" if script.always_has_votes else _NO_VOTES.format(total="sum(tally)" if script.classes else "tally[1]")
     if not script.classes:
         return _TALLY + unheard + _MEAN.format(mean=script.mean("tally[0]", "tally[1]"))
-    return _TALLY + unheard + (_NEAREST if script.nearest else _SHARES) + _CLASSES
+    shares = probabilities_of(script, shares=_SHARES, nearest=_NEAREST, softmax=_SOFTMAX)
+    return _TALLY + unheard + shares + _CLASSES

@@ -12,6 +12,7 @@ from rulecover.data.inputs import ZERO, Coded, Input, Level
 from rulecover.data.labels import Label
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole
+from rulecover.voting.answers import LARGEST_LOG_ODDS
 
 #: Rules are added up in blocks of this many: databases limit how many columns a query may have.
 BLOCK = 400
@@ -86,6 +87,10 @@ class Steps:
             yield Step("surplus", self._surplus(), keeps_columns=True)
             surplus = [self._ref(f"surplus_{k}") for k in range(len(self.script.base))]
             yield Step("nearest", {"total": self.dialect.greatest(surplus)}, keeps_columns=True)
+        elif self.script.log_odds is not None:
+            yield Step("likeliest", {"most": self.dialect.greatest(self._all_votes())}, keeps_columns=True)
+            yield Step("likely", self._odds(self.script.log_odds), keeps_columns=True)
+            yield Step("with_total", {"total": joined(exp.Add, self._all_odds())}, keeps_columns=True)
         else:
             yield Step("with_total", {"total": self._total()}, keeps_columns=True)
         if not self.script.always_has_votes:
@@ -229,7 +234,11 @@ class Steps:
     def _by_fallback(self, k: int) -> exp.Expression:
         if self._fallback == "majority":
             return self._number(self.script.totals[k])
-        return self._number(self.script.base[k]) if self._fallback == "default" else self._ref(f"near_{k}")
+        base = self._number(self.script.base[k])
+        if self._fallback == "default":
+            return base
+        near = self._ref(f"near_{k}")
+        return exp.Add(this=near, expression=base) if self.script.fallback_adds_to_base else near
 
     def _decided(self) -> Columns:
         """The votes for each row, those of all training data where there are none."""
@@ -244,7 +253,7 @@ class Steps:
 
     def _answers(self) -> Columns:
         kept = {title: self._ref(f"keep_{i}") for i, title in enumerate(self.keep)}
-        shares = [self._share_of(vote) for vote in self._all_votes()]
+        shares = [self._share_of(vote) for vote in self._all_odds()]
         values = [self._first(self.script.classes), *shares] if self.script.classes else [self._mean(shares[0])]
         values.append(exp.Substring(this=self._ref("list"), start=whole(2), length=whole(10**6)))
         values.append(case((self._some_fire(), text("rules")), default=text(self.script.fallback)))
@@ -263,6 +272,22 @@ class Steps:
             excess = exp.Sub(this=exp.Paren(this=joined(exp.Add, votes)), expression=self._number(1.0))
             surplus[f"surplus_{k}"] = exp.Div(this=double(excess), expression=exp.Paren(this=joined(exp.Add, number)))
         return surplus
+
+    def _odds(self, scale: float) -> Columns:
+        """How likely each class is relative to the likeliest one."""
+        odds: Columns = {}
+        for k, vote in enumerate(self._all_votes()):
+            least = self._number(-LARGEST_LOG_ODDS)
+            behind = exp.Paren(this=exp.Sub(this=double(vote), expression=self._ref("most")))
+            below = exp.Mul(this=self._number(scale), expression=behind)
+            odds[f"odds_{k}"] = exp.Exp(this=case((exp.GT(this=below, expression=least), below.copy()), default=least))
+        return odds
+
+    def _all_odds(self) -> Sequence[exp.Expression]:
+        """What probabilities are the shares of."""
+        if self.script.log_odds is None:
+            return self._all_votes()
+        return [self._ref(f"odds_{k}") for k in range(len(self.script.base))]
 
     def _share_of(self, vote: exp.Expression) -> exp.Expression:
         if not self.script.nearest:

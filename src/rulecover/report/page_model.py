@@ -23,7 +23,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.show.numbers import short_number
 from rulecover.show.text import printable
 from rulecover.typing import Array, Floats, Ints
-from rulecover.voting.answers import Classes
+from rulecover.voting.answers import LARGEST_LOG_ODDS, Classes
 from rulecover.voting.vote import Vote
 
 #: The most values of held-out rows that go into a page, and the most rows.
@@ -117,6 +117,9 @@ def trial_of(model: Any, shown: RuleSet, rows: PredictedRows, *, missing: bool) 
         "centre": centre,
         "unit": unit,
         "nearest": script.nearest,
+        "log_odds": script.log_odds,
+        "largest_log_odds": LARGEST_LOG_ODDS,
+        "fallback_adds_to_base": script.fallback_adds_to_base,
         "adds": scored.adds_up,
         "fallback_votes": None if scored.fallback_votes is None else script.fallback_votes,
         "paths": [[_clause(c) for c in rule] for rule in script.conditions] if fallback == "all" else None,

@@ -14,7 +14,7 @@ from rulecover.rules.clauses import CHUNK
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.typing import Floats, Ints
-from rulecover.voting.answers import AddedClasses, Classes, Mean
+from rulecover.voting.answers import Classes, LogOddsClasses, Mean
 
 if TYPE_CHECKING:
     from rulecover.voting.vote import Vote
@@ -50,9 +50,10 @@ def sums_at_distance(vote: Vote, sums: Floats) -> Floats:
     """Sums of the votes of rules on rows that they do not cover, as sums of plain votes.
 
     Where values add up to a prediction, each is meant for the rows that its rule covers; for other rows it is the
-    weighted mean of the rules' means, with their spread. Where votes for classes are added to a base, so are these.
+    weighted mean of the rules' means, with their spread. Log-odds are added to the base, as those of covering rules
+    are.
     """
-    if isinstance(vote.answer, AddedClasses):
+    if isinstance(vote.answer, LogOddsClasses):
         return sums + vote.base
     if vote.fallback_votes is None or not isinstance(vote.answer, Mean):
         return sums
@@ -95,10 +96,10 @@ def per_comparison(vote: Vote) -> Floats:
     added to a base is not multiplied, but rounded to digits that add up.
     """
     lengths = np.maximum(comparisons(vote.rules), 1)
-    multiple = 1 if isinstance(vote.answer, AddedClasses) else math.lcm(*lengths.tolist())
+    multiple = 1 if isinstance(vote.answer, LogOddsClasses) else math.lcm(*lengths.tolist())
     scale = float(multiple if multiple <= _LARGEST_MULTIPLE else 1)
     votes = vote.votes_at_distance * (scale / lengths)[:, None]
-    if isinstance(vote.answer, AddedClasses):
+    if isinstance(vote.answer, LogOddsClasses):
         return addable(np.vstack([vote.base, votes]), times=np.append(1, lengths)[:, None])[1:]
     if isinstance(vote.answer, Classes):
         return addable(votes, times=lengths[:, None])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulecover.typing import Array, Bools, Floats, Ints
-from rulecover.voting.answers import AddedClasses, Classes, Mean
+from rulecover.voting.answers import Classes, LogOddsClasses, Mean
 from rulecover.voting.fallback import Default
 from rulecover.voting.vote import Tally, Vote
 
@@ -58,7 +58,7 @@ def _who_decided(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
             **_columns(vote, votes),
         }
     )
-    return _with_base(vote, frame) if isinstance(vote.answer, AddedClasses) else frame
+    return _with_base(vote, frame) if isinstance(vote.answer, LogOddsClasses) else frame
 
 
 def _with_base(vote: Vote, voters: pd.DataFrame) -> pd.DataFrame:

@@ -22,7 +22,8 @@ function makeAnswerer(model) {
     const sizes = model.rules.map((rule) => rule.clauses.length);
     const fired = counts.flatMap((number, j) => (number === sizes[j] ? [j] : []));
     let voters = fired.map((rule) => ({ rule, weight: 1, votes: model.votes[rule] }));
-    let tally = fired.length || model.fallback === "default" ? model.base.slice() : model.base.map(() => 0);
+    const begins = fired.length || model.fallback === "default" || model.fallback_adds_to_base;
+    let tally = begins ? model.base.slice() : model.base.map(() => 0);
     if (!fired.length && model.fallback === "closest") {
       const shares = counts.map((number, j) => number / sizes[j]);
       const best = shares.reduce((a, b) => Math.max(a, b));
@@ -42,6 +43,12 @@ function makeAnswerer(model) {
   }
 
   function shares(tally) {
+    if (model.log_odds !== null) {
+      const most = tally.reduce((a, b) => Math.max(a, b));
+      const odds = tally.map((sum) => Math.exp(Math.max(model.log_odds * (sum - most), -model.largest_log_odds)));
+      const all = odds.reduce((a, b) => a + b);
+      return odds.map((each) => each / all);
+    }
     if (!model.nearest) {
       const all = tally.reduce((a, b) => a + b);
       return tally.map((sum) => sum / all);
@@ -61,7 +68,7 @@ function makeAnswerer(model) {
       const tally = outcome.tally[1] > 0 ? outcome.tally : model.totals;
       return { ...outcome, tally, decidedBy, prediction: model.centre + model.unit * (tally[0] / tally[1]), shares: null };
     }
-    const hasVotes = model.nearest || outcome.tally.reduce((a, b) => a + b) > 0;
+    const hasVotes = model.adds || outcome.tally.reduce((a, b) => a + b) > 0;
     const tally = hasVotes ? outcome.tally : model.totals;
     const best = tally.indexOf(tally.reduce((a, b) => Math.max(a, b)));
     return { ...outcome, tally, decidedBy, prediction: best, shares: shares(tally) };

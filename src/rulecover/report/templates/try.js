@@ -147,7 +147,7 @@ function setUpTry(model) {
     }
     const best = votes.indexOf(votes.reduce((a, b) => Math.max(a, b)));
     const all = votes.reduce((a, b) => a + b);
-    const how = model.nearest ? signed(votes[best]) : percent(votes[best] / all);
+    const how = model.adds ? signed(votes[best]) : percent(votes[best] / all);
     made.append(swatch(best), `${model.labels[best]}, ${how}`);
     if (weight < 1) made.append(`, ${percent(weight)} satisfied`);
     return made;
