@@ -42,7 +42,9 @@ def added_class_votes(rules: RuleSet, votes: Floats, target: Target) -> Vote:
 
 def log_odds_class_votes(rules: RuleSet, votes: Floats, target: Target) -> Vote:
     """Votes that add up to log-odds, to a base that is the first row of `votes`, (1 + rules) x classes."""
-    return Vote(rules, votes[1:], LogOddsClasses(target.classes), votes[0], Default(), base=votes[0])
+    answer, seen = LogOddsClasses(target.classes), rules.evidence
+    totals = answer.probabilities(votes[:1])[0] if seen is None else seen.totals
+    return Vote(rules, votes[1:], answer, totals, Default(), base=votes[0])
 
 
 def fitted_class_votes(plain: Vote, covered: scipy.sparse.csr_array, y: Ints, weight: Floats | None = None) -> Vote:
