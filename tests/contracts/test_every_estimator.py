@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from model_cases import BALANCED, BOOSTED, COVERS, DRAWN, Case, answers, assert_same, data_of, elsewhere
+from scipy.special import softmax
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -26,7 +27,7 @@ from rulecover import (
 )
 from rulecover.export import from_json, to_json
 from rulecover.setcover import Status
-from rulecover.voting.answers import nearest_probabilities
+from rulecover.voting.answers import LogOddsClasses, nearest_probabilities
 
 FACTORS = (1e-6, 1e-3, 1 / 442, 1e6)
 EXTREMES = (1e300, 1e-300, 1e-310)
@@ -41,6 +42,7 @@ CHECKED = [
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01)),
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), demand=2, vote="shares", fallback="all"),
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), prune=True, vote="fitted"),
+    MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), vote="log-odds"),
     MIRCORegressor(),
     MIRCORegressor(DecisionTreeRegressor(max_depth=4), min_samples=3),
     MIRCORegressor.as_in_paper(DecisionTreeRegressor(max_depth=4), demand=2, vote="support", fallback="all"),
@@ -158,6 +160,8 @@ def added_up(model: Any, reasons: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def shares(model: Any, votes: np.ndarray) -> np.ndarray:
+    if isinstance(model.vote_.answer, LogOddsClasses):
+        return softmax(votes, axis=1)
     is_path = isinstance(model, RulePathClassifier)
     return nearest_probabilities(votes) if is_path else votes / votes.sum(axis=1, keepdims=True)
 

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.class_weight import compute_sample_weight
@@ -118,6 +119,58 @@ def test_fitted_votes_listen_to_the_rows_that_count() -> None:
     often = explain(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote="fitted")
     weighted = explain(model, X, y, sample_weight=count, demand=2, vote="fitted")
     np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"demand": 3, "prune": True}, {"class_weight": "balanced", "demand": 2}, {"max_rules": 4}]
+)
+def test_log_odds_are_those_of_a_logistic_regression_on_the_rules(settings: dict[str, Any]) -> None:
+    X, y = data(5)
+    model = forest().fit(X, y)
+    mirco, plain = (explain(model, X, y, vote=vote, **settings) for vote in ("log-odds", "shares"))
+    assert mirco.rules_ == plain.rules_
+    weight = np.ones(len(y)) if "class_weight" not in settings else compute_sample_weight("balanced", y)
+    smoothed = np.eye(len(mirco.classes_))[y] + 1 / (len(y) * len(mirco.classes_))  # one row in all, of every class
+    regression = LogisticRegression(C=1 / (3.0 * (1 + 1 / len(y))), solver="newton-cholesky", tol=1e-9)
+    covered, classes = mirco.apply(X).toarray().astype(float), np.tile(mirco.classes_, len(y))
+    each = (weight[:, None] * smoothed).ravel()
+    regression.fit(np.repeat(covered, len(mirco.classes_), axis=0), classes, sample_weight=each)
+
+    met = ~mirco.missed(X)
+
+    np.testing.assert_allclose(mirco.vote_.votes, regression.coef_.T, atol=1e-5)
+    np.testing.assert_allclose(mirco.predict_proba(X)[met], regression.predict_proba(covered)[met], atol=1e-5)
+    assert (mirco.predict_proba(X) > 0).all() and (mirco.predict_proba(X) < 1).all()
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-12, 1e15, 1e150])
+def test_log_odds_bear_weights_of_any_size(scale: float) -> None:
+    X, y = data(5)
+    mirco = explain(forest().fit(X, y), X, y, demand=2, vote="log-odds", sample_weight=np.full(len(y), scale))
+    assert np.isfinite(mirco.predict_proba(X)).all() and mirco.score(X, y) > 0.8
+
+
+def test_log_odds_count_a_row_of_weight_3_as_three_rows() -> None:
+    X, y = data(6)
+    model = forest().fit(X, y)
+    count = np.random.default_rng(6).integers(1, 4, len(y))
+    often = explain(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote="log-odds")
+    weighted = explain(model, X, y, sample_weight=count, demand=2, vote="log-odds")
+    np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("fallback", ["closest", "all", "majority", "model"])
+def test_rows_that_no_rule_covers_have_probabilities_by_every_fallback(fallback: str) -> None:
+    X, y = data(7)
+    mirco = explain(forest().fit(X, y), X, y, max_rules=2, vote="log-odds", fallback=fallback)
+    missed = mirco.missed(X)
+    shares = mirco.predict_proba(X)[missed]
+    assert missed.any() and (shares > 0).all() and (shares < 1).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    if fallback == "model":
+        np.testing.assert_allclose(shares, mirco.estimator_.predict_proba(X[missed]), rtol=1e-5, atol=1e-12)
+    if fallback == "majority":
+        np.testing.assert_allclose(shares, np.tile(np.bincount(y) / len(y), (len(shares), 1)), rtol=1e-5)
 
 
 def test_ties_in_a_vote_go_to_the_first_class() -> None:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.class_weight import compute_sample_weight
@@ -151,6 +152,18 @@ def test_rules_weighted_by_their_share_are_fewer_and_misses_go_to_the_fallback()
     far = np.random.default_rng(0).normal(scale=3, size=(400, 8))
     assert len(model.predict(far)) == 400
     assert set(model.why(far[model.missed(far)])["decided_by"]) <= {"closest"}
+
+
+@pytest.mark.parametrize("settings", [{}, {"rule_weights": "z"}, {"early_stopping": 3}, {"class_weight": "balanced"}])
+def test_log_odds_of_a_pool_beat_its_shares_in_log_loss(settings) -> None:
+    X, y = data(8, n=600)
+    train, test = slice(None, None, 2), slice(1, None, 2)
+    shares, fitted = (boosted(vote=vote, **settings).fit(X[train], y[train]) for vote in ("shares", "log-odds"))
+    assert fitted.rules_ == shares.rules_
+    assert log_loss(y[test], fitted.predict_proba(X[test])) < log_loss(y[test], shares.predict_proba(X[test]))
+    assert (fitted.predict_proba(X) > 0).all() and (fitted.predict_proba(X) < 1).all()
+    with pytest.raises(ValueError, match="vote='shares' for staged predictions"):
+        next(fitted.staged_predict_proba(X))
 
 
 def test_pricing_by_forests_and_admitting_the_best_rule_only() -> None:

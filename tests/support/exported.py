@@ -262,8 +262,8 @@ def random_regressor(rng: np.random.Generator, X: np.ndarray, y: np.ndarray) -> 
     return RCBoostRegressor(tree, max_rmp_calls=3, rule_weights=weights, **settings).fit(X, number)
 
 
-def random_estimator(rng: np.random.Generator) -> Any:
-    """A fitted model of any kind, on data with ties and, for one in two, missing values."""
+def random_data(rng: np.random.Generator) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """A seed, labels, rows, and the place of the label of each row."""
     seed = int(rng.integers(2**31))
     labels = LABELS[rng.integers(len(LABELS) - 2)]
     X, y = make_classification(
@@ -274,6 +274,27 @@ def random_estimator(rng: np.random.Generator) -> Any:
     X[:, 1] *= 10.0 ** rng.integers(-20, 20)
     if rng.random() < 0.5:
         X[rng.random(X.shape) < 0.15] = np.nan
+    return seed, labels, X, y
+
+
+def fitted_log_odds(rng: np.random.Generator) -> Any:
+    """A cover or a pool whose votes are fitted by a logistic regression, few enough rules to miss rows."""
+    seed, labels, X, y = random_data(rng)
+    fallback = FALLBACKS[rng.integers(3)]
+    if rng.random() < 0.6:
+        forest = RandomForestClassifier(4, max_depth=int(rng.integers(2, 5)), random_state=seed)
+        return MIRCOClassifier(forest, fallback=fallback, vote="log-odds", max_rules=4).fit(X, labels[y])
+    tree = DecisionTreeClassifier(max_depth=3)
+    weights = [None, "z"][rng.integers(2)]
+    boosted = RCBoostClassifier(
+        tree, max_rmp_calls=3, rule_weights=weights, vote="log-odds", fallback=fallback, random_state=seed
+    )
+    return boosted.fit(X, labels[y])
+
+
+def random_estimator(rng: np.random.Generator) -> Any:
+    """A fitted model of any kind, on data with ties and, for one in two, missing values."""
+    seed, labels, X, y = random_data(rng)
     kind = rng.random()
     if kind < 0.65:
         return random_path(rng, X, y, labels) if kind < 0.3 else random_regressor(rng, X, y)
@@ -328,10 +349,14 @@ def cases() -> list[Case]:
 
 @functools.cache
 def log_odds_cases() -> list[Case]:
-    """Random models with votes in log-odds."""
+    """Random models with votes in log-odds, a third of them fitted."""
     rng = np.random.default_rng(11)
-    models = [random_log_odds(rng) for _ in range(N_MODELS)]
-    return [Case(model, model, probes(model.rules, rng)) for model in models]
+    models = [random_log_odds(rng) if number % 3 else fitted_log_odds(rng) for number in range(N_MODELS)]
+    found = []
+    for model in models:
+        neutral = vote_of(model)
+        found.append(Case(model, neutral, probes(neutral.rules, rng)))
+    return found
 
 
 def many_rules(n_rules: int) -> Case:

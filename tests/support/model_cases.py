@@ -84,6 +84,7 @@ def tree_of_numbers(seed: int) -> DecisionTreeRegressor:
 COVERS = [
     case(MIRCOClassifier, forest),
     case(MIRCOClassifier, forest, max_rules=6, vote="fitted"),
+    case(MIRCOClassifier, forest, max_rules=6, vote="log-odds"),
     case(MIRCOClassifier, forest, prune=True, vote="shares", fallback="all"),
     case(MIRCOClassifier, forest, criterion="entropy", demand=2, class_weight="balanced"),
     case(MIRCOClassifier, tree),
@@ -101,6 +102,7 @@ COVERS = [
 BOOSTED = [
     case(RCBoostClassifier, tree, max_rmp_calls=5),
     case(RCBoostClassifier, tree, max_rmp_calls=5, duals="vertex", step=1.0),
+    case(RCBoostClassifier, tree, max_rmp_calls=5, vote="log-odds"),
     case(RCBoostRegressor, tree_of_numbers, max_rmp_calls=5),
 ]
 

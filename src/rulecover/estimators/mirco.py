@@ -31,7 +31,7 @@ from rulecover.targets.samples import Samples
 from rulecover.trees.cutting import without_small_branches
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting.classes import VOTES, fitted_class_votes
+from rulecover.voting.classes import VOTES, fitted_class_votes, log_odds_votes
 from rulecover.voting.numbers import MEAN_VOTES, fitted_values
 from rulecover.voting.vote import Vote
 from rulecover.voting.voting_on import voting_on
@@ -226,7 +226,8 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     vote
         "counts": each covering rule adds its number of training samples of each class (paper). "shares": each adds
         its share of each class. "fitted": votes are fitted to the training samples by least squares, drawn towards the
-        shares and never negative: the more accurate votes of pruned rules.
+        shares and never negative: the more accurate votes of pruned rules. "log-odds": votes and a base are fitted by
+        a logistic regression, whose probabilities are never 0 or 1; `estimator_weights` has no effect on them.
     fallback
         What predicts for rows that no rule covers: "closest", the rules with the largest share of accepted clauses
         (the paper's text); "all", every rule times its share (the authors' program, and their tables); "majority",
@@ -281,7 +282,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     array([0, 0])
     """
 
-    _votes = (*VOTES, "fitted")
+    _votes = (*VOTES, "fitted", "log-odds")
 
     def __init__(
         self,
@@ -334,7 +335,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
             self._vote_of,
             max_rules=self.max_rules,
             shorten=partial(_shortened, price=self._price()) if self.pruned_ else None,
-            fit=_fitted_classes if self.vote == "fitted" else None,
+            fit={"fitted": _fitted_classes, "log-odds": log_odds_votes}.get(self.vote),
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
 

@@ -28,6 +28,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples, repeats
 from rulecover.typing import Array, Floats, Ints
+from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.vote import Tally, Vote
 from rulecover.voting.voting_on import voting_on
 
@@ -93,13 +94,14 @@ class RuleBoosting(VotingModel):
             raise SolverError(
                 f"RMP call {len(run.rounds) + 1}: {error} The {len(self.pool_)} rules generated so far are in pool_."
             ) from error
-        self._take(boosted(run))
+        self._take(boosted(run), run.generation.samples)
         return self
 
-    def _take(self, found: Boosted) -> None:
+    def _take(self, found: Boosted, samples: Samples) -> None:
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
         pool, self.z_ = found.stages[-1]
-        self.vote_ = self._stage_vote(pool, self.z_)
+        vote, fit = self._stage_vote(pool, self.z_), voting_on(self._target).fitted.get(self.vote)
+        self.vote_ = vote if fit is None else fit(vote, samples)
         self.rules_ = self.vote_.rules
         self.n_rmp_calls_ = len(found.stages) - 1
         self.certificate_ = found.certificate
@@ -114,7 +116,7 @@ class RuleBoosting(VotingModel):
         if self.time_limit is not None:
             real_number("time_limit", self.time_limit, above=True)
         for name, value, known in (
-            ("vote", self.vote, voting_on(self._target).kinds),
+            ("vote", self.vote, (*voting_on(self._target).kinds, *voting_on(self._target).fitted)),
             ("duals", self.duals, ("equal", "vertex")),
             ("rule_weights", self.rule_weights, (None, "z")),
             ("on_interrupt", self.on_interrupt, ("raise", "keep")),
@@ -226,6 +228,11 @@ class RuleBoosting(VotingModel):
             yield self.vote_.decided(tally)
 
     def _staged_tallies(self, X: Any) -> Iterator[Tally]:
+        if isinstance(self.vote_.answer, LogOddsClasses):
+            raise ValueError(
+                "log-odds are fitted to the rules of the last call, and there are none for earlier calls; train with "
+                "vote='shares' for staged predictions."
+            )
         X = self._check_rows(X)
         # The votes of all rules, so that those of any part of them add up exactly.
         changing = ChangingVote(self._vote_of(self.pool_).take, X)
@@ -276,7 +283,8 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         ``None``: every rule of the pool votes as it is (paper). "z": only rules with a share in the LP's optimum
         vote, times that share; such a pool may miss rows, which go to `fallback`.
     vote, fallback, class_weight
-        As in `MIRCOClassifier`.
+        As in `MIRCOClassifier`; votes are not fitted by least squares here. "log-odds" are fitted once, to the rules
+        that vote after the last call, whatever `rule_weights` says; there are no staged predictions then.
     early_stopping
         ``False``, or the number of calls without a better accuracy on a held-out tenth of the data after which to
         stop; ``True`` is 10. The rules of the best call are kept. All rules of the pool vote there, whatever

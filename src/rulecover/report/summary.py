@@ -15,6 +15,7 @@ from rulecover.report.page_model import PredictedRows, Trial, trial_of
 from rulecover.rules.features import Strip, strips
 from rulecover.rules.overlaps import Overlaps
 from rulecover.typing import Array
+from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.vote import Vote
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class Summary:
         What was done to the data, in sentences.
     votes
         Where votes are added to a default vote: that one, then what each rule adds, each for every class.
+    log_odds
+        Whether these votes are log-odds.
     path
         Where there are rule sets of other sizes: for each the number of rules and the cross-validated accuracy.
     held_out
@@ -84,6 +87,7 @@ class Summary:
     n_held_out: int
     notes: tuple[str, ...] = ()
     votes: tuple[tuple[float, ...], ...] = ()
+    log_odds: bool = False
     path: tuple[tuple[int, float], ...] = ()
     held_out: HeldOutPredictions | None = None
     overlaps: Overlaps | None = None
@@ -144,6 +148,7 @@ class Summary:
             n_held_out=len(truth),
             notes=tuple(notes),
             votes=_votes(model),
+            log_odds=_are_log_odds(model),
             path=_path(model),
             held_out=held_out,
             overlaps=Overlaps.of(covered, max_sets=_SETS, max_rules=_RULES) if len(rules) else None,
@@ -191,6 +196,11 @@ def _votes(model: Any) -> tuple[tuple[float, ...], ...]:
     if not isinstance(vote, Vote) or not (vote.shows_votes or (isinstance(model, Vote) and vote.adds_up)):
         return ()
     return tuple(map(tuple, vote.shown_votes.tolist()))
+
+
+def _are_log_odds(model: Any) -> bool:
+    vote = model if isinstance(model, Vote) else getattr(model, "vote_", None)
+    return isinstance(vote, Vote) and isinstance(vote.answer, LogOddsClasses)
 
 
 def _path(model: Any) -> tuple[tuple[int, float], ...]:

@@ -78,8 +78,13 @@ def path_in_words(summary: Summary) -> list[str]:
 
 
 def votes_in_words(summary: Summary) -> list[str]:
-    """What every row starts with; empty where that is nothing."""
-    return _view(summary).start_in_words(summary.votes)
+    """What every row starts with, and what votes are; empty where that is nothing."""
+    begins = _view(summary).start_in_words(summary.votes)
+    if not summary.log_odds:
+        return begins
+    if len(summary.votes[0]) == 2:
+        return [*begins, "Votes are log-odds: logarithms of the probability of a class over that of the other."]
+    return [*begins, "Votes are log-odds: the probabilities are the softmax of their sums."]
 
 
 def _view(summary: Summary) -> TargetView:

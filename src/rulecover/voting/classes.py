@@ -10,14 +10,20 @@ import scipy.sparse
 from rulecover.coverage import addable
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Floats, Ints
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses
 from rulecover.voting.fallback import Default
+from rulecover.voting.logistic import logistic_votes
 from rulecover.voting.ridge import ridge_towards
 from rulecover.voting.vote import Vote
 
 VOTES = ("counts", "shares")
+
+#: The penalty on log-odds, in rows: a rule that covers this many rows has about half of the vote that it would like.
+_STRENGTH = 3.0
 
 #: Fitted votes are drawn towards the shares as strongly as this many samples of a rule draw them elsewhere.
 _DRAWN = 20.0
@@ -70,3 +76,23 @@ def fitted_class_votes(plain: Vote, covered: scipy.sparse.csr_array, y: Ints, we
     targets = np.eye(plain.votes.shape[1])[y]
     votes = ridge_towards(plain.votes / often, covered, targets, counts, strength=_DRAWN, floor=_KEPT)
     return replace(plain, votes=addable(np.where(votes > _NOTHING * votes.max(), votes, 0.0)))
+
+
+def log_odds_votes(plain: Vote, samples: Samples) -> Vote:
+    """The same rules with log-odds for votes, added to a base: as near to the classes as a logistic regression can.
+
+    Rows that no rule covers count, too: they have the base. The fallback stays as it is; rules that vote there add to
+    the base, as if they covered the row.
+
+    Parameters
+    ----------
+    plain
+        The votes so far.
+    samples
+        The training rows.
+    """
+    assert isinstance(samples, ClassSamples) and isinstance(plain.answer, Classes)
+    labels = plain.answer.labels
+    covered, target = plain.rules.apply(samples.X), np.eye(len(labels))[samples.y]
+    votes = logistic_votes(covered, target, samples.weight, strength=_STRENGTH)
+    return replace(plain, votes=votes[1:], base=votes[0], answer=LogOddsClasses(labels))

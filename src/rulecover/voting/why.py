@@ -66,6 +66,7 @@ def _with_base(vote: Vote, voters: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     votes = dict(zip(vote_columns(vote.names), vote.base, strict=True))
+    voters["text"] = voters["text"].where(voters["rule"] >= 0, "all training rows")
     base = voters.drop_duplicates("row").assign(rule=-1, text="by default", weight=1.0, **votes)
     return pd.concat([base, voters]).sort_values("row", kind="stable", ignore_index=True)
 

@@ -67,6 +67,24 @@ def test_fitted_votes_of_a_cover_are_shown(folder: Path) -> None:
     assert "The votes of the rules that cover a row are added" in report.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("fallback", ["closest", "majority"])
+def test_log_odds_of_a_cover_are_said_to_be_log_odds(fallback: str, folder: Path) -> None:
+    file, report, table = folder / f"odds-{fallback}.json", folder / f"odds-{fallback}.html", folder / "fruit.csv"
+    settings = ["--vote", "log-odds", "--fallback", fallback, "--max-rules", 1]
+    run("fit", table, "-t", "kind", "--drop", "id", *settings, "-o", file)
+    model = from_json(file.read_text())
+    text, said = (written(file, kind) for kind in ("text", "sentences"))
+
+    assert text.splitlines()[0].split("  ")[-2:] == ["log-odds of plum", "if"]
+    assert said.startswith(f"By default log-odds {model.base[1]:+.3g} for plum.\n")
+    assert run("report", file, table, "-t", "kind", "-o", report).exit_code == 0
+    assert "Votes are log-odds: logarithms of the probability" in report.read_text(encoding="utf-8")
+    missed = 1 + int(model.missed(pd.read_csv(table)).argmax())
+    why = run("why", file, table, "--row", missed).stdout
+    assert "No rule covers it" in why and "log-odds of plum" in why and "by default" in why
+    assert ("all training rows\n" in why.split("vote:")[1]) == (fallback == "majority")
+
+
 NAMES = ["a|b", "a_b_ *c*", "$x^2$", "<b>bold</b>", r"\input{x} & 5 %", "`code` [link](http://x)", "=1+1"]
 
 

@@ -153,6 +153,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("cover", "classes", "--vote shares --prune-held-out", {"vote": "shares", "prune": "held-out"}),
     ("cover", "classes", "--vote shares", {"vote": "shares"}),
     ("cover", "classes", "--vote fitted --demand 2", {"vote": "fitted", "demand": 2}),
+    ("cover", "classes", "--vote log-odds", {"vote": "log-odds"}),
     ("cover", "classes", "--fallback all", {"fallback": "all"}),
     ("cover", "classes", "--class-weight balanced", {"class_weight": "balanced"}),
     ("cover", "classes", "--class-weight yes=5", {"class_weight": {"yes": 5}}),

@@ -16,7 +16,7 @@ from rulecover.rules.levels import readable
 from rulecover.show.numbers import amount, format_signed, short_number
 from rulecover.show.text import aligned, percent, printable
 from rulecover.targets.numbers.evidence import NumberEvidence
-from rulecover.voting.answers import Classes, Mean
+from rulecover.voting.answers import Classes, LogOddsClasses, Mean
 from rulecover.voting.vote import Vote
 
 _DECIDED_BY = {
@@ -78,14 +78,15 @@ def _table(rules: Vote, reasons: Any) -> str:
     votes = reasons.iloc[:, list(reasons.columns).index("weight" if "weight" in reasons else "text") + 1 :]
     written: Callable[[float], str] = amount
     if isinstance(rules.answer, Classes):
-        names = [f"for {label}" for label in rules.answer.votes]
+        word = "log-odds of" if isinstance(rules.answer, LogOddsClasses) else "for"
+        names = [f"{word} {label}" for label in rules.answer.votes]
         written = "{:+.3g}".format if rules.adds_up else amount
     else:
         names = [_NAMES[name] for name in votes.columns]
         written = format_signed if rules.adds_up else amount
     lines = [
-        (str(j) if j >= 0 else "-", *map(written, mine), printable(shown[j].text) if j >= 0 else "by default")
-        for j, mine in zip(reasons["rule"].tolist(), votes.to_numpy(dtype=np.float64).tolist(), strict=True)
+        (str(j) if j >= 0 else "-", *map(written, mine), printable(shown[j].text) if j >= 0 else text or "by default")
+        for j, text, mine in zip(reasons["rule"], reasons["text"], votes.to_numpy(dtype=np.float64), strict=True)
     ]
     if isinstance(seen, NumberEvidence) and seen.default is not None and "weight" in reasons:
         lines.insert(0, ("-", written(seen.default), "by default"))

@@ -107,7 +107,7 @@ SETTINGS: tuple[Option, ...] = (
     ),
     _rules(
         "vote",
-        ("counts", "shares", "fitted", "equal", "support", "precision"),
+        ("counts", "shares", "fitted", "log-odds", "equal", "support", "precision"),
         "What a rule adds for each class, or its weight in a mean (cover, boost; fitted: cover); see explain.",
         shown="counts; fitted values for numbers",
         methods=COVER_BOOST,
@@ -313,8 +313,9 @@ EXPLAIN: Options = (
     ),
     _in_explain(
         "vote",
-        "What a rule adds for each class: counts (its rows, as in the paper), shares (of its rows) or fitted (by least "
-        "squares). For numbers, the weight of a rule in the mean: equal, support (its rows) or precision.",
+        "What a rule adds for each class: counts (its rows, as in the paper), shares (of its rows), fitted (by least "
+        "squares) or log-odds (by logistic regression). For numbers, the weight of a rule in the mean: equal, support "
+        "(its rows) or precision.",
     ),
     _in_explain(
         "fallback",
