@@ -202,6 +202,17 @@ def test_more_rules_than_can_be_grouped_have_the_same_votes(classes: int, monkey
 
 
 @pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("rules", [12, 100])
+def test_many_rows_have_the_best_votes_although_steps_are_found_from_some(rules: int, classes: int) -> None:
+    problem = random_problem(np.random.default_rng(9), 4_000, rules, classes)
+
+    votes = logistic_votes(*problem, strength=2.0)
+
+    assert len(Patterns.of(*problem).sums) > 2 * logistic._ROWS_PER_RULE * (1 + rules)
+    assert_best(problem, votes, 2.0)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
 def test_a_class_without_rows_is_possible_all_the_same(classes: int) -> None:
     covered, target = np.ones((9, 1), dtype=bool), np.eye(classes)[np.zeros(9, dtype=int)]
 

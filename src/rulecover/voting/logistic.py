@@ -14,17 +14,20 @@ from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.answers import in_log_odds_units
 
 #: With more rules than this, rows are not grouped, and steps begin without the curvature between rules.
-_MANY_RULES = 400
+_MANY_RULES = 1000
 #: A step that changes no vote by more than this is the last: what is left is about its square.
 _LAST_STEP = 1e-5
 #: After a step that changes a vote by more than this, the curvature is computed anew.
-_LONG_STEP = 0.5
+_LONG_STEP = 1.0
 #: The most steps, and the most products with the curvature in each; a few of either are usual.
 _STEPS, _PRODUCTS = 100, 500
 #: How exact the first steps are, and the last ones.
 _ROUGH, _EXACT = 0.1, 1e-6
 #: BLAS multiplies matrices on one thread as long as it takes no more multiplications than this.
 _ON_ONE_THREAD = 2**18
+_LEAST_ROWS = 32
+#: The curvature between rules is computed from this many rows per rule, if there are more.
+_ROWS_PER_RULE = 8
 #: The least penalty relative to the weight of all rows: less is lost in rounding.
 _LEAST = 1e-9
 
@@ -261,14 +264,19 @@ class _Problem:
         return np.asarray(self.columns.T @ scores + self.penalty * direction)
 
     def inverse(self, shares: Floats) -> Callable[[Floats], Floats]:
-        """The inverse of the second derivatives, roughly: exact for two classes, or for more that are all as likely."""
+        """The inverse of the second derivatives, roughly: without what is between classes, from some of the rows."""
+        n, k = self.columns.shape
         classes = max(2, shares.shape[1])
         curvature = self.weight * shares * (1.0 - shares) * (1.0 if self.binary else classes / (classes - 1))
-        if self.columns.shape[1] > 1 + _MANY_RULES:
-            own = self.columns.T @ curvature + self.penalty
+        own = self.columns.T @ curvature + self.penalty
+        if k > 1 + _MANY_RULES:
             return lambda left: left / own if self.binary else _centred(left / own)
-        columns, penalty = self.columns.toarray(), np.diag(self.penalty[:, 0])
-        inverses = np.linalg.inv([_gram(columns, mine) + penalty for mine in curvature.T])
+        step = max(1, n // (_ROWS_PER_RULE * k))
+        columns = self.columns[::step].toarray()
+        grams = np.array([_gram(columns, step * mine[::step]) for mine in curvature.T])
+        diagonal = np.arange(k)
+        grams[:, diagonal, diagonal] = np.maximum(grams[:, diagonal, diagonal] + self.penalty[:, 0], own.T)
+        inverses = np.linalg.inv(grams)
 
         def solve(left: Floats) -> Floats:
             found = (inverses @ left.T[:, :, None])[:, :, 0].T
@@ -290,12 +298,14 @@ def _centred(votes: Floats) -> Floats:
 
 
 def _gram(columns: Floats, weight: Floats) -> Floats:
-    """The products between columns, over rows of these weights: by blocks of rows, on one thread."""
+    """The products between columns, over rows of these weights: if there are few, by blocks of rows, on one thread."""
     n, k = columns.shape
-    rows = max(1, _ON_ONE_THREAD // k**2)
+    weighted = columns * weight[:, None]
+    rows = _ON_ONE_THREAD // k**2
+    if rows < _LEAST_ROWS:
+        return columns.T @ weighted
     whole = n - n % rows
     blocks = columns[:whole].reshape(-1, rows, k)
-    weighted = columns * weight[:, None]
     rest = columns[whole:].T @ weighted[whole:]
     return np.asarray((blocks.transpose(0, 2, 1) @ weighted[:whole].reshape(-1, rows, k)).sum(axis=0) + rest)
 
