@@ -381,9 +381,9 @@ class RulePathClassifier(PredictsClasses, RulePath):
     """Rule sets of every size from one forest, from a few rules to as many as it takes to predict like the forest.
 
     Every node of every tree is a rule to choose from, inner nodes too. Rules enter one after another, each time the
-    one that explains most of what is left; after each, the votes of all rules are fitted again in closed form (ridge).
-    So one run gives a nested family of rule sets, and cross-validation says which size to take. Votes are added: every
-    row starts with the default vote, and each rule that covers it adds its own.
+    one that explains most of what is left; after each, the votes of all rules are fitted again. So one run gives a
+    nested family of rule sets, and cross-validation says which size to take. Votes are log-odds that add up: every row
+    starts with the default vote, and each rule that covers it adds its own.
 
     Parameters
     ----------
@@ -391,27 +391,37 @@ class RulePathClassifier(PredictsClasses, RulePath):
         The forest, any tree ensemble that `rulecover.read_trees` can read, or a model of rules such as
         `MIRCOClassifier` or `RCBoostClassifier`, whose rules are then chosen from; it is cloned and trained on the
         data. A model that is trained already is taken as it is inside scikit-learn's ``FrozenEstimator``; the folds
-        of the cross-validation train copies of it. By default a random forest of 100 trees.
+        of the cross-validation train copies of it. By default what `pool` says.
+    pool
+        What candidates come from where no estimator is given: "forest", a random forest of 100 trees; "boosted", about
+        100 shallow boosted trees; "both". By default the forest for two classes, and both for more.
     max_rules
         The size of the largest set.
     choose
-        Which size to take: "one-se", the smallest whose cross-validated score is within one standard error of the
-        best; "best", the best; "last", the largest, without cross-validation.
+        Which size to take: "one-se", the smallest that is at most one standard error of the difference in each fold
+        worse than the best; "best", the best; "last", the largest, without cross-validation.
     within
-        In place of `choose`: take the smallest set whose cross-validated score is at most this far below the model's,
-        such as 0.01. If there is none, the best set is taken, with a warning.
+        In place of `choose`: take the smallest set whose score is very likely at most this far below the model's on new
+        rows, such as 0.01: the mean difference in the folds plus two standard errors of it. If there is none, the best
+        set is taken, with a warning.
+    scoring
+        The score by which a size is chosen: a name that scikit-learn knows, such as "neg_log_loss", "roc_auc" or
+        "average_precision", or a function of a model, X and y. By default "neg_brier_score", and with `within` the
+        accuracy.
     cv
         Folds of the cross-validation: a number, whose rows are drawn by `random_state` with equal shares of the
         classes, or as scikit-learn takes it. The estimator is trained in each.
     max_depth
-        How deep the nodes may lie: the most comparisons in a rule. By default 4, and 8 from 2,000 rows on.
+        How deep the nodes may lie: the most comparisons in a rule. By default 8, and 4 for two classes and fewer than
+        2,000 rows.
     min_samples
         The fewest training rows that a rule may cover.
     model_share
         The share of the model's predictions in the target; the rest are the labels. Between 0 and 1. The predictions
-        of a forest are out of bag: for each row those of the trees that were not trained on it.
+        of a forest are out of bag: for each row those of the trees that were not trained on it; they are calibrated by
+        one exponent.
     ridge
-        The penalty on the squares of the votes: higher means smaller votes.
+        The penalty on the squares of the votes: higher means smaller votes. By default 0.5 for log-odds, 5 for shares.
     shrinkage
         When rules compete, each is judged as if it covered this many more rows: higher means larger rules first. By
         default a twentieth of the rows, at most 50.
@@ -429,10 +439,16 @@ class RulePathClassifier(PredictsClasses, RulePath):
         the value grows, or -1 if it must not rise.
     keep
         Rules that stay in, whatever they gain: they come first in every set, with fitted votes.
+    vote
+        What the votes add up to: "log-odds", whose probabilities are never 0 or 1, or "shares", fitted by least
+        squares.
+    gain
+        By what the next rule is chosen: "squares", what it explains of the squared error, or "log-loss", what it gains
+        in the logistic loss, which takes longer. By default squares for two classes, and log-loss for more.
     class_weight
         As in scikit-learn: ``None``, "balanced" or a dictionary; multiplies the sample weights.
     random_state
-        Seed of the default forest, of an estimator without a seed of its own, and of the folds, which are the same
+        Seed of the default pool, of an estimator without a seed of its own, and of the folds, which are the same
         from fit to fit without one.
     n_jobs
         Threads that read the trees, and train the default forest. The rules do not depend on it.
@@ -450,7 +466,10 @@ class RulePathClassifier(PredictsClasses, RulePath):
     path_ : DataFrame
         One row per size: ``clauses`` of all rules together, ``loss`` (what the votes minimise; it never rises),
         ``train_score``, ``train_fidelity`` and ``coverage`` (of the training rows), and with cross-validation
-        ``cv_score``, ``cv_se`` and ``cv_fidelity``.
+        ``cv_score``, ``cv_se`` and ``cv_fidelity``. Scores are accuracies; if a size is chosen by another one, its
+        mean is in a column of its own, such as ``cv_neg_brier_score``.
+    size_reason_ : str
+        Why this size was taken.
     model_score_ : float
         The cross-validated score of the model itself.
     n_candidate_rules_ : int
@@ -473,11 +492,15 @@ class RulePathClassifier(PredictsClasses, RulePath):
     >>> path.n_rules_ == len(path.rules_) <= 10
     True
     >>> print(path.at(2).vote_)
-    rule  support       0       1  if
+    rule  support  log-odds of 1  if
     ...
     >>> path.path_[["train_score", "cv_score"]].shape
     (11, 2)
+    >>> "rules have the best cross-validated neg_brier_score" in path.size_reason_
+    True
     """
+
+    _own_score, _usual_scoring = "accuracy", "neg_brier_score"
 
     def __init__(
         self,
@@ -538,8 +561,6 @@ class RulePathClassifier(PredictsClasses, RulePath):
         """The probability of each class by the added votes, rows x classes."""
         return super().predict_proba(X)
 
-    _own_score, _usual_scoring = "accuracy", "neg_brier_score"
-
     def _check_settings(self) -> None:
         super()._check_settings()
         for name, value, known in (("vote", self.vote, PATH_VOTES), ("gain", self.gain, (None, *GAINS))):
@@ -588,15 +609,15 @@ class RulePathRegressor(RegressorMixin, RulePath):
     Parameters
     ----------
     estimator
-        A regressor; by default a random forest of 100 trees.
-    max_rules, choose, within, cv, max_depth, min_samples, model_share, ridge, shrinkage, tries
-        As in `RulePathClassifier`.
+        A regressor; by default what `pool` says, which is a forest and boosted trees together.
+    pool, max_rules, choose, within, scoring, cv, max_depth, min_samples, model_share, ridge, shrinkage, tries
+        As in `RulePathClassifier`; a size is chosen by R² unless `scoring` says otherwise.
     max_clauses, forbidden, required, monotone, keep, random_state, n_jobs, verbose
         As in `RulePathClassifier`.
 
     Attributes
     ----------
-    rules_, vote_, n_rules_, path_, model_score_, n_candidate_rules_, estimator_
+    rules_, vote_, n_rules_, path_, size_reason_, model_score_, n_candidate_rules_, estimator_
         As in `RulePathClassifier`.
     n_features_in_, feature_names_in_
         As in scikit-learn.

@@ -37,6 +37,7 @@ ESTIMATORS = {
 #: Parameters without an option, and why.
 WITHOUT_OPTION = {
     "estimator": "a model is an object; --trees, --depth and --model say which one",
+    "pool": "the forest is trained before, with its bar; --trees and --depth say which",
     "verbose": "bars are shown on a terminal unless --quiet",
     "warm_start": "a command fits once",
 }
@@ -200,8 +201,11 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ),
     ("path", "classes", "--max-rules 5 --choose last", {"max_rules": 5, "choose": "last"}),
     ("path", "classes", "--max-rules 20 --choose best", {"max_rules": 20, "choose": "best"}),
-    ("path", "classes", "--within 0.05", {"within": 0.05}),
+    ("path", "classes", "--within 0.2", {"within": 0.2}),
     ("path", "classes", "--choose best --cv 2", {"choose": "best", "cv": 2}),
+    ("path", "classes", "--choose best --scoring recall_macro", {"choose": "best", "scoring": "recall_macro"}),
+    ("path", "classes", "--choose last --gain log-loss", {"choose": "last", "gain": "log-loss"}),
+    ("path", "classes", "--choose last --vote shares", {"choose": "last", "vote": "shares"}),
     ("path", "classes", "--choose last --max-depth 1", {"choose": "last", "max_depth": 1}),
     ("path", "classes", "--choose last --min-samples 100", {"choose": "last", "min_samples": 100}),
     ("path", "classes", "--choose last --max-clauses 1", {"choose": "last", "max_clauses": 1}),

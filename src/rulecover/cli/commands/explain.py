@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from rulecover.cli.commands.fit import Training, rule_chooser, trained_forest
+from rulecover.cli.commands.fit import Training, rule_chooser, size_notes, trained_forest
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import chosen_method, given_settings
 from rulecover.cli.options.choices import MethodName, TaskName
@@ -73,7 +73,7 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
                 notes=(*table.notes, *notes),
                 shown=readable(few.rules_, table.levels),
             )
-    printer.notes(str(warning.message) for warning in caught)
+    printer.notes([*(str(warning.message) for warning in caught), *size_notes(few)])
     boosted = training.method is MethodName.BOOST  # whose certificate is about an LP, not about these rules
     return replace(summary, certificate=None) if boosted else summary
 

@@ -111,10 +111,17 @@ def _train(table: Table, training: Training, source: Path | None, printer: Print
             source = trained_forest(training, table, table.X, table.y, bars=bars)
         with bars.spinning("Boosting" if training.method is MethodName.BOOST else "Choosing rules"):
             model = choose(source, table.X, table.y)
-    printer.notes(dict.fromkeys(str(warning.message) for warning in caught))
+    printer.notes(dict.fromkeys([*(str(warning.message) for warning in caught), *size_notes(model)]))
     vote = vote_of(model)
     columns = replace(vote.rules.columns, levels=table.levels)
     return replace(vote, rules=replace(vote.rules, columns=columns))
+
+
+def size_notes(model: Any) -> list[str]:
+    """Why a path has as many rules as it has, where a size was chosen and no warning has said it."""
+    reason: str = getattr(model, "size_reason_", "")
+    told = not reason or reason.startswith(("no set", "the largest"))
+    return [] if told else [f"{reason}."]
 
 
 @contextmanager

@@ -108,9 +108,10 @@ SETTINGS: tuple[Option, ...] = (
     _rules(
         "vote",
         ("counts", "shares", "fitted", "log-odds", "equal", "support", "precision"),
-        "What a rule adds for each class, or its weight in a mean (cover, boost; fitted: cover); see explain.",
-        shown="counts; fitted values for numbers",
-        methods=COVER_BOOST,
+        "What a rule adds for each class, or its weight in a mean (fitted: cover; path: log-odds or shares); see "
+        "explain.",
+        shown="counts; log-odds for path; fitted values for numbers",
+        methods=ANY,
     ),
     _rules(
         "fallback",
@@ -153,7 +154,7 @@ SETTINGS: tuple[Option, ...] = (
         "ridge",
         NUMBER_OR_NONE,
         "Higher: smaller votes (path; cover for numbers, where none uses plain means).",
-        shown="5",
+        shown="5; 0.5 for log-odds",
         methods=COVER_PATH,
     ),
     _rules(
@@ -208,11 +209,31 @@ SETTINGS: tuple[Option, ...] = (
     ),
     _boost("on_interrupt", ("raise", "keep"), "On Ctrl-C. keep: the rules so far are written.", shown="raise"),
     _path(
-        "within", NUMBER, "The fewest rules whose score is at most this far below the forest's, by cross-validation."
+        "within",
+        NUMBER,
+        "The fewest rules that are very likely at most this far below the forest, by cross-validation.",
     ),
     _path("choose", ("one-se", "best", "last"), "How many rules to take, by cross-validation.", shown="one-se"),
+    _path(
+        "scoring",
+        str,
+        "The score by which the number of rules is chosen: a name that scikit-learn knows, such as average_precision.",
+        shown="neg_brier_score; accuracy with --within; r2 for numbers",
+        metavar="NAME",
+    ),
+    _path(
+        "gain",
+        ("squares", "log-loss"),
+        "By what the next rule is chosen, for classes.",
+        shown="squares; log-loss for more than two classes",
+    ),
     _path("cv", whole_from(2), "Folds of the cross-validation.", shown="5"),
-    _path("max_depth", WHOLE, "How deep in the trees to look for rules; see --depth.", shown="4; 8 from 2,000 rows on"),
+    _path(
+        "max_depth",
+        WHOLE,
+        "How deep in the trees to look for rules; see --depth.",
+        shown="8; 4 for two classes and fewer than 2,000 rows",
+    ),
     _path("max_clauses", WHOLE, "The most clauses in a rule.", shown="no limit"),
     _path(
         "model_share",
