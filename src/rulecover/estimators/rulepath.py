@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
@@ -32,7 +32,7 @@ from rulecover.estimators.door import with_zeros_in
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
 from rulecover.estimators.prepare import Prepared, fresh
-from rulecover.estimators.scoring import checked_scoring, model_predictions, score_function
+from rulecover.estimators.scoring import checked_scoring, model_predictions, precision_of, score_function
 from rulecover.exceptions import UnreadableModelError
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
@@ -44,6 +44,7 @@ from rulecover.rulepath.path import PathRecipe, PathSteps, chosen_log_odds, log_
 from rulecover.rulepath.response import softened_response
 from rulecover.rulepath.sizes import BY_SCORE, HeldOut, LabelledRows, SizeScores, chosen_size, size_scores, size_table
 from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
@@ -63,6 +64,8 @@ PATH_VOTES, GAINS = ("log-odds", "shares"), ("squares", "log-loss")
 _LOG_ODDS_RIDGE, _RIDGE = 0.5, 5.0
 #: About this many trees are boosted.
 _BOOSTED_TREES = 100
+#: A class is rare if its share of the rows is below this.
+_RARE = 0.05
 #: They are shallow, and each split sees a part of the columns.
 _SHALLOW = {"max_depth": 4, "max_features": 0.5, "min_samples_leaf": 5, "early_stopping": False}
 
@@ -70,12 +73,19 @@ _SHALLOW = {"max_depth": 4, "max_features": 0.5, "min_samples_leaf": 5, "early_s
 CHOICES = (*BY_SCORE, "last")
 
 
+class SizeChoice(NamedTuple):
+    """How a size is chosen, and by which scoring and its name; ``None`` for the score of the estimator itself."""
+
+    choose: str
+    scoring: Any
+    name: str | None
+
+
 class RulePath(VotingModel):
     """Follows the path, chooses a size, and predicts by added votes."""
 
-    #: The score of the estimator itself, and the scoring by which a size is chosen, if it is another.
+    #: The score of the estimator itself.
     _own_score: ClassVar[str]
-    _usual_scoring: ClassVar[str | None]
 
     def __init__(
         self,
@@ -83,7 +93,7 @@ class RulePath(VotingModel):
         *,
         pool: str | None = None,
         max_rules: int = 50,
-        choose: str = "one-se",
+        choose: str | None = None,
         within: float | None = None,
         scoring: Any = None,
         cv: Any = 5,
@@ -160,12 +170,14 @@ class RulePath(VotingModel):
         # Boosted trees of ours keep to one thread: many would wait for each other longer than they work.
         with nullcontext() if self.estimator is not None else threadpool_limits(1, "openmp"):
             samples, predicted = self._follow(X, y, sample_weight)
-            held_out = None if self._takes_all() else self._cross_validated(X, y, sample_weight, groups)
+            choice = self._choice(samples)
+            held_out = None if self._takes_all() else self._cross_validated(X, y, sample_weight, groups, choice.scoring)
             model = Predictions(predicted(samples.X))
-        training, name = size_scores(self._family, samples, model), self._scoring_name()
-        self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, name)
+        training = size_scores(self._family, samples, model)
+        self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
         self.model_score_ = np.nan if held_out is None else float(held_out.model.mean())
-        size, self.size_reason_ = chosen_size(self._family, held_out, self.choose, self.within, name or self._own_score)
+        by = choice.name or self._own_score
+        size, self.size_reason_ = chosen_size(self._family, held_out, choice.choose, self.within, by)
         self._take(size)
         return self
 
@@ -219,7 +231,7 @@ class RulePath(VotingModel):
             whole_number("cv", self.cv, at_least=2)
         if self.scoring is not None:
             checked_scoring(self.scoring)
-        if self.choose not in CHOICES:
+        if self.choose not in (None, *CHOICES):
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
         if not self._takes_all():
             way_out = "give choose='last', and take another size by at(n_rules)"
@@ -303,18 +315,22 @@ class RulePath(VotingModel):
 
     # Choosing a size --------------------------------------------------------------------------------------------
 
-    def _scoring(self) -> Any:
-        """The scoring by which a size is chosen; ``None`` for the score of the estimator itself."""
-        return self.scoring if self.scoring is not None or self.within is not None else self._usual_scoring
+    def _choice(self, samples: Samples) -> SizeChoice:
+        """How a size is chosen, and by which scoring."""
+        if self.scoring is not None:
+            name = self.scoring if isinstance(self.scoring, str) else "scoring"
+            return SizeChoice(self.choose or "one-se", self.scoring, name)
+        usual = SizeChoice("one-se", None, None) if self.within is not None else self._usual_choice(samples)
+        return usual._replace(choose=self.choose or usual.choose)
 
-    def _scoring_name(self) -> str | None:
-        scoring = self._scoring()
-        return scoring if scoring is None or isinstance(scoring, str) else "scoring"
+    @abstractmethod
+    def _usual_choice(self, samples: Samples) -> SizeChoice:
+        """How a size is chosen if nothing else is asked for."""
 
     def _takes_all(self) -> bool:
         return self.within is None and self.choose == "last"
 
-    def _cross_validated(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> HeldOut | None:
+    def _cross_validated(self, X: Any, y: Any, sample_weight: Any, groups: Any, scoring: Any) -> HeldOut | None:
         """The scores of every size in folds, in each of which the estimator is trained anew."""
         y = self._target.check(np.asarray(y).ravel(), type(self).__name__)
         weight = sample_weights(X, y, sample_weight, self.class_weight)
@@ -322,7 +338,7 @@ class RulePath(VotingModel):
         X, groups = indexable(X, groups)
         folds = folds_of(self.cv, X, y, classes=is_classifier(self), random_state=self.random_state, groups=groups)
         shown = tracked(folds, "Cross-validating", total=len(folds), verbose=self.verbose)
-        scores = [model._scores_on(*fold) for fold in parts_of(shown, X, y, weight)]
+        scores = [model._scores_on(*fold, scoring) for fold in parts_of(shown, X, y, weight)]
         return HeldOut.of(scores, self._family.largest + 1) if scores else None
 
     def _for_a_part(self) -> Self:
@@ -334,11 +350,11 @@ class RulePath(VotingModel):
             model.set_params(estimator=fresh(self.estimator.estimator))
         return model
 
-    def _scores_on(self, learn: FoldPart, check: FoldPart) -> SizeScores:
+    def _scores_on(self, learn: FoldPart, check: FoldPart, scoring: Any) -> SizeScores:
         """The scores of every size of the path on some rows, once it has followed the path on others."""
         self._follow(*learn)
         rows, classes = self._check_rows(check.X, whole=True), self._family.target.classes
-        model, scoring = self._model(check.X, np.arange(len(check.y))), self._scoring()
+        model = self._model(check.X, np.arange(len(check.y)))
         by = None if scoring is None else score_function(scoring, classes)
         checked = LabelledRows(rows, check.y, np.ones(len(check.y)) if check.weight is None else check.weight)
         return size_scores(self._family, checked, model_predictions(model, rows, classes), by)
@@ -399,15 +415,16 @@ class RulePathClassifier(PredictsClasses, RulePath):
         The size of the largest set.
     choose
         Which size to take: "one-se", the smallest that is at most one standard error of the difference in each fold
-        worse than the best; "best", the best; "last", the largest, without cross-validation.
+        worse than the best; "best", the best; "last", the largest, without cross-validation. By default "one-se", and
+        "best" where one of two classes is rare.
     within
         In place of `choose`: take the smallest set whose score is very likely at most this far below the model's on new
         rows, such as 0.01: the mean difference in the folds plus two standard errors of it. If there is none, the best
         set is taken, with a warning.
     scoring
         The score by which a size is chosen: a name that scikit-learn knows, such as "neg_log_loss", "roc_auc" or
-        "average_precision", or a function of a model, X and y. By default "neg_brier_score", and with `within` the
-        accuracy.
+        "average_precision", or a function of a model, X and y. By default "neg_brier_score", the average precision of
+        the rarer of two classes if its share is below 5 %, and with `within` the accuracy.
     cv
         Folds of the cross-validation: a number, whose rows are drawn by `random_state` with equal shares of the
         classes, or as scikit-learn takes it. The estimator is trained in each.
@@ -500,7 +517,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
     True
     """
 
-    _own_score, _usual_scoring = "accuracy", "neg_brier_score"
+    _own_score = "accuracy"
 
     def __init__(
         self,
@@ -508,7 +525,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
         *,
         pool: str | None = None,
         max_rules: int = 50,
-        choose: str = "one-se",
+        choose: str | None = None,
         within: float | None = None,
         scoring: Any = None,
         cv: Any = 5,
@@ -568,6 +585,14 @@ class RulePathClassifier(PredictsClasses, RulePath):
                 raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
         if (self.vote, self.gain) == ("shares", "log-loss"):
             raise ValueError("gain is 'log-loss', which needs vote='log-odds', but vote is 'shares'; change one.")
+
+    def _usual_choice(self, samples: Samples) -> SizeChoice:
+        assert isinstance(samples, ClassSamples)
+        shares = samples.totals if samples.class_weight is None else samples.totals / samples.class_weight
+        rarest = int(shares.argmin())
+        if len(shares) == 2 and shares[rarest] < _RARE * shares.sum():
+            return SizeChoice("best", precision_of(self.classes_[rarest]), "average_precision")
+        return SizeChoice("one-se", "neg_brier_score", "neg_brier_score")
 
     def _by_log_loss(self, target: Target) -> bool:
         """Whether rules are chosen by the gain of the logistic loss."""
@@ -635,7 +660,10 @@ class RulePathRegressor(RegressorMixin, RulePath):
     """
 
     _target = NumberTarget()
-    _own_score, _usual_scoring = "R²", None
+    _own_score = "R²"
+
+    def _usual_choice(self, samples: Samples) -> SizeChoice:
+        return SizeChoice("one-se", None, None)
 
     def _ridge_of_choice(self, target: Target) -> float:
         return _RIDGE if self.ridge is None else self.ridge

@@ -213,12 +213,17 @@ SETTINGS: tuple[Option, ...] = (
         NUMBER,
         "The fewest rules that are very likely at most this far below the forest, by cross-validation.",
     ),
-    _path("choose", ("one-se", "best", "last"), "How many rules to take, by cross-validation.", shown="one-se"),
+    _path(
+        "choose",
+        ("one-se", "best", "last"),
+        "How many rules to take, by cross-validation.",
+        shown="one-se; best for a rare class",
+    ),
     _path(
         "scoring",
         str,
         "The score by which the number of rules is chosen: a name that scikit-learn knows, such as average_precision.",
-        shown="neg_brier_score; accuracy with --within; r2 for numbers",
+        shown="neg_brier_score; average_precision of a rare class; accuracy with --within; r2 for numbers",
         metavar="NAME",
     ),
     _path(
