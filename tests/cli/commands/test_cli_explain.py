@@ -146,7 +146,7 @@ def test_a_distance_from_the_forest_that_no_path_keeps_is_noted(tmp_path: Path) 
     result = explain(data, "--within", 0, "--max-rules", 1)
 
     assert result.exit_code == 0
-    assert "note: no set of up to 1 rules comes within 0" in result.stderr
+    assert "note: no set of up to 1 rules is surely within 0 of the model by accuracy" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,8 @@ def test_a_distance_from_the_forest_that_no_path_keeps_is_noted(tmp_path: Path) 
         (["--within", 0.1, "--solver", "search"], "--solver belongs to --method cover, but --within implies --method"),
         (["--method", "path", "--demand", 2], "--demand belongs to --method cover, but the method is path"),
         (
-            ["--method", "path", "--vote", "shares"],
-            "--vote belongs to --method cover and boost, but the method is path",
+            ["--method", "path", "--vote", "counts"],
+            "--vote is 'counts'; choose one of 'log-odds', 'shares'.",
         ),
         (["--method", "cover", "--within", 0.1], "--within belongs to --method path, but the method is cover"),
         (["--method", "boost", "--max-rules", 3], "--max-rules belongs to --method cover and path, but the method is"),

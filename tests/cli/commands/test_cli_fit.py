@@ -14,6 +14,7 @@ import pytest
 import xgboost
 from commands import fruit, fruit_folder, run, table
 from exported import HOSTILE, hostile_case
+from scipy.special import expit
 
 from rulecover import explain
 from rulecover.cli.options.choices import MethodName
@@ -48,7 +49,8 @@ def test_a_path_is_fitted_and_its_answers_add_up(folder: Path) -> None:
     assert model.adds_up and 1 <= len(model.rules) <= 4
     assert told[1].startswith(f"Prediction: {rows[2][0]}, with probability ")
     votes = np.array([line.split()[1:3] for line in told[4:]], dtype=float).sum(axis=0)
-    assert votes == pytest.approx([float(cell) for cell in rows[2][1:3]], abs=0.02)
+    likely = expit(votes[0])  # votes are log-odds, those for one class against the other
+    assert votes[0] == pytest.approx(-votes[1]) and likely == pytest.approx(float(rows[2][1]), abs=0.02)
 
 
 def test_the_names_of_choices_are_those_of_the_library() -> None:

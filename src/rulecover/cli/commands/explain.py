@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from rulecover.cli.commands.fit import Training, rule_chooser, size_notes, trained_forest
+from rulecover.cli.commands.fit import Training, naming_options, rule_chooser, size_notes, trained_forest
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import chosen_method, given_settings
 from rulecover.cli.options.choices import MethodName, TaskName
@@ -59,7 +59,11 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
     printer.notes((*table.notes, *notes))
     with printer.bars() as bars:
         forest = trained_forest(training, table, X_train, y_train, bars=bars)
-        with bars.spinning("Choosing rules"), warnings.catch_warnings(record=True) as caught:
+        with (
+            bars.spinning("Choosing rules"),
+            warnings.catch_warnings(record=True) as caught,
+            naming_options(training),
+        ):
             warnings.simplefilter("always", UserWarning)
             few = rules_of(forest, X_train, y_train)
         with bars.spinning("Comparing"):
