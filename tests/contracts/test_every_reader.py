@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import boosters
 import pytest
-from sklearn_models import KINDS, hist_on_category_numbers, hist_on_frames, hist_on_numbers, read_model
+from sklearn_models import KINDS, binned, hist_on_category_numbers, hist_on_frames, hist_on_numbers, read_model
 
 from rulecover import readers
 
@@ -20,6 +20,7 @@ READERS: dict[str, dict[str, Callable[[int], int]]] = {
         "histograms of numbers": lambda seed: hist_on_numbers(seed).mismatches(),
         "histograms of category numbers": lambda seed: hist_on_category_numbers(seed).mismatches(),
         "histograms of frames": lambda seed: hist_on_frames(seed).mismatches(),
+        "trees on binned columns": lambda seed: binned(seed).mismatches(),
     },
     # Read from the model and from its file, which must be the same; leaf values, too.
     "xgboost": {"booster and file": lambda seed: boosters.mismatches(boosters.xgboost_case(seed), seed)},

@@ -71,6 +71,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "rcboost_defaults": lambda: experiment("rcboost_defaults")["table"](results("rcboost_defaults")),
     "regression": lambda: experiment("regression")["report"](results("regression")),
     "smaller_covers": lambda: experiment("smaller_covers")["table"](results("smaller_covers")),
+    "steadier": lambda: experiment("steadier")["table"](results("steadier")),
 }
 
 
@@ -162,6 +163,15 @@ def on_larger_data() -> Iterator[str]:
     yield f"magic, {magic['path 50']} ({magic['forest']}, {magic['LightGBM']}; 100 rules {magic['path 100']})"
     yield f"on compas FIGS is above them ({mean.loc['compas', 'FIGS']} and {mean.loc['compas', 'path 25']})"
     yield f"it has {mean.loc['compas', 'EBM']} on compas and {mean.loc['skinnonskin', 'EBM']} on skinnonskin"
+
+
+def on_bins() -> Iterator[str]:
+    script, table = experiment("steadier"), experiment("steadier")["table"](results("steadier"))
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+    for setting, bins in (("no bins", "none"), ("10 bins", "10"), ("20 bins", "20")):
+        for size in script["SIZES"][:2]:
+            (line,) = (each for each in lines if each[:2] == [setting, str(size)])
+            yield f"| {size} | {bins} |{f' {line[3]} |' if line[3] else ' |'} {line[6]} | {line[7]} | {line[8]} |"
 
 
 def on_other_rule_learners() -> Iterator[str]:
@@ -336,6 +346,7 @@ QUOTED: list[tuple[str, Callable[[], Iterator[str]]]] = [
     ("docs/paths.md", on_paths),
     ("docs/paths.md", on_ingredients),
     ("docs/paths.md", on_larger_data),
+    ("docs/paths.md", on_bins),
     ("docs/paths.md", on_other_rule_learners),
     ("docs/paths.md", on_votes),
     ("docs/covers.md", on_covers),

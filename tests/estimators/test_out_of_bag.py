@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor
 from rulecover.estimators.base import AskedModel
+from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag, out_of_bag
 from rulecover.rulepath.response import calibrated
 
@@ -53,6 +54,14 @@ def test_the_forest_of_a_pipeline_and_of_a_cover_is_asked() -> None:
 
     assert out_of_bag(pipeline, frame) == pytest.approx(pipeline[-1].oob_decision_function_)
     assert out_of_bag(cover, frame) == pytest.approx(cover.estimator_.oob_decision_function_)
+
+
+def test_a_forest_on_binned_columns_is_asked_about_bins() -> None:
+    X, y = make_classification(150, random_state=1)
+    trees = BinnedTrees(RandomForestClassifier(60, **SETTINGS), n_bins=5).fit(X, y)
+
+    assert has_out_of_bag(trees)
+    assert out_of_bag(trees, X) == pytest.approx(trees.estimator_.oob_decision_function_)
 
 
 def test_some_of_the_rows_are_told_as_among_all() -> None:

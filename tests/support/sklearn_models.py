@@ -27,6 +27,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
 from rulecover import RuleSet, read_trees
+from rulecover.estimators.binned import BinnedTrees
 from rulecover.trees.tree import TreeEnsemble
 
 TASKS = ("binary", "multi-class", "regression")
@@ -285,3 +286,21 @@ def hist_on_frames(seed: int) -> ReadModel:
     strange["colour"] = rng.choice(np.array(["pink", None, "blue", "dark, red"], dtype=object), 30)
     strange["size"] = rng.choice(np.array([3, 99, 6], dtype=object), 30)
     return ReadModel(ensemble, (frame, strange), lambda rows: leaves_of_hist(model, rows))
+
+
+# Binned columns -------------------------------------------------------------------------------------------------
+
+
+def binned(seed: int) -> ReadModel:
+    """A random model on binned columns, every other one with missing values if it takes them."""
+    rng, task = np.random.default_rng(seed), TASKS[seed % 3]
+    inside = (forest, voting, grown_hist, gradient_boosting)[seed % 4]
+    X = random_rows(rng, missing=inside is not gradient_boosting and seed % 2 == 0)
+    weight = rng.integers(1, 4, len(X)) if seed % 5 == 0 and inside is not voting else None
+    trees = BinnedTrees(inside(rng, task), n_bins=int(rng.integers(2, 12))).fit(X, target(rng, X, task), weight)
+    leaves = leaves_of_hist if inside is grown_hist else leaves_of_trees
+    ensemble = read_trees(trees)
+    probes = np.vstack([X, rows_at_thresholds(ensemble, X, rng)])
+    return ReadModel(
+        ensemble, (probes, probes.astype(np.float32)), lambda rows: leaves(trees.estimator_, trees.binned(rows))
+    )

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.multiclass import type_of_target
 
+from rulecover.estimators.binned import BinnedTrees, read_binned
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, reader_of, register, unreadable
@@ -149,7 +150,9 @@ def _n_outputs(ensemble: TreeEnsemble) -> int:
 
 
 def read(model: Any) -> TreeEnsemble:
-    """The trees of a `BoosterClassifier`, a `BoosterRegressor` or a `CentredRegressor`."""
+    """The trees of a `BoosterClassifier`, a `BoosterRegressor`, a `CentredRegressor` or a `BinnedTrees`."""
+    if isinstance(model, BinnedTrees):
+        return read_binned(model)
     if isinstance(model, CentredRegressor):
         return read_trees(model.estimator)
     if not isinstance(model, _Booster):

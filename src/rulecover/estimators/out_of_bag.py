@@ -17,12 +17,15 @@ from sklearn.ensemble import (
 from sklearn.pipeline import Pipeline
 
 from rulecover.estimators.base import AskedModel
+from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.prepare import RuleModel
 from rulecover.typing import Array, Floats, Ints
 
 _CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
 _FORESTS = (*_CLASSIFIERS, RandomForestRegressor, ExtraTreesRegressor)
+#: Models around another one.
+_AROUND = (RuleModel, Pipeline, BinnedTrees)
 
 
 def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
@@ -34,7 +37,7 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
     Parameters
     ----------
     model
-        A trained forest of scikit-learn, a pipeline with one at its end, or rules that were made of one.
+        A trained forest of scikit-learn, one behind a pipeline or on binned columns, or rules that were made of one.
     X
         Rows, as the model takes them.
     places
@@ -49,13 +52,11 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
     """
     if not has_out_of_bag(model):
         return None
-    if isinstance(model, RuleModel):
-        return out_of_bag(model.estimator_, X, places)
+    if isinstance(model, _AROUND):
+        return out_of_bag(_inside(model), _as_seen_inside(model, X), places)
     if isinstance(model, CentredRegressor):
         predicted = out_of_bag(model.estimator, X, places)
         return None if predicted is None else predicted + model.centre
-    if isinstance(model, Pipeline):
-        return out_of_bag(model[-1], model[:-1].transform(X) if len(model) > 1 else X, places)
     if isinstance(model, (VotingClassifier, VotingRegressor)):  # members that have none are not asked
         return _mean_of([out_of_bag(member, X, places) for member in model.estimators_ if has_out_of_bag(member)])
     rows = np.asarray(X) if hasattr(X, "iloc") else X
@@ -72,6 +73,17 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
     return np.asarray(np.where(trees > 0, total / np.maximum(trees, 1.0), np.nan))
 
 
+def _inside(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model.estimator_
+
+
+def _as_seen_inside(model: Any, X: Any) -> Any:
+    """Rows as the model inside takes them."""
+    if isinstance(model, BinnedTrees):
+        return model.binned(X)
+    return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+
+
 def _mean_of(predictions: list[Floats | None]) -> Floats:
     return np.asarray(np.mean([each for each in predictions if each is not None], axis=0))
 
@@ -82,12 +94,10 @@ def has_out_of_bag(model: Any) -> bool:
     >>> has_out_of_bag(RandomForestClassifier()), has_out_of_bag(ExtraTreesClassifier())
     (True, False)
     """
-    if isinstance(model, RuleModel):
-        return has_out_of_bag(model.estimator_)
+    if isinstance(model, _AROUND):
+        return has_out_of_bag(_inside(model))
     if isinstance(model, CentredRegressor):
         return has_out_of_bag(model.estimator)
-    if isinstance(model, Pipeline):
-        return has_out_of_bag(model[-1])
     if isinstance(model, (VotingClassifier, VotingRegressor)):
         return any(map(has_out_of_bag, model.estimators_))
     return isinstance(model, _FORESTS) and bool(model.bootstrap)

@@ -22,6 +22,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_array, has_fit_parameter, validate_data
 
 from rulecover.data.columns import SourceColumns
+from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import NOT_TRAINED_ANEW, as_estimator, is_booster
 from rulecover.estimators.centred import CentredRegressor, without_centre
 from rulecover.estimators.checks import check_width, sample_weights
@@ -255,7 +256,7 @@ def sees_arrays(estimator: Any) -> bool:
 def _takes_missing(estimator: Any) -> bool:
     if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns know where not
         return True
-    if isinstance(estimator, (FrozenEstimator, BaseSearchCV, CentredRegressor)):
+    if isinstance(estimator, (FrozenEstimator, BaseSearchCV, CentredRegressor, BinnedTrees)):
         return _takes_missing(estimator.estimator)
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")

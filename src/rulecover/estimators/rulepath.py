@@ -26,7 +26,9 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from rulecover.estimators.base import PredictsClasses, VotingModel
+from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_anew
+from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, real_number, sample_weights, whole_number
 from rulecover.estimators.door import with_zeros_in
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
@@ -68,6 +70,8 @@ _BOOSTED_TREES = 100
 _RARE = 0.05
 #: They are shallow, and each split sees a part of the columns.
 _SHALLOW = {"max_depth": 4, "max_features": 0.5, "min_samples_leaf": 5, "early_stopping": False}
+#: How deep candidates on binned columns lie.
+_BINNED_DEPTH = 3
 
 #: How a size is chosen; "last" needs no scores.
 CHOICES = (*BY_SCORE, "last")
@@ -92,6 +96,7 @@ class RulePath(VotingModel):
         estimator: Any = None,
         *,
         pool: str | None = None,
+        n_bins: int | None = None,
         max_rules: int = 50,
         choose: str | None = None,
         within: float | None = None,
@@ -114,6 +119,7 @@ class RulePath(VotingModel):
     ) -> None:
         self.estimator = estimator
         self.pool = pool
+        self.n_bins = n_bins
         self.max_rules = max_rules
         self.choose = choose
         self.within = within
@@ -207,9 +213,9 @@ class RulePath(VotingModel):
     def _check_settings(self) -> None:
         for name, least in (("max_rules", 1), ("min_samples", 1), ("tries", 0)):
             whole_number(name, getattr(self, name), at_least=least)
-        for name in ("max_depth", "max_clauses"):
+        for name, least in (("max_depth", 1), ("max_clauses", 1), ("n_bins", 2)):
             if getattr(self, name) is not None:
-                whole_number(name, getattr(self, name), at_least=1)
+                whole_number(name, getattr(self, name), at_least=least)
         for name, above in (("ridge", True), ("shrinkage", False), ("within", False)):
             if getattr(self, name) is not None:
                 real_number(name, getattr(self, name), above=above)
@@ -225,6 +231,8 @@ class RulePath(VotingModel):
             raise ValueError(f"pool is {self.pool!r}; give one of {', '.join(map(repr, POOLS))}.")
         if self.pool is not None and self.estimator is not None:
             raise ValueError(f"pool is {self.pool!r}, but an estimator is given; leave one of them out.")
+        if self.n_bins is not None and self.estimator is not None:
+            raise ValueError(f"n_bins is {self.n_bins}, but an estimator is given; leave one of them out.")
 
     def _check_choice(self) -> None:
         if isinstance(self.cv, numbers.Integral):
@@ -257,10 +265,15 @@ class RulePath(VotingModel):
         if source.trees is None:
             return rule_candidates(source.model.rules_, samples.X, samples.weight, min_samples=least)
         names = check_model_fits(source.trees, samples.X, self._names())
-        depth = self.max_depth or usual_depth(samples.count.sum(), len(self._target.of(samples).classes))
+        depth = self.max_depth or self._usual_depth(samples)
         return node_candidates(
             source.trees, samples.X, samples.weight, names, max_depth=depth, min_samples=least, n_jobs=self.n_jobs
         )
+
+    def _usual_depth(self, samples: Samples) -> int:
+        if isinstance(without_centre(self.estimator_), BinnedTrees):
+            return _BINNED_DEPTH
+        return usual_depth(samples.count.sum(), len(self._target.of(samples).classes))
 
     def _recipe(self, candidates: Candidates, target: Target) -> PathRecipe:
         columns = candidates.source.columns
@@ -294,7 +307,10 @@ class RulePath(VotingModel):
                 "a path is chosen by what a model predicts, and rules made by hand have no model behind them; "
                 "give a model, and the rules as keep."
             )
-        return self._pool(len(np.unique(y))) if self.estimator is None else super()._source(y)
+        if self.estimator is not None:
+            return super()._source(y)
+        pool = self._pool(len(np.unique(np.asarray(y))))
+        return pool if self.n_bins is None else BinnedTrees(pool, self.n_bins)
 
     def _pool(self, n_classes: int) -> Any:
         """What is trained where no estimator is given."""
@@ -411,6 +427,10 @@ class RulePathClassifier(PredictsClasses, RulePath):
     pool
         What candidates come from where no estimator is given: "forest", a random forest of 100 trees; "boosted", about
         100 shallow boosted trees; "both". By default the forest for two classes, and both for more.
+    n_bins
+        Where no estimator is given: cut every column into at most this many bins of about as many training rows each,
+        such as 10, at round numbers, and train on the bins. These numbers are then the bounds of the rules, which are
+        shorter and more often the same on other rows. By default columns are not cut.
     max_rules
         The size of the largest set.
     choose
@@ -430,7 +450,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
         classes, or as scikit-learn takes it. The estimator is trained in each.
     max_depth
         How deep the nodes may lie: the most comparisons in a rule. By default 8, and 4 for two classes and fewer than
-        2,000 rows.
+        2,000 rows; 3 with `n_bins`.
     min_samples
         The fewest training rows that a rule may cover.
     model_share
@@ -524,6 +544,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
         estimator: Any = None,
         *,
         pool: str | None = None,
+        n_bins: int | None = None,
         max_rules: int = 50,
         choose: str | None = None,
         within: float | None = None,
@@ -550,6 +571,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
         super().__init__(
             estimator,
             pool=pool,
+            n_bins=n_bins,
             max_rules=max_rules,
             choose=choose,
             within=within,
@@ -635,7 +657,7 @@ class RulePathRegressor(RegressorMixin, RulePath):
     ----------
     estimator
         A regressor; by default what `pool` says, which is a forest and boosted trees together.
-    pool, max_rules, choose, within, scoring, cv, max_depth, min_samples, model_share, ridge, shrinkage, tries
+    pool, n_bins, max_rules, choose, within, scoring, cv, max_depth, min_samples, model_share, ridge, shrinkage, tries
         As in `RulePathClassifier`; a size is chosen by R² unless `scoring` says otherwise.
     max_clauses, forbidden, required, monotone, keep, random_state, n_jobs, verbose
         As in `RulePathClassifier`.

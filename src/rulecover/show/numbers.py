@@ -54,12 +54,27 @@ def shortest_in(low: float, high: float, near: float) -> float:
     >>> shortest_in(2.4, 3.1, 2.75), shortest_in(2.41, 2.49, 2.45), shortest_in(0.1, 0.2, 0.15)
     (3.0, 2.45, 0.1)
     """
+    return _fewest_digits(low, high, near, 0)
+
+
+def roundest_in(low: float, high: float, near: float) -> float:
+    """The same, and of whole numbers the one with most zeros at its end.
+
+    >>> roundest_in(2.4, 3.1, 2.75), roundest_in(1234.5, 1311.0, 1270.0)
+    (3.0, 1300.0)
+    """
+    largest = max(abs(low), abs(high))
+    return _fewest_digits(low, high, near, -math.ceil(math.log10(largest)) if 1.0 < largest < math.inf else 0)
+
+
+def _fewest_digits(low: float, high: float, near: float, first: int) -> float:
+    """The number with the fewest digits after the point, from `first` on, which may be negative."""
     reach = abs(near) + 1.0
     lowest = Decimal(low if math.isfinite(low) else near - reach)
     highest = Decimal(high if math.isfinite(high) else near + reach)
     target = Decimal(near)
     if highest - lowest > Decimal("1e-300"):
-        for digits in range(_MOST_DIGITS):
+        for digits in range(first, _MOST_DIGITS):
             unit = Decimal(1).scaleb(-digits)
             for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING):
                 number = float((target / unit).to_integral_value(rounding) * unit)

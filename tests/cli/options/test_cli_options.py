@@ -24,6 +24,7 @@ from rulecover.cli.main import app
 from rulecover.cli.options.choices import MethodName
 from rulecover.cli.options.table import FIT, JOBS, SEED_OF_RULES
 from rulecover.cli.options.table import SETTINGS as TABLE
+from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.mirco import WEIGHTS
 from rulecover.export import from_json, to_json
 from rulecover.rcboost import boost
@@ -113,6 +114,10 @@ def forest(task: str, trees: int = 6, depth: int = 4, seed: int = 0, class_weigh
         weight = None if class_weight is None else compute_sample_weight(class_weight, target(task))
         return RandomForestClassifier(trees, max_depth=depth, random_state=seed).fit(X, target(task), weight)
     return RandomForestRegressor(trees, max_depth=depth, max_features=1 / 3, random_state=seed).fit(X, target(task))
+
+
+def binned_forest(task: str, n_bins: int) -> Any:
+    return FrozenEstimator(BinnedTrees(forest(task), n_bins).fit(X, target(task)))
 
 
 def in_python(method: str, task: str, settings: dict[str, Any]) -> str:
@@ -207,6 +212,8 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("path", "classes", "--choose last --gain log-loss", {"choose": "last", "gain": "log-loss"}),
     ("path", "classes", "--choose last --vote shares", {"choose": "last", "vote": "shares"}),
     ("path", "classes", "--choose last --max-depth 1", {"choose": "last", "max_depth": 1}),
+    ("path", "classes", "--choose last --bins 4", {"choose": "last", "estimator": binned_forest("classes", 4)}),
+    ("path", "numbers", "--choose best --bins 9", {"choose": "best", "estimator": binned_forest("numbers", 9)}),
     ("path", "classes", "--choose last --min-samples 100", {"choose": "last", "min_samples": 100}),
     ("path", "classes", "--choose last --max-clauses 1", {"choose": "last", "max_clauses": 1}),
     ("path", "classes", "--choose last --model-share 0", {"choose": "last", "model_share": 0}),

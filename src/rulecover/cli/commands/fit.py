@@ -24,6 +24,7 @@ from rulecover.cli.options.table import FIT
 from rulecover.cli.printing import Bars, Printer, is_stdout
 from rulecover.cli.tables.encoding import booster_columns, for_forests
 from rulecover.cli.tables.labelled import Table, count, labelled_table
+from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.checks import sample_weights
 from rulecover.export.exported import vote_of
@@ -170,6 +171,7 @@ def _boosting_chooser(training: Training, table: Table) -> RulesOf:
 def _path_chooser(training: Training, table: Table) -> RulesOf:
     kind = rulecover.RulePathClassifier if table.task == TaskName.CLASSES else rulecover.RulePathRegressor
     settings = training.settings_of(kind, table)
+    settings.pop("n_bins", None)  # of the forest
     return lambda model, X, y: kind(FrozenEstimator(model), **settings).fit(X, y)
 
 
@@ -190,6 +192,8 @@ def trained_forest(training: Training, table: Table, X: Any, y: Any, *, bars: Ba
         forest = RandomForestClassifier(training.trees, **shared)
     else:
         forest = RandomForestRegressor(training.trees, max_features=1 / 3, **shared)
+    if "n_bins" in training.options:
+        forest = BinnedTrees(forest, training.options["n_bins"])
     weight = sample_weights(X, y, None, class_weight(training.options.get("class_weight"), table))
     centre = 0.0 if table.task == TaskName.CLASSES else far_centre(np.asarray(y, dtype=np.float64), weight)
     grown = _grow(forest, X, y - centre if centre else y, weight=weight, bars=bars)
@@ -197,7 +201,7 @@ def trained_forest(training: Training, table: Table, X: Any, y: Any, *, bars: Ba
 
 
 def _grow(forest: Any, X: Any, y: Any, *, weight: Any, bars: Bars) -> Any:
-    if not bars.shown:
+    if not bars.shown or isinstance(forest, BinnedTrees):
         return forest.fit(X, y, sample_weight=weight)
     sizes = np.unique(np.linspace(1, forest.n_estimators, _PARTS).round().astype(int))
     forest.set_params(warm_start=True)

@@ -237,7 +237,10 @@ SETTINGS: tuple[Option, ...] = (
         "max_depth",
         WHOLE,
         "How deep in the trees to look for rules; see --depth.",
-        shown="8; 4 for two classes and fewer than 2,000 rows",
+        shown="8; 4 for two classes and fewer than 2,000 rows; 3 in bins",
+    ),
+    _path(
+        "n_bins", whole_from(2), "Bins per column, cut at round numbers.", shown="as the trees split", typed=("--bins",)
     ),
     _path("max_clauses", WHOLE, "The most clauses in a rule.", shown="no limit"),
     _path(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,11 +11,15 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.coverage import smallest_uint
+from rulecover.show.numbers import roundest_in
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.typing import Floats, Ints, UInts
 
 #: The bins of data that are still in use, by the largest number of bins per column.
 _KNOWN: WeakKeyDictionary[ClassSamples, dict[int | None, Bins]] = WeakKeyDictionary()
+
+#: How far a cut may be moved to a round number, in bins.
+_SLACK = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,7 @@ class Bins:
     codes
         Columns x rows; a missing value has the code `missing`, above all others.
     cuts
-        For each column its thresholds, ascending, each midway between two successive training values.
+        For each column its thresholds, ascending: midway between two successive training values, or round numbers.
     n_bins
         The number of bins of the column that has most.
 
@@ -46,19 +50,26 @@ class Bins:
     n_bins: int
 
     @classmethod
-    def of(cls, X: Any, max_bins: int | None, weight: Floats | None = None) -> Bins:
+    def of(cls, X: Any, max_bins: int | None, weight: Floats | None = None, *, at_round_numbers: bool = False) -> Bins:
         """Bins of about as many rows each, or of one value each if there are at most `max_bins` values.
 
-        ``None`` means one value each. A row counts as many rows as its weight says.
+        ``None`` means one value each. A row counts as many rows as its weight says. Bins that are cut at round numbers
+        are a little less equal.
         """
         columns = X.tocsc() if scipy.sparse.issparse(X) else X
-        cuts = tuple(_cuts(_column(columns, f), max_bins, weight) for f in range(X.shape[1]))
-        n_bins = 1 + max((len(cut) for cut in cuts), default=0)
-        codes: UInts = np.empty((X.shape[1], X.shape[0]), dtype=smallest_uint(n_bins))
-        for f, cut in enumerate(cuts):
+        cut = _round_cuts if at_round_numbers else _cuts
+        cuts = tuple(cut(_column(columns, f), max_bins, weight) for f in range(X.shape[1]))
+        empty = cls(np.empty((X.shape[1], 0), dtype=np.uint8), cuts, 1 + max((len(cut) for cut in cuts), default=0))
+        return replace(empty, codes=empty.codes_of(X))
+
+    def codes_of(self, X: Any) -> UInts:
+        """The codes of other rows in the same bins, columns x rows."""
+        columns = X.tocsc() if scipy.sparse.issparse(X) else X
+        codes: UInts = np.empty((X.shape[1], X.shape[0]), dtype=smallest_uint(self.n_bins))
+        for f, cut in enumerate(self.cuts):
             values = _column(columns, f)
-            codes[f] = np.where(np.isnan(values), n_bins, np.searchsorted(cut, values, side="left"))
-        return cls(codes, cuts, n_bins)
+            codes[f] = np.where(np.isnan(values), self.missing, np.searchsorted(cut, values, side="left"))
+        return codes
 
     @property
     def missing(self) -> int:
@@ -104,15 +115,36 @@ def _column(X: Any, f: int) -> Floats:
 
 
 def _cuts(values: Floats, max_bins: int | None, weight: Floats | None) -> Floats:
-    known = ~np.isnan(values)
-    distinct, place = np.unique(values[known], return_inverse=True)
-    counts = np.bincount(place, weights=None if weight is None else weight[known], minlength=len(distinct))
-    last = np.arange(len(distinct) - 1)
-    if max_bins is not None and len(distinct) > max_bins:
-        wanted = np.arange(1, max_bins) * (counts.sum() / max_bins)
-        last = np.unique(np.searchsorted(np.cumsum(counts), wanted))
-        last = last[last < len(distinct) - 1]
+    distinct, counts = _counted(values, weight)
+    last = np.unique(_last_of_bins(counts, max_bins))
+    last = last[last < len(distinct) - 1]
     below, above = distinct[last], distinct[last + 1]
     middle = below / 2 + above / 2
     # Between neighbouring doubles there is no middle: what rounds up to the upper one must not take it along.
     return np.where((middle >= below) & (middle < above), middle, below)
+
+
+def _round_cuts(values: Floats, max_bins: int | None, weight: Floats | None) -> Floats:
+    """The roundest numbers that are about half a bin away at most."""
+    distinct, counts = _counted(values, weight)
+    slack = _SLACK if max_bins is not None and len(distinct) > max_bins else 0.0
+    first, exact, last = (_last_of_bins(counts, max_bins, shift) for shift in (-slack, 0.0, slack))
+    inner = exact < len(distinct) - 1
+    low, high = distinct[first[inner]], distinct[np.minimum(last[inner], len(distinct) - 2) + 1]
+    return np.unique([roundest_in(*gap) for gap in zip(low, high, distinct[exact[inner]], strict=True)])
+
+
+def _counted(values: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
+    """The different values that are not missing, ascending, and how many rows have each."""
+    known = ~np.isnan(values)
+    distinct, place = np.unique(values[known], return_inverse=True)
+    counts = np.bincount(place, weights=None if weight is None else weight[known], minlength=len(distinct))
+    return distinct, counts.astype(np.float64)
+
+
+def _last_of_bins(counts: Floats, max_bins: int | None, shift: float = 0.0) -> Ints:
+    """The place of the last value of each bin but the last one; `shift` moves the ends, in bins."""
+    if max_bins is None or len(counts) <= max_bins:
+        return np.arange(len(counts) - 1)
+    wanted = (np.arange(1, max_bins) + shift) * (counts.sum() / max_bins)
+    return np.asarray(np.searchsorted(np.cumsum(counts), wanted))
