@@ -42,7 +42,7 @@ CHECKED = [
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01)),
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), demand=2, vote="shares", fallback="all"),
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), prune=True, vote="fitted"),
-    MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), vote="log-odds"),
+    MIRCOClassifier.accurate(DecisionTreeClassifier(min_weight_fraction_leaf=0.01)),
     MIRCORegressor(),
     MIRCORegressor(DecisionTreeRegressor(max_depth=4), min_samples=3),
     MIRCORegressor.as_in_paper(DecisionTreeRegressor(max_depth=4), demand=2, vote="support", fallback="all"),

@@ -16,6 +16,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_clas
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.class_weight import compute_sample_weight
@@ -131,7 +132,7 @@ def test_log_odds_are_those_of_a_logistic_regression_on_the_rules(settings: dict
     assert mirco.rules_ == plain.rules_
     weight = np.ones(len(y)) if "class_weight" not in settings else compute_sample_weight("balanced", y)
     smoothed = np.eye(len(mirco.classes_))[y] + 1 / (len(y) * len(mirco.classes_))  # one row in all, of every class
-    regression = LogisticRegression(C=1 / (3.0 * (1 + 1 / len(y))), solver="newton-cholesky", tol=1e-9)
+    regression = LogisticRegression(C=1 / (2.0 * (1 + 1 / len(y))), solver="newton-cholesky", tol=1e-9)
     covered, classes = mirco.apply(X).toarray().astype(float), np.tile(mirco.classes_, len(y))
     each = (weight[:, None] * smoothed).ravel()
     regression.fit(np.repeat(covered, len(mirco.classes_), axis=0), classes, sample_weight=each)
@@ -157,6 +158,21 @@ def test_log_odds_count_a_row_of_weight_3_as_three_rows() -> None:
     often = explain(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote="log-odds")
     weighted = explain(model, X, y, sample_weight=count, demand=2, vote="log-odds")
     np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=1e-5)
+
+
+def test_the_accurate_preset_covers_three_times_and_predicts_new_rows_better() -> None:
+    scores = []
+    for seed in range(4):
+        X, y = data(seed, n=600)
+        model, new = forest(n_estimators=50, max_depth=10).fit(X[:300], y[:300]), (X[300:], y[300:])
+        plain = MIRCOClassifier(FrozenEstimator(model)).fit(X[:300], y[:300])
+        accurate = MIRCOClassifier.accurate(FrozenEstimator(model)).fit(X[:300], y[:300])
+        assert accurate.apply(X[:300]).sum(axis=1).min() == 3 and accurate.pruned_
+        scores.append([(m.score(*new), -log_loss(new[1], m.predict_proba(new[0]))) for m in (accurate, plain)])
+
+    accurate, plain = np.mean(scores, axis=0)
+    assert (accurate > plain + 0.02).all()
+    assert MIRCOClassifier.accurate(demand=1, vote="shares").get_params()["vote"] == "shares"
 
 
 @pytest.mark.parametrize("fallback", ["closest", "all", "majority", "model"])

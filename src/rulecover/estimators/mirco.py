@@ -321,6 +321,32 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @classmethod
+    def accurate(cls, estimator: Any = None, **settings: Any) -> MIRCOClassifier:
+        """The settings of the most accurate covers: three rules for every sample, pruned, with log-odds for votes.
+
+        There are about twice as many rules as by default, and about a third more clauses in all: pruned rules are
+        shorter.
+
+        Parameters
+        ----------
+        estimator
+            As in `MIRCOClassifier`.
+        **settings
+            Others of its settings; they take precedence.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> accurate = MIRCOClassifier.accurate(random_state=0).fit(X, y)
+        >>> int(accurate.apply(X).sum(axis=1).min()), accurate.score(X, y) > 0.95
+        (3, True)
+        >>> MIRCOClassifier.accurate(demand=2)
+        MIRCOClassifier(demand=2, prune=True, vote='log-odds')
+        """
+        return cls(estimator, **{"demand": 3, "prune": True, "vote": "log-odds", **settings})
+
     def _check_settings(self) -> CoverSolver:
         if not isinstance(self.prune, bool) and self.prune != "held-out":
             raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")

@@ -23,7 +23,7 @@ from rulecover.voting.vote import Vote
 VOTES = ("counts", "shares")
 
 #: The penalty on log-odds, in rows: a rule that covers this many rows has about half of the vote that it would like.
-_STRENGTH = 3.0
+_STRENGTH = 2.0
 
 #: Fitted votes are drawn towards the shares as strongly as this many samples of a rule draw them elsewhere.
 _DRAWN = 20.0

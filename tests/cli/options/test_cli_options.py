@@ -144,6 +144,7 @@ def on_the_command_line(method: str, task: str, words: str, folder: Path) -> str
 
 
 KEPT = ["age > 0.5 and (size <= 1 or missing)", "noise <= 0"]
+ACCURATE = {"demand": 3, "prune": True, "vote": "log-odds"}
 IN_PAPER = {"solver": "greedy", "max_rules": None, "min_samples": 1, "ridge": None}
 SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("cover", "classes", "--solver exact", {"solver": "exact"}),
@@ -177,6 +178,8 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("cover", "numbers", "--solver greedy", {"solver": "greedy"}),
     ("cover", "numbers", "--demand 2", {"demand": 2}),
     ("cover", "numbers", "--fallback closest", {"fallback": "closest"}),
+    ("cover", "classes", "--preset accurate", ACCURATE),
+    ("cover", "classes", "--preset accurate --demand 2", ACCURATE | {"demand": 2}),
     ("cover", "numbers", "--preset as-in-paper", IN_PAPER),
     ("cover", "numbers", "--preset as-in-paper --impurity-weight 9", IN_PAPER | {"impurity_weight": 9}),
     ("boost", "classes", "--calls 4", {"max_rmp_calls": 4}),
@@ -354,7 +357,7 @@ WRONG_WORDS = {
     "--class-weight yes=nan": "'yes=nan' is not balanced, or CLASS=X with a number",
     "--estimator-weights all": "not one of 'cost', 'vote', 'both', 'none'",
     "--method boost --on-interrupt stop": "not one of 'raise', 'keep'",
-    "--preset best": "not one of 'as-in-paper', 'few-rules'",
+    "--preset best": "not one of 'as-in-paper', 'few-rules', 'accurate'",
     "--method path --cv 1": "'--cv': '1' is not a whole number of at least 2",
     "--method path --tries -1": "'--tries': '-1' is not a whole number of at least 0",
     "--method path --max-depth 0": "'--max-depth': '0' is not a whole number of at least 1",
@@ -382,6 +385,7 @@ WRONG_TOGETHER = {
     "--method boost --max-rules 5": "add --preset few-rules",
     "--method boost --step 0": "error: --step is 0.0; it must be finite and above 0",
     "--preset few-rules": "--preset few-rules is for boosting (--method boost) of classes; leave it out",
+    "--preset accurate --method boost": "--preset accurate is for covers (--method cover) of classes; leave it out",
     "--preset as-in-paper": "covers of classes are as in the paper anyway",
     "--method path --max-rules none": "error: --max-rules is none; it must be a whole number",
     "--method path --min-samples 0.5": "error: --min-samples is 0.5; it must be a whole number",

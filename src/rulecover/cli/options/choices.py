@@ -17,6 +17,7 @@ class MethodName(StrEnum):
 class Preset(StrEnum):
     AS_IN_PAPER = "as-in-paper"
     FEW_RULES = "few-rules"
+    ACCURATE = "accurate"
 
 
 class Format(StrEnum):

@@ -16,6 +16,13 @@ from rulecover.cli.tables.header import quoted_names
 from rulecover.cli.tables.labelled import Table
 from rulecover.cli.tables.model_file import kept_rules
 
+_PRESETS_ARE_FOR = {
+    Preset.AS_IN_PAPER: "boosting (--method boost) of classes, and covers of numbers; covers of classes are as in the "
+    "paper anyway",
+    Preset.FEW_RULES: "boosting (--method boost) of classes",
+    Preset.ACCURATE: "covers (--method cover) of classes",
+}
+
 
 def settings_of(kind: type, given: Mapping[str, Any], table: Table) -> dict[str, Any]:
     """The settings that were given for an estimator, or an error where it has no such setting."""
@@ -35,16 +42,13 @@ def spelled(setting: str) -> str:
     return " or ".join(option.spelled for option in SETTINGS if option.sets == setting)
 
 
-def with_preset(kind: Any, preset: str | None) -> Callable[..., Any]:
+def with_preset(kind: Callable[..., Any], preset: str | None) -> Callable[..., Any]:
     """The estimator, or its class method for a preset."""
-    make: Callable[..., Any] | None = kind if preset is None else getattr(kind, preset.replace("-", "_"), None)
+    if preset is None:
+        return kind
+    make: Callable[..., Any] | None = getattr(kind, preset.replace("-", "_"), None)
     if make is None:
-        has = "boosting (--method boost) of classes" + (
-            ", and covers of numbers; covers of classes are as in the paper anyway"
-            if preset == Preset.AS_IN_PAPER
-            else ""
-        )
-        raise CommandError(f"--preset {preset} is for {has}; leave it out.")
+        raise CommandError(f"--preset {preset} is for {_PRESETS_ARE_FOR[Preset(preset)]}; leave it out.")
     return make
 
 
