@@ -15,8 +15,9 @@ from rulecover.typing import Floats
 
 #: Shares below this, divided by the number of classes, are as good as none.
 _NOTHING = 1e-3
-#: The logarithms of the exponents that are tried.
+#: The logarithms of the exponents that are tried, and the digits of the one that is taken.
 _EXPONENTS = (-1.5, 2.5)
+_DIGITS = 3
 
 
 def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Floats:
@@ -46,8 +47,9 @@ def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Floats:
         scores = np.exp(log_exponent) * logs
         return float(weight @ (logsumexp(scores, axis=1) - (truth * scores).sum(axis=1)))
 
-    found = minimize_scalar(loss, bounds=_EXPONENTS, method="bounded")
-    return np.asarray(np.exp(log_softmax(np.exp(found.x) * logs, axis=1)))
+    # Rounded, so that the last digits of a flat minimum decide nothing.
+    found = np.round(minimize_scalar(loss, bounds=_EXPONENTS, method="bounded").x, _DIGITS)
+    return np.asarray(np.exp(log_softmax(np.exp(found) * logs, axis=1)))
 
 
 def softened_response(
