@@ -52,7 +52,7 @@ class BinnedTrees(MetaEstimatorMixin, BaseEstimator):
     >>> trees = BinnedTrees(DecisionTreeClassifier(), n_bins=4).fit(X, X.ravel() > 0.2)
     >>> trees.bins_.cuts[0].tolist()
     [0.1, 0.2, 0.6]
-    >>> print(read_trees(trees).rules())
+    >>> print(read_trees(trees).rules().shown_for(X))
     rule  if
        0  x0 <= 0.2
        1  x0 > 0.2

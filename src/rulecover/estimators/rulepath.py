@@ -66,10 +66,10 @@ PATH_VOTES, GAINS = ("log-odds", "shares"), ("squares", "log-loss")
 _LOG_ODDS_RIDGE, _RIDGE = 0.5, 5.0
 #: About this many trees are boosted.
 _BOOSTED_TREES = 100
-#: A class is rare if its share of the rows is below this.
-_RARE = 0.05
 #: They are shallow, and each split sees a part of the columns.
 _SHALLOW = {"max_depth": 4, "max_features": 0.5, "min_samples_leaf": 5, "early_stopping": False}
+#: A class is rare if its share of the rows is below this.
+_RARE = 0.05
 #: How deep candidates on binned columns lie.
 _BINNED_DEPTH = 3
 
