@@ -81,7 +81,7 @@ def beside_adaboost(rows: int, runs: int, tick) -> list[str]:
         tick("(a) RCBoost")
         TimedTree.seconds = 0.0
         tree = TimedTree(max_depth=DEPTH, random_state=0)
-        boosting = RCBoostClassifier(tree, max_rmp_calls=TREE_ROUNDS, duals=TREE_DUALS, step=1.0)
+        boosting = RCBoostClassifier.as_in_paper(tree, max_rmp_calls=TREE_ROUNDS, duals=TREE_DUALS)
         taken, model = cpu_seconds(lambda b=boosting: b.fit(X, y))
         ours.append(taken)
         outside.append(1 - TimedTree.seconds / taken)

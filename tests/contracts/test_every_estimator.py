@@ -37,7 +37,8 @@ every_estimator = pytest.mark.parametrize("case", ALL, ids=str)
 #: What the checks of scikit-learn are run on.
 CHECKED = [
     MIRCOClassifier(),
-    RCBoostClassifier(max_rmp_calls=5),
+    RCBoostClassifier(max_rmp_calls=2),
+    RCBoostClassifier(max_rmp_calls=5, pricing="tree"),
     # As the check of class weights itself sets it: a tree grown until every leaf is pure takes no notice of them.
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01)),
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), demand=2, vote="shares", fallback="all"),
@@ -73,8 +74,10 @@ OF_THE_FOREST = {
 
 def expected_failures(estimator: Any) -> dict[str, str]:
     inside = estimator.estimator
-    bootstraps = (inside is None and isinstance(estimator, (MIRCOClassifier, MIRCORegressor))) or (
-        isinstance(inside, (RandomForestClassifier, RandomForestRegressor)) and inside.bootstrap
+    bootstraps = (
+        (inside is None and isinstance(estimator, (MIRCOClassifier, MIRCORegressor)))
+        or (isinstance(inside, (RandomForestClassifier, RandomForestRegressor)) and inside.bootstrap)
+        or getattr(estimator, "pricing", None) == "forest"
     )
     return OF_THE_FOREST if bootstraps else {}
 

@@ -78,7 +78,7 @@ def test_the_estimator_shows_what_the_run_found(seed: int) -> None:
     boost(run, 4)
     found = boosted(run)
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    model = RCBoostClassifier(tree, max_rmp_calls=4, step=1.0).fit(samples.X, samples.labels)
+    model = RCBoostClassifier(tree, max_rmp_calls=4, step=1.0, pricing="tree").fit(samples.X, samples.labels)
 
     assert model.pool_ == found.rules and model.n_rmp_calls_ == len(found.stages) - 1
     assert model.history_["objective"].tolist() == found.history["objective"].tolist()

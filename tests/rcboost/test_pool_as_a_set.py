@@ -29,7 +29,7 @@ def n_repeated(model: Any) -> int:
 def check_votes(model: Any, X: np.ndarray) -> None:
     """All rules of the pool vote, and each of them once."""
     covered = model.rules_.apply(X).toarray().astype(float)
-    tally = covered @ model.rules_.evidence.sums
+    tally = covered @ model.rules_.evidence.shares
     np.testing.assert_allclose(model.predict_proba(X), tally / tally.sum(axis=1, keepdims=True))
     np.testing.assert_allclose(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
 

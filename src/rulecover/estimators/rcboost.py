@@ -21,7 +21,7 @@ from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
-from rulecover.rcboost.pricing.oracles import PRICINGS, ForestPricing
+from rulecover.rcboost.pricing.oracles import PRICINGS
 from rulecover.rcboost.removal import REMOVALS, Removal
 from rulecover.readers import unreadable
 from rulecover.rules.ruleset import RuleSet
@@ -252,12 +252,16 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     reduced cost is negative enter the pool (Algorithm 2 of Birbil, Edali and Yüceoğlu, 2020). All rules of the pool
     vote.
 
+    The defaults aim at good predictions: a few randomised trees are grown at each call, in place of one, and rules vote
+    by shares. `as_in_paper` follows the paper.
+
     Parameters
     ----------
     estimator
         The tree of Algorithm 2, the first one and the one that prices. By default a decision tree of depth 10.
     max_rmp_calls
-        A bound on the number of solves of the restricted master problem (RMP).
+        A bound on the number of solves of the restricted master problem (RMP). The five by default are for forests;
+        where a call adds one tree, give more, such as 50.
     criterion
         The impurity w in the cost ``1 + w`` of a rule: "gini", "entropy" or "log_loss".
     duals
@@ -267,7 +271,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         The factor by which duals are added to the weights of the rows. "even": so that a call adds a tenth of what all
         rows weigh at first, whatever their number; 1 is the paper's, with which the duals of many rows hardly count.
     pricing
-        Where new rules come from: "tree" (paper), "forest" (ten randomised trees per call), "binned" (a tree on binned
+        Where new rules come from: "tree" (paper), "forest" (20 randomised trees per call), "binned" (a tree on binned
         features, by XGBoost: for many rows), "bicriteria" (a tree whose splits weigh impurity and reduced cost),
         "exact" (the rules of most negative reduced cost, for small problems: with it a bound over all rules), or an
         object of `rulecover.rcboost`.
@@ -283,8 +287,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         ``None``: every rule of the pool votes as it is (paper). "z": only rules with a share in the LP's optimum
         vote, times that share; such a pool may miss rows, which go to `fallback`.
     vote, fallback, class_weight
-        As in `MIRCOClassifier`; votes are not fitted by least squares here. "log-odds" are fitted once, to the rules
-        that vote after the last call, whatever `rule_weights` says; there are no staged predictions then.
+        As in `MIRCOClassifier`, but "shares" by default ("counts" in the paper), and no votes by least squares.
+        "log-odds" are fitted once, to the rules that vote after the last call, whatever `rule_weights` says; there are
+        no staged predictions then.
     early_stopping
         ``False``, or the number of calls without a better accuracy on a held-out tenth of the data after which to
         stop; ``True`` is 10. The rules of the best call are kept. All rules of the pool vote there, whatever
@@ -340,15 +345,15 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         self,
         estimator: Any = None,
         *,
-        max_rmp_calls: int = 50,
+        max_rmp_calls: int = 5,
         criterion: Any = "gini",
         duals: Literal["equal", "vertex"] = "equal",
         step: float | str = "even",
-        pricing: Any = "tree",
+        pricing: Any = "forest",
         admit: Any = "all",
         remove: Any = None,
         rule_weights: str | None = None,
-        vote: str = "counts",
+        vote: str = "shares",
         fallback: Any = "closest",
         class_weight: Any = None,
         early_stopping: bool | int = False,
@@ -383,19 +388,20 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> RCBoostClassifier:
         """The paper's settings: one tree per call, duals as a simplex code returns them, all rules vote by counts.
 
-        >>> RCBoostClassifier.as_in_paper(max_rmp_calls=10)
-        RCBoostClassifier(duals='vertex', max_rmp_calls=10, step=1.0)
+        >>> RCBoostClassifier.as_in_paper()
+        RCBoostClassifier(duals='vertex', max_rmp_calls=50, pricing='tree', step=1.0,
+                          vote='counts')
         """
-        paper = {"duals": "vertex", "step": 1.0, "pricing": "tree", "admit": "all", "remove": None}
-        paper |= {"rule_weights": None, "vote": "counts"}
+        paper = {"max_rmp_calls": 50, "duals": "vertex", "step": 1.0, "pricing": "tree", "admit": "all"}
+        paper |= {"remove": None, "rule_weights": None, "vote": "counts", "fallback": "closest"}
         return cls(estimator, **{**paper, **settings})
 
     @classmethod
     def few_rules(cls, max_rules: int = 100, **settings: Any) -> RulePathClassifier:
-        """RCBoost at its best with a few dozen rules: a path through a pool that forests have priced.
+        """RCBoost at its best with a few dozen rules: a path through a pool of trees of depth 8.
 
-        Five calls of twenty randomised trees each make the pool. Rules are chosen from it one after another, clauses
-        that do not help are dropped, and all votes are fitted by ridge, as `RulePathClassifier` does it.
+        Rules are chosen from the pool one after another, clauses that do not help are dropped, and all votes are fitted
+        as log-odds, as `RulePathClassifier` does it.
 
         Parameters
         ----------
@@ -413,14 +419,11 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         from rulecover.estimators.rulepath import RulePathClassifier
 
         tree = DecisionTreeClassifier(max_depth=8, min_weight_fraction_leaf=1e-6)
-        best = {"estimator": tree, "pricing": ForestPricing(20), "max_rmp_calls": 5, "vote": "shares"}
         weights = settings.pop("class_weight", None)  # the path weighs the rows, and hands the weights down
-        # The boosting is surer of rows it was trained on than a forest out of bag: the votes need a stronger penalty.
         return RulePathClassifier(
-            cls(**{**best, **settings}),
+            cls(**{"estimator": tree, **settings}),
             max_rules=max_rules,
             choose="last",
-            ridge=20.0,
             class_weight=weights,
             random_state=settings.get("random_state"),
         )
@@ -456,7 +459,7 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
     duals, step, admit, remove, rule_weights, warm_start, time_limit, on_interrupt, random_state, n_jobs, verbose
         As in `RCBoostClassifier`.
     pricing
-        Where new rules come from: "tree" (paper), "forest" (ten randomised trees per call), "binned" (a tree on binned
+        Where new rules come from: "tree" (paper), "forest" (20 randomised trees per call), "binned" (a tree on binned
         features, by XGBoost: for many rows), or an object of `rulecover.rcboost`. "bicriteria" and "exact" search by
         classes, and are refused.
     vote, fallback

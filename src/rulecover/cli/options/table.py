@@ -111,7 +111,7 @@ SETTINGS: tuple[Option, ...] = (
         ("counts", "shares", "fitted", "log-odds", "equal", "support", "precision"),
         "What a rule adds for each class, or its weight in a mean (fitted: cover; path: log-odds or shares); see "
         "explain.",
-        shown="counts; log-odds for path; fitted values for numbers",
+        shown="counts; shares for boost; log-odds for path; fitted values for numbers",
         methods=ANY,
     ),
     _rules(
@@ -190,8 +190,19 @@ SETTINGS: tuple[Option, ...] = (
         "Where the weights that a booster gives to its trees and leaves are used (--model).",
         shown="both",
     ),
-    _boost("max_rmp_calls", whole_from(0), "Trees that boosting adds.", shown="50", typed=("--calls",)),
-    _boost("pricing", ("tree", "forest", "binned", "bicriteria", "exact"), "Where new rules come from.", shown="tree"),
+    _boost(
+        "max_rmp_calls",
+        whole_from(0),
+        "Calls of boosting, each of which adds trees.",
+        shown="5; 50 for numbers",
+        typed=("--calls",),
+    ),
+    _boost(
+        "pricing",
+        ("tree", "forest", "binned", "bicriteria", "exact"),
+        "Where new rules come from.",
+        shown="forest; tree for numbers",
+    ),
     _boost("duals", ("equal", "vertex"), "Which optimal duals weigh the rows.", shown="equal"),
     _boost(
         "step",

@@ -82,7 +82,7 @@ class ForestPricing:
         Features tried at each split.
     """
 
-    n_estimators: int = 10
+    n_estimators: int = 20
     max_features: Any = "sqrt"
 
     def check(self, tree: Any) -> None:
