@@ -325,8 +325,8 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     def accurate(cls, estimator: Any = None, **settings: Any) -> MIRCOClassifier:
         """The settings of the most accurate covers: three rules for every sample, pruned, with log-odds for votes.
 
-        There are about twice as many rules as by default, and about a third more clauses in all: pruned rules are
-        shorter.
+        On the paper's data sets there are 1.7 times as many rules as by default, and a quarter more clauses in all:
+        pruned rules are shorter.
 
         Parameters
         ----------
