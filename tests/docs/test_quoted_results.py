@@ -51,9 +51,9 @@ def study_results(name: str = "study") -> pd.DataFrame:
     return as_frame(ResultsFile(EXPERIMENTS / name / "results.jsonl").done().values())
 
 
-def frontier_page() -> str:
+def frontier_page(name: str = "frontier") -> str:
     script = experiment("frontier")
-    return script["page"](results("frontier"), script["peers"](STUDY))
+    return script["page"](results(name), script["peers"](STUDY))
 
 
 def covers_table() -> str:
@@ -68,6 +68,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "covers": covers_table,
     "covers_votes": lambda: experiment("covers_votes")["table"](results("covers_votes")),
     "frontier": frontier_page,
+    "log_odds": lambda: frontier_page("log_odds"),
     "larger": lambda: experiment("larger")["table"](results("larger")),
     "rcboost_defaults": lambda: experiment("rcboost_defaults")["table"](results("rcboost_defaults")),
     "regression": lambda: experiment("regression")["report"](results("regression")),
@@ -401,3 +402,17 @@ def test_quoted_results_are_those_of_the_result_files(page: str, quoted: Callabl
     said = text(page)
 
     assert [sentence for sentence in quoted() if sentence not in said] == []
+
+
+def test_paths_by_log_odds_are_as_quoted() -> None:
+    mean = results("log_odds").groupby(["model", "dataset"]).mean(numeric_only=True).groupby("model").mean()
+    page = (ROOT / "docs" / "paths.md").read_text(encoding="utf-8")
+
+    for size in (10, 25, 50, 100):
+        figures = mean.loc[f"path {size}"]
+        assert (
+            f"| path, {size} rules | {figures['accuracy']:.4f} | {figures['log_loss']:.3f} | {figures['off']:.3f} | "
+            f"{figures['clauses']:.1f} |" in page
+        )
+    forest = mean.loc["forest"]
+    assert f"| {forest['accuracy']:.4f} | {forest['log_loss']:.3f} | {forest['off']:.3f} | |" in page
