@@ -373,6 +373,8 @@ def test_files_of_version_1_mean_what_they_meant() -> None:
     checker = jsonschema.Draft202012Validator(schema(1))
     for case in cases():
         text = to_json(case.model)
+        if '"kind": "log-odds"' in text:  # which version 1 did not have
+            continue
         older = as_version_1(text)
 
         loaded = from_json(older)

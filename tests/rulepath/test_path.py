@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from rulecover import RulePathClassifier, read_trees
 from rulecover.rulepath.candidates import node_candidates
 from rulecover.rulepath.constraints import Constraints
-from rulecover.rulepath.family import Predictions, RuleFamily
+from rulecover.rulepath.family import RowPredictions, RuleFamily
 from rulecover.rulepath.forward import ForwardFit, Terms, usual_shrinkage
 from rulecover.rulepath.path import PathRecipe, PathSteps, distinct_allowed, ridge_votes, rule_path
 from rulecover.rulepath.response import softened_response
@@ -91,7 +91,7 @@ def test_the_score_of_every_size_is_the_accuracy_of_its_vote(seed: int, n_classe
     weight = np.random.default_rng(seed).integers(1, 4, len(samples.y)).astype(float)
     predicted = forest.predict(samples.X)
 
-    found = size_scores(family, LabelledRows(samples.X, samples.labels, weight), Predictions(predicted))
+    found = size_scores(family, LabelledRows(samples.X, samples.labels, weight), RowPredictions(predicted))
 
     votes = [family.vote(size).predict(samples.X) for size in family.sizes]
     assert found.score == pytest.approx([np.average(vote == samples.labels, weights=weight) for vote in votes])

@@ -44,14 +44,12 @@ def test_votes_that_reach_the_responses_predict_y(target: Target, seed: int, n: 
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 20))
-def test_scores_are_those_of_scikit_learn_and_means_of_merits(target: Target, seed: int, n: int) -> None:
+def test_scores_are_those_of_scikit_learn(target: Target, seed: int, n: int) -> None:
     y, predicted = drawn(target, seed, n), drawn(target, seed + 1, n)
     weight = np.random.default_rng(seed).integers(1, 4, n).astype(float)
     expected = (r2_score if target.name == "numbers" else accuracy_score)(y, predicted, sample_weight=weight)
 
     assert target.score(y, predicted, weight) == pytest.approx(expected)
-    mean = np.average(target.merit(predicted, y), weights=weight)
-    assert target.score_of_merit(mean, y, weight) == pytest.approx(expected)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))

@@ -39,7 +39,7 @@ from rulecover.exceptions import UnreadableModelError
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
 from rulecover.rulepath.constraints import Constraints, column_numbers
-from rulecover.rulepath.family import Predictions
+from rulecover.rulepath.family import RowPredictions
 from rulecover.rulepath.forward import ForwardFit, Terms, usual_shrinkage
 from rulecover.rulepath.logistic import LogisticFit
 from rulecover.rulepath.path import PathRecipe, PathSteps, chosen_log_odds, log_odds_votes, ridge_votes, rule_path
@@ -178,7 +178,7 @@ class RulePath(VotingModel):
             samples, predicted = self._follow(X, y, sample_weight)
             choice = self._choice(samples)
             held_out = None if self._takes_all() else self._cross_validated(X, y, sample_weight, groups, choice.scoring)
-            model = Predictions(predicted(samples.X))
+            model = RowPredictions(predicted(samples.X))
         training = size_scores(self._family, samples, model)
         self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
         self.model_score_ = np.nan if held_out is None else float(held_out.model.mean())
@@ -309,7 +309,7 @@ class RulePath(VotingModel):
             )
         if self.estimator is not None:
             return super()._source(y)
-        pool = self._pool(len(np.unique(np.asarray(y))))
+        pool = self._pool(len(set(np.asarray(y).ravel().tolist())) if is_classifier(self) else 0)
         return pool if self.n_bins is None else BinnedTrees(pool, self.n_bins)
 
     def _pool(self, n_classes: int) -> Any:

@@ -12,14 +12,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import average_precision_score, get_scorer, get_scorer_names
 
 from rulecover.exceptions import UnreadableModelError
-from rulecover.rulepath.family import Predictions
+from rulecover.rulepath.family import RowPredictions
 from rulecover.typing import Array, Floats
 
 
 class _Predicted(BaseEstimator):
     """A fitted model that predicts what it was given, whatever it is asked about."""
 
-    def __init__(self, predictions: Predictions) -> None:
+    def __init__(self, predictions: RowPredictions) -> None:
         self.predictions = predictions
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -30,7 +30,7 @@ class _Predicted(BaseEstimator):
 
 
 class _PredictedClasses(ClassifierMixin, _Predicted):
-    def __init__(self, predictions: Predictions, classes: Array) -> None:
+    def __init__(self, predictions: RowPredictions, classes: Array) -> None:
         super().__init__(predictions)
         self.classes_ = classes
 
@@ -56,7 +56,7 @@ def checked_scoring(scoring: Any) -> Any:
     return get_scorer(scoring)
 
 
-def score_function(scoring: Any, classes: Array) -> Callable[[Predictions, Array, Floats], float]:
+def score_function(scoring: Any, classes: Array) -> Callable[[RowPredictions, Array, Floats], float]:
     """From predictions, the truth and weights to the score, the higher the better.
 
     Parameters
@@ -69,14 +69,14 @@ def score_function(scoring: Any, classes: Array) -> Callable[[Predictions, Array
     Examples
     --------
     >>> score = score_function("accuracy", np.array(["no", "yes"]))
-    >>> score(Predictions(np.array(["no", "yes"])), np.array(["no", "no"]), np.ones(2))
+    >>> score(RowPredictions(np.array(["no", "yes"])), np.array(["no", "no"]), np.ones(2))
     0.5
     """
     if isinstance(scoring, str) and scoring in _OF_SHARES and len(classes):
         return partial(_mean_merit, _OF_SHARES[scoring], classes)
     scorer = checked_scoring(scoring)
 
-    def score(predictions: Predictions, truth: Array, weight: Floats) -> float:
+    def score(predictions: RowPredictions, truth: Array, weight: Floats) -> float:
         model = _PredictedClasses(predictions, classes) if len(classes) else _PredictedNumbers(predictions)
         weights = {} if (weight == 1).all() else {"sample_weight": weight}
         return float(scorer(model, np.zeros((len(truth), 1)), truth, **weights))
@@ -100,7 +100,7 @@ _OF_SHARES = {"neg_log_loss": _log_likelihood, "neg_brier_score": _closeness}
 def _mean_merit(
     merit: Callable[[Floats, Floats], Floats],
     classes: Array,
-    predictions: Predictions,
+    predictions: RowPredictions,
     truth: Array,
     weight: Floats,
 ) -> float:
@@ -124,10 +124,10 @@ def precision_of(label: Any) -> Callable[..., float]:
     return score
 
 
-def model_predictions(model: Any, rows: Any, classes: Array) -> Predictions:
+def model_predictions(model: Any, rows: Any, classes: Array) -> RowPredictions:
     """What a model predicts for rows; without shares if it gives none."""
     shares = None
     if len(classes):
         with suppress(UnreadableModelError, AttributeError):
             shares = np.asarray(model.predict_proba(rows), dtype=np.float64)
-    return Predictions(np.asarray(model.predict(rows)), shares)
+    return RowPredictions(np.asarray(model.predict(rows)), shares)

@@ -19,7 +19,7 @@ from rulecover.voting.vote import Vote
 _ROWS = 2048
 
 
-class Predictions(NamedTuple):
+class RowPredictions(NamedTuple):
     """What is predicted for each row: a class or a number and, for classes, the share of each, rows x classes."""
 
     values: Array
@@ -79,10 +79,10 @@ class RuleFamily:
         for size, votes in enumerate(self.votes):
             yield _added(covered[:size], votes[: size + 1])
 
-    def predictions(self, sums: Floats) -> Predictions:
+    def predictions(self, sums: Floats) -> RowPredictions:
         """What the rules of a size predict, given the sums of their votes."""
         shares = self.answer.probabilities(sums) if isinstance(self.answer, Classes) else None
-        return Predictions(self.target.predictions(sums), shares)
+        return RowPredictions(self.target.predictions(sums), shares)
 
     def coverage(self, X: Any, weight: Floats) -> Floats:
         """The (weighted) share of rows that some rule covers, for every size."""

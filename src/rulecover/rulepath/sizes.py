@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulecover.rulepath.family import Predictions, RuleFamily
+from rulecover.rulepath.family import RowPredictions, RuleFamily
 from rulecover.targets.samples import Samples
 from rulecover.typing import Array, Floats
 
@@ -23,7 +23,7 @@ _SURE = 2.0
 
 
 #: From predictions, the truth and weights to a score, the higher the better.
-Score = Callable[[Predictions, Array, Floats], float]
+Score = Callable[[RowPredictions, Array, Floats], float]
 
 
 class SizeScores(NamedTuple):
@@ -60,15 +60,15 @@ class LabelledRows:
 
 
 def size_scores(
-    family: RuleFamily, rows: LabelledRows | Samples, model: Predictions, by: Score | None = None
+    family: RuleFamily, rows: LabelledRows | Samples, model: RowPredictions, by: Score | None = None
 ) -> SizeScores:
     """The scores of every size on labelled rows, given what the model predicts for them."""
     target, y, weight = family.target, rows.labels, rows.count
 
-    def own(predictions: Predictions, truth: Array) -> float:
+    def own(predictions: RowPredictions, truth: Array) -> float:
         return target.score(truth, predictions.values, weight)
 
-    def chosen_by(predictions: Predictions, score: float) -> float:
+    def chosen_by(predictions: RowPredictions, score: float) -> float:
         return score if by is None else by(predictions, y, weight)
 
     sizes = []
