@@ -68,6 +68,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "covers": covers_table,
     "covers_votes": lambda: experiment("covers_votes")["table"](results("covers_votes")),
     "frontier": frontier_page,
+    "quality": lambda: experiment("quality")["page"](results("quality")),
     "log_odds": lambda: frontier_page("log_odds"),
     "larger": lambda: experiment("larger")["table"](results("larger")),
     "rcboost_defaults": lambda: experiment("rcboost_defaults")["table"](results("rcboost_defaults")),
