@@ -68,6 +68,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "covers": covers_table,
     "covers_votes": lambda: experiment("covers_votes")["table"](results("covers_votes")),
     "frontier": frontier_page,
+    "regression_paths": lambda: experiment("regression_paths")["page"](results("regression_paths")),
     "quality": lambda: experiment("quality")["page"](results("quality")),
     "log_odds": lambda: frontier_page("log_odds"),
     "larger": lambda: experiment("larger")["table"](results("larger")),
