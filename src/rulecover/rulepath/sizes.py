@@ -199,7 +199,7 @@ def chosen_size(
         size = least + BY_SCORE[choose](scores)
         best_of_all = f"{top} rules have the best cross-validated {by}"
         fewest = f", and {size} are the fewest that are at most one standard error of the difference worse"
-        return ChosenSize(size, best_of_all + (fewest if choose == "one-se" else ""))
+        return ChosenSize(size, best_of_all + (fewest if size < top else ""))
     near = within(scores, held_out.model_chosen_by, margin)
     if near is not None:
         reason = f"{least + near} rules are the fewest whose {by} is very likely within {margin:g} of the model's"
