@@ -62,6 +62,6 @@ def test_rules_in_any_order_share_blocks_and_give_the_same_cover() -> None:
 
 def test_a_boosted_pool_has_about_a_block_for_each_tree() -> None:
     data = table(2)
-    model = RCBoostClassifier(max_rmp_calls=10, random_state=0).fit(data.X, data.y)
+    model = RCBoostClassifier(pricing="tree", max_rmp_calls=10, random_state=0).fit(data.X, data.y)
     blocks = explain(model, data.X, data.y).covering_problem(data.X, data.y).coverage.blocks
     assert len(blocks) <= 1 + model.n_rmp_calls_ < len(model.rules_) / 4

@@ -116,7 +116,7 @@ DRAWN = [
     case(MIRCOClassifier, forest, prune="held-out"),
     case(MIRCOClassifier, forest, solver="search", max_rules=5),
     case(MIRCORegressor, max_rules=6),
-    case(RulePathClassifier, forest, max_rules=5, choose="best", cv=4),
+    case(RulePathClassifier, forest, max_rules=8, choose="best", cv=2),
     case(RulePathRegressor, forest_of_numbers, max_rules=5, choose="best", cv=2),
     case(RCBoostClassifier, tree, max_rmp_calls=5, early_stopping=True),
     case(RCBoostRegressor, tree_of_numbers, max_rmp_calls=5, early_stopping=True),
