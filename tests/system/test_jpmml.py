@@ -19,6 +19,8 @@ from rulecover.export.conditions import Script
 
 @pytest.fixture(scope="module")
 def java() -> Iterator[JPypeBackend]:
+    for made in (cases, log_odds_cases, coded_cases):  # Java leaves LAPACK too little stack to fit models
+        made()
     backend = JPypeBackend()
     yield backend
     backend.shutdown() if hasattr(backend, "shutdown") else None
