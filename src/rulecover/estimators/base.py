@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulecover.estimators.checks import chosen, real_number, whole_number
-from rulecover.estimators.door import as_numbers, as_numbers_alone, names_of_model, opened, rows_of
-from rulecover.estimators.prepare import RuleModel, finite, sees_arrays
+from rulecover.estimators.door import (
+    as_numbers,
+    as_numbers_alone,
+    checked_apart,
+    is_mixed,
+    names_of_model,
+    opened,
+    rows_of,
+)
+from rulecover.estimators.prepare import (
+    Given,
+    Preparation,
+    Prepared,
+    RuleModel,
+    checked_source,
+    finite,
+    prepare,
+    sees_arrays,
+    unreadable_first,
+)
 from rulecover.exceptions import UnreadableModelError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.target import ClassTarget
 from rulecover.targets.numbers.target import NumberTarget
+from rulecover.targets.target import Target
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import Classes
 from rulecover.voting.fallback import Fallback, SourceModel
@@ -30,18 +53,74 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 
-class VotingModel(RuleModel):
+class VotingModel(RuleModel, ABC):
     """A model of rules that vote, with a fallback for rows that none of them covers."""
 
+    random_state: Any
+    class_weight: Any = None
     fallback: Any
     vote_: Vote
 
+    @abstractmethod
+    def _default_estimator(self) -> Any:
+        """What is trained where no estimator is given."""
+
+    @property
+    @abstractmethod
+    def _target(self) -> Target:
+        """What is predicted: classes or numbers."""
+
+    # Fitting ----------------------------------------------------------------------------------------------------
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """The data, checked and kept in mind as scikit-learn asks, and the model that rules come from."""
+        self._target.check_given(y)
+        estimator = self._source(y)
+        given = self._check_data(X, y, sample_weight, estimator)
+        prepared = prepare(given, estimator, self._preparation())
+        self.estimator_, self._columns = prepared.source.model, prepared.source.columns
+        return prepared
+
     def _source(self, y: Any) -> Any:
+        """What is trained on y, or is taken as it is."""
+        if self.estimator is None:
+            return self._default_estimator()
         if not isinstance(self.estimator, RuleSet):
-            return super()._source(y)
+            return checked_source(self.estimator, y, self._target, type(self).__name__)
         if isinstance(self._fallback(), SourceModel):
             raise ValueError("fallback is 'model', but rules made by hand have no model behind them; choose another.")
         return self.estimator
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, estimator: Any) -> Given:
+        names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None
+        X = opened(X, names, as_arrays=sees_arrays(estimator))
+        apart = is_mixed(X) or isinstance(estimator, RuleSet)
+        with unreadable_first(estimator):
+            numbers, y = (None, checked_apart(self, X, y)) if apart else self._numbers(X, y, estimator=estimator)
+        return Given(X, numbers, self._target.check(y, type(self).__name__), sample_weight)
+
+    def _numbers(self, *data: Any, estimator: Any, **options: Any) -> Any:
+        """X, or X and y, as scikit-learn takes them; NaN where the estimator has a route for it."""
+        taken = finite(estimator, data[0])
+        kinds = [np.float64, np.float32]
+        return validate_data(self, *data, accept_sparse="csr", dtype=kinds, ensure_all_finite=taken, **options)
+
+    def _preparation(self) -> Preparation:
+        """How data are prepared."""
+        return Preparation(self._target, self._names(), self.class_weight, self.random_state)
+
+    def _names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(map(str, names))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        source = self._default_estimator() if self.estimator is None else self.estimator
+        with suppress(AttributeError, TypeError):  # what is not an estimator is refused by fit, with a reason
+            inner = get_tags(source)
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
 
     # Rows -------------------------------------------------------------------------------------------------------
 
@@ -66,14 +145,7 @@ class VotingModel(RuleModel):
             validate_data(self, X, reset=False, skip_check_array=True)
             return as_numbers(self._columns, X, used)
         with as_numbers_alone(X, names):
-            return validate_data(
-                self,
-                X,
-                reset=False,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=finite(self.estimator_, X),
-            )
+            return self._numbers(X, estimator=self.estimator_, reset=False)
 
     def _model(self, given: Any, rows: Ints) -> AskedModel:
         """The source model, asked about some rows as it was trained to see them."""

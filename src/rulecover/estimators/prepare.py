@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_array, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_array, has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
 from rulecover.estimators.binned import BinnedTrees
@@ -29,19 +28,19 @@ from rulecover.estimators.checks import check_width, sample_weights
 from rulecover.estimators.door import (
     as_numbers,
     as_numbers_alone,
-    checked_apart,
     columns_of,
     is_mixed,
     named_by,
-    names_of_model,
     naming_columns,
-    opened,
+    rows_of,
     rules_on,
+    with_zeros_in,
 )
 from rulecover.exceptions import UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.samples import repeats
 from rulecover.targets.target import Target, name_of
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
@@ -88,149 +87,169 @@ class Prepared:
     source: Source
 
 
-class RuleModel(BaseEstimator, ABC):
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Training data as users give them, checked.
+
+    Parameters
+    ----------
+    X
+        The rows: an array, a sparse matrix or a frame.
+    numbers
+        The same as numbers; ``None`` where X may hold more than numbers.
+    y, sample_weight
+        What is to be predicted, and what each row counts, if given.
+    """
+
+    X: Any
+    numbers: Any
+    y: Array
+    sample_weight: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """How data are prepared for a method.
+
+    Parameters
+    ----------
+    target
+        What is predicted: classes or numbers.
+    names
+        The names of the columns, if they have any.
+    class_weight, random_state
+        As in the estimators.
+    hidden
+        Columns that the model is trained without.
+    trains
+        Whether the model is trained; it is only copied where its trees are grown later.
+    repeats
+        Whether rows of whole weights are trained on as repeated rows.
+    reads
+        Whether its trees are read.
+    """
+
+    target: Target
+    names: tuple[str, ...] | None = None
+    class_weight: Any = None
+    random_state: Any = None
+    hidden: Ints | None = None
+    trains: bool = True
+    repeats: bool = False
+    reads: bool = True
+
+
+class RuleModel(BaseEstimator):
     """A model whose fitted state is a set of rules, and the model they came from."""
 
     estimator: Any
-    random_state: Any
-    class_weight: Any = None
     estimator_: Any
     rules_: RuleSet
     n_features_in_: int
     #: What the columns of the source are made of, where they are not numbers as they are given.
     _columns: SourceColumns | None
 
-    @abstractmethod
-    def _default_estimator(self) -> Any:
-        """What is trained where no estimator is given."""
-
-    @property
-    @abstractmethod
-    def _target(self) -> Target:
-        """What is predicted: classes or numbers."""
-
-    # Fitting ----------------------------------------------------------------------------------------------------
-
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
-        """Checks the data, trains the estimator on it or takes it as it is, and reads its trees once."""
-        target = self._target
-        target.check_given(y)
-        estimator = self._source(y)
-        names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None
-        given = opened(X, names, as_arrays=sees_arrays(estimator))
-        apart = is_mixed(given) or isinstance(estimator, RuleSet)
-        with _unreadable_first(estimator):
-            checked, y = (None, checked_apart(self, given, y)) if apart else self._checked(given, y, estimator)
-        y = target.check(y, type(self).__name__)
-        weight = sample_weights(given, y, sample_weight, self.class_weight)
-        with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(given):
-            self.estimator_ = self._train(estimator, given, y, weight)
-        source = self._read(given)
-        self._columns = source.columns
-        plain = None if self.class_weight is None else sample_weights(given, y, sample_weight, None)
-        if self.class_weight is not None and plain is None:
-            plain = np.ones(len(y))
-        samples = target.samples(self._as_rules_see(given, checked, source), y, weight, plain, self.estimator_)
-        counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
-        return Prepared(samples if len(counted) == len(y) else samples.among(counted), counted, source)
-
-    def _checked(self, X: Any, y: Any, estimator: Any) -> tuple[Any, Array]:
-        checked: tuple[Any, Array] = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=finite(estimator, X),
-        )
-        return checked
-
-    def _as_rules_see(self, given: Any, checked: Any, source: Source) -> Any:
-        """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
-        if source.columns is not None:
-            return as_numbers(source.columns, given, source.used)
-        if checked is not None:
-            return checked
-        with as_numbers_alone(given, self._names()):
-            return check_array(given, dtype=[np.float64, np.float32], ensure_all_finite=finite(source.model, given))
-
-    def _read(self, given: Any) -> Source:
-        """The trained source, its trees, and what its columns are made of, if not of plain numbers."""
-        model = self.estimator_
-        if isinstance(model, RuleModel):
-            return Source(model, columns=model._columns, used=model._columns_in_use())
-        if isinstance(model, RuleSet):
-            columns = SourceColumns(model.n_features, self._names(), model.columns.categories)
-            return Source(model, columns=columns, used=model.clauses.columns)
-        trees = read_trees(model)
-        if trees.columns is None and is_mixed(given):  # of numbers alone the width is checked later
-            check_width(trees, given.shape[1])
-        trees = named_by(trees, given)
-        return Source(model, trees, columns_of(trees), trees.used_columns)
-
-    def _source(self, y: Any) -> Any:
-        """What is to be trained on y, or is taken as it is: a model of the same kind, and one that can be read."""
-        if self.estimator is None:
-            return self._default_estimator()
-        if isinstance(self.estimator, (str, os.PathLike)):
-            raise unreadable(self.estimator, f" ({NOT_TRAINED_ANEW}: give its path to explain)")
-        if is_booster(self.estimator):
-            raise UnreadableModelError(f"{NOT_TRAINED_ANEW}; give it to explain, or inside FrozenEstimator.")
-        source = self.estimator
-        if isinstance(source, FrozenEstimator):
-            inside = source.estimator
-            source = FrozenEstimator(as_estimator(inside, y) if is_booster(inside) else best_of(inside))
-        elif not isinstance(source, RuleModel):
-            with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
-                read_trees(source)
-        with _unreadable_first(source):
-            self._target.check_source(source, type(self).__name__)
-        return source
-
-    def _train(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
-        """The trained estimator; numbers that are far from zero are centred first."""
-        estimator = without_centre(estimator)
-        taken = isinstance(estimator, (RuleModel, RuleSet, FrozenEstimator))
-        centre = 0.0 if taken else self._target.centre(y, weight)
-        if not centre:
-            return self._trained(estimator, X, y, weight)
-        return CentredRegressor(self._trained(estimator, X, y - centre, weight), centre)
-
-    def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
-        if isinstance(estimator, RuleSet):
-            return rules_on(estimator, self._names(), X.shape[1])
-        if isinstance(estimator, FrozenEstimator):
-            return estimator.fit(X, y).estimator  # trains nothing, raises if it is not fitted
-        model = fresh(estimator)
-        seeds = check_random_state(self.random_state)
-        for name in unseeded(model):
-            model.set_params(**{name: seeds.randint(2**31 - 1)})
-        if weight is None:
-            return best_of(model.fit(X, y))
-        last, name = (model.steps[-1][1], f"{model.steps[-1][0]}__") if isinstance(model, Pipeline) else (model, "")
-        if not has_fit_parameter(last, "sample_weight"):
-            raise ValueError(f"{name_of(last)} takes no sample weights; leave weights out or choose another estimator.")
-        return best_of(model.fit(X, y, **{f"{name}sample_weight": weight}))
-
-    def _names(self) -> tuple[str, ...] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(map(str, names))
-
     def _columns_in_use(self) -> Ints:
         return self.rules_.clauses.columns
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        source = self._default_estimator() if self.estimator is None else self.estimator
-        with suppress(AttributeError, TypeError):  # what is not an estimator is refused by fit, with a reason
-            inner = get_tags(source)
-            tags.input_tags.allow_nan = inner.input_tags.allow_nan
-            tags.input_tags.sparse = inner.input_tags.sparse
-        return tags
+
+def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
+    """Trains the estimator on the data or takes it as it is, and reads its trees once."""
+    X, y = given.X, given.y
+    weight = sample_weights(X, y, given.sample_weight, recipe.class_weight)
+    with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(X):
+        model = train(estimator, X, y, weight, recipe)
+    source = _read(model, X, recipe.names) if recipe.reads else Source(model)
+    plain = None if recipe.class_weight is None else sample_weights(X, y, given.sample_weight, None)
+    if recipe.class_weight is not None and plain is None:
+        plain = np.ones(len(y))
+    samples = recipe.target.samples(_as_rules_see(given, source, recipe.names), y, weight, plain, model)
+    counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
+    return Prepared(samples if len(counted) == len(y) else samples.among(counted), counted, source)
+
+
+def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -> Any:
+    """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
+    if source.columns is not None:
+        return as_numbers(source.columns, given.X, source.used)
+    if given.numbers is not None:
+        return given.numbers
+    with as_numbers_alone(given.X, names):
+        return check_array(given.X, dtype=[np.float64, np.float32], ensure_all_finite=finite(source.model, given.X))
+
+
+def _read(model: Any, X: Any, names: tuple[str, ...] | None) -> Source:
+    """A trained model, its trees, and what its columns are made of, if not of plain numbers."""
+    if isinstance(model, RuleModel):
+        return Source(model, columns=model._columns, used=model._columns_in_use())
+    if isinstance(model, RuleSet):
+        columns = SourceColumns(model.n_features, names, model.columns.categories)
+        return Source(model, columns=columns, used=model.clauses.columns)
+    trees = read_trees(model)
+    if trees.columns is None and is_mixed(X):  # of numbers alone the width is checked later
+        check_width(trees, X.shape[1])
+    trees = named_by(trees, X)
+    return Source(model, trees, columns_of(trees), trees.used_columns)
+
+
+# Training -------------------------------------------------------------------------------------------------------------
+
+
+def checked_source(source: Any, y: Any, target: Target, name: str) -> Any:
+    """What an estimator of this name trains on y, or takes as it is: a model of the same kind that can be read."""
+    if isinstance(source, (str, os.PathLike)):
+        raise unreadable(source, f" ({NOT_TRAINED_ANEW}: give its path to explain)")
+    if is_booster(source):
+        raise UnreadableModelError(f"{NOT_TRAINED_ANEW}; give it to explain, or inside FrozenEstimator.")
+    if isinstance(source, FrozenEstimator):
+        inside = source.estimator
+        source = FrozenEstimator(as_estimator(inside, y) if is_booster(inside) else best_of(inside))
+    elif not isinstance(source, RuleModel):
+        with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
+            read_trees(source)
+    with unreadable_first(source):
+        target.check_source(source, name)
+    return source
+
+
+def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
+    """The trained estimator, or what it is taken for; numbers that are far from zero are centred first."""
+    estimator = without_centre(estimator)
+    if isinstance(estimator, RuleSet):
+        return rules_on(estimator, recipe.names, X.shape[1])
+    if isinstance(estimator, FrozenEstimator):
+        return estimator.fit(X, y).estimator  # trains nothing, raises if it is not fitted
+    if recipe.hidden is not None:
+        X = with_zeros_in(recipe.hidden, X)
+    centre = 0.0 if isinstance(estimator, RuleModel) else recipe.target.centre(y, weight)
+    model = _trained(_seeded(fresh(estimator), recipe), X, y - centre if centre else y, weight, recipe)
+    return CentredRegressor(model, centre) if centre else model
+
+
+def _seeded(model: Any, recipe: Preparation) -> Any:
+    """The model, seeds that it leaves open set; where its trees are grown later, they get other seeds."""
+    seeds = check_random_state(recipe.random_state)
+    for name in _unseeded(model) if recipe.trains else ():
+        model.set_params(**{name: seeds.randint(2**31 - 1)})
+    return model
+
+
+def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
+    if not recipe.trains:
+        return model
+    rows = repeats(weight) if recipe.repeats and weight is not None and weight.min() > 0 else None
+    if rows is not None:  # least numbers of samples hold for them, and sums are those of plain rows
+        X, y, weight = rows_of(X, rows), y[rows], None
+    if weight is None:
+        return best_of(model.fit(X, y))
+    last, name = (model.steps[-1][1], f"{model.steps[-1][0]}__") if isinstance(model, Pipeline) else (model, "")
+    if not has_fit_parameter(last, "sample_weight"):
+        raise ValueError(f"{name_of(last)} takes no sample weights; leave weights out or choose another estimator.")
+    return best_of(model.fit(X, y, **{f"{name}sample_weight": weight}))
 
 
 @contextmanager
-def _unreadable_first(source: Any) -> Iterator[None]:
+def unreadable_first(source: Any) -> Iterator[None]:
     """Where a trained model raises an error, one that it cannot be read comes first; otherwise it is read later."""
     try:
         yield
@@ -275,7 +294,7 @@ def fresh(model: Any) -> Any:
         return clone(settings).set_params(estimator=fresh(model.estimator))
 
 
-def unseeded(model: Any) -> list[str]:
+def _unseeded(model: Any) -> list[str]:
     """The seeds that a model and the models in it leave open, outer ones first."""
     settings = model.get_params()
     seeds = [name for name in settings if name.rpartition("__")[2] == "random_state" and settings[name] is None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -15,8 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
-from rulecover.estimators.door import rows_of
-from rulecover.estimators.prepare import RuleModel, Source, fresh
+from rulecover.estimators.prepare import Preparation, RuleModel, train
 from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
@@ -26,7 +26,7 @@ from rulecover.rcboost.removal import REMOVALS, Removal
 from rulecover.readers import unreadable
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.impurity import Price
-from rulecover.targets.samples import Samples, repeats
+from rulecover.targets.samples import Samples
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.vote import Tally, Vote
@@ -140,19 +140,13 @@ class RuleBoosting(VotingModel):
             pricing.check(source)
         return source
 
-    def _read(self, given: Any) -> Source:
-        return Source(self.estimator_)  # the trees of all calls are grown on the same numbers
-
     def _columns_in_use(self) -> Ints:
         return self.pool_.clauses.columns
 
-    def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
-        if not grows_first(chosen("pricing", self.pricing, PRICINGS)):
-            rows = None if weight is None or weight.min() == 0 else repeats(weight)
-            if rows is not None:  # least numbers of samples hold for them, and sums are those of plain rows
-                X, y, weight = rows_of(X, rows), y[rows], None
-            return super()._trained(estimator, X, y, weight)
-        return fresh(estimator)  # not trained: what the pricing is to grow, once the data are in order
+    def _preparation(self) -> Preparation:
+        """The first tree is trained, unless the pricing grows it, and not read: all trees use the same numbers."""
+        trains = not grows_first(chosen("pricing", self.pricing, PRICINGS))
+        return replace(super()._preparation(), trains=trains, repeats=True, reads=False)
 
     def _step(self) -> float | None:
         if isinstance(self.step, str):
@@ -186,7 +180,8 @@ class RuleBoosting(VotingModel):
         """The first tree, its pool, and the loop that is ready to begin."""
         learn, watched = self._held_out(samples)
         if watched is not None:  # the first tree must not have seen what is watched
-            self.estimator_ = self._train(self._source(learn.labels), learn.X, learn.labels, learn.weight)
+            first = self._source(learn.labels)
+            self.estimator_ = train(first, learn.X, learn.labels, learn.weight, self._preparation())
         recipe = self._recipe()
         generation = RuleGeneration(
             learn,

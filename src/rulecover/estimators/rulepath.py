@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -30,10 +31,9 @@ from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, real_number, sample_weights, whole_number
-from rulecover.estimators.door import with_zeros_in
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
-from rulecover.estimators.prepare import Prepared, fresh
+from rulecover.estimators.prepare import Preparation, Prepared, fresh
 from rulecover.estimators.scoring import checked_scoring, model_predictions, precision_of, score_function
 from rulecover.exceptions import UnreadableModelError
 from rulecover.progress import tracked
@@ -322,12 +322,13 @@ class RulePath(VotingModel):
             return boosted
         return self._together([("forest", self._default_estimator()), ("boosted", boosted)])
 
-    def _trained(self, estimator: Any, X: Any, y: Array, weight: Floats | None) -> Any:
-        """The estimator, trained without the columns that no rule may use, so that its nodes do not use them."""
-        if self.forbidden is not None and not isinstance(estimator, FrozenEstimator):
-            names = self._names() or tuple(f"x{f}" for f in range(self.n_features_in_))
-            X = with_zeros_in(column_numbers("forbidden", self.forbidden, names), X)
-        return super()._trained(estimator, X, y, weight)
+    def _preparation(self) -> Preparation:
+        """As usual; the estimator is trained without the columns that no rule may use, so that its nodes do not."""
+        usual = super()._preparation()
+        if self.forbidden is None:
+            return usual
+        names = usual.names or tuple(f"x{f}" for f in range(self.n_features_in_))
+        return replace(usual, hidden=column_numbers("forbidden", self.forbidden, names))
 
     # Choosing a size --------------------------------------------------------------------------------------------
 
