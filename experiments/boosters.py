@@ -26,9 +26,10 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import explain
+from rulecover import MIRCOClassifier
 from rulecover.study import Fold, load
 from rulecover.study.datasets import DATASETS
 
@@ -52,7 +53,7 @@ def one_fold(fold: Fold) -> list[dict]:
             if name == "forest" and weights is not None:  # its trees are alike
                 continue
             settings = {"estimator_weights": weights, "impurity_weight": impurity, "fallback": "all"}
-            few = explain(model, fold.X_train, fold.y_train, **settings)
+            few = MIRCOClassifier.as_in_paper(FrozenEstimator(model), **settings).fit(fold.X_train, fold.y_train)
             rows.append(
                 {
                     "model": name,

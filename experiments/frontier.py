@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from copy import copy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,7 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RuleSet, explain
+from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RuleSet
 from rulecover.study import Fold, ResultsFile, load
 from rulecover.study.datasets import DATASETS
 
@@ -107,16 +108,20 @@ def boosters(fold: Fold) -> Rows:
         yield row(name, model.fit(fold.X_train, fold.y_train), fold)
 
 
+def cover_of(forest: RandomForestClassifier, X: np.ndarray, y: np.ndarray, **settings: Any) -> MIRCOClassifier:
+    return MIRCOClassifier.as_in_paper(FrozenEstimator(forest), **settings).fit(X, y)
+
+
 def covers(fold: Fold) -> Rows:
     """Covers of a forest of depth 10, plain and pruned, by counts and shares, and with votes fitted again."""
     X, y = fold.X_train, fold.y_train
     forest = forest_of(fold, max_depth=10)
     for demand in (1, 3):
         for prune in (False, True):
-            cover = explain(forest, X, y, demand=demand, prune=prune, vote="shares")
+            cover = cover_of(forest, X, y, demand=demand, prune=prune, vote="shares")
             name = f"{'pruned ' if prune else ''}cover {demand}"
             yield row(name, cover, fold)
-            yield row(f"{name}, votes by counts", explain(forest, X, y, demand=demand, prune=prune), fold)
+            yield row(f"{name}, votes by counts", cover_of(forest, X, y, demand=demand, prune=prune), fold)
             yield row(f"{name}, votes fitted", fitted_again(cover, fold), fold)
 
 
@@ -134,7 +139,7 @@ def own_votes(fold: Fold) -> Rows:
     forest = forest_of(fold, max_depth=10)
     for demand in (1, 3):
         for prune, weight in ((False, 1), (True, 1), (True, 2)):
-            cover = explain(forest, X, y, demand=demand, prune=prune, impurity_weight=weight, vote="fitted")
+            cover = cover_of(forest, X, y, demand=demand, prune=prune, impurity_weight=weight, vote="fitted")
             name = f"{'pruned ' if prune else ''}cover {demand}{', impurity weight 2' if weight > 1 else ''}"
             yield row(f"{name}, own votes fitted", cover, fold)
 
@@ -144,7 +149,7 @@ def all_fitted(fold: Fold) -> Rows:
     X, y = fold.X_train, fold.y_train
     forest = forest_of(fold, max_depth=10)
     for demand in (1, 3):
-        cover = explain(forest, X, y, demand=demand, prune=True, impurity_weight=2, vote="shares")
+        cover = cover_of(forest, X, y, demand=demand, prune=True, impurity_weight=2, vote="shares")
         path = RulePathClassifier(FrozenEstimator(cover), max_rules=len(cover.rules_), choose="last", keep=cover.rules_)
         yield row(f"pruned cover {demand}, impurity weight 2, all votes fitted", path.fit(X, y), fold)
 
@@ -153,7 +158,7 @@ def pruning(fold: Fold) -> Rows:
     """Covers that are pruned where held-out rows speak for it."""
     forest = RandomForestClassifier(100, max_depth=10, random_state=0)
     for demand in (1, 3):
-        cover = MIRCOClassifier(forest, demand=demand, prune="held-out", vote="fitted")
+        cover = MIRCOClassifier.as_in_paper(forest, demand=demand, prune="held-out", vote="fitted")
         cover.fit(fold.X_train, fold.y_train)
         name = f"cover {demand}, pruned by held-out rows"
         yield row(name, cover, fold)

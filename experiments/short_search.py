@@ -13,8 +13,9 @@ import pandas as pd
 from rich.console import Console
 from rich.progress import track
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 
-from rulecover import explain
+from rulecover import MIRCOClassifier
 from rulecover.setcover import Search
 from rulecover.study import load
 
@@ -38,7 +39,7 @@ def main() -> None:
         data = load(name, arguments.data)
         X, y = data.X, data.y
         forest = RandomForestClassifier(100, max_depth=10, random_state=0).fit(X, y)
-        problem = explain(forest, X, y).covering_problem(X, y)
+        problem = MIRCOClassifier.as_in_paper(FrozenEstimator(forest)).fit(X, y).covering_problem(X, y)
         found, seconds = [], []
         for seed in range(1, 6):
             start = time.process_time()

@@ -18,12 +18,17 @@ import pandas as pd
 from rich.console import Console
 from rich.progress import track
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 
-from rulecover import explain
+from rulecover import MIRCOClassifier
 from rulecover.study import Fold, load
 
 HERE = Path(__file__).parent
 SETS = "wdbc,diabetes,ecoli,glass,liver,ionosphere,seeds,wine,banknote,transfusion,ildp"
+
+
+def cover(forest: RandomForestClassifier, **settings: str) -> MIRCOClassifier:
+    return MIRCOClassifier.as_in_paper(FrozenEstimator(forest), fallback="all", **settings)
 
 
 def one_fold(fold: Fold) -> dict[str, float]:
@@ -31,11 +36,11 @@ def one_fold(fold: Fold) -> dict[str, float]:
     forest = RandomForestClassifier(100, max_depth=10, random_state=0).fit(X_train, y_train)
     row = {"forest": forest.score(X_test, y_test)}
     for solver in ("greedy", "search"):
-        few = explain(forest, X_train, y_train, solver=solver, fallback="all")
+        few = cover(forest, solver=solver).fit(X_train, y_train)
         row[f"{solver}_rules"] = len(few.rules_)
         row[f"{solver}_missed"] = few.missed(X_test).mean()
         row[f"{solver}_counts"] = few.score(X_test, y_test)
-        shares = explain(forest, X_train, y_train, solver=solver, fallback="all", vote="shares")
+        shares = cover(forest, solver=solver, vote="shares").fit(X_train, y_train)
         row[f"{solver}_shares"] = shares.score(X_test, y_test)
     return row
 

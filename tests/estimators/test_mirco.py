@@ -64,7 +64,7 @@ def test_the_rules_are_those_of_the_paper_in_plain_loops() -> None:
         X, y = data(seed, n=120)
         model = forest(seed, n_estimators=6, max_depth=4).fit(X, y)
         chosen, counts = naive_mirco(model, X, y)
-        mirco = explain(model, X, y)
+        mirco = MIRCOClassifier.as_in_paper(FrozenEstimator(model)).fit(X, y)
         np.testing.assert_array_equal(mirco.rules_.evidence.sums, [counts[key] for key in chosen])
         leaves = model.apply(X)
         expected = np.column_stack([leaves[:, t] == leaf for t, leaf in chosen])

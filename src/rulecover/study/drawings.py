@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rulecover import RuleSet, explain, plot
+from rulecover import MIRCOClassifier, RuleSet, plot
 from rulecover.study.figures import new_axes
 
 
@@ -32,8 +32,8 @@ def toy_rules() -> tuple[Any, Any, RuleSet]:
     X.append(np.array([[0.38, 0.72], [0.41, 0.86], [0.35, 0.93]]))
     y.append(np.array([0, 1, 0]))
     rows, labels = np.concatenate(X), np.array(["class 1", "class 2", "class 3"])[np.concatenate(y)]
-    rules = explain(RuleSet.of_intervals(boxes, ["feature 1", "feature 2"]), rows, labels).rules_
-    return rows, labels, rules
+    rules = RuleSet.of_intervals(boxes, ["feature 1", "feature 2"])
+    return rows, labels, MIRCOClassifier.as_in_paper(rules).fit(rows, labels).rules_
 
 
 def rectangles_plot(ax: Any = None) -> Any:

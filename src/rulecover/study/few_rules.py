@@ -28,7 +28,7 @@ def covers(fold: Fold) -> dict[str, Fitted]:
     forest = RandomForestClassifier(100, max_depth=10, random_state=fold.seed).fit(fold.X_train, fold.y_train)
     found = {}
     for demand in DEMANDS:
-        done = fitted(MIRCOClassifier(FrozenEstimator(forest), demand=demand, prune=True), fold)
+        done = fitted(MIRCOClassifier.as_in_paper(FrozenEstimator(forest), demand=demand, prune=True), fold)
         votes = fitted(
             RulePathClassifier(
                 FrozenEstimator(done.model),

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import RCBoostClassifier, explain, read_trees
+from rulecover import MIRCOClassifier, RCBoostClassifier, read_trees
 from rulecover.study.folds import Fold
 from rulecover.study.methods import Fitted, fitted, register
 from rulecover.study.tuning import TuningGrid
@@ -83,7 +84,8 @@ def mirco(fold: Fold) -> dict[str, Fitted]:
     """The tuned forest, and the rules that cover it; missed rows as in the authors' program."""
     forest = tuned_forest(fold)
     start = time.perf_counter()
-    cover = explain(forest.model, fold.X_train, fold.y_train, fallback="all")
+    cover = MIRCOClassifier.as_in_paper(FrozenEstimator(forest.model), fallback="all")
+    cover.fit(fold.X_train, fold.y_train)
     seconds = time.perf_counter() - start
     lengths = cover.rules_.lengths
     return {"RF": forest, "MIRCO": Fitted(cover, seconds, len(lengths), float(lengths.mean()))}

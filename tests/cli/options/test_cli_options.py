@@ -386,7 +386,6 @@ WRONG_TOGETHER = {
     "--method boost --step 0": "error: --step is 0.0; it must be finite and above 0",
     "--preset few-rules": "--preset few-rules is for boosting (--method boost) of classes; leave it out",
     "--preset accurate --method boost": "--preset accurate is for covers (--method cover) of classes; leave it out",
-    "--preset as-in-paper": "covers of classes are as in the paper anyway",
     "--method path --max-rules none": "error: --max-rules is none; it must be a whole number",
     "--method path --min-samples 0.5": "error: --min-samples is 0.5; it must be a whole number",
     "--model x.json --prune-held-out": "--prune-held-out is for training, but --model is trained",

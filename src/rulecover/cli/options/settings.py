@@ -17,8 +17,7 @@ from rulecover.cli.tables.labelled import Table
 from rulecover.cli.tables.model_file import kept_rules
 
 _PRESETS_ARE_FOR = {
-    Preset.AS_IN_PAPER: "boosting (--method boost) of classes, and covers of numbers; covers of classes are as in the "
-    "paper anyway",
+    Preset.AS_IN_PAPER: "covers (--method cover), and boosting (--method boost) of classes",
     Preset.FEW_RULES: "boosting (--method boost) of classes",
     Preset.ACCURATE: "covers (--method cover) of classes",
 }

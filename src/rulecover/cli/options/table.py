@@ -93,9 +93,9 @@ SETTINGS: tuple[Option, ...] = (
     _rules(
         "preset",
         Preset,
-        "A named set of settings; options that you give take precedence. as-in-paper: for boosting with classes and "
-        "covers of numbers. few-rules: boosting at its best with at most --max-rules (100) rules. accurate: covers of "
-        "classes at their best, every row covered three times.",
+        "A named set of settings; options that you give take precedence. as-in-paper: covers, and boosting of classes, "
+        "as they are printed there. few-rules: boosting at its best with at most --max-rules (100) rules. accurate: "
+        "covers of classes at their best, every row covered three times.",
         methods=COVER_BOOST,
         setting="",
     ),
