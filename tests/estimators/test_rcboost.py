@@ -23,6 +23,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from rulecover import MIRCOClassifier, RCBoostClassifier, explain
 from rulecover.exceptions import SolverError
 from rulecover.rcboost.admission import Negative
+from rulecover.rcboost.boost import BoostRun
 from rulecover.rcboost.pricing.oracles import ForestPricing, TreePricing
 from rulecover.rcboost.removal import Stale
 from rulecover.setcover.master import Master
@@ -462,6 +463,31 @@ def test_a_solve_that_is_cut_short_leaves_the_last_shares_and_a_bound(settings, 
     certificate = model.certificate_
     assert certificate.bound <= whole.certificate_.objective <= certificate.objective + 1e-9
     assert model.pool_.evidence.cost @ model.z_ == pytest.approx(certificate.objective)
+
+
+@pytest.mark.parametrize(
+    ("settings", "calls"),
+    [
+        ({}, 5),
+        ({"pricing": "forest"}, 5),
+        ({"pricing": ForestPricing(n_estimators=2)}, 5),
+        ({"pricing": "tree"}, 50),
+        ({"pricing": TreePricing()}, 50),
+        ({"pricing": "tree", "max_rmp_calls": 7}, 7),
+        ({"max_rmp_calls": 0}, 0),
+    ],
+)
+def test_by_default_there_are_five_calls_of_forests_and_fifty_of_trees(
+    monkeypatch: pytest.MonkeyPatch, settings: dict, calls: int
+) -> None:
+    asked = []
+
+    def noted(run: BoostRun, max_calls: int, **limits: object) -> None:
+        asked.append(max_calls)
+
+    monkeypatch.setattr("rulecover.estimators.rcboost.boost", noted)
+    RCBoostClassifier(**settings).fit(*load_iris(return_X_y=True))
+    assert asked == [calls]
 
 
 @pytest.mark.parametrize(

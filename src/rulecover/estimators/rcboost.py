@@ -21,7 +21,7 @@ from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
-from rulecover.rcboost.pricing.oracles import PRICINGS
+from rulecover.rcboost.pricing.oracles import PRICINGS, ForestPricing
 from rulecover.rcboost.removal import REMOVALS, Removal
 from rulecover.readers import unreadable
 from rulecover.rules.ruleset import RuleSet
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 #: A share of a rule in the LP's optimum that counts as more than nothing.
 _SHARE = 1e-9
+#: How many calls there are by default, where each adds a forest and where each adds a tree.
+_FOREST_CALLS, _TREE_CALLS = 5, 50
 #: With early stopping, the part of the data that is held out.
 _HELD_OUT = 0.1
 
@@ -44,7 +46,7 @@ _HELD_OUT = 0.1
 class RuleBoosting(VotingModel):
     """What RCBoost does with rules, whatever they predict: generate them by the duals of a covering LP."""
 
-    max_rmp_calls: int
+    max_rmp_calls: int | None
     criterion: Any
     duals: Literal["equal", "vertex"]
     step: float | str
@@ -85,7 +87,7 @@ class RuleBoosting(VotingModel):
             run = self._start(self._prepare(X, y, sample_weight).samples)
         self._run = run if self.warm_start else None
         try:
-            boost(run, self.max_rmp_calls, deadline=deadline, patience=self._patience(), verbose=self.verbose)
+            boost(run, self._most_calls(), deadline=deadline, patience=self._patience(), verbose=self.verbose)
         except KeyboardInterrupt:
             if self.on_interrupt != "keep":
                 raise
@@ -110,7 +112,8 @@ class RuleBoosting(VotingModel):
         return voting_on(self._target).plain(rules, self.vote)
 
     def _check_settings(self) -> None:
-        whole_number("max_rmp_calls", self.max_rmp_calls, at_least=0)
+        if self.max_rmp_calls is not None:
+            whole_number("max_rmp_calls", self.max_rmp_calls, at_least=0)
         if not isinstance(self.early_stopping, bool):
             whole_number("early_stopping", self.early_stopping, at_least=1)
         if self.time_limit is not None:
@@ -147,6 +150,11 @@ class RuleBoosting(VotingModel):
         """The first tree is trained, unless the pricing grows it, and not read: all trees use the same numbers."""
         trains = not grows_first(chosen("pricing", self.pricing, PRICINGS))
         return replace(super()._preparation(), trains=trains, repeats=True, reads=False)
+
+    def _most_calls(self) -> int:
+        if self.max_rmp_calls is not None:
+            return self.max_rmp_calls
+        return _FOREST_CALLS if isinstance(chosen("pricing", self.pricing, PRICINGS), ForestPricing) else _TREE_CALLS
 
     def _step(self) -> float | None:
         if isinstance(self.step, str):
@@ -255,8 +263,8 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     estimator
         The tree of Algorithm 2, the first one and the one that prices. By default a decision tree of depth 10.
     max_rmp_calls
-        A bound on the number of solves of the restricted master problem (RMP). The five by default are for forests;
-        where a call adds one tree, give more, such as 50.
+        A bound on the number of solves of the restricted master problem (RMP). By default 5 where the pricing is a
+        forest, and 50 for any other.
     criterion
         The impurity w in the cost ``1 + w`` of a rule: "gini", "entropy" or "log_loss".
     duals
@@ -340,7 +348,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         self,
         estimator: Any = None,
         *,
-        max_rmp_calls: int = 5,
+        max_rmp_calls: int | None = None,
         criterion: Any = "gini",
         duals: Literal["equal", "vertex"] = "equal",
         step: float | str = "even",
@@ -445,7 +453,8 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
         The tree of Algorithm 2, the first one and the one that prices. By default a decision tree of depth 5 with at
         least a hundredth of the weight in each leaf.
     max_rmp_calls
-        A bound on the number of solves of the restricted master problem (RMP).
+        A bound on the number of solves of the restricted master problem (RMP). By default 50, and 5 where the pricing
+        is a forest.
     criterion
         The impurity w in the cost ``1 + w`` of a rule: "squared_error".
     scale
@@ -489,7 +498,7 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
         self,
         estimator: Any = None,
         *,
-        max_rmp_calls: int = 50,
+        max_rmp_calls: int | None = None,
         criterion: Any = "squared_error",
         scale: Any = "auto",
         duals: Literal["equal", "vertex"] = "equal",

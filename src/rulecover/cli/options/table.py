@@ -194,7 +194,7 @@ SETTINGS: tuple[Option, ...] = (
         "max_rmp_calls",
         whole_from(0),
         "Calls of boosting, each of which adds trees.",
-        shown="5; 50 for numbers",
+        shown="5 with forests, 50 otherwise",
         typed=("--calls",),
     ),
     _boost(
