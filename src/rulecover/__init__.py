@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rulecover.data.encoder import TableEncoder
     from rulecover.estimators.explain import explain
     from rulecover.estimators.linear import RuleTransformer, linear_rules
     from rulecover.estimators.mirco import MIRCOClassifier, MIRCORegressor
@@ -27,6 +28,7 @@ _HOMES = {
     "RuleSet": "rulecover.rules.ruleset",
     "RuleTransformer": "rulecover.estimators.linear",
     "Summary": "rulecover.report.summary",
+    "TableEncoder": "rulecover.data.encoder",
     "explain": "rulecover.estimators.explain",
     "linear_rules": "rulecover.estimators.linear",
     "read_trees": "rulecover.readers",
@@ -43,6 +45,7 @@ __all__ = [
     "RuleSet",
     "RuleTransformer",
     "Summary",
+    "TableEncoder",
     "__version__",
     "explain",
     "linear_rules",

@@ -11,12 +11,16 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.data.categories import Categories, HashedCategories
+from rulecover.data.dates import DatePart
 from rulecover.data.frames import UNSEEN, column, is_frame, kinds_of, missing_values, names_of, numbers
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats, Ints
 
 #: For a 0/1 column that stands for ``name = level``, by its number: the name and the level.
 Levels = dict[int, tuple[str, str]]
+
+#: For a column that is made of dates, by its number: which part of which column.
+Parts = dict[int, DatePart]
 
 #: For each of `missing_values` how it is written in a column: NaN for missing, a number of its own for a label that was
 #: never seen, ``None`` where the model has no route for it.
@@ -50,12 +54,15 @@ class Columns:
         For a 0/1 column that stands for ``name = level``: its number, the name and the level.
     zero_missing
         The columns in which 0 counts as missing.
+    parts
+        For a column that is made of dates: its number, and which part of which column it is.
     """
 
     names: tuple[str, ...]
     categories: Categories = field(default_factory=dict)
     levels: Levels = field(default_factory=dict)
     zero_missing: tuple[int, ...] = ()
+    parts: Parts = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -72,6 +79,10 @@ class Columns:
         out = np.zeros((len(frame), len(self)))
         for f in (int(f) for f in used):
             name = self.names[f]
+            part = self.parts.get(f)
+            if name not in there and part is not None and part.name in there:
+                out[:, f] = part.read(column(frame, there[part.name]))
+                continue
             if name not in there:
                 known = ", ".join(list(there)[:5]) + ("…" if len(there) > 5 else "")
                 raise MismatchedDataError(f"the rules use column {name!r}, but X has only {known}.")
@@ -85,6 +96,7 @@ class Columns:
             {int(place[f]): known for f, known in self.categories.items() if place[f] >= 0},
             {int(place[f]): level for f, level in self.levels.items() if place[f] >= 0},
             tuple(int(place[f]) for f in self.zero_missing if place[f] >= 0),
+            {int(place[f]): part for f, part in self.parts.items() if place[f] >= 0},
         )
 
 
@@ -106,6 +118,8 @@ class SourceColumns:
         For columns in which kinds of missing values differ: how each is written. All are NaN elsewhere.
     made, make
         The names of the columns that are made, and how, from the given rows.
+    parts
+        Which of these are made of dates, by number after the given columns.
     """
 
     n_given: int
@@ -116,6 +130,7 @@ class SourceColumns:
     gaps: Mapping[int, Gaps] = field(default_factory=dict)
     made: tuple[str, ...] = ()
     make: Callable[[Any], Floats] | None = None
+    parts: Parts = field(default_factory=dict)
 
     @property
     def free(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rulecover.data.columns import Columns
+from rulecover.data.dates import DatePart
 from rulecover.data.frames import UNSEEN, numbers
 from rulecover.data.labels import Label
 from rulecover.exceptions import MismatchedDataError
@@ -63,9 +64,12 @@ class Coded:
 
 Input: TypeAlias = Number | Level | Coded
 
+#: What a table that people have holds, too: dates, of which numbers are made.
+TableInput: TypeAlias = Input | DatePart
+
 
 def input_of(columns: Columns, f: int) -> Input:
-    """Where the values of a column come from in the user's table."""
+    """Where the values of a column come from in a table that has a column for every part of a date that is used."""
     if f in columns.levels:
         text, level = columns.levels[f]
         return Level(text, None if level == MISSING else level)
@@ -74,7 +78,12 @@ def input_of(columns: Columns, f: int) -> Input:
     return Number(columns.names[f], f in columns.zero_missing)
 
 
-def read_frame(frame: Any, inputs: Mapping[int, Input], n_features: int) -> Floats:
+def table_input_of(columns: Columns, f: int) -> TableInput:
+    """Where the values of a column come from in the user's table."""
+    return columns.parts[f] if f in columns.parts else input_of(columns, f)
+
+
+def read_frame(frame: Any, inputs: Mapping[int, TableInput], n_features: int) -> Floats:
     """The requested features, from a data frame of pandas or polars; its other columns do not matter."""
     there = [str(name) for name in frame.columns]
     out = np.zeros((len(frame), n_features))

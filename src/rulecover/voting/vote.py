@@ -12,7 +12,7 @@ import scipy.sparse
 from scipy.special import ndtri
 
 from rulecover.coverage import addable
-from rulecover.data.inputs import Input, input_of, read_frame
+from rulecover.data.inputs import Input, TableInput, input_of, read_frame, table_input_of
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.show.printed import Printed
@@ -200,7 +200,7 @@ class Vote(Printed):
     def _rows(self, X: Any) -> Any:
         """Rows as floats: a data frame with the columns that rules use, or an array of numbers and codes."""
         if hasattr(X, "columns"):
-            return read_frame(X, self.inputs, self.rules.n_features)
+            return read_frame(X, self.table_inputs, self.rules.n_features)
         X = self.rules.check_columns(X)
         try:
             return X.astype(np.float64, copy=False)
@@ -211,11 +211,20 @@ class Vote(Printed):
 
     @cached_property
     def inputs(self) -> dict[int, Input]:
+        """For each column that rules use, by number: where its values come from, parts of dates being columns."""
+        return {f: input_of(self.rules.columns, f) for f in self._used}
+
+    @cached_property
+    def table_inputs(self) -> dict[int, TableInput]:
         """For each column that rules use, by number: where its values come from in the user's table."""
+        return {f: table_input_of(self.rules.columns, f) for f in self._used}
+
+    @property
+    def _used(self) -> list[int]:
         used = set(self.rules.clauses.columns.tolist())
         if self.rules.paths is not None:
             used |= set(self.rules.paths.columns.tolist())
-        return {f: input_of(self.rules.columns, f) for f in sorted(used)}
+        return sorted(used)
 
     # What kind of vote it is ------------------------------------------------------------------------------------
 

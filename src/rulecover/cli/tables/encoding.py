@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,9 @@ import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.header import quoted_names
+from rulecover.data.dates import holds_dates
+from rulecover.data.kinds import is_text, odd_text, parse_numbers
+from rulecover.data.kinds import why_unusable as why_no_rules
 from rulecover.readers import read_trees
 
 #: How a missing text is shown: a level of its own, as in ``colour = (missing)``.
@@ -24,9 +26,6 @@ NOT_KNOWN = ["", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "#N/A
 
 #: From a data frame to columns of numbers, the levels that 0/1 ones stand for, and what was done, in sentences.
 ColumnsOf = Callable[[Any], tuple[Any, dict[int, tuple[str, str]], list[str]]]
-
-#: What pandas calls columns of dates and times.
-_TIMES = ("datetime64", "datetime", "date", "timedelta64", "timedelta", "time", "period")
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -62,72 +61,11 @@ def encode(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, st
     return pd.DataFrame(columns, index=frame.index), levels, notes
 
 
-def parse_numbers(column: Any) -> Any:
-    """The column; as numbers if it holds decimals, or numbers and None, which Python writes for missing values."""
-    if not is_text(column) or why_unusable(column):
-        return column
-    if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
-        return column.astype(np.float64)
-    if not (column == "None").any():
-        return column
-    known = column.where(column != "None")
-    numbers = pd.to_numeric(known, errors="coerce")
-    return numbers if (numbers.isna() == known.isna()).all() else column
-
-
 def why_unusable(column: Any) -> str:
-    """Why rules cannot use a column; empty if they can."""
-    if pd.api.types.infer_dtype(column, skipna=True) in _TIMES:
+    """Why rules cannot use a column as it is; empty if they can."""
+    if holds_dates(column):
         return "it holds dates or times; turn them into numbers first, such as the year or the days since a day"
-    first = column.dropna().iloc[:1].tolist()
-    if first and isinstance(first[0], (list, tuple, dict, set, np.ndarray)):
-        return "it holds lists; make a column of each of their parts first"
-    return ""
-
-
-@dataclass(frozen=True, eq=False)
-class OddText:
-    """Texts among numbers.
-
-    Parameters
-    ----------
-    text, row
-        The first of them, and its row, counted from 1 below the header.
-    count
-        How many there are.
-    numbers
-        What all the other cells hold.
-    """
-
-    text: str
-    row: int
-    count: int
-    numbers: Any
-
-    @property
-    def is_rare(self) -> bool:
-        return self.count < len(self.numbers)
-
-    def __str__(self) -> str:
-        return f"{self.text[:40]!r} in data row {self.row}"
-
-
-def odd_text(column: Any) -> OddText | None:
-    """The texts in a column that holds numbers, too."""
-    if not is_text(column) or pd.api.types.is_bool_dtype(column):
-        return None
-    known = column.dropna()
-    numbers = pd.to_numeric(known.astype(str), errors="coerce").to_numpy(dtype=np.float64)
-    odd = np.flatnonzero(np.isnan(numbers))
-    if not 0 < odd.size < len(known):
-        return None
-    first = int(odd[0])
-    return OddText(str(known.iloc[first]), int(known.index[first]) + 1, len(odd), numbers[~np.isnan(numbers)])
-
-
-def is_text(column: Any) -> bool:
-    """Whether a column holds words, or true and false."""
-    return pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column)
+    return why_no_rules(column)
 
 
 def _useless(column: Any, max_levels: int) -> str:

@@ -18,7 +18,7 @@ from pandas.errors import ParserError, ParserWarning
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import TaskName
-from rulecover.cli.tables.encoding import NOT_KNOWN, ColumnsOf, odd_text, parse_numbers, why_unusable
+from rulecover.cli.tables.encoding import NOT_KNOWN, ColumnsOf, why_unusable
 from rulecover.cli.tables.header import (
     PARQUET,
     Header,
@@ -30,6 +30,7 @@ from rulecover.cli.tables.header import (
     parquet,
     read_header,
 )
+from rulecover.data.kinds import odd_text, parse_numbers
 
 #: Fewer rows than this cannot be split into rows to learn from and rows to check on.
 FEWEST_ROWS = 10

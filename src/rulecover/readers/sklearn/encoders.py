@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import OneHotEncoder
 
-from rulecover.readers.sklearn.origins import REFUSED, CategoryOrigin, NumberOrigin, Origin
-from rulecover.readers.sklearn.rewriting import are_numbers
+from rulecover.readers.sklearn.origins import REFUSED, CategoryOrigin, NumberOrigin, Origin, are_numbers
 from rulecover.typing import Floats
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from rulecover.data.columns import Gaps
 from rulecover.data.frames import UNSEEN, missing_values
 from rulecover.readers.sklearn.encoders import unknown_label
 from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Origin
-from rulecover.readers.sklearn.rewriting import are_numbers
 
 #: The values of a transformed column for each kind of missing value, and for a label that was never seen.
 _Values = tuple[float | None, ...]
@@ -57,13 +56,12 @@ def _values(origin: NumberOrigin | CategoryOrigin, takes_missing: bool) -> _Valu
     return tuple(None if value is None or (nowhere and np.isnan(value)) else value for value in found)
 
 
-def _unseen_code(origins: Iterable[NumberOrigin | CategoryOrigin]) -> float | None:
+def _unseen_code(origins: Collection[NumberOrigin | CategoryOrigin]) -> float | None:
     """How a label that was never seen is written; ``None`` where the column is one of numbers."""
-    labels = [origin.labels if isinstance(origin, CategoryOrigin) else None for origin in origins]
-    known = labels[0]
-    if known is None or None in labels:
+    known = [origin for origin in origins if isinstance(origin, CategoryOrigin)]
+    if len(known) < len(origins):
         return None
-    return float(unknown_label(known)) if are_numbers(known) else UNSEEN
+    return float(unknown_label(known[0].labels)) if known[0].by_number else UNSEEN
 
 
 def _choice(values: dict[int, _Values], missing: int, unseen_code: float | None) -> tuple[set[int], Gaps]:

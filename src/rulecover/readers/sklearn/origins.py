@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -77,6 +78,8 @@ class CategoryOrigin:
         ``None`` where the encoder refuses it.
     sparse, single
         As in `NumberOrigin`.
+    named
+        Whether labels are names even where they are numbers or truth values.
     """
 
     feature: int
@@ -86,6 +89,17 @@ class CategoryOrigin:
     unseen: float | None
     sparse: bool = False
     single: bool = False
+    named: bool = False
+
+    @property
+    def by_number(self) -> bool:
+        """Whether labels are numbers that stand for themselves."""
+        return not self.named and are_numbers(self.labels)
+
+    @property
+    def codes(self) -> Floats:
+        """The number that stands for each label: itself, if all labels are numbers, else its place."""
+        return np.array(self.labels if self.by_number else range(len(self.labels)), dtype=np.float64)
 
     def then(self, step: Step) -> CategoryOrigin:
         def after(value: float | None) -> float | None:
@@ -101,6 +115,11 @@ class CategoryOrigin:
     def of_missing(self, kind: int = 0) -> float | None:
         """As in `NumberOrigin`."""
         return self.gaps[kind]
+
+
+def are_numbers(labels: Sequence[Any]) -> bool:
+    """Whether all labels are numbers."""
+    return all(isinstance(label, (numbers.Real, np.bool_)) for label in labels)
 
 
 #: ``None`` for a column whose origin is not known.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,6 +26,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.data.columns import SourceColumns
+from rulecover.data.dates import DatePart
+from rulecover.data.encoder import TableEncoder
 from rulecover.data.frames import kinds_of, missing_values
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
@@ -43,8 +45,9 @@ from rulecover.readers.sklearn.origins import (
     missing_or_not,
 )
 from rulecover.readers.sklearn.rewriting import conditions, on_original_columns
-from rulecover.trees.tree import TreeEnsemble
-from rulecover.typing import Array, Floats
+from rulecover.readers.sklearn.tables import EncodedAgain, date_parts, table_origins
+from rulecover.trees.tree import Tree, TreeEnsemble
+from rulecover.typing import Array, Floats, Ints
 
 #: Origins of all columns, or ``None`` once a step has made something else of them.
 Origins = list[Origin] | None
@@ -72,18 +75,20 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     takes_missing = get_tags(final).input_tags.allow_nan
     origins, gaps = distinguish_missing(_with_all_labels(origins), inner.used_columns.tolist(), takes_missing)
     trees, made = on_original_columns(inner.trees, origins, n_given)
+    routes, prepare = _routes(model, inner, trees, made)
     columns = SourceColumns(
         n_given,
         _names(model),
         **conditions([origins[k] for k in sorted(set(inner.used_columns.tolist()) - set(made))], takes_missing),
         gaps=gaps,
         made=_made_names(model, made),
+        parts=_parts(model, made, n_given),
         make=partial(_transformed, model[:-1], made) if made else None,
     )
     return TreeEnsemble(
         trees=tuple(trees),
-        routes=tuple(tree.apply for tree in trees),
-        prepare=unchanged,
+        routes=routes,
+        prepare=prepare,
         n_features=n_given,
         feature_names=columns.names,
         categories=columns.categories,
@@ -113,6 +118,29 @@ def gives_sparse(steps: Iterable[Any], sparse: bool = False) -> bool:
         elif isinstance(step, OneHotEncoder):
             sparse = bool(step.sparse_output)
     return sparse
+
+
+def _routes(
+    model: Pipeline, inner: TreeEnsemble, trees: Sequence[Tree], made: Sequence[int]
+) -> tuple[tuple[Callable[[Any], Ints], ...], Callable[[Any], Any]]:
+    """How rows go through the trees; behind a `TableEncoder` alone, by the compiled code of the inner model."""
+    encoder = _table_encoder(model)
+    if encoder is None or not inner.keeps_columns:
+        return tuple(tree.apply for tree in trees), unchanged
+    return inner.routes, EncodedAgain(encoder, tuple(made), inner.prepare)
+
+
+def _table_encoder(model: Pipeline) -> TableEncoder | None:
+    """The encoder, if there is nothing else in front of the trees."""
+    first = model.steps[0][1]
+    return first if len(model.steps) == 2 and type(first) is TableEncoder else None
+
+
+def _parts(model: Pipeline, made: Sequence[int], n_given: int) -> dict[int, DatePart]:
+    """The made columns that are parts of dates, by number."""
+    encoder = _table_encoder(model)
+    parts = {} if encoder is None else date_parts(encoder)
+    return {n_given + k: parts[column] for k, column in enumerate(made) if column in parts}
 
 
 def unchanged(X: Any) -> Any:
@@ -156,6 +184,12 @@ def _through_columns(step: ColumnTransformer, origins: list[Origin]) -> Origins:
         if mine is not None and len(mine) == where.stop - where.start:
             out[where] = mine
     return [None if each is None else replace(each, sparse=step.sparse_output_) for each in out]
+
+
+def _of_table(step: TableEncoder, origins: list[Origin]) -> Origins:
+    """The origins behind an encoder that comes first; one behind other steps is not followed."""
+    raw = all(isinstance(each, NumberOrigin) and not each.steps and each.feature == f for f, each in enumerate(origins))
+    return table_origins(step) if raw else None
 
 
 def _places(chosen: Any, step: ColumnTransformer) -> list[int]:
@@ -259,6 +293,7 @@ _KNOWN: dict[type, Callable[[Any, list[Origin]], Origins]] = {
     SimpleImputer: _filled,
     OneHotEncoder: encoded,
     OrdinalEncoder: encoded,
+    TableEncoder: _of_table,
     **dict.fromkeys((StandardScaler, MinMaxScaler, RobustScaler, MaxAbsScaler), _scaled),
 }
 

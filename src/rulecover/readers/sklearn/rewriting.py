@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -81,7 +80,7 @@ def splits_of_category(origin: CategoryOrigin, left: Bools, unseen_left: Bools, 
     swapped = unseen_left if origin.unseen is not None else left.mean(axis=1) > 0.5
     inside = left != swapped[:, None]
     patterns, category = np.unique(inside, axis=0, return_inverse=True)
-    codes = codes_of(origin.labels)
+    codes = origin.codes
     sets = tuple(np.sort(codes[row]) for row in patterns)
     # An empty set is not a condition: all values that are not missing go one way.
     trivial = ~inside.any(axis=1)
@@ -92,15 +91,6 @@ def splits_of_category(origin: CategoryOrigin, left: Bools, unseen_left: Bools, 
         missing_left=np.where(trivial, missing_left == swapped, missing_left != swapped),
         swapped=np.where(trivial, ~swapped, swapped),
     )
-
-
-def codes_of(labels: Sequence[Any]) -> Floats:
-    """The number that stands for each label: itself, if all labels are numbers, else its place."""
-    return np.array(labels, dtype=np.float64) if are_numbers(labels) else np.arange(len(labels), dtype=np.float64)
-
-
-def are_numbers(labels: Sequence[Any]) -> bool:
-    return all(isinstance(label, (numbers.Real, np.bool_)) for label in labels)
 
 
 def on_original_columns(trees: Sequence[Tree], origins: Sequence[Origin], n_given: int) -> tuple[list[Tree], list[int]]:
@@ -217,9 +207,9 @@ def conditions(origins: Sequence[Origin], takes_missing: bool) -> dict[str, Any]
         required |= {origin.feature} if refused(origin.of_missing(), origin.sparse) else set()
         if isinstance(origin, NumberOrigin):
             continue
-        if not are_numbers(origin.labels):
+        if not origin.by_number:
             categories[origin.feature] = origin.labels
         if refused(origin.unseen, origin.sparse):
-            known = codes_of(origin.labels)[~np.isnan(origin.values)]
+            known = origin.codes[~np.isnan(origin.values)]
             closed[origin.feature] = np.intersect1d(closed.get(origin.feature, known), known)
     return {"categories": categories, "closed": closed, "required": frozenset(required)}

@@ -1,0 +1,156 @@
+"""Dates as numbers: the year, the month, the weekday and the days since 1970-01-01."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulecover.exceptions import MismatchedDataError
+from rulecover.typing import Array, Floats
+
+#: What is made of a date, in this order: the weekday is 1 for Monday to 7 for Sunday; days have fractions for times.
+PARTS = ("year", "month", "weekday", "days since 1970-01-01")
+
+#: How texts may write dates: the ISO standard, and other formats of which exactly one must fit all of them.
+ISO = "ISO8601"
+_OTHERS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y")
+_LOOKS = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ]\d{1,2}:\d{2}.*)?")
+
+#: What pandas calls objects that are dates.
+_DATES = ("datetime64", "datetime", "date")
+
+
+def holds_dates(column: Any) -> bool:
+    """Whether a column of pandas holds dates, as such and not as texts."""
+    import pandas as pd
+
+    if pd.api.types.is_datetime64_any_dtype(column) or isinstance(column.dtype, pd.PeriodDtype):
+        return True
+    return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) in _DATES
+
+
+def written_as(texts: Any) -> str | None:
+    """The format in which all texts are dates; ``None`` if there is none, or more than one.
+
+    >>> written_as(["2024-12-31", "2025-01-01"]), written_as(["31/12/2024"]), written_as(["01/02/2024"])
+    ('ISO8601', '%d/%m/%Y', None)
+    """
+    distinct = list(dict.fromkeys(texts))
+    if not distinct or not all(isinstance(each, str) and _LOOKS.fullmatch(each.strip()) for each in distinct):
+        return None
+    if _fits(distinct, ISO):
+        return ISO
+    fitting = [each for each in _OTHERS if _fits(distinct, each)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _fits(texts: list[str], written: str) -> bool:
+    try:
+        _parsed(texts, written)
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
+def _parsed(texts: Any, written: str) -> Any:
+    import pandas as pd
+
+    stripped = [each.strip() if isinstance(each, str) else each for each in texts]
+    if written == ISO and any(
+        isinstance(each, str) and re.match(r"\d{4}-\d{1,2}(-\d{1,2})?\b", each) is None for each in stripped
+    ):
+        raise ValueError("not ISO 8601")
+    return pd.to_datetime(pd.Series(stripped, dtype=object), format=written, utc=True).dt.tz_localize(None)
+
+
+@dataclass(frozen=True)
+class DatePart:
+    """One number made of a column of dates.
+
+    Parameters
+    ----------
+    name
+        The column of dates.
+    part
+        One of `PARTS`.
+    written
+        How texts write the dates: a format of ``strptime``, or "ISO8601".
+    """
+
+    name: str
+    part: str
+    written: str = ISO
+
+    @property
+    def made_name(self) -> str:
+        """What the column of numbers is called."""
+        return f"{self.name} ({self.part})"
+
+    def read(self, values: Array) -> Floats:
+        """The part of each date, NaN where there is none."""
+        return part_of(moments(values, self.written, self.name), self.part)
+
+
+def moments(values: Any, written: str, name: str) -> Array:
+    """Dates of any type as numpy's, in seconds, NaT where there is none."""
+    import pandas as pd
+
+    column = pd.Series(values)
+    if isinstance(column.dtype, pd.PeriodDtype):
+        column = column.dt.to_timestamp()
+    if not pd.api.types.is_datetime64_any_dtype(column):
+        column = _moments_of_objects(column, written, name)
+    if column.dt.tz is not None:
+        column = column.dt.tz_localize(None)
+    return np.asarray(column.to_numpy(), dtype="datetime64[s]")
+
+
+def _moments_of_objects(column: Any, written: str, name: str) -> Any:
+    """Dates from texts and from date objects; each distinct value is converted once."""
+    import pandas as pd
+
+    which, known = pd.factorize(column.astype(object).to_numpy())
+    texts = [each for each in known if isinstance(each, str)]
+    try:
+        by_text = dict(zip(texts, _parsed(texts, written), strict=True)) if texts else {}
+        dates = [by_text[each] if isinstance(each, str) else pd.Timestamp(each) for each in known]
+    except (ValueError, TypeError, OverflowError) as error:
+        wrong = next(each for each in known if not _is_date(each, written))
+        raise MismatchedDataError(
+            f"column {name!r} holds {str(wrong)[:40]!r}, which is not a date as in training "
+            f"({'YYYY-MM-DD' if written == ISO else written}); correct it, or leave it empty if nothing is known."
+        ) from error
+    return pd.Series(pd.to_datetime(pd.Series([*dates, pd.NaT])).to_numpy()[which])
+
+
+def _is_date(value: Any, written: str) -> bool:
+    import pandas as pd
+
+    if isinstance(value, str):
+        return _fits([value], written)
+    try:
+        pd.Timestamp(value)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return True
+
+
+def part_of(dates: Array, part: str) -> Floats:
+    """A part of each date.
+
+    >>> part_of(np.array(["2024-02-29T12:00", "NaT"], dtype="datetime64[s]"), "days since 1970-01-01")
+    array([19782.5,     nan])
+    """
+    numbers: Array
+    if part == "year":
+        numbers = dates.astype("datetime64[Y]").astype(np.int64) + 1970
+    elif part == "month":
+        numbers = dates.astype("datetime64[M]").astype(np.int64) % 12 + 1
+    elif part == "weekday":
+        numbers = (dates.astype("datetime64[D]").astype(np.int64) + 3) % 7 + 1
+    else:
+        numbers = dates.astype(np.int64) / 86400
+    return np.where(np.isnat(dates), np.nan, numbers.astype(np.float64))

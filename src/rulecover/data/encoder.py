@@ -1,0 +1,288 @@
+"""Tables as people have them, encoded as the numbers that trees take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rulecover.data.columns import all_names
+from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, moments, part_of, written_as
+from rulecover.data.frames import as_pandas, codes, is_frame, numbers
+from rulecover.data.kinds import is_text, is_truth, odd_text, parse_numbers, why_unusable
+from rulecover.exceptions import MismatchedDataError
+from rulecover.typing import Array, Floats, Ints
+
+#: How a missing text, and levels that are too rare to be told apart, are written in the names of 0/1 columns.
+MISSING, RARE = "(missing)", "(rare)"
+
+#: A text column of more levels than `max_levels` names rows if more than this share of its texts are different.
+_NEARLY_ALL = 0.8
+
+
+@dataclass(frozen=True)
+class EncodedNumbers:
+    """A column of numbers, which stays as it is."""
+
+    name: str
+
+    @property
+    def made_names(self) -> tuple[str, ...]:
+        """The names of the encoded columns."""
+        return (self.name,)
+
+    def encode(self, column: Any) -> Floats:
+        """The encoded columns of a column of a table, rows x columns."""
+        return numbers(np.asarray(parse_numbers(column)), self.name)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedLevels:
+    """A column of texts, truth values or categories as 0/1 columns; of two levels, one column is enough.
+
+    Parameters
+    ----------
+    name
+        The column.
+    labels
+        The known levels.
+    place
+        For each label, then for a level that was never seen, then for a missing value: the encoded column that is 1,
+        or -1 where all are 0.
+    made_names
+        The names of the encoded columns.
+    """
+
+    name: str
+    labels: tuple[Any, ...]
+    place: Ints
+    made_names: tuple[str, ...]
+
+    def encode(self, column: Any) -> Floats:
+        """As in `EncodedNumbers`."""
+        return self.of_codes(codes(np.asarray(column, dtype=object), self.labels))
+
+    def of_codes(self, known: Floats) -> Floats:
+        """The encoded columns of codes: the places of labels, -1 for a level that was never seen, NaN for missing."""
+        n = len(self.labels)
+        which = np.where(np.isnan(known), n + 1, np.where(known < 0, n, known)).astype(np.intp)
+        return np.asarray(self.place[which][:, None] == np.arange(len(self.made_names)), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class EncodedDates:
+    """A column of dates as columns of numbers: those parts of the dates that differ."""
+
+    name: str
+    parts: tuple[str, ...]
+    written: str = ISO
+
+    @property
+    def made(self) -> tuple[DatePart, ...]:
+        """What is made of the dates."""
+        return tuple(DatePart(self.name, part, self.written) for part in self.parts)
+
+    @property
+    def made_names(self) -> tuple[str, ...]:
+        """As in `EncodedNumbers`."""
+        return tuple(each.made_name for each in self.made)
+
+    def encode(self, column: Any) -> Floats:
+        """As in `EncodedNumbers`."""
+        dates = moments(column, self.written, self.name)
+        return np.column_stack([part_of(dates, part) for part in self.parts])
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A column of which nothing is made, and why."""
+
+    name: str
+    reason: str
+
+    made_names: tuple[str, ...] = ()
+
+    def encode(self, column: Any) -> Floats:
+        """As in `EncodedNumbers`."""
+        return np.zeros((len(column), 0))
+
+
+Encoded: TypeAlias = EncodedNumbers | EncodedLevels | EncodedDates | LeftOut
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Makes the numbers that trees take of a table with texts, categories, truth values, dates and missing values.
+
+    Numbers stay as they are, NaN included. A column of texts, truth values or categories becomes 0/1 columns, one for
+    each level; a missing value is a level of its own, and one that was never seen has none. A column of dates becomes
+    the year, the month, the weekday (1 is Monday) and the days since 1970-01-01; texts that are dates in all cells are
+    taken as dates. Columns that cannot help are left out: constant ones, and texts that are nearly all different.
+
+    Rules of trees behind it are about the columns in front of it: ``colour in {red, blue}``, ``deck is missing``. All
+    models of rules put one in front by themselves if they are fitted to such a table.
+
+    Parameters
+    ----------
+    max_levels
+        A column of more levels keeps those that occur most often; all others are one level, which also takes levels
+        that were never seen.
+
+    Attributes
+    ----------
+    columns_ : tuple
+        How each column is encoded.
+    notes_ : list of str
+        What was left out or recognised, in sentences.
+    feature_names_in_, n_features_in_
+        The columns of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"age": [30, 50, 40], "colour": ["red", None, "blue"], "paid": [True, False, True]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'colour = blue', 'colour = red', 'colour = (missing)', 'paid = True']
+    >>> encoder.transform(table).astype(int).tolist()
+    [[30, 0, 1, 0, 1], [50, 0, 0, 1, 0], [40, 1, 0, 0, 1]]
+    """
+
+    columns_: tuple[Encoded, ...]
+    notes_: list[str]
+    n_features_in_: int
+
+    def __init__(self, max_levels: int = 50) -> None:
+        self.max_levels = max_levels
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Looks at each column of a table and decides what is made of it."""
+        if not isinstance(self.max_levels, (int, np.integer)) or self.max_levels < 2:
+            raise ValueError(f"max_levels is {self.max_levels!r}; it is a whole number, at least 2.")
+        table = self._table(X, reset=True)
+        self.notes_ = []
+        self.columns_ = tuple(self._encoded(str(name), table.iloc[:, f]) for f, name in enumerate(table.columns))
+        if not any(each.made_names for each in self.columns_):
+            raise ValueError(f"no column is left to make rules of: {' '.join(self.notes_)}")
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """The encoded columns, rows x columns."""
+        check_is_fitted(self)
+        table = self._table(X, reset=False)
+        return np.hstack([each.encode(table.iloc[:, f]) for f, each in enumerate(self.columns_)])
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the encoded columns."""
+        check_is_fitted(self)
+        given = [each.name for each in self.columns_ if isinstance(each, EncodedNumbers)]
+        made = [name for each in self.columns_ if not isinstance(each, EncodedNumbers) for name in each.made_names]
+        of_made = iter(all_names(given, made)[len(given) :])
+        names = (
+            [each.name] if isinstance(each, EncodedNumbers) else list(_next(of_made, each)) for each in self.columns_
+        )
+        return np.array([name for mine in names for name in mine], dtype=object)
+
+    def _table(self, X: Any, *, reset: bool) -> Any:
+        import pandas as pd
+
+        table = as_pandas(X) if is_frame(X) else np.asarray(X)
+        if not is_frame(X) and table.ndim != 2:
+            raise MismatchedDataError(f"X has shape {table.shape}; give rows x columns, such as a data frame.")
+        validate_data(self, table, skip_check_array=True, reset=reset)
+        return table if is_frame(X) else pd.DataFrame(table, columns=[f"x{f}" for f in range(table.shape[1])])
+
+    def _encoded(self, name: str, column: Any) -> Encoded:
+        """How a column is encoded; notes what is not obvious."""
+        encoded, note = encoding_of(name, column, self.max_levels)
+        if isinstance(encoded, LeftOut):
+            self.notes_.append(f"column {name!r} left out: {encoded.reason}.")
+        elif note:
+            self.notes_.append(f"column {name!r} {note}.")
+        return encoded
+
+
+def _next(names: Iterator[str], encoded: Encoded) -> Iterator[str]:
+    return (next(names) for _ in encoded.made_names)
+
+
+def encoding_of(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
+    """How a column is encoded, and what should be said about it."""
+    column = parse_numbers(column)
+    reason = why_unusable(column) or _useless(column)
+    if reason:
+        return LeftOut(name, reason), ""
+    if holds_dates(column):
+        return _dates(name, column, ISO), ""
+    if not is_text(column):
+        return EncodedNumbers(name), ""
+    if is_truth(column):
+        return _levels(name, column, [False, True], ()), ""
+    written = written_as(column.dropna().tolist())
+    if written is not None:
+        shown = "year-month-day" if written == ISO else written
+        return _dates(name, column, written), f"holds dates ({shown}): its year, month, weekday and days are used"
+    return _texts(name, column, max_levels)
+
+
+def _useless(column: Any) -> str:
+    if column.isna().all():
+        return "every value is missing"
+    return "every value is the same" if column.nunique(dropna=False) == 1 else ""
+
+
+def _dates(name: str, column: Any, written: str) -> Encoded:
+    dates = moments(column, written, name)
+    differ = tuple(part for part in PARTS if len(np.unique(part_of(dates, part))) > 1)
+    return EncodedDates(name, differ, written)
+
+
+def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
+    sizes = column.astype(object).value_counts()  # the most frequent first
+    odd = odd_text(column.reset_index(drop=True))
+    rare_odd = odd is not None and odd.is_rare
+    if len(sizes) <= max_levels:
+        note = f"is taken as text: it holds numbers, but {odd}" if rare_odd else ""
+        return _levels(name, column, _in_order(column, sizes.index.tolist()), ()), note
+    if rare_odd:
+        return LeftOut(
+            name, f"it holds numbers, but {odd}; correct the cell, or leave it empty if nothing is known"
+        ), ""
+    if len(sizes) > _NEARLY_ALL * sizes.sum():
+        return LeftOut(
+            name,
+            f"it has {len(sizes)} different texts, such as {str(sizes.index[0])[:30]!r}, in {sizes.sum()} rows, and "
+            "rules on them would only name rows",
+        ), ""
+    kept = max_levels - 1
+    by_size = sizes.sort_index(key=lambda labels: labels.map(str)).sort_values(ascending=False, kind="stable")
+    frequent, rare = by_size.index[:kept].tolist(), by_size.index[kept:].tolist()
+    note = f"has {len(sizes)} levels: the {kept} most frequent are told apart, the others are taken together"
+    return _levels(name, column, _in_order(column, frequent), _in_order(column, rare)), note
+
+
+def _in_order(column: Any, labels: list[Any]) -> list[Any]:
+    """Labels in the order of a column's categories, or in alphabetical order."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        chosen = set(labels)
+        return [label for label in column.cat.categories.tolist() if label in chosen]
+    return sorted(labels, key=str)
+
+
+def _levels(name: str, column: Any, frequent: Any, rare: Any) -> EncodedLevels:
+    groups = [*frequent, *([RARE] if rare else []), *([MISSING] if column.isna().any() else [])]
+    first = 1 if len(groups) == 2 else 0  # of two levels, the later one is enough
+    place = np.arange(len(frequent)) - first
+    of_rare = len(frequent) - first if rare else -1
+    of_missing = len(groups) - 1 - first if column.isna().any() else -1
+    return EncodedLevels(
+        name,
+        (*frequent, *rare),
+        np.array([*place, *[of_rare] * len(rare), of_rare, of_missing], dtype=np.intp),
+        tuple(f"{name} = {group}" for group in groups[first:]),
+    )

@@ -1,0 +1,103 @@
+"""What a column of a table holds: numbers, texts, truth values, dates, or something that rules cannot use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: What pandas calls columns of times of day and of lengths of time.
+_TIMES = ("timedelta64", "timedelta", "time")
+
+#: What pandas calls objects that are numbers.
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
+
+
+def why_unusable(column: Any) -> str:
+    """Why rules cannot use a column; empty if they can."""
+    import pandas as pd
+
+    if pd.api.types.infer_dtype(column, skipna=True) in _TIMES:
+        return "it holds times; turn them into numbers first, such as the hour or the seconds"
+    first = column.dropna().iloc[:1].tolist()
+    if first and isinstance(first[0], (list, tuple, dict, set, np.ndarray)):
+        return "it holds lists; make a column of each of their parts first"
+    return ""
+
+
+def is_text(column: Any) -> bool:
+    """Whether a column holds words, or true and false."""
+    import pandas as pd
+
+    return pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column)
+
+
+def is_truth(column: Any) -> bool:
+    """Whether a column holds true and false, and nothing else."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return False
+    truths = column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "boolean"
+    return bool(truths or pd.api.types.is_bool_dtype(column))
+
+
+def parse_numbers(column: Any) -> Any:
+    """The column; as numbers if it holds number objects, or numbers and None, which Python writes for missing values.
+
+    All ways of writing numbers that a table may use are recognised here, and nowhere else.
+    """
+    import pandas as pd
+
+    if not is_text(column) or is_truth(column) or isinstance(column.dtype, pd.CategoricalDtype) or why_unusable(column):
+        return column
+    if pd.api.types.infer_dtype(column, skipna=True) in _NUMBERS:
+        return pd.to_numeric(column.astype(object).where(column.notna(), np.nan)).astype(np.float64)
+    if not (column == "None").any():
+        return column
+    known = column.where(column != "None")
+    numbers = pd.to_numeric(known, errors="coerce")
+    return numbers if (numbers.isna() == known.isna()).all() else column
+
+
+@dataclass(frozen=True, eq=False)
+class OddText:
+    """Texts among numbers.
+
+    Parameters
+    ----------
+    text, row
+        The first of them, and its row, counted from 1 below the header.
+    count
+        How many there are.
+    numbers
+        What all the other cells hold.
+    """
+
+    text: str
+    row: int
+    count: int
+    numbers: Any
+
+    @property
+    def is_rare(self) -> bool:
+        return self.count < len(self.numbers)
+
+    def __str__(self) -> str:
+        return f"{self.text[:40]!r} in data row {self.row}"
+
+
+def odd_text(column: Any) -> OddText | None:
+    """The texts in a column that holds numbers, too; the index of the column holds the numbers of its rows."""
+    import pandas as pd
+
+    if not is_text(column) or pd.api.types.is_bool_dtype(column):
+        return None
+    known = column.dropna()
+    numbers = pd.to_numeric(known.astype(str), errors="coerce").to_numpy(dtype=np.float64)
+    odd = np.flatnonzero(np.isnan(numbers))
+    if not 0 < odd.size < len(known):
+        return None
+    first = int(odd[0])
+    return OddText(str(known.iloc[first]), int(known.index[first]) + 1, len(odd), numbers[~np.isnan(numbers)])

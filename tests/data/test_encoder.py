@@ -1,0 +1,155 @@
+"""Tables with texts, truth values, dates and gaps, and the rules of trees behind their encoder."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mixed_tables import mixed_table, odd_rows
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+
+from rulecover import TableEncoder, read_trees
+
+
+@pytest.mark.slow
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), n_rows=st.integers(12, 60), max_levels=st.sampled_from([2, 3, 50]))
+def test_trees_behind_the_encoder_send_every_row_where_the_model_sends_it(seed, n_rows, max_levels):
+    table, y = mixed_table(n_rows, seed)
+    forest = RandomForestClassifier(3, random_state=seed)
+    model = make_pipeline(TableEncoder(max_levels), forest).fit(table, y)
+    rows = pd.concat([table, odd_rows(table)], ignore_index=True)
+
+    ensemble = read_trees(model)
+    X = ensemble.matrix(rows)
+    leaves = model[-1].apply(model[:-1].transform(rows))
+
+    for k, (tree, route) in enumerate(zip(ensemble.trees, ensemble.routes, strict=True)):
+        assert (tree.apply(X) == leaves[:, k]).all()
+        assert (route(ensemble.prepare(X)) == leaves[:, k]).all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_rules_behind_the_encoder_are_about_the_columns_in_front(seed):
+    table, y = mixed_table(40, seed)
+    model = make_pipeline(TableEncoder(), ExtraTreesClassifier(2, max_depth=4, random_state=seed)).fit(table, y)
+    rows = pd.concat([table, odd_rows(table)], ignore_index=True)
+
+    rules = read_trees(model).rules()
+    covered = rules.apply(rows).toarray()  # by name, without the pipeline
+
+    assert (covered.sum(axis=1) == 2).all()  # a leaf of each tree
+    dates = {"hired (year)", "hired (month)", "hired (weekday)", "hired (days since 1970-01-01)"}
+    assert {rules.feature_names[f] for f in rules.clauses.columns} <= set(table.columns) | dates
+
+
+def test_a_missing_text_is_a_level_and_an_unseen_one_has_none():
+    table = pd.DataFrame({"deck": ["A", "B", None, "A"]})
+    encoder = TableEncoder().fit(table)
+
+    unseen = pd.DataFrame({"deck": ["Z", None, np.nan, "B"]})
+
+    assert encoder.get_feature_names_out().tolist() == ["deck = A", "deck = B", "deck = (missing)"]
+    assert encoder.transform(unseen).tolist() == [[0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 0]]
+
+
+def test_rare_levels_are_one_level_that_also_takes_unseen_ones():
+    table = pd.DataFrame({"city": ["a"] * 5 + ["b"] * 4 + ["c", "c", "d", "e"]})
+    encoder = TableEncoder(max_levels=3).fit(table)
+
+    assert encoder.get_feature_names_out().tolist() == ["city = a", "city = b", "city = (rare)"]
+    assert encoder.transform(pd.DataFrame({"city": ["b", "c", "never"]})).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 1]]
+    assert encoder.notes_ == [
+        "column 'city' has 5 levels: the 2 most frequent are told apart, the others are taken together."
+    ]
+
+
+def test_texts_that_name_rows_and_columns_that_say_nothing_are_left_out_with_a_note():
+    table = pd.DataFrame(
+        {
+            "id": [f"row {k}" for k in range(60)],
+            "same": "x",
+            "empty": [None] * 60,
+            "lists": [[1]] * 60,
+            "size": np.arange(60.0),
+        }
+    )
+    encoder = TableEncoder().fit(table)
+
+    assert encoder.get_feature_names_out().tolist() == ["size"]
+    assert [note.split(":")[0] for note in encoder.notes_] == [
+        f"column {name!r} left out" for name in ("id", "same", "empty", "lists")
+    ]
+    with pytest.raises(ValueError, match="no column is left to make rules of: column 'id' left out"):
+        clone(encoder).fit(table[["id"]])
+
+
+@pytest.mark.parametrize(
+    ("dates", "written"),
+    [
+        (["2024-02-29", "2025-03-01", None], "ISO8601"),
+        (["2024-02-29 12:30:00", "2025-03-01", ""], None),
+        (["29.02.2024", "01.03.2025", None], "%d.%m.%Y"),
+        (["02/29/2024", "03/01/2025", None], "%m/%d/%Y"),
+        (["01/02/2024", "02/01/2025", None], None),  # a day and a month, or a month and a day
+        (["2024-02-29", "soon", None], None),
+        (["12", "13", "14"], None),
+    ],
+)
+def test_texts_are_dates_only_if_all_are_and_in_one_way(dates, written):
+    encoder = TableEncoder().fit(pd.DataFrame({"day": dates, "size": [1, 2, 3]}))
+
+    assert getattr(encoder.columns_[0], "written", None) == written
+    if written is not None:
+        years = encoder.transform(pd.DataFrame({"day": dates, "size": 0}))[:, 0]
+        assert years[:2].tolist() == [2024, 2025]
+        assert np.isnan(years[2])
+        assert "holds dates" in encoder.notes_[0]
+
+
+@settings(max_examples=50, deadline=None)
+@given(days=st.lists(st.dates(dt.date(1800, 1, 1), dt.date(2199, 12, 31)), min_size=2, max_size=6, unique=True))
+def test_parts_of_dates_are_those_of_the_calendar(days):
+    encoder = TableEncoder().fit(pd.DataFrame({"day": [dt.date(1999, 1, 1), dt.date(2003, 4, 5)]}))
+
+    parts = encoder.transform(pd.DataFrame({"day": days}))
+    as_text = TableEncoder().fit(pd.DataFrame({"day": ["1999-01-01", "2003-04-05"]}))
+
+    epoch = dt.date(1970, 1, 1)
+    assert parts.tolist() == [[d.year, d.month, d.isoweekday(), (d - epoch).days] for d in days]
+    assert (as_text.transform(pd.DataFrame({"day": [d.isoformat() for d in days]})) == parts).all()
+
+
+def test_frames_of_every_library_are_encoded_alike():
+    given = {
+        "age": [31.5, None, 40.0],
+        "colour": ["red", None, "blue"],
+        "paid": [True, False, True],
+        "hired": [dt.date(2024, 1, 2), None, dt.date(2025, 2, 3)],
+    }
+    frames = [pd.DataFrame(given), pl.DataFrame(given), pa.table(given)]
+
+    encoded = [TableEncoder().fit_transform(frame) for frame in frames]
+
+    for each in encoded[1:]:
+        np.testing.assert_array_equal(each, encoded[0])
+    assert TableEncoder().fit(frames[1]).get_feature_names_out().tolist() == [
+        *("age", "colour = blue", "colour = red", "colour = (missing)", "paid = True"),
+        *("hired (year)", "hired (month)", "hired (weekday)", "hired (days since 1970-01-01)"),
+    ]
+
+
+def test_a_cell_that_is_no_date_is_named():
+    encoder = TableEncoder().fit(pd.DataFrame({"day": ["2024-01-01", "2025-02-02"]}))
+
+    with pytest.raises(ValueError, match="column 'day' holds 'soon', which is not a date as in training"):
+        encoder.transform(pd.DataFrame({"day": ["2024-01-01", "soon"]}))
