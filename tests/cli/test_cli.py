@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from io import StringIO
@@ -15,15 +16,17 @@ from sklearn.ensemble import RandomForestClassifier
 from typer.testing import CliRunner
 
 from rulecover import __version__
+from rulecover.cli.commands import COMMANDS as DECLARED
 from rulecover.cli.commands.explain import explain_table
 from rulecover.cli.commands.fit import Training, trained_forest
 from rulecover.cli.main import app, one_line_errors
+from rulecover.cli.options.option import Option
 from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.tables.labelled import Table
 from rulecover.rules.levels import readable
 from rulecover.rules.ruleset import RuleSet
 
-COMMANDS = ("demo", "explain", "fit", "predict", "why", "report", "export", "study")
+COMMANDS = ("demo", "example", "explain", "fit", "predict", "why", "report", "export", "study")
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "highspy", "joblib", "jinja2", "rich.console", "pydantic")
 
 
@@ -63,16 +66,42 @@ def test_the_version_is_printed() -> None:
 
 
 def test_help_teaches_by_examples_and_defaults() -> None:
-    text = CliRunner().invoke(app, ["explain", "--help"]).stdout
+    text = CliRunner().invoke(app, ["explain", "--help-all"]).stdout
 
     for part in (
         "Examples:",
-        "rulecover explain titanic.csv --target survived",
+        "rulecover explain penguins.csv --target species",
         "The rules:",
         "[default: 100",
         "greedy:",
     ):
         assert part in text
+
+
+@pytest.mark.parametrize("command", ["fit", "explain"])
+def test_help_shows_a_dozen_common_options_and_help_all_shows_every_one(command: str) -> None:
+    short, whole = (CliRunner().invoke(app, [command, "x.csv", flag]).stdout for flag in ("--help", "--help-all"))
+    listed = [set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, flags=re.MULTILINE)) for text in (short, whole)]
+    options = {each.spelled for each in DECLARED[command].options if isinstance(each, Option)}
+
+    assert options | {"--help", "--help-all"} == listed[1]
+    assert {"--target", "--method", "--max-rules", "--within", "--drop", "--help-all"} <= listed[0]
+    assert 10 <= len(listed[0]) <= 16
+    assert f"There are {len(listed[1]) - len(listed[0])} more." in short and "more." not in whole
+
+
+def test_help_all_below_a_double_dash_is_the_name_of_a_file() -> None:
+    assert "there is no file '--help-all'" in CliRunner().invoke(app, ["fit", "-t", "y", "--", "--help-all"]).stderr
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "120"])
+def test_summaries_in_the_overview_are_folded_and_never_cut(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    text = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split()).replace("- ", "-")
+
+    assert "..." not in text.partition("Commands:")[2]
+    for name, command in DECLARED.items():
+        assert f"{name} {command.help.splitlines()[0]}".replace("- ", "-") in text
 
 
 def test_no_command_shows_the_help() -> None:

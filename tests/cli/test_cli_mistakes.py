@@ -368,6 +368,19 @@ MISTAKES = {
         ["fit", "fruit.csv", "-t", "weight", "--trees", "3", "--class-weight", "balanced"],
         "--class-weight is for classes, but the target is predicted as a number",
     ),
+    "a column with a slip of the pen": (
+        ["fit", "fruit.csv", "-t", "kid"],
+        "fruit.csv has no column 'kid' (did you mean 'kind'?); it has 'id', 'colour'",
+    ),
+    "a dropped column with a slip": (["fit", "fruit.csv", "-t", "kind", "--drop", "Colour"], "did you mean 'colour'?"),
+    "a kept column with a slip": (
+        ["predict", "model.json", "fruit.csv", "--keep", "colr"],
+        "no column 'colr' (did you mean 'colour'?), which was asked for",
+    ),
+    "a forbidden column with a slip": (
+        ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "--method", "path", "--forbid", "color"],
+        "--forbid names 'color' (did you mean 'colour'?), but there is no such column to use; there are 'id', 'colour'",
+    ),
     "monotone text": (
         ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "--method", "path", "--rising", "colour"],
         "column 'colour' holds text",
@@ -408,6 +421,12 @@ def test_a_mistake_is_one_line_with_a_way_out_and_leaves_no_file(mistake: str, f
             ["fit", "fruit.csv", "-t", "kind", "--trees", "many"],
             "'--trees': 'many' is not a whole number of at least 1",
         ),
+        (
+            ["fit", "fruit.csv", "--tree", "3"],
+            "there is no option --tree; did you mean --trees or --tries? See rulecover",
+        ),
+        (["divide"], "No such command 'divide'"),
+        (["explian", "fruit.csv"], "No such command 'explian'. Did you mean 'explain'? See"),
         (["demo", "--fast"], "--fast"),
         (["demo", "data.csv"], "data.csv"),
         (["study"], "Missing argument 'STUDY'. Choose from: mirco, rcboost, peers, all, tables"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from matplotlib import pyplot
 from typer.testing import CliRunner
 
+from rulecover.cli.commands import COMMANDS
 from rulecover.cli.main import app
 
 ROOT = Path(__file__).parents[2]
@@ -72,9 +74,36 @@ def test_the_readme_shows_what_the_demo_prints(tmp_path: Path, monkeypatch: pyte
     assert blocks(ROOT / "README.md", "text")[0] in CliRunner().invoke(app, ["demo"]).stdout
 
 
+def shell_lines(page: Path) -> list[str]:
+    """The shell commands of a page, less those that set up or run all of it."""
+    lines = "".join(blocks(page, "sh")).splitlines()
+    return [line for line in lines if line.strip() and not line.startswith(("make ", "pip ", "#"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["README.md", "docs/cli.md"])
+def test_every_shell_command_of_a_page_runs_word_for_word_in_an_empty_folder(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = shell_lines(ROOT / page)
+    for line in lines:
+        program, *words = shlex.split(line, comments=True)
+        words, into = (words[:-2], Path(words[-1])) if ">" in words else (words, None)
+        done = CliRunner().invoke(app, words)
+        assert (program, done.exit_code) == ("rulecover", 0), f"{line}: {done.output}"
+        if into is not None:
+            into.write_bytes(done.stdout_bytes)
+
+    assert len(lines) > 10
+
+
 def test_options_named_in_the_documentation_exist() -> None:
     commands = [command.callback.__name__ for command in app.registered_commands if command.callback]
-    helps = [CliRunner().invoke(app, [command, "--help"]).stdout for command in commands]
+    helps = [
+        CliRunner().invoke(app, [command, "--help-all" if COMMANDS[command].common else "--help"]).stdout
+        for command in commands
+    ]
     known = set(re.findall(r"--[a-z-]+", "".join([*helps, CliRunner().invoke(app, ["--help"]).stdout])))
     pages = [(ROOT / "docs" / page).read_text() for page in ("cli.md", "study.md")]
     shown = "\n".join([*pages, *blocks(ROOT / "README.md", "sh")])

@@ -17,26 +17,57 @@ from rulecover.cli.errors import in_one_line
 from rulecover.cli.options.checks import check
 from rulecover.cli.options.option import signature
 
+#: Shows what ``--help`` leaves out.
+HELP_ALL = "--help-all"
+
 
 class GroupedCommand(TyperCommand):
-    """A command that lists its options under the headings of their groups, as readable in a file as on a terminal."""
+    """A command that lists its options under the headings of their groups, as readable in a file as on a terminal.
+
+    Where some of its options are common, ``--help`` lists these alone, and ``--help-all`` all of them.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the arguments; ``--help-all`` is ``--help`` that hides nothing."""
+        before = args[: args.index("--")] if "--" in args else args
+        if self._common and HELP_ALL in before:
+            ctx.meta[HELP_ALL] = True
+            args = ["--help"]
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes the options in the order of the table, one heading per group."""
+        shown = [param for param in self.get_params(ctx) if HELP_ALL in ctx.meta or self._is_common(param)]
         groups: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
+        for param in shown:
             record = param.get_help_record(ctx)
             if record is not None:
                 kind = "Arguments" if param.param_type_name == "argument" else "Options"
                 heading = getattr(param, "rich_help_panel", None) or kind
                 groups.setdefault(heading, []).append(record)
+        if self._common:
+            others = len(self.get_params(ctx)) - len(shown)
+            text = "Show all options and exit." + (f" There are {others} more." if others else "")
+            groups.setdefault("Options", []).append((HELP_ALL, text))
         for heading, records in groups.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
 
+    @property
+    def _common(self) -> tuple[str, ...]:
+        return COMMANDS[str(self.name)].common
+
+    def _is_common(self, param: Any) -> bool:
+        return not self._common or param.name in {*self._common, "help"}
+
 
 class OneLineGroup(TyperGroup):
     """Commands; a mistake in the arguments ends with one line and exit code 2."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the first sentence of the help of each command, folded and never cut."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.help.splitlines()[0]) for name, command in COMMANDS.items()])
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Runs the command that the arguments name."""
@@ -59,7 +90,7 @@ class OneLineGroup(TyperGroup):
 
     def _run(self, *args: Any, **settings: Any) -> Any:
         words = list(args[0] if args else settings.get("args") or sys.argv[1:])
-        if words and words[0] in self.commands and {"-h", "--help"} & set(words):
+        if words and words[0] in self.commands and {"-h", "--help", HELP_ALL} & set(words):
             # Options of the group itself would be read first, for which typer imports more than help can wait for.
             return self.commands[words[0]].main(
                 args=words[1:], prog_name=f"{self.name} {words[0]}", standalone_mode=False
@@ -69,13 +100,24 @@ class OneLineGroup(TyperGroup):
 
 def _report_usage_error(error: Any) -> int:
     """Prints what is wrong with the arguments; returns the exit code."""
-    message = error.format_message().removesuffix(".").replace("Value error, ", "")
+    message = _message(error)
     context = getattr(error, "ctx", None)
     if context is None or ("\n" in message and isinstance(context.command, TyperGroup)):  # help, without arguments
         error.show()
     else:
-        typer.echo(f"error: {' '.join(message.split())}; see {context.command_path} --help.", err=True)
+        text = " ".join(message.split())
+        see = f"see {context.command_path} --help."
+        typer.echo(f"error: {text} {see.capitalize()}" if text.endswith("?") else f"error: {text}; {see}", err=True)
     return int(error.exit_code)
+
+
+def _message(error: Any) -> str:
+    """What is wrong, and the word that was probably meant, as a part of a sentence."""
+    close = getattr(error, "possibilities", None)
+    if close:
+        return f"there is no option {error.option_name}; did you mean {' or '.join(close[:2])}?"
+    message: str = error.format_message().removesuffix(".").replace("Value error, ", "")
+    return message
 
 
 def one_line_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -127,7 +169,9 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="Start with: rulecover demo. Each command has its own --help.")
+@app.callback(
+    epilog="Start with: rulecover demo, or rulecover example > penguins.csv. Each command has its own --help."
+)
 def rulecover(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")

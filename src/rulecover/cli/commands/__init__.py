@@ -10,10 +10,11 @@ from rulecover.cli.options.table import Options
 
 @dataclass(frozen=True)
 class Command:
-    """What a command is for, and its options."""
+    """What a command is for, its options, and the names of those that its help shows; all if there are none."""
 
     help: str
     options: Options
+    common: tuple[str, ...] = ()
 
 
 COMMANDS = {
@@ -23,6 +24,19 @@ COMMANDS = {
         569 biopsies, 30 measurements of cell nuclei each, benign or malignant. Nothing is downloaded.
         """,
         table.DEMO,
+    ),
+    "example": Command(
+        """Write a small real table to try the other commands on: 344 penguins, with text and missing values.
+
+        Three species on three islands; collected by Kristen Gorman and the Palmer Station Antarctica LTER, in the
+        public domain (CC0).
+
+        \b
+        Examples:
+          rulecover example > penguins.csv
+          rulecover example --part held-out --out held-out.csv
+        """,
+        table.EXAMPLE,
     ),
     "explain": Command(
         """Explain a table by a few rules that people can read.
@@ -38,26 +52,29 @@ COMMANDS = {
 
         \b
         Examples:
-          rulecover explain titanic.csv --target survived
-          rulecover explain titanic.csv -t survived --drop name --report titanic.html
-          rulecover explain titanic.csv -t survived --solver exact --time-limit 30
-          rulecover explain titanic.csv -t survived --max-rules 5
-          rulecover explain titanic.csv -t survived --within 0.01
-          rulecover explain houses.csv -t price
+          rulecover example > penguins.csv
+          rulecover explain penguins.csv --target species
+          rulecover explain penguins.csv -t sex --drop year --report penguins.html
+          rulecover explain penguins.csv -t sex --solver exact --time-limit 30
+          rulecover explain penguins.csv -t sex --max-rules 5
+          rulecover explain penguins.csv -t sex --within 0.01
+          rulecover explain penguins.csv -t body_mass_g
         """,
         table.EXPLAIN,
+        table.COMMON_OF_EXPLAIN,
     ),
     "fit": Command(
         """Train on every row of a table, and write the rules to a file that predict, why, report and export read.
 
         \b
         Examples:
-          rulecover fit titanic.csv --target survived --out titanic.json
-          rulecover fit titanic.csv -t survived --model booster.json
-          rulecover fit titanic.parquet -t survived --method boost --calls 30
-          rulecover fit titanic.csv -t survived --method path --max-rules 10 --forbid sex
+          rulecover fit penguins.csv --target species --out model.json
+          rulecover fit penguins.csv -t species --model booster.json
+          rulecover fit penguins.parquet -t species --method boost --calls 30
+          rulecover fit penguins.csv -t species --method path --max-rules 10 --forbid island
         """,
         table.FIT,
+        table.COMMON_OF_FIT,
     ),
     "predict": Command(
         """Predict for every row of a table, a part at a time: it may be larger than memory.
@@ -67,7 +84,7 @@ COMMANDS = {
 
         \b
         Examples:
-          rulecover predict model.json new.csv --keep id --out predictions.csv
+          rulecover predict model.json penguins.csv --keep island --out predictions.csv
           rulecover predict model.json new.parquet --out predictions.parquet
           zcat new.csv.gz | rulecover predict model.json - | head
         """,
@@ -78,7 +95,7 @@ COMMANDS = {
 
         \b
         Example:
-          rulecover why model.json new.csv --row 17
+          rulecover why model.json penguins.csv --row 17
         """,
         table.WHY,
     ),
@@ -89,7 +106,7 @@ COMMANDS = {
 
         \b
         Example:
-          rulecover report model.json held-out.csv --target survived --out report.html
+          rulecover report model.json held-out.csv --target species --out report.html
         """,
         table.REPORT,
     ),

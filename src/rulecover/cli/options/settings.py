@@ -12,7 +12,7 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import Preset, TaskName
 from rulecover.cli.options.parsers import NONE
 from rulecover.cli.options.table import SETTINGS
-from rulecover.cli.tables.header import quoted_names
+from rulecover.cli.tables.header import did_you_mean, quoted_names
 from rulecover.cli.tables.labelled import Table
 from rulecover.cli.tables.model_file import kept_rules
 
@@ -27,6 +27,7 @@ def settings_of(kind: type, given: Mapping[str, Any], table: Table) -> dict[str,
     """The settings that were given for an estimator, or an error where it has no such setting."""
     asked = [option for option in SETTINGS if option.name in given and option.sets]
     _check_task(kind, {option.spelled: option.sets for option in asked}, table.task)
+    _check_columns(given, table)
     _check_numbers([name for setting in _OF_NUMBERS for name in given.get(setting, [])], table)
     settings: dict[str, Any] = {}
     for option in asked:
@@ -59,6 +60,20 @@ def _check_task(kind: type, settings: Mapping[str, str], task: TaskName) -> None
             raise CommandError(
                 f"{typed} is for {other}, but the target is predicted as {aim}; leave it out, or add --task {other}."
             )
+
+
+def _check_columns(given: Mapping[str, Any], table: Table) -> None:
+    """Raises where an option names a column that the table does not have."""
+    texts = {f: name for f, (name, _) in table.levels.items()}
+    names = list(dict.fromkeys(texts.get(f, name) for f, name in enumerate(table.X.columns)))
+    for option in SETTINGS:
+        for name in given.get(option.name, []) if option.metavar == "COLUMN" else []:
+            if name not in {*names, *table.X.columns}:
+                close = did_you_mean(name, names)
+                raise CommandError(
+                    f"{option.spelled} names {name!r}{close}, but there is no such column to use; there are "
+                    f"{quoted_names(names)}."
+                )
 
 
 #: Options that name columns of numbers.

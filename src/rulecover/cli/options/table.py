@@ -436,7 +436,18 @@ EXPORT: Options = (
     *(*SAVED_MODEL, DEBUG),
 )
 
-# demo and study -------------------------------------------------------------------------------------------------------
+# example, demo and study ----------------------------------------------------------------------------------------------
+
+EXAMPLE: Options = (
+    Option(
+        "part",
+        ("all", "train", "held-out"),
+        "Which rows: all, those to train on, or every fourth, held out to check the rules on.",
+        "all",
+    ),
+    replace(_out("Where to write the table; - for standard output.", "-"), group=""),
+    replace(DEBUG, group=""),
+)
 
 DEMO: Options = (
     Option("out", Path, "Where to write the report.", Path("rulecover-demo.html"), metavar="FILE", file="written"),
@@ -482,4 +493,16 @@ STUDY: Options = (
     ),
     _work("seeds", str, "Shuffle the folds and seed the models.", shown="25", metavar="A,B", many=True),
     replace(DEBUG, group=""),
+)
+
+# What --help shows; --help-all shows the others, too ------------------------------------------------------------------
+
+#: The options that most people need, by the names of their parameters.
+COMMON_OF_FIT = (
+    *("data", "target", "model", "method", "task", "drop", "max_rules", "within", "class_weight", "keep", "seed"),
+    *("jobs", "out", "quiet"),
+)
+COMMON_OF_EXPLAIN = (
+    *("data", "target", "method", "task", "drop", "test_size", "max_rules", "within", "class_weight", "seed", "jobs"),
+    *("report", "save", "quiet"),
 )

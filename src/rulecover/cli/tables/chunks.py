@@ -17,7 +17,15 @@ from pandas.errors import EmptyDataError, ParserError, ParserWarning
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.encoding import NOT_KNOWN
-from rulecover.cli.tables.header import PARQUET, SEPARATORS, checked_names, not_text, parquet, quoted_names
+from rulecover.cli.tables.header import (
+    PARQUET,
+    SEPARATORS,
+    checked_names,
+    did_you_mean,
+    not_text,
+    parquet,
+    quoted_names,
+)
 from rulecover.cli.tables.model_file import Model
 from rulecover.cli.tables.verbatim import KeptCells, SharedText, WatchedText, blocks_of
 
@@ -70,7 +78,8 @@ def _columns_to_read(names: Sequence[str], needed: Sequence[str], of_model: set[
     absent = [name for name in needed if name not in names]
     if absent:
         why = "the model needs" if absent[0] in of_model else "was asked for"
-        raise CommandError(f"{source} has no column {absent[0]!r}, which {why}; it has {quoted_names(names)}.")
+        close = did_you_mean(absent[0], names)
+        raise CommandError(f"{source} has no column {absent[0]!r}{close}, which {why}; it has {quoted_names(names)}.")
     return [name for name in names if name in needed]
 
 
