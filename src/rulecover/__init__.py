@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rulecover.estimators.mirco import MIRCOClassifier, MIRCORegressor
     from rulecover.estimators.rcboost import RCBoostClassifier, RCBoostRegressor
     from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
+    from rulecover.exceptions import RulecoverWarning
     from rulecover.readers import read_trees
     from rulecover.report.report import write_report
     from rulecover.report.summary import Summary
@@ -27,6 +28,7 @@ _HOMES = {
     "RulePathRegressor": "rulecover.estimators.rulepath",
     "RuleSet": "rulecover.rules.ruleset",
     "RuleTransformer": "rulecover.estimators.linear",
+    "RulecoverWarning": "rulecover.exceptions",
     "Summary": "rulecover.report.summary",
     "TableEncoder": "rulecover.data.encoder",
     "explain": "rulecover.estimators.explain",
@@ -44,6 +46,7 @@ __all__ = [
     "RulePathRegressor",
     "RuleSet",
     "RuleTransformer",
+    "RulecoverWarning",
     "Summary",
     "TableEncoder",
     "__version__",

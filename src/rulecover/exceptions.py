@@ -1,4 +1,4 @@
-"""Every error of our own; each message names the thing, the value and the way out.
+"""Every error and warning of our own; each message names the thing, the value and the way out.
 
 They are subclasses of the errors that scikit-learn users expect, so that ``except ValueError`` keeps working.
 """
@@ -54,3 +54,7 @@ class InvalidModelFileError(RulecoverError, ValueError):
 
 class MissingExtraError(RulecoverError, ImportError):
     """A package that an optional part needs and that is not installed."""
+
+
+class RulecoverWarning(UserWarning):
+    """Something about data or rules that people should know before they trust them; the message has the way out."""

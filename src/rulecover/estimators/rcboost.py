@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
+from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
@@ -97,6 +98,7 @@ class RuleBoosting(VotingModel):
                 f"RMP call {len(run.rounds) + 1}: {error} The {len(self.pool_)} rules generated so far are in pool_."
             ) from error
         self._take(boosted(run), run.generation.samples)
+        warn_of(self.vote_, run.generation.samples, weighted=self.class_weight is not None)
         return self
 
     def _take(self, found: Boosted, samples: Samples) -> None:

@@ -26,6 +26,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_anew
@@ -185,6 +186,7 @@ class RulePath(VotingModel):
         by = choice.name or self._own_score
         size, self.size_reason_ = chosen_size(self._family, held_out, choice.choose, self.within, by)
         self._take(size)
+        warn_of(self.vote_, samples, weighted=self.class_weight is not None)
         return self
 
     def at(self, n_rules: int) -> Self:

@@ -1,0 +1,105 @@
+"""Warnings of `fit`: what is cheap to find out about the training data and the rules."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from rulecover.data.advice import (
+    FEWEST_ROWS,
+    Advice,
+    balanced_accuracy,
+    constants,
+    duplicates,
+    few_rows,
+    given_away,
+    guessing,
+    ids,
+    unbalanced,
+)
+from rulecover.exceptions import RulecoverWarning
+from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.samples import Samples
+from rulecover.typing import Array, Ints
+from rulecover.voting.vote import Vote
+
+#: Predictions are looked at for this many training rows.
+_ROWS = 2000
+
+#: Below this score of the rules no single column can give the answer away.
+_SUSPICIOUS = 0.97
+
+
+def warn_of(vote: Vote, samples: Samples, *, weighted: bool = False) -> None:
+    """Warns of what people should know of the rules and of the data that they were fitted to.
+
+    Columns are looked at only if a rule uses them; whether one gives the answer away is tried only if the rules are
+    nearly always right.
+    """
+    for advice in advice_on(vote, samples, weighted=weighted):
+        warnings.warn(advice.python, RulecoverWarning, stacklevel=3)
+
+
+def advice_on(vote: Vote, samples: Samples, *, weighted: bool = False) -> list[Advice]:
+    """What `warn_of` says; `weighted` is whether classes have weights."""
+    if len(samples.y) < FEWEST_ROWS:
+        return []
+    classes = isinstance(samples, ClassSamples)
+    found = [] if issparse(samples.X) else _on_columns(vote.rules, samples.X)
+    right, guessed = _scores(vote, samples)
+    if right >= _SUSPICIOUS and not issparse(samples.X):
+        sources = _sources(vote.rules)
+        found += given_away(samples.X, samples.labels, sources, classes=classes)
+    if classes and not weighted:
+        found += unbalanced(samples.labels)
+    if guessed is not None:
+        found += guessing({"balanced accuracy" if classes else "R²": (right, guessed)}, "the training rows")
+    return found + ([] if vote.rules.evidence is None else few_rows(vote.rules.evidence.samples))
+
+
+def _on_columns(rules: RuleSet, X: Any) -> list[Advice]:
+    used = rules.clauses.columns.tolist()
+    numbers = [f for f in used if f not in rules.columns.categories]
+    return [*ids(X, rules.feature_names, numbers), *constants(X, rules.feature_names), *_twins(rules, X, used)]
+
+
+def _twins(rules: RuleSet, X: Any, used: list[int]) -> list[Advice]:
+    return duplicates(X, rules.feature_names, used)
+
+
+def _sources(rules: RuleSet) -> dict[str, list[int]]:
+    """The columns that rules use, those of one text column together."""
+    sources: dict[str, list[int]] = {}
+    used = {rules.columns.levels.get(f, (rules.feature_names[f], ""))[0] for f in rules.clauses.columns.tolist()}
+    for f, name in enumerate(rules.feature_names):
+        source = rules.columns.levels.get(f, (name, ""))[0]
+        if source in used:
+            sources.setdefault(source, []).append(f)
+    return sources
+
+
+def _scores(vote: Vote, samples: Samples) -> tuple[float, float | None]:
+    """The score of the rules on some training rows, and that of guessing; the latter only where it is meant."""
+    rows = _some(len(samples.y))
+    tally = vote.added(samples.X[rows])
+    seen = ~tally.missed | vote.adds_up
+    truth, predicted = samples.labels[rows][seen], vote.decided(tally)[seen]
+    if not len(truth):
+        return 0.0, None
+    if isinstance(samples, ClassSamples):
+        n_classes = len(np.unique(truth))
+        return balanced_accuracy(truth, predicted), 1.0 / n_classes if n_classes > 1 else None
+    spread = float(np.var(truth))
+    return (1.0 - _error(truth, predicted) / spread, 0.0) if spread > 0 else (0.0, None)
+
+
+def _error(truth: Array, predicted: Array) -> float:
+    return float(np.mean(np.square(truth - predicted)))
+
+
+def _some(n: int) -> Ints:
+    return np.unique(np.linspace(0, n - 1, min(n, _ROWS)).astype(np.intp))
