@@ -47,7 +47,7 @@ WRITERS = {
 #: How each command writes to standard output.
 PRINTERS = {
     "demo": ["demo", "--out", "demo.html"],
-    "explain": COMMANDS["explain"],
+    "explain": [*COMMANDS["explain"], "--quiet"],
     "fit": [*COMMANDS["fit"], "-o", "-"],
     "predict": COMMANDS["predict"],
     "why": COMMANDS["why"],

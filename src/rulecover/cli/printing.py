@@ -92,6 +92,11 @@ class Printer:
         for note in () if self._quiet else notes:
             self._line(self._err, f"note: {printable(note)}", "dim")
 
+    def warnings(self, warnings: Iterable[str]) -> None:
+        """What people should know before they trust the rules, on standard error."""
+        for warning in () if self._quiet else warnings:
+            self._line(self._err, f"warning: {printable(warning)}", "yellow")
+
     def summary(self, summary: Summary) -> None:
         """The rules, their scores next to the forest's, and the certificate in words."""
         self.say(f"{printable(summary.title)}: {summary_in_words(summary)}\n")

@@ -60,6 +60,8 @@ class Summary:
         The number of held-out rows.
     notes
         What was done to the data, in sentences.
+    warnings
+        What people should know before they trust the rules, in sentences.
     votes
         Where votes are added to a default vote: that one, then what each rule adds, each for every class.
     log_odds
@@ -93,6 +95,7 @@ class Summary:
     overlaps: Overlaps | None = None
     strips: Mapping[str, Strip] = field(default_factory=dict)
     trial: Trial | None = None
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -105,6 +108,7 @@ class Summary:
         compare_with: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
         shown: RuleSet | None = None,
+        warnings: Sequence[str] = (),
     ) -> Summary:
         """The figures of a fitted `MIRCOClassifier`, `RulePathClassifier`, or their regressors, on held-out rows.
 
@@ -122,6 +126,8 @@ class Summary:
             What was done to the data, in sentences.
         shown
             The model's rules in other words, if its own are hard to read.
+        warnings
+            What people should know before they trust the rules, in sentences.
         """
         rules = _rules_of(model) if shown is None else shown
         if rules.evidence is None:
@@ -147,6 +153,7 @@ class Summary:
             n_candidates=getattr(model, "n_candidate_rules_", None),
             n_held_out=len(truth),
             notes=tuple(notes),
+            warnings=tuple(warnings),
             votes=_votes(model),
             log_odds=_are_log_odds(model),
             path=_path(model),

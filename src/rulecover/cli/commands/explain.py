@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from rulecover.cli.advice import not_ours, warnings_on, warnings_on_parts, warnings_on_rules
 from rulecover.cli.commands.fit import Training, naming_options, rule_chooser, size_notes, trained_forest
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import chosen_method, given_settings
@@ -31,6 +32,7 @@ def explain(
     task: TaskName | None,
     method: MethodName | None,
     drop: Sequence[str] | None,
+    keep_ids: bool,
     test_size: float,
     max_levels: int,
     separator: str | None,
@@ -43,7 +45,9 @@ def explain(
     """Prints rules learnt from a part of the rows, and their scores on the others."""
     printer, given = Printer(quiet=quiet), given_settings(EXPLAIN, typed)
     columns = for_forests(max_levels)
-    table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator, task=task)
+    table = labelled_table(
+        data, target, drop=drop or [], columns=columns, separator=separator, task=task, keep_ids=keep_ids
+    )
     training = Training(chosen_method(method, given), given, seed=seed, jobs=jobs)
     summary = explain_table(table, training, test_size=test_size, printer=printer)
     printer.summary(summary)
@@ -57,6 +61,7 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
     split, notes = _split(table, test_size, training.seed)
     X_train, X_test, y_train, y_test = split
     printer.notes((*table.notes, *notes))
+    known = [*warnings_on(table, weighted="class_weight" in training.options), *warnings_on_parts(*split)]
     with printer.bars() as bars:
         forest = trained_forest(training, table, X_train, y_train, bars=bars)
         with (
@@ -76,8 +81,10 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
                 compare_with={"random forest": forest, "decision tree": tree},
                 notes=(*table.notes, *notes),
                 shown=readable(few.rules_, table.levels),
+                warnings=(*known, *warnings_on_rules(few.rules_)),
             )
-    printer.notes([*(str(warning.message) for warning in caught), *size_notes(few)])
+    printer.notes([*not_ours(caught), *size_notes(few)])
+    printer.warnings(summary.warnings)
     boosted = training.method is MethodName.BOOST  # whose certificate is about an LP, not about these rules
     return replace(summary, certificate=None) if boosted else summary
 

@@ -16,6 +16,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
 import rulecover
+from rulecover.cli.advice import not_ours, warnings_on, warnings_on_rules
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import given_settings
 from rulecover.cli.options.choices import MethodName, TaskName
@@ -49,6 +50,7 @@ def fit(
     model: Path | None,
     method: MethodName,
     drop: Sequence[str] | None,
+    keep_ids: bool,
     max_levels: int,
     separator: str | None,
     seed: int,
@@ -60,7 +62,10 @@ def fit(
     """Writes rules learnt from all rows of a table to a file, and shows them."""
     printer = Printer(quiet=quiet or is_stdout(out))
     columns = for_forests(max_levels) if model is None else booster_columns(model)
-    table = labelled_table(data, target, drop=drop or [], columns=columns, separator=separator, task=task)
+    keep_ids = keep_ids or model is not None  # a trained model needs its columns
+    table = labelled_table(
+        data, target, drop=drop or [], columns=columns, separator=separator, task=task, keep_ids=keep_ids
+    )
     training = Training(method, given_settings(FIT, typed), seed=seed, jobs=jobs)
     _save(_train(table, training, model, printer), out, printer)
 
@@ -112,7 +117,9 @@ def _train(table: Table, training: Training, source: Path | None, printer: Print
             source = trained_forest(training, table, table.X, table.y, bars=bars)
         with bars.spinning("Boosting" if training.method is MethodName.BOOST else "Choosing rules"):
             model = choose(source, table.X, table.y)
-    printer.notes(dict.fromkeys([*(str(warning.message) for warning in caught), *size_notes(model)]))
+    printer.notes(dict.fromkeys([*not_ours(caught), *size_notes(model)]))
+    known = warnings_on(table, weighted="class_weight" in training.options)
+    printer.warnings([*known, *warnings_on_rules(model.rules_)])
     vote = vote_of(model)
     columns = replace(vote.rules.columns, levels=table.levels)
     return replace(vote, rules=replace(vote.rules, columns=columns))

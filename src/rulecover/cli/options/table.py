@@ -62,6 +62,7 @@ TASK = _data(
     shown="classes unless it has many different numbers",
 )
 DROP = _data("drop", str, "A column to leave out; may be repeated.", metavar="COLUMN", many=True)
+KEEP_IDS = _data("keep_ids", bool, "Use columns that look like ids, which are left out otherwise.", False)
 MAX_LEVELS = _data(
     "max_levels", WHOLE, "Text columns with more different values are left out: they are names, dates or free text.", 50
 )
@@ -299,7 +300,7 @@ FIT: Options = (
         "that cover every row. boost: a pool of rules grown by boosting.",
         MethodName.COVER.value,
     ),
-    *(TASK, DROP, MAX_LEVELS, SEPARATOR),
+    *(TASK, DROP, KEEP_IDS, MAX_LEVELS, SEPARATOR),
     *SETTINGS,
     *(SEED_OF_RULES, JOBS),
     *(_out("Where to write the model, as JSON; - for standard output.", "model.json"), QUIET, DEBUG),
@@ -316,7 +317,7 @@ def _in_explain(name: str, text: str, **changed: Any) -> Option:
 
 
 EXPLAIN: Options = (
-    *(DATA_FILE, TARGET, TASK, DROP),
+    *(DATA_FILE, TARGET, TASK, DROP, KEEP_IDS),
     _data("test_size", SHARE, "Share of the rows to hold out for the figures.", 0.25),
     *(MAX_LEVELS, SEPARATOR),
     _in_explain("trees", "Trees in the forest.", default=100, shown="", methods=ANY),

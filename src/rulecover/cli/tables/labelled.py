@@ -30,10 +30,14 @@ from rulecover.cli.tables.header import (
     parquet,
     read_header,
 )
+from rulecover.data.advice import looks_like_id
 from rulecover.data.kinds import odd_text, parse_numbers
 
 #: Fewer rows than this cannot be split into rows to learn from and rows to check on.
 FEWEST_ROWS = 10
+
+#: Why a column that numbers the rows is left out.
+_ID = "it looks like an id, so that rules on it would name rows; --keep-ids uses it"
 
 #: A numeric target with more different values than this is a measurement; with fractions, far fewer are enough.
 MOST_NUMERIC_CLASSES = 50
@@ -74,6 +78,7 @@ def labelled_table(
     columns: ColumnsOf,
     separator: str | None,
     task: TaskName | None = None,
+    keep_ids: bool = False,
 ) -> Table:
     """The table, or an error that says what is wrong with it and what to do."""
     with _standard_input() if str(path) == "-" else nullcontext(TableFile(path)) as file:
@@ -87,7 +92,18 @@ def labelled_table(
             header = read_header(file, separator)
             target = checked_target(header, target, drop)
             frame, notes = read_frame(header)
+    if not keep_ids:
+        found = id_columns(frame, [target, *drop])
+        drop, notes = [*drop, *found], [*notes, *(f"column {name!r} left out: {_ID}." for name in found)]
     return table_from_frame(frame, file.path, target, drop=drop, columns=columns, task=task, notes=notes)
+
+
+def id_columns(frame: Any, besides: Sequence[str]) -> list[str]:
+    """Columns that number the rows; none where no other column would be left."""
+    others = [name for name in frame.columns if name not in besides]
+    numeric = [name for name in others if pd.api.types.is_numeric_dtype(frame[name])]
+    found = [name for name in numeric if looks_like_id(str(name), frame[name])]
+    return found if len(found) < len(others) else []
 
 
 def _parquet_frame(path: Path) -> Any:

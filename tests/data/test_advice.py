@@ -1,0 +1,220 @@
+"""Each warning is given for a table made for it, and not for one that is as it should be."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from rulecover import (
+    MIRCOClassifier,
+    RCBoostClassifier,
+    RulecoverWarning,
+    RulePathClassifier,
+    RulePathRegressor,
+    explain,
+)
+from rulecover.data.advice import (
+    constants,
+    duplicates,
+    few_rows,
+    given_away,
+    guessing,
+    looks_like_id,
+    shared_rows,
+    unbalanced,
+)
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_id"),
+    [
+        ("x", np.arange(200), True),
+        ("x", RNG.permutation(2068)[:1100], True),  # a part of the rows
+        ("customer_id", RNG.integers(0, 10**9, 100), True),
+        ("EmployeeNumber", RNG.integers(0, 10**9, 100), True),
+        ("visit id", np.repeat(np.arange(60), 2), True),
+        ("x", RNG.integers(0, 10**9, 100), False),  # chance would not repeat any of these
+        ("x", RNG.normal(size=200), False),
+        ("salary", RNG.integers(1000, 9000, 200), False),
+        ("year", np.arange(1900, 2000), False),
+        ("store_id", np.arange(200) % 12, False),
+        ("arid", RNG.integers(0, 10**9, 100), False),
+        ("x", np.arange(10), False),  # too few rows to tell
+        ("x", np.where(np.arange(200) % 9, np.arange(200), np.nan), True),
+    ],
+    ids=str,
+)
+def test_a_column_is_an_id_by_its_numbers_or_by_its_name(name: str, values: Any, is_id: bool) -> None:
+    assert looks_like_id(name, values) is is_id
+
+
+def test_constant_columns_are_named_in_one_sentence() -> None:
+    X = np.column_stack([np.arange(50.0), np.ones(50), np.full(50, np.nan), np.r_[np.ones(25), np.zeros(25)]])
+
+    (found,) = constants(X, ["a", "b", "c", "d"])
+
+    assert found.columns == ("b", "c")
+    assert found.command_line == "columns 'b', 'c' have the same value in every row; --drop b --drop c."
+
+
+def test_a_column_that_repeats_another_is_named_with_it() -> None:
+    X = RNG.normal(size=(60, 4))
+    X[::7, 1] = np.nan
+    X[:, 3] = X[:, 1]
+
+    assert [each.columns for each in duplicates(X, list("abcd"))] == [("b", "d")]
+    X[30, 3] = 5.0
+    assert duplicates(X, list("abcd")) == []
+
+
+def test_names_are_typed_as_a_shell_takes_them_and_cannot_steer_a_terminal() -> None:
+    X = np.column_stack([np.arange(30.0), np.ones(30)])
+
+    (found,) = constants(X, ["a", "it's\x1b[0m"])
+
+    assert found.command_line.endswith("--drop 'it'\\''s\\x1b[0m'.")
+    assert "\x1b" not in found.python
+
+
+def test_a_column_that_tells_the_class_is_found_and_a_strong_one_is_not() -> None:
+    X, y = load_iris(return_X_y=True)
+    tells = np.column_stack([X, 2 * y])
+
+    found = given_away(tells, y, {str(f): [f] for f in range(5)}, classes=True)
+
+    assert [each.columns for each in found] == [("4",)]
+    assert "balanced accuracy of 1.000" in found[0].fact
+
+
+def test_the_levels_of_a_text_column_tell_together() -> None:
+    y = np.repeat([0, 1, 2, 3], 30)
+    levels = np.eye(4)[y]
+    sources = {"word": [0, 1, 2, 3], "noise": [4]}
+
+    found = given_away(np.column_stack([levels, RNG.normal(size=120)]), y, sources, classes=True)
+
+    assert [each.columns for each in found] == [("word",)]
+
+
+def test_a_number_that_follows_from_a_column_is_given_away() -> None:
+    X = RNG.normal(size=(400, 2))
+    y = 3 * X[:, 0] + 50
+
+    assert [each.columns for each in given_away(X, y, {"a": [0], "b": [1]}, classes=False)] == [("a",)]
+    assert given_away(X, y + RNG.normal(size=400), {"a": [0], "b": [1]}, classes=False) == []
+
+
+def test_an_id_does_not_give_the_answer_away_by_heart() -> None:
+    y = RNG.integers(0, 2, 300)
+
+    assert given_away(np.arange(300.0)[:, None], y, {"id": [0]}, classes=True) == []
+
+
+def test_a_rare_class_is_named_with_its_share() -> None:
+    (found,) = unbalanced(np.r_[np.zeros(997), np.ones(3)].astype(int))
+
+    assert "only 3 of 1,000 rows (0.3 %) are of class '1'" in found.fact
+    assert unbalanced(np.arange(100) % 2) == [] and unbalanced(np.zeros(50)) == []
+
+
+def test_rows_in_both_parts_are_counted() -> None:
+    X, y = RNG.normal(size=(200, 3)), RNG.integers(0, 2, 200)
+    X[::5, 1], X[::5, 2] = np.nan, -0.0
+    held_out, truth = np.vstack([X[:10] + 0.0, RNG.normal(size=(90, 3))]), np.r_[y[:10], RNG.integers(0, 2, 90)]
+
+    (found,) = shared_rows(X, held_out, y, truth)
+
+    assert found.fact.startswith("10 of 100 held-out rows (10 %) equal a training row")
+    assert shared_rows(X, held_out[10:], y, truth[10:]) == []
+    assert shared_rows(X, held_out, y, 1 - truth) == []  # with other labels these are other rows
+
+
+def test_rules_on_one_or_two_rows_are_counted() -> None:
+    assert few_rows(np.array([30.0, 2.0, 1.0]))[0].fact.startswith("2 of 3 rules rest on one or two")
+    assert few_rows(np.array([30.0, 2.0]))[0].fact.startswith("rule 1 rests on one or two")
+    assert few_rows(np.array([30.0, 3.0])) == []
+
+
+def test_rules_are_guessing_if_no_measure_is_better() -> None:
+    assert guessing({"accuracy": (0.8, 0.8), "balanced accuracy": (0.49, 0.5)}, "held-out rows") != []
+    assert guessing({"accuracy": (0.7, 0.8), "balanced accuracy": (0.6, 0.5)}, "held-out rows") == []
+
+
+# In Python ------------------------------------------------------------------------------------------------------------
+
+
+def said(fit: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit()
+    assert all(each.category is RulecoverWarning for each in caught)
+    return [str(each.message) for each in caught]
+
+
+def small(estimator: Any = RandomForestClassifier) -> Any:
+    return estimator(10, max_depth=4, min_samples_leaf=3, random_state=0)
+
+
+def test_fit_warns_of_an_id_that_a_rule_uses() -> None:
+    X = pd.DataFrame({"a": RNG.normal(size=300), "id": np.arange(300)})
+    y = (X["id"] > 150).astype(int)
+
+    (found, given) = said(lambda: MIRCOClassifier(small(), random_state=0).fit(X, y))
+
+    assert found.startswith("column 'id' looks like an id") and found.endswith("; leave it out of X.")
+    assert given.startswith("column 'id' alone predicts the target")
+
+
+def test_fit_warns_of_an_answer_that_is_given_away() -> None:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    for model in (RulePathClassifier(small(), max_rules=3, choose="last"), RCBoostClassifier(max_rmp_calls=1)):
+        found = said(lambda model=model: model.set_params(random_state=0).fit(X.assign(benign=1 - y), y))
+        assert any(each.startswith("column 'benign' alone predicts") for each in found)
+
+
+def test_fit_warns_of_rare_classes_unless_they_have_weights() -> None:
+    X, y = RNG.normal(size=(1000, 3)), (np.arange(1000) % 50 == 0).astype(int)
+    X[:, 0] += 4 * y
+
+    def fit(**settings: Any) -> Any:
+        return RulePathClassifier(small(), max_rules=2, choose="last", random_state=0, **settings).fit(X, y)
+
+    assert any("20 of 1,000 rows (2 %)" in each for each in said(fit))
+    assert not any("20 of 1,000" in each for each in said(lambda: fit(class_weight="balanced")))
+
+
+def test_fit_warns_of_rules_on_single_rows_and_of_columns_that_repeat() -> None:
+    X, y = RNG.normal(size=(60, 2)), RNG.integers(0, 2, 60)
+    X = np.column_stack([X, X[:, 0], np.ones(60)])
+
+    found = said(lambda: explain(RandomForestClassifier(5, random_state=0).fit(X, y), X, y))
+
+    assert any("on one or two training rows" in each for each in found)
+    assert any(each.startswith("column 'x3' has the same value") for each in found)
+    assert any("'x0' and 'x2' are equal" in each for each in found)
+
+
+def test_fit_warns_of_rules_that_are_no_better_than_the_mean() -> None:
+    X, y = RNG.normal(size=(200, 2)), RNG.normal(size=200)
+    path = RulePathRegressor(small(RandomForestRegressor), max_rules=3, random_state=0)
+
+    assert any("no better" in each for each in said(lambda: path.fit(X, y))) == (path.n_rules_ == 0)
+
+
+def test_fit_is_silent_on_plain_data_and_on_sparse_ones() -> None:
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    path = RulePathRegressor(small(RandomForestRegressor), max_rules=5, choose="last", random_state=0)
+    irises, kinds = load_iris(return_X_y=True)
+    some = RulePathClassifier(small(), max_rules=5, choose="last", random_state=0)
+
+    assert said(lambda: path.fit(X, y)) == []
+    assert said(lambda: some.fit(scipy.sparse.csr_array(irises), kinds)) == []
