@@ -29,6 +29,7 @@ from rulecover.export.exported import EXPORTED_FALLBACKS, vote_of
 from rulecover.rules.clauses import Clauses
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean, in_log_odds_units
+from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS, Fallback
 from rulecover.voting.numbers import MEAN_VOTES
 from rulecover.voting.vote import Vote
 
@@ -44,7 +45,9 @@ LABELS = [
     np.array([-0.1, 0.30303030303030304]),
     np.array(["only"]),
 ]
-FALLBACKS = ["closest", "all", "majority"]
+#: The fallbacks that every format can write, by name: of rules for classes, and of rules for numbers.
+CLASS_FALLBACKS = [name for name in FALLBACKS if name in EXPORTED_FALLBACKS]
+NUMBER_FALLBACKS = [name for name in NUMERIC_FALLBACKS if name in EXPORTED_FALLBACKS]
 
 #: What a name might try: to end its quotes, its statement, or the program; and what is merely odd.
 HOSTILE = (
@@ -185,13 +188,18 @@ def random_clauses(rng: np.random.Generator, n_features: int, n_rules: int) -> C
     )
 
 
+def random_fallback(rng: np.random.Generator, names: list[str]) -> Fallback:
+    """One of these, or the base alone."""
+    return EXPORTED_FALLBACKS[rng.choice([*names, "default"]).item()]
+
+
 def random_rules(rng: np.random.Generator, *, names: tuple[str, ...] | None = None) -> Vote:
     """Votes made up of nothing but chance, with ties among the votes."""
     n_rules, n_features = int(rng.integers(1, 12)), int(rng.integers(1, 6))
     names = names or tuple(f"column {f}" for f in range(n_features))
     rules = RuleSet(random_clauses(rng, len(names), n_rules), Columns(names))
-    fallback = EXPORTED_FALLBACKS[[*FALLBACKS, "default"][rng.integers(4)]]
     if rng.random() < 0.25:
+        fallback = random_fallback(rng, NUMBER_FALLBACKS)
         weight = rng.integers(1, 20, size=n_rules).astype(float)
         votes = addable(np.column_stack([weight * rng.integers(-50, 50, size=n_rules) / 8, weight]))
         answer = Mean() if rng.random() < 0.5 else Mean(float(rng.normal() * 1e3), float(rng.uniform(1e-3, 1e3)))
@@ -208,6 +216,7 @@ def random_rules(rng: np.random.Generator, *, names: tuple[str, ...] | None = No
         return added_classes(rng, rules, labels, totals)
     weight = rng.random(n_rules) if rng.random() < 0.4 else np.ones(n_rules)
     base = rng.integers(0, 3, size=len(labels)).astype(float) if rng.random() < 0.3 else np.zeros(len(labels))
+    fallback = random_fallback(rng, CLASS_FALLBACKS)
     return Vote(rules, addable(sums * weight[:, None]), Classes(labels), totals, fallback, base)
 
 
@@ -229,7 +238,7 @@ def random_log_odds(rng: np.random.Generator) -> Vote:
     drawn = rng.normal(scale=10.0 ** rng.integers(-1, 4), size=(1 + n_rules, len(labels)))
     drawn = np.round(4 * drawn) / 4 if rng.random() < 0.5 else in_log_odds_units(drawn)
     base, *votes = np.column_stack([-drawn[:, 0], drawn[:, 0]]) if len(labels) == 2 else drawn
-    fallback = EXPORTED_FALLBACKS[[*FALLBACKS, "default"][rng.integers(4)]]
+    fallback = random_fallback(rng, CLASS_FALLBACKS)
     return Vote(rules, np.array(votes), LogOddsClasses(labels), totals, fallback, base)
 
 
@@ -250,7 +259,7 @@ def random_regressor(rng: np.random.Generator, X: np.ndarray, y: np.ndarray) -> 
     number = (y + np.nan_to_num(X[:, 0]) + rng.normal(size=len(y))) * 10.0 ** rng.integers(-6, 9) - 3
     settings: dict[str, Any] = {
         "vote": MEAN_VOTES[rng.integers(3)],
-        "fallback": ["mean", "closest", "all"][rng.integers(3)],
+        "fallback": rng.choice(NUMBER_FALLBACKS).item(),
         "random_state": seed,
     }
     if rng.random() < 0.6:
@@ -280,7 +289,7 @@ def random_data(rng: np.random.Generator) -> tuple[int, np.ndarray, np.ndarray, 
 def fitted_log_odds(rng: np.random.Generator) -> Any:
     """A cover or a pool whose votes are fitted by a logistic regression, few enough rules to miss rows."""
     seed, labels, X, y = random_data(rng)
-    fallback = FALLBACKS[rng.integers(3)]
+    fallback = rng.choice(CLASS_FALLBACKS).item()
     if rng.random() < 0.6:
         forest = RandomForestClassifier(4, max_depth=int(rng.integers(2, 5)), random_state=seed)
         return MIRCOClassifier(forest, fallback=fallback, vote="log-odds", max_rules=4).fit(X, labels[y])
@@ -298,7 +307,7 @@ def random_estimator(rng: np.random.Generator) -> Any:
     kind = rng.random()
     if kind < 0.65:
         return random_path(rng, X, y, labels) if kind < 0.3 else random_regressor(rng, X, y)
-    fallback = FALLBACKS[rng.integers(3)]
+    fallback = rng.choice(CLASS_FALLBACKS).item()
     vote = ["counts", "shares"][rng.integers(2)]
     if rng.random() < 0.6:
         forest = RandomForestClassifier(4, max_depth=int(rng.integers(2, 5)), random_state=seed)
