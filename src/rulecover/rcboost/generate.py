@@ -135,6 +135,7 @@ class RuleGeneration:
         self._tree, self._recipe, self._seeds = tree, recipe, np.random.default_rng(seed)
         pricing: Any = recipe.pricing
         self.samples = samples.repeated() if getattr(pricing, "repeats_rows", True) else samples
+        # Line 2: the leaves of the first tree are 𝒥*.
         first = pricing.first(self.samples, tree, self._seed()) if grows_first(pricing) else read_trees(tree)
         self._names = names(first)
         self.generated = leaf_pool(self.samples, first, recipe.price, self._names).distinct()
@@ -142,7 +143,7 @@ class RuleGeneration:
         self._category_sets: dict[CategorySet, int] = {}
         #: The place of each rule among all that were generated.
         self._places = {key: j for j, key in enumerate(self.generated.rules.clauses.keys(self._category_sets))}
-        self.accumulated: Floats = self.samples.count
+        self.accumulated: Floats = self.samples.count  # line 1: λ̄, 1 for each sample unless it has a weight
         self._expensive_for: Ints = np.zeros(len(self.pool), dtype=np.intp)
         self.master: Master | None = None
         self.deadline: float | None = None

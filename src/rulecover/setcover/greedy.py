@@ -85,12 +85,12 @@ class Remaining:
 
 def greedy_picks(problem: CoveringProblem, *, at_most: int | None = None) -> tuple[Ints, Remaining]:
     """The rules in the order in which Algorithm S.1 picks them, and the state it ends in."""
-    remaining = Remaining(problem)
+    remaining = Remaining(problem)  # line 1: ℛ = ℐ
     picks: list[int] = []
-    while remaining.n_open and (at_most is None or len(picks) < at_most):
-        rule = remaining.best_buy()
-        remaining.cover(rule)
-        picks.append(rule)
+    while remaining.n_open and (at_most is None or len(picks) < at_most):  # line 2: until ℛ is empty
+        rule = remaining.best_buy()  # line 3: j*
+        remaining.cover(rule)  # line 4: its samples leave ℛ
+        picks.append(rule)  # line 5: j* enters 𝒥̂
     return np.array(picks, dtype=np.intp), remaining
 
 
