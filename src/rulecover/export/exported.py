@@ -77,8 +77,8 @@ def checked(vote: Vote) -> Vote:
         raise ValueError(f"totals is {vote.totals.tolist()}; the votes of the training data must be positive.")
     if EXPORTED_FALLBACKS.get(vote.fallback.name) != vote.fallback:
         raise ExportError(
-            f"the fallback {vote.fallback.name!r} needs more than the rules and cannot be exported with them; "
-            "choose another first, for example by model.set_params(fallback='closest')."
+            f"the fallback {vote.fallback.name!r} cannot be exported: it asks the source model, or is an object of "
+            "your own; choose another first, for example by model.set_params(fallback='closest')."
         )
     for f in vote.rules.clauses.columns.tolist():
         _check_categories(vote.rules, f)
