@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rulecover.counting.certify import certify
     from rulecover.data.encoder import TableEncoder
     from rulecover.estimators.explain import explain
     from rulecover.estimators.linear import RuleTransformer, linear_rules
@@ -31,6 +32,7 @@ _HOMES = {
     "RulecoverWarning": "rulecover.exceptions",
     "Summary": "rulecover.report.summary",
     "TableEncoder": "rulecover.data.encoder",
+    "certify": "rulecover.counting.certify",
     "explain": "rulecover.estimators.explain",
     "linear_rules": "rulecover.estimators.linear",
     "read_trees": "rulecover.readers",
@@ -50,6 +52,7 @@ __all__ = [
     "Summary",
     "TableEncoder",
     "__version__",
+    "certify",
     "explain",
     "linear_rules",
     "read_trees",

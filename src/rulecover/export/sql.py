@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -13,7 +13,7 @@ from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Script
 from rulecover.export.dialects import Dialect, dialect_named, name
 from rulecover.export.exported import vote_of
-from rulecover.export.sql_steps import Steps
+from rulecover.export.sql_steps import Step, Steps
 
 
 def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: Sequence[str] = ()) -> str:
@@ -45,11 +45,9 @@ def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: Sequ
     >>> query.splitlines()[0]
     'WITH "rows" AS ('
     """
-    parts = (table,) if isinstance(table, str) else table
-    if not 1 <= len(parts) <= 3 or not all(parts):
-        raise ExportError(f"the table is {table!r}; give its name, or a tuple of schema and name.")
+    source = table_named(table)
     steps = Steps(Script(vote_of(model)), dialect_named(dialect), tuple(keep))
-    return _over(steps, exp.Table(**dict(zip(("this", "db", "catalog"), map(name, reversed(parts)), strict=False))))
+    return over_table(steps, source, steps.dialect)
 
 
 def to_sql_expression(model: Any, table: str, *, dialect: str, column: str = "prediction") -> str:
@@ -77,18 +75,33 @@ def to_sql_expression(model: Any, table: str, *, dialect: str, column: str = "pr
     return _nested(Steps(Script(vote_of(model)), dialect_named(dialect)), table, column)
 
 
-def _over(steps: Steps, table: exp.Table) -> str:
-    """A query over a table: every step has a name."""
+def table_named(table: str | tuple[str, ...]) -> exp.Table:
+    """A table by its name, or by the names of catalog, schema and table."""
+    parts = (table,) if isinstance(table, str) else table
+    if not 1 <= len(parts) <= 3 or not all(parts):
+        raise ExportError(f"the table is {table!r}; give its name, or a tuple of schema and name.")
+    return exp.Table(**dict(zip(("this", "db", "catalog"), map(name, reversed(parts)), strict=False)))
+
+
+def over_table(
+    steps: Callable[[exp.Identifier], Iterable[Step]],
+    table: exp.Table,
+    dialect: Dialect,
+    groups: Sequence[exp.Expression] = (),
+) -> str:
+    """A query over a table: every step has a name, and the last one may be of groups."""
     source = name(_title("source", table))
     named: list[tuple[str, exp.Select]] = []
     for step in steps(source):
         origin = exp.Table(this=name(named[-1][0])) if named else exp.alias_(table, source, table=True)
         named.append((_title(step.title, table), step.select.from_(origin, copy=False)))
     *earlier, (_, query) = named
-    kept = steps.dialect.fence == "materialized" or None
+    if groups:
+        query = query.group_by(*groups, copy=False)
+    kept = dialect.fence == "materialized" or None
     for title, before in earlier:
-        query = query.with_(name(title), as_=_fenced(before, steps.dialect), materialized=kept, copy=False)
-    return steps.dialect.text(query)
+        query = query.with_(name(title), as_=_fenced(before, dialect), materialized=kept, copy=False)
+    return dialect.text(query)
 
 
 def _nested(steps: Steps, table: str, wanted: str) -> str:

@@ -72,7 +72,7 @@ class Steps:
 
     def __call__(self, source: exp.Identifier) -> Iterator[Step]:
         """All steps, the first of them from a table under this name."""
-        yield Step("rows", self._rows(source))
+        yield Step("rows", self.rows(source))
         n_rules = len(self.script.votes)
         for b, start in enumerate(range(0, n_rules, BLOCK)):
             block = range(start, min(start + BLOCK, n_rules))
@@ -99,7 +99,8 @@ class Steps:
 
     # Rows: every feature as a float, or NULL ------------------------------------------------------------------------
 
-    def _rows(self, source: exp.Identifier) -> Columns:
+    def rows(self, source: exp.Identifier) -> Columns:
+        """The columns to keep, and those in use as numbers, from a table under this name."""
         kept = {f"keep_{i}": column(title, of=source.copy()) for i, title in enumerate(self.keep)}
         used = {_value_of(f): self._feature(each, source) for f, each in self.script.inputs.items()}
         return kept | used or {"keep_none": whole(0)}  # rules that always hold ask for no column
@@ -133,6 +134,11 @@ class Steps:
         return exp.EQ(this=given, expression=self._label(label))
 
     # Rules: how many conditions of each are met ---------------------------------------------------------------------
+
+    def covers(self, j: int) -> exp.Expression:
+        """1 where a row satisfies every condition of a rule, 0 elsewhere."""
+        tests = [exp.Paren(this=self._condition(each)) for each in self.script.conditions[j]]
+        return case((joined(exp.And, tests), whole(1)), default=whole(0)) if tests else whole(1)
 
     def _met(self, j: int) -> exp.Expression:
         ones = [case((self._condition(each), whole(1)), default=whole(0)) for each in self.script.conditions[j]]

@@ -1,0 +1,164 @@
+"""Rules counted in frames and databases, against a plain count of the rows that each rule covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from databases import Database, DuckDB, SQLite
+from exported import Case, cases, named_case, text_case, truth_case
+from sklearn.datasets import load_diabetes, load_iris
+
+from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, certify
+from rulecover.counting.certificate import TableCertificate
+from rulecover.counting.query import MOST_RULES, counting_query
+from rulecover.exceptions import ExportError, MismatchedDataError
+
+
+def with_nan(frame: pd.DataFrame) -> pl.DataFrame:
+    """A frame of polars in which missing numbers are NaN."""
+    texts = {name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame}
+    return pl.DataFrame(
+        {name: frame[name].to_numpy() if frame[name].dtype.kind == "f" else texts[name] for name in frame}
+    )
+
+
+#: From a pandas frame to the same rows elsewhere.
+FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "pandas": lambda frame: frame,
+    "polars": with_nan,
+    "polars, lazy": lambda frame: with_nan(frame).lazy(),
+    "polars, NULL for NaN": pl.from_pandas,
+    "Arrow": lambda frame: pl.from_pandas(frame).to_arrow(),
+    "DuckDB": duckdb.from_df,
+}
+DATABASES: dict[str, type[Database]] = {"SQLite": SQLite, "DuckDB": DuckDB}
+
+
+def plain_counts(case: Case, labels: list[Any]) -> dict[Any, tuple[int, int, list[int]]]:
+    """For each label: its rows, those of them that are missed, and those that each rule covers; row by row."""
+    found: dict[Any, tuple[int, int, list[int]]] = {}
+    for label, fired in zip(labels, case.fired, strict=True):
+        rows, missed, each = found.get(label, (0, 0, [0] * len(case.rules)))
+        each = [count + (j in fired) for j, count in enumerate(each)]
+        found[label] = rows + 1, missed + (not fired), each
+    return found
+
+
+def as_plain(certificate: TableCertificate) -> dict[Any, tuple[int, int, list[int]]]:
+    columns = certificate.n_rows.tolist(), certificate.n_missed.tolist(), certificate.counts.T.tolist()
+    return {label: (rows, missed, each) for label, rows, missed, each in zip(certificate.labels, *columns, strict=True)}
+
+
+def frame_of(case: Case) -> pd.DataFrame:
+    return pd.DataFrame(case.X, columns=list(case.rules.rules.feature_names))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FRAMES)
+def test_frames_of_every_library_are_counted_alike(name: str) -> None:
+    for case in cases()[::5]:
+        frame = frame_of(case)
+        assert as_plain(certify(case.rules, FRAMES[name](frame))) == plain_counts(case, [None] * len(frame))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DATABASES)
+def test_databases_are_counted_alike(name: str) -> None:
+    for case in cases()[::5]:
+        database = DATABASES[name]()  # type: ignore[call-arg]  # each connects by itself
+        names = case.rules.rules.feature_names
+        database.fill("data", names, case.X, null=True)
+        query = counting_query(case.rules, "data", dialect=database.dialect)
+        (counted,) = database.rows(query)
+        rows = [dict(zip(["rows", "missed", *(f"rule_{j}" for j in range(len(case.rules)))], counted, strict=True))]
+        found = TableCertificate.from_rows(case.rules.rules, rows)
+        assert as_plain(found) == plain_counts(case, [None] * len(case.X))
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_classes_are_counted_by_rule(name: str) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    labels = np.array(["setosa", "versicolor", "virginica"])[y]
+    few = MIRCOClassifier(max_rules=3, random_state=0).fit(X[::2], labels[::2])
+    case = Case(few, few.vote_, X.to_numpy())
+    found = certify(few, FRAMES[name](X.assign(species=labels)), target="species")
+    assert as_plain(found) == plain_counts(case, labels.tolist())
+    right = (few.apply(X).toarray() & (labels[:, None] == few.rules_.to_frame()["prediction"].to_numpy())).sum(axis=0)
+    assert found.precision.tolist() == (right / few.apply(X).toarray().sum(axis=0)).tolist()
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_numbers_are_added_up_by_rule(name: str) -> None:
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    few = MIRCORegressor(max_rules=5, random_state=0).fit(X, y)
+    found = certify(few, FRAMES[name](X.assign(y=y)), target="y")
+    covered = few.apply(X).toarray()
+    means = [y[covered[:, j]].mean() for j in range(len(few.rules_))]
+    assert found.means is not None
+    np.testing.assert_allclose(found.means, means)
+    assert found.n_rows.tolist() == [len(X)]
+    assert list(found.to_frame()) == ["rule", "support", "training_support", "mean"]
+
+
+@pytest.mark.parametrize("drawn", [text_case, truth_case, named_case])
+@pytest.mark.parametrize("name", FRAMES)
+def test_texts_categories_and_gaps_are_counted_alike(name: str, drawn: Callable[[], tuple[Case, list[Any]]]) -> None:
+    case, raw = drawn()
+    found = certify(case.rules, FRAMES[name](pd.DataFrame(raw)))
+    assert as_plain(found) == plain_counts(case, [None] * len(raw))
+
+
+def test_parts_add_up_to_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    few = MIRCOClassifier(random_state=0).fit(X, y)
+    table = X.assign(species=y)
+    whole = as_plain(certify(few, table, target="species"))
+    assert as_plain(certify(few, table[:40], target="species") + certify(few, table[40:], target="species")) == whole
+    monkeypatch.setattr("rulecover.counting.frames.BLOCK", 13)
+    assert as_plain(certify(few, table, target="species")) == whole
+
+
+def test_what_is_proved_is_said() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    few = MIRCOClassifier(random_state=0).fit(X, y)
+    assert str(certify(few, X)) == "Every one of 150 rows is covered by a rule."
+    fewer = few.at(1)
+    missed = int(fewer.missed(X).sum())
+    assert str(certify(fewer, X)).startswith(f"{missed} of 150 rows")
+    assert str(certify(few, X[:0])) == "The table has no rows."
+
+
+def test_labels_that_are_missing_or_new_are_counted_too() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    few = MIRCOClassifier(random_state=0).fit(X, y.astype(str))
+    species = y.astype(str).astype(object)
+    species[:3], species[3:5] = None, "new"
+    found = certify(few, X.assign(species=species), target="species")
+    assert dict(zip(found.labels, found.n_rows.tolist(), strict=True)) == {None: 3, "new": 2, "0": 45, "1": 50, "2": 50}
+
+
+def test_a_path_without_rules_is_counted() -> None:
+    X = np.zeros((20, 1))
+    path = RulePathClassifier(max_rules=2, choose="last", random_state=0).fit(X, np.arange(20) % 2)
+    assert certify(path, pd.DataFrame(X, columns=["x0"])).n_rows.tolist() == [20]
+
+
+def test_wrong_tables_are_refused() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    few = MIRCOClassifier(random_state=0).fit(X, y)
+    with pytest.raises(MismatchedDataError, match="no column 'petal width"):
+        certify(few, X.drop(columns="petal width (cm)"))
+    with pytest.raises(MismatchedDataError, match="no column 'species'"):
+        certify(few, X, target="species")
+    with pytest.raises(MismatchedDataError, match="the table is a list"):
+        certify(few, [[1.0, 2.0]])
+    with pytest.raises(MismatchedDataError, match=r"'petal width \(cm\)' of the table holds values of type String"):
+        certify(few, X.assign(**{"petal width (cm)": "wide"}))
+    with pytest.raises(ExportError, match=f"a query counts {MOST_RULES} at most"):
+        counting_query(few.rules_.take(np.zeros(MOST_RULES + 1, dtype=int)), "t", dialect="duckdb")
