@@ -26,7 +26,7 @@ from rulecover.cli.tables.labelled import Table
 from rulecover.rules.levels import readable
 from rulecover.rules.ruleset import RuleSet
 
-COMMANDS = ("demo", "example", "explain", "fit", "predict", "why", "report", "export", "study")
+COMMANDS = ("demo", "example", "explain", "fit", "predict", "why", "report", "certify", "export", "study")
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "highspy", "joblib", "jinja2", "rich.console", "pydantic")
 
 

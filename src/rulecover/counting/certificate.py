@@ -10,7 +10,7 @@ import numpy as np
 
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
-from rulecover.typing import Floats, Ints
+from rulecover.typing import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,9 +78,56 @@ class TableCertificate:
             sums,
         )
 
+    @classmethod
+    def from_coverage(
+        cls,
+        rules: RuleSet,
+        covered: Any,
+        truth: Array | None = None,
+        known: Bools | None = None,
+        *,
+        numbers: bool = False,
+    ) -> Self:
+        """The certificate of rows in memory.
+
+        Parameters
+        ----------
+        rules
+            The rules.
+        covered
+            Which rule covers which row, a sparse boolean matrix of rows x rules, as `RuleSet.apply` returns it.
+        truth, known
+            The true label or number of each row, if there are any, and whether it is known.
+        numbers
+            Whether they are numbers.
+        """
+        missed = np.asarray(covered.sum(axis=1)).ravel() == 0
+        labels: list[Any] = [None]
+        place = np.zeros(covered.shape[0], dtype=np.intp)
+        sums = None
+        if truth is not None and numbers:
+            total = np.append(covered.T.astype(np.float64) @ truth, truth.sum())
+            sums = np.asarray(total)
+        elif truth is not None:
+            found, place = np.unique(truth, return_inverse=True)
+            labels = [*found.tolist(), None]
+            place = place if known is None else np.where(known, place, len(found))
+        each = np.eye(len(labels), dtype=np.int64)[place]
+        there = each.sum(axis=0) > 0 if len(place) else np.ones(len(labels), dtype=bool)
+        counts = covered.T.astype(np.int64) @ each
+        return cls(
+            rules,
+            tuple(label for label, some in zip(labels, there, strict=True) if some),
+            each.sum(axis=0)[there],
+            (missed.astype(np.int64) @ each)[there],
+            np.asarray(counts)[:, there],
+            sums,
+        )
+
     def __add__(self, other: Self) -> Self:
         labels = tuple(dict.fromkeys((*self.labels, *other.labels)))
-        sums = None if self.sums is None or other.sums is None else self.sums + other.sums
+        parts = [part.sums for part in (self, other) if part.sums is not None]
+        sums = sum(parts[1:], parts[0]) if parts else None
         mine, theirs = self._on(labels), other._on(labels)
         added = [ours + more for ours, more in zip(mine, theirs, strict=True)]
         return replace(self, labels=labels, n_rows=added[0], n_missed=added[1], counts=added[2], sums=sums)
@@ -130,7 +177,8 @@ class TableCertificate:
         seen = self.rules.evidence
         columns: dict[str, Any] = {"rule": [rule.text for rule in self.rules], "support": self.support}
         if seen is not None:
-            columns["training_support"] = seen.samples
+            whole = (seen.samples % 1 == 0).all()
+            columns["training_support"] = seen.samples.astype(np.int64) if whole else seen.samples
         if self.means is not None:
             columns["mean"] = self.means
         elif self.labels != (None,):

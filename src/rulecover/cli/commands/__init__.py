@@ -110,6 +110,18 @@ COMMANDS = {
         """,
         table.REPORT,
     ),
+    "certify": Command(
+        """Count what each rule of a model covers in a table, and say whether every row is covered.
+
+        Files are read a part at a time. For a table in a database, --dialect prints the query that counts there.
+
+        \b
+        Examples:
+          rulecover certify model.json --table penguins.csv --target species
+          rulecover certify model.json --table public.customers --dialect postgres
+        """,
+        table.CERTIFY,
+    ),
     "export": Command(
         """Write a model as SQL, Python, JavaScript, pandas, PMML or ONNX; every one predicts as the model does.
 

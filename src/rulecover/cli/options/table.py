@@ -421,6 +421,21 @@ REPORT: Options = (
     *(QUIET, *SAVED_MODEL, DEBUG),
 )
 
+CERTIFY: Options = (
+    MODEL_FILE,
+    _data(
+        "table",
+        str,
+        "A CSV or Parquet file, - for CSV on standard input; with --dialect a table of a database, a dot separating it "
+        "from its schema.",
+        REQUIRED,
+        metavar="TABLE",
+    ),
+    *(TARGET, SEPARATOR),
+    _sql("dialect", SqlDialect, "Print the query that counts in this database."),
+    *(*SAVED_MODEL, DEBUG),
+)
+
 EXPORT: Options = (
     MODEL_FILE,
     Option("to", Format, "What to write.", REQUIRED),

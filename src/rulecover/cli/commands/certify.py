@@ -1,0 +1,49 @@
+"""``rulecover certify``: what the rules of a saved model cover in a table, or the query that counts it there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import typer
+
+from rulecover.cli.commands.report import true_labels
+from rulecover.cli.options.choices import SqlDialect
+from rulecover.cli.tables.chunks import chunks
+from rulecover.cli.tables.model_file import Model, load
+from rulecover.counting.certificate import TableCertificate
+from rulecover.voting.answers import Classes
+
+
+def certify(
+    model: Path,
+    *,
+    table: str,
+    target: str | None,
+    dialect: SqlDialect | None,
+    separator: str | None,
+    edited: bool,
+    max_model_size: float,
+) -> None:
+    """Prints what each rule covers and whether every row is covered, or the query that counts it."""
+    saved = load(model, edited=edited, max_megabytes=max_model_size)
+    if dialect is not None:
+        from rulecover.counting.query import counting_query
+
+        typer.echo(counting_query(saved.rules, tuple(table.split(".")), dialect=str(dialect), target=target) + ";")
+        return
+    certificate = _counted(saved, Path(table), target, separator)
+    typer.echo(certificate.to_frame().to_string(index=False, float_format="{:.3f}".format))
+    typer.echo(f"\n{certificate}")
+
+
+def _counted(model: Model, data: Path, target: str | None, separator: str | None) -> TableCertificate:
+    certificate, first = TableCertificate.from_rows(model.rules.rules, []), 0
+    for part in chunks(data, model, also=[] if target is None else [target], separator=separator):
+        covered = model.rules.rules.apply(model.rows(part, first))
+        known = np.ones(len(part), dtype=bool) if target is None else part[target].notna().to_numpy()
+        truth = None if target is None else true_labels(model, part[target], first)
+        by_number = truth is not None and not isinstance(model.rules.answer, Classes)
+        certificate += TableCertificate.from_coverage(model.rules.rules, covered, truth, known, numbers=by_number)
+        first += len(part)
+    return certificate

@@ -1,0 +1,64 @@
+"""``rulecover certify``: what a saved model covers in a file, or the query that counts it in a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+from commands import fruit_folder, run
+
+from rulecover import certify
+from rulecover.cli.tables import chunks
+from rulecover.counting.certificate import TableCertificate
+from rulecover.export import from_json
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fruit_folder(tmp_path_factory.mktemp("certify"))
+
+
+def test_a_file_is_counted_as_a_frame_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "CELLS", 400)  # many parts
+    answered = run("certify", folder / "model.json", "--table", folder / "fruit.csv", "--target", "kind")
+    assert answered.exit_code == 0, answered.output
+    model = from_json((folder / "model.json").read_text())
+    counted = certify(model, pd.read_csv(folder / "fruit.csv"), target="kind")
+    assert answered.stdout.splitlines()[-1] == str(counted)
+    shown = counted.to_frame().to_string(index=False, float_format="{:.3f}".format)
+    assert sorted(answered.stdout.splitlines()[0].split()) == sorted(shown.splitlines()[0].split())
+    assert len(answered.stdout.splitlines()) == len(counted.rules) + 3
+
+
+def test_the_query_counts_the_same_in_a_database(folder: Path) -> None:
+    query = run(
+        "certify", folder / "model.json", "--table", "main.fruit", "--target", "kind", "--dialect", "duckdb"
+    ).stdout
+    frame = pd.read_csv(folder / "fruit.csv")
+    database = duckdb.connect(config={"threads": 1})
+    database.register("frame", frame)
+    database.execute("CREATE TABLE fruit AS SELECT * FROM frame")
+    rows = database.sql(query.rstrip().rstrip(";")).df().to_dict("records")
+    model = from_json((folder / "model.json").read_text())
+    mine, by_query = certify(model, frame, target="kind"), TableCertificate.from_rows(model.rules, rows)
+    order = [by_query.labels.index(label) for label in mine.labels]
+    assert by_query.counts[:, order].tolist() == mine.counts.tolist()
+    assert by_query.n_missed[order].tolist() == mine.n_missed.tolist()
+
+
+def test_numbers_are_added_up_over_the_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"x": range(60), "y": [float(i % 7 + (i > 30) * 10) for i in range(60)]})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    assert run("fit", tmp_path / "data.csv", "-t", "y", "--task", "numbers", "-o", tmp_path / "m.json").exit_code == 0
+    whole = run("certify", tmp_path / "m.json", "--table", tmp_path / "data.csv", "-t", "y").stdout
+    monkeypatch.setattr(chunks, "CELLS", 20)
+    assert run("certify", tmp_path / "m.json", "--table", tmp_path / "data.csv", "-t", "y").stdout == whole
+    assert "60 rows" in whole
+
+
+def test_a_table_that_is_not_there_is_named(folder: Path) -> None:
+    answered = run("certify", folder / "model.json", "--table", "nowhere.csv")
+    assert answered.exit_code == 1
+    assert "there is no file 'nowhere.csv' here" in answered.stderr
