@@ -66,6 +66,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "half.json").write_text((folder / "model.json").read_text()[:200])
     (folder / "other.csv").write_text("a,b\n" + "1,2\n" * 20)
     (folder / "text.csv").write_text("id,colour,weight,ripe,kind\n1,red,2,true,plum\n2,red,heavy,true,plum\n")
+    (folder / "cyrillic.csv").write_bytes("colour,weight,ripe,kind\nкрасный,1,true,plum\n".encode("cp1251"))
     (folder / "latin.csv").write_bytes("colour,weight,ripe,kind\ngrün,1,true,plum\n".encode("latin-1"))
     (folder / "long.csv").write_text("colour,weight,ripe,kind\nred,1,true,plum\nred,1,true,plum,5\n")
     (folder / "no.parquet").write_text("no")
@@ -106,8 +107,8 @@ def refused(arguments: list[str], folder: Path, *, code: int = 1) -> str:
     [
         ("none.csv", "there is no file 'none.csv' here"),
         ("none.parquet", "there is no file 'none.parquet' here"),
-        ("folder", "there is no file 'folder' here"),
-        ("latin.csv", "latin.csv is not a UTF-8 CSV file"),
+        ("folder", "'folder' is a folder; name a file."),
+        ("cyrillic.csv", "cyrillic.csv is neither UTF-8 nor Windows-1252"),
         ("long.csv", "long.csv is not a valid CSV file"),
         ("empty.csv", "empty.csv is empty"),
         ("no.parquet", "no.parquet is not a valid Parquet file"),

@@ -16,6 +16,7 @@ from rulecover.cli.commands import COMMANDS, Command
 from rulecover.cli.errors import in_one_line
 from rulecover.cli.options.checks import check
 from rulecover.cli.options.option import signature
+from rulecover.cli.tables.reading import with_reading
 
 #: Shows what ``--help`` leaves out.
 HELP_ALL = "--help-all"
@@ -143,7 +144,7 @@ def _callback(name: str, command: Command) -> Callable[..., None]:
 
     def run(**typed: Any) -> None:
         check(command.options, typed)
-        getattr(import_module(f"rulecover.cli.commands.{name}"), name)(**typed)
+        getattr(import_module(f"rulecover.cli.commands.{name}"), name)(**with_reading(typed))
 
     guarded = one_line_errors(run)
     guarded.__name__ = name

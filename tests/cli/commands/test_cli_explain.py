@@ -546,12 +546,19 @@ def test_an_empty_file_is_called_empty(tmp_path: Path, content: bytes) -> None:
     assert "is empty" in refused(explain(path))
 
 
-@pytest.mark.parametrize("content", [b"PK\x03\x04\xff\xfe\x00\x00", "a,kind\nü,1\n".encode("latin-1"), b"a\x00b,c\n"])
-def test_a_file_that_is_no_text_is_refused_with_the_way_out(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04\xff\xfe\x00\x00", "is a damaged zip or Excel file"),
+        ("a,kind\nмосква,1\n".encode("koi8-r"), "is neither UTF-8 nor Windows-1252; save it as CSV (UTF-8)"),
+        (b"a\x00b,c\n", "save the table as CSV (UTF-8)"),
+    ],
+)
+def test_a_file_that_is_no_text_is_refused_with_the_way_out(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "table.xlsx"
     path.write_bytes(content)
 
-    assert "save the table as CSV (UTF-8)" in refused(explain(path))
+    assert said in refused(explain(path))
 
 
 @pytest.mark.parametrize("extra", ["1,2,3\n", "1,2,3\n" * 20])

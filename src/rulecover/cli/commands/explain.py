@@ -21,6 +21,7 @@ from rulecover.cli.options.table import EXPLAIN
 from rulecover.cli.printing import Printer
 from rulecover.cli.tables.encoding import for_forests
 from rulecover.cli.tables.labelled import Table, labelled_table
+from rulecover.cli.tables.reading import Reading
 from rulecover.report.summary import Summary
 from rulecover.rules.levels import readable
 
@@ -35,7 +36,7 @@ def explain(
     keep_ids: bool,
     test_size: float,
     max_levels: int,
-    separator: str | None,
+    reading: Reading,
     seed: int,
     jobs: int,
     report: Path | None,
@@ -46,7 +47,7 @@ def explain(
     printer, given = Printer(quiet=quiet), given_settings(EXPLAIN, typed)
     columns = for_forests(max_levels)
     table = labelled_table(
-        data, target, drop=drop or [], columns=columns, separator=separator, task=task, keep_ids=keep_ids
+        data, target, drop=drop or [], columns=columns, reading=reading, task=task, keep_ids=keep_ids
     )
     training = Training(chosen_method(method, given), given, seed=seed, jobs=jobs)
     summary = explain_table(table, training, test_size=test_size, printer=printer)

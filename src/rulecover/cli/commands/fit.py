@@ -25,6 +25,7 @@ from rulecover.cli.options.table import FIT
 from rulecover.cli.printing import Bars, Printer, is_stdout
 from rulecover.cli.tables.encoding import booster_columns, for_forests
 from rulecover.cli.tables.labelled import Table, count, labelled_table
+from rulecover.cli.tables.reading import Reading
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.checks import sample_weights
@@ -52,7 +53,7 @@ def fit(
     drop: Sequence[str] | None,
     keep_ids: bool,
     max_levels: int,
-    separator: str | None,
+    reading: Reading,
     seed: int,
     jobs: int,
     out: Path,
@@ -64,7 +65,7 @@ def fit(
     columns = for_forests(max_levels) if model is None else booster_columns(model)
     keep_ids = keep_ids or model is not None  # a trained model needs its columns
     table = labelled_table(
-        data, target, drop=drop or [], columns=columns, separator=separator, task=task, keep_ids=keep_ids
+        data, target, drop=drop or [], columns=columns, reading=reading, task=task, keep_ids=keep_ids
     )
     training = Training(method, given_settings(FIT, typed), seed=seed, jobs=jobs)
     _save(_train(table, training, model, printer), out, printer)

@@ -14,8 +14,9 @@ import pandas as pd
 
 from rulecover.cli.printing import Printer
 from rulecover.cli.tables.chunks import Part, parts
-from rulecover.cli.tables.header import PARQUET, parquet
+from rulecover.cli.tables.header import PARQUET, TableFile, parquet
 from rulecover.cli.tables.model_file import Model, load
+from rulecover.cli.tables.reading import Reading
 from rulecover.export.conditions import Script
 from rulecover.files import whole_file
 from rulecover.show.spreadsheet import csv_lines, escape_formula
@@ -35,7 +36,7 @@ def predict(
     keep: Sequence[str] | None,
     interval: float | None,
     exact: bool,
-    separator: str | None,
+    reading: Reading,
     quiet: bool,
     edited: bool,
     max_model_size: float,
@@ -44,11 +45,12 @@ def predict(
     loaded, printer, rows = load(model, edited=edited, max_megabytes=max_model_size), Printer(quiet=quiet), 0
     if interval is not None:
         loaded.check_interval(interval)
-    kept = list(dict.fromkeys(keep or []))
+    file, kept = TableFile(data, reading), list(dict.fromkeys(keep or []))
     with printer.bars() as bars, bars.spinning("Predicting"), part_writer(out, exact=exact) as write:
-        for part in parts(data, loaded, keep=kept, separator=separator):
+        for part in parts(file, loaded, keep=kept):
             write(predictions(loaded, part, first=rows, interval=interval))
             rows += len(part.table)
+    printer.notes(file.found.notes)
     if str(out) != "-":
         printer.notes([f"{rows:,} predictions written to {out}."])
 

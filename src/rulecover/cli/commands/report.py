@@ -11,9 +11,10 @@ import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer, is_stdout
-from rulecover.cli.tables.chunks import chunks, source_of
-from rulecover.cli.tables.header import quoted_names
+from rulecover.cli.tables.chunks import chunks
+from rulecover.cli.tables.header import TableFile, quoted_names
 from rulecover.cli.tables.model_file import Model, load, numbers
+from rulecover.cli.tables.reading import Reading
 from rulecover.data.labels import Label, plain_labels
 from rulecover.report.summary import Summary
 from rulecover.rules.levels import readable
@@ -26,26 +27,26 @@ def report(
     data: Path,
     *,
     target: str | None,
-    separator: str | None,
+    reading: Reading,
     out: Path,
     quiet: bool,
     edited: bool,
     max_model_size: float,
 ) -> None:
     """Prints the figures of a model, and writes the report."""
-    summary = summary_of(load(model, edited=edited, max_megabytes=max_model_size), data, target, separator)
+    summary = summary_of(load(model, edited=edited, max_megabytes=max_model_size), TableFile(data, reading), target)
     printer = Printer(quiet=quiet or is_stdout(out))
     printer.notes(summary.notes)
     printer.figures(summary)
     printer.report(summary, out)
 
 
-def summary_of(model: Model, data: Path, target: str | None, separator: str | None) -> Summary:
+def summary_of(model: Model, file: TableFile, target: str | None) -> Summary:
     """The figures of a model on the labelled rows of a table."""
     if target is None:
         raise CommandError("name the column with the true values with --target.")
     parts, labels, left_out, first = [], [], 0, 0
-    for part in chunks(data, model, also=[target], separator=separator):
+    for part in chunks(file, model, also=[target]):
         known = part[target].notna().to_numpy()
         parts.append(model.rows_with_levels(part, first)[known])
         labels.append(true_labels(model, part[target], first)[known])
@@ -53,11 +54,12 @@ def summary_of(model: Model, data: Path, target: str | None, separator: str | No
         first += len(part)
     X, y = np.concatenate(parts), np.concatenate(labels)
     if not len(y):
-        raise CommandError(f"{source_of(data)} has no row with a value of {target!r}; there is nothing to report on.")
-    notes = [f"{left_out:,} rows without a value of {target!r} left out."] if left_out else []
+        raise CommandError(f"{file.source} has no row with a value of {target!r}; there is nothing to report on.")
+    left = [f"{left_out:,} rows without a value of {target!r} left out."] if left_out else []
+    notes = [*file.found.notes, *left]
     rules = model.rules.rules
     shown = readable(rules, dict(rules.columns.levels))
-    return Summary.of(model.rules, X, y, title=source_of(data).name, notes=notes, shown=shown)
+    return Summary.of(model.rules, X, y, title=file.source.name, notes=notes, shown=shown)
 
 
 def true_labels(model: Model, column: Any, first: int) -> Array:

@@ -11,7 +11,9 @@ import numpy as np
 from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer
 from rulecover.cli.tables.chunks import chunks
+from rulecover.cli.tables.header import TableFile
 from rulecover.cli.tables.model_file import Model, load
+from rulecover.cli.tables.reading import Reading
 from rulecover.rules.levels import readable
 from rulecover.show.numbers import amount, format_signed, short_number
 from rulecover.show.text import aligned, percent, printable
@@ -31,12 +33,14 @@ _NAMES = {"vote": "adds", "adds": "adds", "value": "value", "say": "weight"}
 _ADDED = "It is the sum of the default vote and the votes of the rules that cover the row:"
 
 
-def why(model: Path, data: Path, *, row: int, separator: str | None, edited: bool, max_model_size: float) -> None:
+def why(model: Path, data: Path, *, row: int, reading: Reading, edited: bool, max_model_size: float) -> None:
     """Prints why a row gets its prediction."""
     loaded, before = load(model, edited=edited, max_megabytes=max_model_size), 0
-    for part in chunks(data, loaded, separator=separator):
+    file = TableFile(data, reading)
+    for part in chunks(file, loaded):
         if row <= before + len(part):
             mine = part.iloc[[row - 1 - before]]
+            Printer().notes(file.found.notes)
             Printer().say(reasons_in_words(loaded, mine, row))
             return
         before += len(part)

@@ -48,10 +48,20 @@ _path = partial(Option, group=PATHS, methods=PATH)
 # Options of several commands ------------------------------------------------------------------------------------------
 
 MODEL_FILE = Argument("model", "MODEL", "A model that rulecover fit wrote; - for standard input.", Path, "read")
-DATA_FILE = Argument("data", "DATA", "A CSV or Parquet file; - for CSV on standard input.", Path, "read")
+DATA_FILE = Argument(
+    "data", "DATA", "A CSV, Parquet or Excel file, also compressed; - for standard input.", Path, "read"
+)
 DEBUG = _output("debug", bool, "On an error, show where it came from.", False)
 QUIET = _output("quiet", bool, "Print only the result.", False, typed=("--quiet", "-q"))
-SEPARATOR = _data("separator", str, "The character between cells.", shown="guessed from the header", metavar="CHAR")
+#: How a file is read; see `tables.reading`.
+READING: Options = (
+    _data("separator", str, "The character between cells.", shown="guessed from the first lines", metavar="CHAR"),
+    _data("encoding", str, "How letters are encoded, such as cp1252.", shown="guessed", metavar="NAME"),
+    _data("sheet", str, "The sheet of an Excel file, or the file in a zip archive.", shown="the first", metavar="NAME"),
+    _data("no_header", bool, "The first line is a row: columns are column_1, column_2 and so on.", False),
+    _data("decimal", str, "The decimal mark: . or ,", shown="by the cells of each column", metavar="MARK"),
+    _data("thousands", str, "The mark between groups of three digits.", shown="by the cells", metavar="MARK"),
+)
 TARGET = Option(
     "target", str, "The column to predict: a class or a number.", typed=("--target", "-t"), metavar="COLUMN"
 )
@@ -300,7 +310,7 @@ FIT: Options = (
         "that cover every row. boost: a pool of rules grown by boosting.",
         MethodName.COVER.value,
     ),
-    *(TASK, DROP, KEEP_IDS, MAX_LEVELS, SEPARATOR),
+    *(TASK, DROP, KEEP_IDS, MAX_LEVELS, *READING),
     *SETTINGS,
     *(SEED_OF_RULES, JOBS),
     *(_out("Where to write the model, as JSON; - for standard output.", "model.json"), QUIET, DEBUG),
@@ -319,7 +329,7 @@ def _in_explain(name: str, text: str, **changed: Any) -> Option:
 EXPLAIN: Options = (
     *(DATA_FILE, TARGET, TASK, DROP, KEEP_IDS),
     _data("test_size", SHARE, "Share of the rows to hold out for the figures.", 0.25),
-    *(MAX_LEVELS, SEPARATOR),
+    *(MAX_LEVELS, *READING),
     _in_explain("trees", "Trees in the forest.", default=100, shown="", methods=ANY),
     _in_explain("depth", "Depth of its trees: the most clauses in a rule.", default=10, shown=""),
     replace(SEED_OF_RULES, text="Same seed, same split, same forest, same rules."),
@@ -406,17 +416,17 @@ PREDICT: Options = (
         "a leading apostrophe.",
         False,
     ),
-    *(SEPARATOR, QUIET, *SAVED_MODEL, DEBUG),
+    *(*READING, QUIET, *SAVED_MODEL, DEBUG),
 )
 
 WHY: Options = (
     *(MODEL_FILE, DATA_FILE),
     _data("row", WHOLE, "The row, counted from 1 below the header.", 1),
-    *(SEPARATOR, *SAVED_MODEL, DEBUG),
+    *(*READING, *SAVED_MODEL, DEBUG),
 )
 
 REPORT: Options = (
-    *(MODEL_FILE, DATA_FILE, TARGET, SEPARATOR),
+    *(MODEL_FILE, DATA_FILE, TARGET, *READING),
     _out("Where to write the report, as HTML; - for standard output.", "report.html"),
     *(QUIET, *SAVED_MODEL, DEBUG),
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
+import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -18,16 +18,18 @@ from pandas.errors import EmptyDataError, ParserError, ParserWarning
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.encoding import NOT_KNOWN
 from rulecover.cli.tables.header import (
-    PARQUET,
-    SEPARATORS,
-    checked_names,
+    TableFile,
     did_you_mean,
+    names_in,
+    no_names,
     not_text,
     parquet,
     quoted_names,
+    separator_of,
 )
 from rulecover.cli.tables.model_file import Model
-from rulecover.cli.tables.verbatim import KeptCells, SharedText, WatchedText, blocks_of
+from rulecover.cli.tables.streams import Peekable
+from rulecover.cli.tables.verbatim import FirstAgain, KeptCells, SharedText, Text, WatchedText, blocks_of
 
 #: Cells that are read at a time.
 CELLS = 2_000_000
@@ -52,25 +54,17 @@ class Part:
     kept: Any
 
 
-def chunks(path: Path, model: Model, *, also: Sequence[str] = (), separator: str | None) -> Iterator[Any]:
+def chunks(file: TableFile, model: Model, *, also: Sequence[str] = ()) -> Iterator[Any]:
     """The columns that a model needs, and others, a part of the rows at a time."""
-    return (part.table for part in parts(path, model, also=also, separator=separator))
+    return (part.table for part in parts(file, model, also=also))
 
 
-def parts(
-    path: Path, model: Model, *, also: Sequence[str] = (), keep: Sequence[str] = (), separator: str | None
-) -> Iterator[Part]:
+def parts(file: TableFile, model: Model, *, also: Sequence[str] = (), keep: Sequence[str] = ()) -> Iterator[Part]:
     """The same, with columns to keep as they are."""
-    if str(path) != "-" and (not path.exists() or path.is_dir()):
-        raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
-    if path.suffix.lower() in PARQUET:
-        return _parquet_parts(path, [*model.columns, *also], keep, set(model.columns))
-    return _csv_parts(path, model, also, keep, separator)
-
-
-def source_of(path: Path) -> Path:
-    """What a table is called in messages."""
-    return Path("standard input") if str(path) == "-" else path
+    file.check_is_there()
+    if file.is_parquet:
+        return _parquet_parts(file.path, [*model.columns, *also], keep, set(model.columns))
+    return _csv_parts(file, model, also, keep)
 
 
 def _columns_to_read(names: Sequence[str], needed: Sequence[str], of_model: set[str], source: Path) -> list[str]:
@@ -79,30 +73,35 @@ def _columns_to_read(names: Sequence[str], needed: Sequence[str], of_model: set[
     if absent:
         why = "the model needs" if absent[0] in of_model else "was asked for"
         close = did_you_mean(absent[0], names)
-        raise CommandError(f"{source} has no column {absent[0]!r}{close}, which {why}; it has {quoted_names(names)}.")
+        raise CommandError(
+            f"{source} has no column {absent[0]!r}{close}, which {why}; it has {quoted_names(names)}."
+            f"{no_names(names, source) or _if_numbered(absent[0])}"
+        )
     return [name for name in names if name in needed]
+
+
+def _if_numbered(name: str) -> str:
+    return " If its first line is a row already, add --no-header." if re.fullmatch(r"column_\d+", name) else ""
 
 
 # CSV ----------------------------------------------------------------------------------------------------------------
 
 
-def _csv_parts(
-    path: Path, model: Model, also: Sequence[str], keep: Sequence[str], separator: str | None
-) -> Iterator[Part]:
-    source = source_of(path)
-    with _open_text(path) as file, warnings.catch_warnings():
+def _csv_parts(file: TableFile, model: Model, also: Sequence[str], keep: Sequence[str]) -> Iterator[Part]:
+    source, separator = file.source, ""
+    with file.open() as content, warnings.catch_warnings():
         warnings.simplefilter("error", ParserWarning)
         try:
-            names, separator = _header(file, separator, {*model.columns, *also, *keep}, source)
+            text, names, separator = _below_header(file, content, {*model.columns, *also, *keep})
             _columns_to_read(names, [*model.columns, *also, *keep], set(model.columns), source)
             wanted = [name for name in names if name in {*model.columns, *also}]
             texts = [name for name in wanted if name not in model.numbers]
             if not keep:
-                for table in _tables(file, separator, names, wanted, texts):
+                for table in _tables(text, separator, names, wanted, texts):
                     yield Part(table, table[[]])
                 return
             places = {name: names.index(name) for name in keep}
-            yield from _parts_with_kept(path, file, separator, names, wanted=wanted, texts=texts, places=places)
+            yield from _parts_with_kept(file, text, separator, names, wanted=wanted, texts=texts, places=places)
         except (UnicodeDecodeError, csv.Error) as error:
             raise not_text(source) from error
         except (ParserError, ParserWarning) as error:
@@ -114,8 +113,8 @@ def _csv_parts(
 
 
 def _parts_with_kept(
-    path: Path,
-    file: IO[str],
+    file: TableFile,
+    below: Text,
     separator: str,
     names: Sequence[str],
     *,
@@ -124,15 +123,14 @@ def _parts_with_kept(
     places: Mapping[str, int],
 ) -> Iterator[Part]:
     """Kept cells come from the same reading while nothing in the file is odd; from then on they are read separately."""
-    again = path.is_file() and not set(places) & set(wanted)
-    text: WatchedText | SharedText = WatchedText(file, separator) if again else SharedText(file)
+    again = file.path.is_file() and not set(places) & set(wanted)
+    text: WatchedText | SharedText = WatchedText(below, separator) if again else SharedText(below)
     also = list(places) if again else []
     apart, before = None if again else KeptCells(text, separator, places), 0
     with ExitStack() as stack:
         for table in _tables(text, separator, names, [*wanted, *also], [*texts, *also], as_they_are=also):
             if apart is None and not text.is_plain:
-                second = stack.enter_context(_open_text(path))
-                _header(second, separator, set(names), path)
+                second, *_ = _below_header(file, stack.enter_context(file.open()), set(names))
                 apart = KeptCells(blocks_of(second), separator, places)
                 apart.skip(before)
             before += len(table)
@@ -144,26 +142,18 @@ def _texts(kept: Any) -> Any:
     return kept.astype(object).where(kept.notna() & (kept != ""), None)
 
 
-@contextmanager
-def _open_text(path: Path) -> Iterator[IO[str]]:
-    if str(path) == "-":
-        yield io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
-        return
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        yield file
-
-
-def _header(file: IO[str], separator: str | None, needed: set[str], source: Path) -> tuple[list[str], str]:
-    """The names of the columns, and what stands between cells: whatever shows most of the columns that are needed."""
-    text = file.readline()
+def _below_header(file: TableFile, content: Peekable, needed: set[str]) -> tuple[Text, list[str], str]:
+    """The rows of a file, the names of its columns, and what stands between cells."""
+    separator = separator_of(file, content, needed)
+    lines: IO[str] = io.TextIOWrapper(content, encoding="utf-8", newline="")
+    text = lines.readline()
     while text and (not text.strip() or text.count('"') % 2):  # an empty line, or a name with a line end in it
-        more = file.readline()
+        more = lines.readline()
         text = text + more if text.strip() else more
         if not more:
             break
-    rows = {each: _cells(text, each) for each in ([separator] if separator else SEPARATORS)}
-    separator = max(rows, key=lambda each: (len(needed.intersection(map(str.strip, rows[each]))), len(rows[each])))
-    return checked_names(rows[separator], source), separator
+    names = names_in(_cells(text, separator), file)
+    return FirstAgain(text, lines) if file.reading.no_header else lines, names, separator
 
 
 def _cells(text: str, separator: str) -> list[str]:
@@ -171,7 +161,7 @@ def _cells(text: str, separator: str) -> list[str]:
 
 
 def _tables(
-    file: IO[str] | WatchedText | SharedText,
+    file: Text | WatchedText | SharedText,
     separator: str,
     names: Sequence[str],
     wanted: Sequence[str],

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, Any
 
 from rulecover.cli.errors import CommandError
+from rulecover.cli.tables.opening import utf8
+from rulecover.cli.tables.reading import Reading
+from rulecover.cli.tables.streams import BLOCK, Found, Peekable
 from rulecover.exceptions import MissingExtraError
 
 SEPARATORS = ",;\t|"
 
 #: How the names of Parquet files end.
 PARQUET = (".parquet", ".pq")
+
+#: How the names of files end that are offered where a folder was named.
+_LISTED = (".csv", ".tsv", ".txt", ".gz", ".zip", ".xlsx", *PARQUET)
+
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -27,27 +38,59 @@ class TableFile:
     Parameters
     ----------
     path
-        Where it is, and how it is called in messages.
+        Where it is, and how it is called in messages; ``-`` is standard input.
+    reading
+        What was said about how to read it.
     copy
         Its bytes, if it can be read only once, as standard input.
+    found
+        What is found out while it is read.
     """
 
     path: Path
+    reading: Reading = field(default_factory=Reading)
     copy: IO[bytes] | None = None
+    found: Found = field(default_factory=Found)
 
     @property
-    def is_there(self) -> bool:
-        return self.copy is not None or (self.path.exists() and not self.path.is_dir())
+    def source(self) -> Path:
+        """What it is called in messages."""
+        return Path("standard input") if str(self.path) == "-" else self.path
+
+    @property
+    def is_parquet(self) -> bool:
+        return self.path.suffix.lower() in PARQUET
+
+    def check_is_there(self) -> None:
+        """Raises if there is no such file."""
+        path = self.path
+        if self.copy is not None or str(path) == "-" or (path.exists() and not path.is_dir()):
+            return
+        if path.is_dir():
+            inside = sorted(each.name for each in path.iterdir() if each.suffix.lower() in _LISTED)
+            way = f"name a file in it, such as {str(path / inside[0])!r}" if inside else "name a file"
+            raise CommandError(f"{str(path)!r} is a folder; {way}.")
+        if "://" in str(path) or str(path).startswith(("http:/", "https:/")):
+            raise CommandError(f"{str(path)!r} is an address, and only files are read; download it first.")
+        raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
 
     @contextmanager
-    def open(self) -> Iterator[IO[bytes]]:
-        """The file, from its beginning."""
-        if self.copy is None:
-            with self.path.open("rb") as file:
-                yield file
-        else:
+    def open(self) -> Iterator[Peekable]:
+        """The text of the file as UTF-8, from its beginning; see `opening`."""
+        with self.open_as_it_is() as file, utf8(file, str(self.source), self.reading, self.found) as text:
+            yield text
+
+    @contextmanager
+    def open_as_it_is(self) -> Iterator[IO[bytes]]:
+        """The bytes of the file, from their beginning."""
+        if self.copy is not None:
             self.copy.seek(0)
             yield self.copy
+        elif str(self.path) == "-":
+            yield sys.stdin.buffer
+        else:
+            with self.path.open("rb") as file:
+                yield file
 
 
 @dataclass(frozen=True)
@@ -63,29 +106,77 @@ def is_model(file: TableFile) -> bool:
     """Whether a file begins like a model that rulecover fit writes."""
     if file.copy is None and not file.path.is_file():
         return False
-    with file.open() as content:
+    with file.open_as_it_is() as content:
         return b'"rulecover rules"' in content.read(200)
 
 
 def check_is_table(file: TableFile) -> None:
     """Raises if there is a model where a table should be."""
     if is_model(file):
-        raise CommandError(f"{file.path} is a model, not a table; rulecover predict and why take it with a table.")
+        raise CommandError(f"{file.source} is a model, not a table; rulecover predict and why take it with a table.")
 
 
-def read_header(file: TableFile, separator: str | None) -> Header:
+def read_header(file: TableFile) -> Header:
     """The header, or an error that says what is wrong with the file."""
-    path = file.path
-    if not file.is_there:
-        raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
-    if separator is not None and len(separator) != 1:
-        raise CommandError(f"the separator is {separator!r}; it must be a single character, such as ';'.")
+    file.check_is_there()
     try:
-        headers = {sep: _first_row(file, sep) for sep in ([separator] if separator else SEPARATORS)}
+        with file.open() as content:
+            separator = separator_of(file, content)
+            lines = io.TextIOWrapper(content, encoding="utf-8", newline="")
+            row = next((row for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row), [])
     except (UnicodeDecodeError, csv.Error) as error:
-        raise not_text(path) from error
-    separator = max(headers, key=lambda sep: len(headers[sep]))  # the first of those that split the header most
-    return Header(file, tuple(checked_names(headers[separator], path)), separator)
+        raise not_text(file.source) from error
+    return Header(file, tuple(names_in(row, file)), separator)
+
+
+def separator_of(file: TableFile, content: Peekable, needed: Collection[str] = ()) -> str:
+    """What stands between the cells of a file, by what it begins with; columns that are needed should be there."""
+    known = file.found.separator or file.reading.separator
+    if known is not None:
+        return known
+    start = content.peek(BLOCK).decode("utf-8", errors="ignore")
+    whole = start[: max(start.rfind("\n"), start.rfind("\r")) + 1] or start  # the last line may be cut off
+    return max(SEPARATORS, key=lambda each: _how_well(whole, each, needed))
+
+
+def _how_well(text: str, separator: str, needed: Collection[str]) -> tuple[int, bool, int]:
+    """How well a separator fits: columns in the header that are needed, rows as long as it, and its length."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    try:
+        header, *rows = islice((row for row in reader if row), 10)
+    except (ValueError, csv.Error):  # nothing there, or no text
+        return 0, False, 0
+    alike = len(header) > 1 and all(len(row) == len(header) for row in rows)
+    return len({*needed}.intersection(map(str.strip, header))), alike, len(header)
+
+
+def names_in(row: Sequence[str], file: TableFile) -> list[str]:
+    """The names of the columns, by the first row of a file: itself, or numbers where there is no header."""
+    if not file.reading.no_header:
+        return checked_names(row, file.source)
+    if any("\0" in cell for cell in row):
+        raise not_text(file.source)
+    if not any(cell.strip() for cell in row):
+        raise CommandError(f"{file.source} is empty; it needs rows.")
+    return [f"column_{number}" for number in range(1, len(row) + 1)]
+
+
+def looks_like_data(names: Sequence[str]) -> bool:
+    """Whether most names in a header are numbers, other than consecutive ones, so that it is a row rather.
+
+    >>> looks_like_data(["5.1", "3.5", "1.4", "0.2", "setosa"]), looks_like_data(["year", "2019", "2020"])
+    (True, False)
+    """
+    numbers = [name.strip() for name in names if _NUMBER.fullmatch(name.strip())]
+    steps = {float(b) - float(a) for a, b in pairwise(numbers)}
+    return len(numbers) > len(names) / 2 and not (len(numbers) > 1 and steps == {1.0})
+
+
+def no_names(names: Sequence[str], source: Path) -> str:
+    """What to do where the header is a row, as a sentence to follow; nothing where it is none."""
+    if not looks_like_data(names):
+        return ""
+    return f" The first line of {source} looks like data, not like names of columns; --no-header takes it as a row."
 
 
 def checked_names(names: Sequence[str], path: Path) -> list[str]:
@@ -97,17 +188,11 @@ def checked_names(names: Sequence[str], path: Path) -> list[str]:
         raise CommandError(f"{path} is empty; it needs a header line and rows below it.")
     repeated = sorted(name for name, times in Counter(names).items() if name and times > 1)
     if repeated:
-        raise CommandError(f"{path} has more than one column named {quoted_names(repeated)}; rename all but one.")
+        raise CommandError(
+            f"{path} has more than one column named {quoted_names(repeated)}; rename all but one, or add --no-header "
+            f"if its first line is a row already.{no_names(names, path)}"
+        )
     return names
-
-
-def _first_row(file: TableFile, separator: str) -> list[str]:
-    with file.open() as content:
-        lines = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
-        try:
-            return next((row for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row), [])
-        finally:
-            lines.detach()  # or it would close the file
 
 
 def parquet() -> Any:
@@ -122,18 +207,24 @@ def parquet() -> Any:
 
 
 def not_text(path: Path) -> CommandError:
-    return CommandError(f"{path} is not a UTF-8 CSV file; save the table as CSV (UTF-8) and try again.")
+    return CommandError(
+        f"{path} is not a CSV file: it is not text, or not in one encoding throughout; save the table as CSV (UTF-8), "
+        "or name its encoding with --encoding."
+    )
 
 
 def checked_target(header: Header, target: str | None, drop: Sequence[str]) -> str:
     """The target, if it and the columns to drop are there."""
-    path, names = header.file.path, [name for name in header.names if name]
+    path, names = header.file.source, [name for name in header.names if name]
     if target is None:
-        raise CommandError(f"name the column to predict with --target; {path} has {quoted_names(names)}.")
+        raise CommandError(
+            f"name the column to predict with --target; {path} has {quoted_names(names)}.{no_names(names, path)}"
+        )
     for name in (target, *drop):
         if name not in names:
             raise CommandError(
                 f"{path} has no column {name!r}{did_you_mean(name, names)}; it has {quoted_names(names)}."
+                f"{no_names(names, path)}"
             )
     if target in drop:
         raise CommandError(f"{target!r} is the target and cannot be dropped; name another column.")

@@ -20,16 +20,17 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import TaskName
 from rulecover.cli.tables.encoding import NOT_KNOWN, ColumnsOf, why_unusable
 from rulecover.cli.tables.header import (
-    PARQUET,
     Header,
     TableFile,
     check_is_table,
     checked_names,
     checked_target,
+    no_names,
     not_text,
     parquet,
     read_header,
 )
+from rulecover.cli.tables.reading import Reading
 from rulecover.data.advice import looks_like_id
 from rulecover.data.kinds import odd_text, parse_numbers
 
@@ -76,22 +77,23 @@ def labelled_table(
     *,
     drop: Sequence[str],
     columns: ColumnsOf,
-    separator: str | None,
+    reading: Reading,
     task: TaskName | None = None,
     keep_ids: bool = False,
 ) -> Table:
     """The table, or an error that says what is wrong with it and what to do."""
-    with _standard_input() if str(path) == "-" else nullcontext(TableFile(path)) as file:
+    with _standard_input(reading) if str(path) == "-" else nullcontext(TableFile(path, reading)) as file:
         check_is_table(file)
         notes: list[str] = []
-        if path.suffix.lower() in PARQUET:
-            frame = _parquet_frame(path)
+        if file.is_parquet:
+            frame = _parquet_frame(file)
             header = Header(file, tuple(checked_names(list(map(str, frame.columns)), path)), "")
             target = checked_target(header, target, drop)
         else:
-            header = read_header(file, separator)
+            header = read_header(file)
             target = checked_target(header, target, drop)
             frame, notes = read_frame(header)
+    notes = [*file.found.notes, *notes]
     if not keep_ids:
         found = id_columns(frame, [target, *drop])
         drop, notes = [*drop, *found], [*notes, *(f"column {name!r} left out: {_ID}." for name in found)]
@@ -106,9 +108,9 @@ def id_columns(frame: Any, besides: Sequence[str]) -> list[str]:
     return found if len(found) < len(others) else []
 
 
-def _parquet_frame(path: Path) -> Any:
-    if not path.is_file():
-        raise CommandError(f"there is no file {str(path)!r} here; check the name and the folder.")
+def _parquet_frame(file: TableFile) -> Any:
+    file.check_is_there()
+    path = file.path
     pq = parquet()
     from pyarrow import ArrowException
 
@@ -119,14 +121,14 @@ def _parquet_frame(path: Path) -> Any:
 
 
 @contextmanager
-def _standard_input() -> Iterator[TableFile]:
+def _standard_input(reading: Reading) -> Iterator[TableFile]:
     """Standard input, copied to a file: it can be read only once, and a table is read twice.
 
     The file has no name, so that nothing stays behind however the process ends.
     """
     with tempfile.TemporaryFile() as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
-        yield TableFile(Path("standard input"), copy)
+        yield TableFile(Path("standard input"), reading, copy)
 
 
 def table_from_frame(
@@ -169,8 +171,9 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
             frame = pd.read_csv(
                 content,
                 sep=header.separator,
+                header=None if header.file.reading.no_header else 0,
                 index_col=False,
-                encoding="utf-8-sig",
+                encoding="utf-8",
                 compression=None,
                 skipinitialspace=True,
                 keep_default_na=False,
@@ -187,6 +190,7 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
     frame.columns = list(names)
     nameless = [place for place, name in enumerate(names) if not name]
     notes = [f"column {place + 1} has no name and is left out." for place in nameless]
+    notes += [sentence.strip() for sentence in [no_names(names, path)] if sentence]
     return frame.loc[:, [bool(name) for name in names]], notes
 
 

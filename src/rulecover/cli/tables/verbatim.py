@@ -9,7 +9,7 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import IO
+from typing import IO, TypeAlias
 
 import pandas as pd
 
@@ -22,10 +22,29 @@ _MARK, _ITSELF, _BLANKS = "\ue000", "\ue000a", "\ue000b"
 _BLOCK = 1 << 18
 
 
+class FirstAgain:
+    """A text whose first line was read, and is to be read again."""
+
+    def __init__(self, line: str, file: IO[str]) -> None:
+        self._line = line
+        self._file = file
+
+    def read(self, size: int = -1) -> str:
+        first, self._line = self._line, ""
+        return first or self._file.read(size)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(lambda: self.read(_BLOCK), "")
+
+
+#: A text that is read a part at a time.
+Text: TypeAlias = IO[str] | FirstAgain
+
+
 class WatchedText:
     """A text that records whether every reader reads it alike so far: no blanks before cells, no NUL."""
 
-    def __init__(self, file: IO[str], separator: str) -> None:
+    def __init__(self, file: Text, separator: str) -> None:
         self._file = file
         self._odd = (f"{separator} ", "\n ", "\r ", "\0")
         self._last = "\n"
@@ -47,7 +66,7 @@ class SharedText:
 
     is_plain = False
 
-    def __init__(self, file: IO[str]) -> None:
+    def __init__(self, file: Text) -> None:
         self._file = file
         self._first: deque[str] = deque()
         self._second: deque[str] = deque()
@@ -69,7 +88,7 @@ class SharedText:
         return bool(text)
 
 
-def blocks_of(file: IO[str]) -> Iterator[str]:
+def blocks_of(file: Text) -> Iterator[str]:
     """The rest of a file, a part at a time."""
     return iter(lambda: file.read(_BLOCK), "")
 
