@@ -145,8 +145,8 @@ def test_rules_on_one_or_two_rows_are_counted() -> None:
 
 
 def test_rules_are_guessing_if_no_measure_is_better() -> None:
-    assert guessing({"accuracy": (0.8, 0.8), "balanced accuracy": (0.49, 0.5)}, "held-out rows") != []
-    assert guessing({"accuracy": (0.7, 0.8), "balanced accuracy": (0.6, 0.5)}, "held-out rows") == []
+    assert guessing({"accuracy": (0.8, 0.8), "balanced accuracy": (0.49, 0.5)}, "better on held-out rows") != []
+    assert guessing({"accuracy": (0.7, 0.8), "balanced accuracy": (0.6, 0.5)}, "better on held-out rows") == []
 
 
 # In Python ------------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def test_fit_warns_of_rules_that_are_no_better_than_the_mean() -> None:
     X, y = RNG.normal(size=(200, 2)), RNG.normal(size=200)
     path = RulePathRegressor(small(RandomForestRegressor), max_rules=3, random_state=0)
 
-    assert any("no better" in each for each in said(lambda: path.fit(X, y))) == (path.n_rules_ == 0)
+    assert any("not better" in each for each in said(lambda: path.fit(X, y))) == (path.n_rules_ == 0)
 
 
 def test_fit_is_silent_on_plain_data_and_on_sparse_ones() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -18,6 +18,8 @@ from rulecover.files import is_standard_output
 from rulecover.report.report import report_html, write_report
 from rulecover.report.summary import Summary
 from rulecover.report.words import (
+    check_columns,
+    class_table,
     figures_in_words,
     path_in_words,
     proved_in_words,
@@ -27,7 +29,7 @@ from rulecover.report.words import (
 )
 from rulecover.rules.grid import rule_grid
 from rulecover.rules.ruleset import RuleSet
-from rulecover.rules.view import TargetView
+from rulecover.show.grid import Grid
 from rulecover.show.text import printable
 
 T = TypeVar("T")
@@ -100,7 +102,7 @@ class Printer:
     def summary(self, summary: Summary) -> None:
         """The rules, their scores next to the forest's, and the certificate in words."""
         self.say(f"{printable(summary.title)}: {summary_in_words(summary)}\n")
-        self.rules(summary.rules, summary.votes[1:])
+        self.rules(summary.rules, summary.votes[1:], {} if self._quiet else check_columns(summary))
         self.say("")
         self.figures(summary)
         proved = proved_in_words(summary)
@@ -112,7 +114,10 @@ class Printer:
     def figures(self, summary: Summary) -> None:
         """The scores of the rules on held-out rows, next to those of other models."""
         self.say("On held-out rows", "bold")
-        self.say(score_table(summary.scores, _view(summary.rules).measure))
+        self.say(score_table(summary.scores))
+        by_class = class_table(summary)
+        if by_class:
+            self.say(f"\nThese rules by class, with 95 % intervals\n{by_class}\n")
         self.say(" ".join([*figures_in_words(summary), *votes_in_words(summary), *path_in_words(summary)]))
 
     def report(self, summary: Summary, path: Path) -> None:
@@ -133,12 +138,18 @@ class Printer:
         with Progress(*columns, console=self._err, transient=True) as progress:
             yield Bars(progress)
 
-    def rules(self, rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> None:
-        """The rules, in a table."""
+    def rules(
+        self,
+        rules: RuleSet,
+        votes: Sequence[Sequence[float]] = (),
+        more: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """The rules, in a table, with more columns of cells if there are any."""
+        grid = rule_grid(rules, votes, more)
         if self._out.is_terminal:
-            self._out.print(_folding_table(rules, votes))
+            self._out.print(_folding_table(grid))
         else:
-            self._line(self._out, rule_grid(rules, votes).text(), "")
+            self._line(self._out, grid.text(), "")
 
     @staticmethod
     def _line(console: Console, text: str, style: str) -> None:
@@ -146,22 +157,13 @@ class Printer:
         console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
 
 
-def _folding_table(rules: RuleSet, votes: Sequence[Sequence[float]]) -> RichTable:
+def _folding_table(grid: Grid) -> RichTable:
     """A table that folds long rules to the width of the terminal, cutting nothing off."""
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("rule", justify="right", no_wrap=True)
-    for place, column in enumerate(_view(rules).columns):
-        style = "bold" if place == 0 else ""
-        if column.right:
-            table.add_column(column.name, justify="right", no_wrap=True, style=style)
-        else:
-            table.add_column(column.name, overflow="fold", style=style)
-    table.add_column("if", overflow="fold")
-    for row in rule_grid(rules, votes).rows:
+    for place, (name, right) in enumerate(zip(grid.head, grid.right, strict=True)):
+        style = "bold" if place == 1 and len(grid.head) > 2 else ""
+        justify: Literal["right", "left"] = "right" if right else "left"
+        table.add_column(name, justify=justify, no_wrap=right, overflow="ellipsis" if right else "fold", style=style)
+    for row in grid.rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
-
-
-def _view(rules: RuleSet) -> TargetView:
-    assert rules.evidence is not None
-    return rules.evidence.view

@@ -307,15 +307,15 @@ def few_rows(support: Floats) -> list[Advice]:
     ]
 
 
-def guessing(scores: Mapping[str, tuple[float, float]], rows: str) -> list[Advice]:
-    """Rules that are no better than one answer for all rows, by every measure.
+def guessing(scores: Mapping[str, tuple[float, float]], better: str) -> list[Advice]:
+    """Rules that are not better than one answer for all rows, by any measure.
 
     Parameters
     ----------
     scores
         For each measure that of the rules, or the lower end of its interval, and that of guessing.
-    rows
-        The rows that it was measured on, in words.
+    better
+        What they are not, in words, such as "better on the training rows".
     """
     if not scores or any(ours > naive for ours, naive in scores.values()):
         return []
@@ -323,7 +323,7 @@ def guessing(scores: Mapping[str, tuple[float, float]], rows: str) -> list[Advic
     return [
         Advice(
             "guessing",
-            f"by {measures} the rules are no better on {rows} than one answer for all rows",
+            f"by {measures} the rules are not {better} than one answer for all rows",
             "allow more rules, give other columns, or do without rules",
             "allow more rules (--max-rules), give other columns, or do without rules",
         )

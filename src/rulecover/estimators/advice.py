@@ -57,7 +57,7 @@ def advice_on(vote: Vote, samples: Samples, *, weighted: bool = False) -> list[A
     if classes and not weighted:
         found += unbalanced(samples.labels)
     if guessed is not None:
-        found += guessing({"balanced accuracy" if classes else "R²": (right, guessed)}, "the training rows")
+        found += guessing({"balanced accuracy" if classes else "R²": (right, guessed)}, "better on the training rows")
     return found + ([] if vote.rules.evidence is None else few_rows(vote.rules.evidence.samples))
 
 

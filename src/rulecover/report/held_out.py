@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rulecover.report.figures import Figure, wilson
 from rulecover.show.text import printable
 from rulecover.typing import Array, Bools, Floats, Ints
 
@@ -50,12 +51,12 @@ class HeldOutPredictions:
 
 @dataclass(frozen=True)
 class ClassLine:
-    """A class: its held-out rows, recall, precision and F1."""
+    """A class: its held-out rows, recall and precision with their intervals, and F1."""
 
     name: str
     rows: int
-    recall: float | None
-    precision: float | None
+    recall: Figure
+    precision: Figure
     f1: float | None
 
 
@@ -99,7 +100,7 @@ class Confusion:
     def lines(self) -> list[ClassLine]:
         right, true, predicted = np.diag(self.counts), self.counts.sum(axis=1), self.counts.sum(axis=0)
         return [
-            ClassLine(name, int(t), _share(r, t), _share(r, s), _share(2 * r, t + s))
+            ClassLine(name, int(t), wilson("recall", r, t), wilson("precision", r, s), _share(2 * r, t + s))
             for name, r, t, s in zip(self.names, right, true, predicted, strict=True)
         ]
 

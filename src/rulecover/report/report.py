@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from base64 import b64encode
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +15,28 @@ from markupsafe import Markup
 
 import rulecover
 from rulecover.files import whole_file
-from rulecover.report.held_out import Confusion, Errors
+from rulecover.report.figures import ClassFigures
+from rulecover.report.held_out import Confusion, Errors, HeldOutPredictions
 from rulecover.report.upset import upset
-from rulecover.report.words import figures_in_words, path_in_words, proved_in_words, summary_in_words, votes_in_words
+from rulecover.report.words import (
+    figure_cell,
+    figure_meanings,
+    figures_in_words,
+    path_in_words,
+    proved_in_words,
+    score_rows,
+    summary_in_words,
+    votes_in_words,
+)
 from rulecover.rules.features import feature_use
+from rulecover.show.cells import Head, TableCell
 from rulecover.show.html import environment
+from rulecover.show.numbers import format_number
 from rulecover.show.text import percent, printable, score
+from rulecover.targets.classes.evidence import ClassEvidence
 
 if TYPE_CHECKING:
-    from rulecover.report.summary import Summary
+    from rulecover.report.summary import Score, Summary
     from rulecover.show.cells import RuleCells
 
 #: Names of classes are kept on one line up to this many letters.
@@ -46,7 +60,7 @@ def report_html(summary: Summary) -> str:
     """The report as HTML; every name that a user supplies is escaped."""
     seen = summary.rules.evidence
     assert seen is not None
-    table = seen.view.report(summary.rules, summary.votes[1:])
+    table = _with_checks(seen.view.report(summary.rules, summary.votes[1:]), summary)
     script = _script()
     given: dict[str, Any] = {
         "summary": summary,
@@ -57,7 +71,9 @@ def report_html(summary: Summary) -> str:
         "path": path_in_words(summary),
         "proved": proved_in_words(summary),
         "votes": votes_in_words(summary),
-        "measure": seen.view.measure,
+        "score_rows": score_rows(summary.scores),
+        "figure_cell": figure_cell,
+        "figure_meanings": figure_meanings(summary.scores),
         "tiles": _tiles(summary),
         "table": table,
         "widest": min(_WIDEST, max((len(name) for name, _ in table.classes), default=0)),
@@ -71,6 +87,28 @@ def report_html(summary: Summary) -> str:
     return environment("rulecover.report").get_template("report.html").render(**given, parts=_parts(given))
 
 
+def _with_checks(table: RuleCells, summary: Summary) -> RuleCells:
+    """The table of rules with what the held-out rows say of each."""
+    checks = summary.checks
+    if checks is None:
+        return table
+    heads = (
+        Head("Held out", meaning="Held-out rows that the rule covers."),
+        Head(
+            f"{checks.name.capitalize()} there",
+            meaning="Purity among the held-out rows, with its 95 % interval."
+            if checks.of_classes
+            else "Mean of the held-out rows that the rule covers, with its 95 % interval.",
+        ),
+    )
+    sizes, values = checks.support.tolist(), np.nan_to_num(checks.value, nan=-1.0).tolist()
+    rows = tuple(
+        (*row, TableCell(f"{sizes[j]:,}", sizes[j]), TableCell(checks.text(j), values[j]))
+        for j, row in enumerate(table.rows)
+    )
+    return replace(table, heads=(*table.heads, *heads), rows=rows)
+
+
 def _script() -> str:
     folder = files("rulecover.report") / "templates"
     parts = [(folder / name).read_text(encoding="utf-8") for name in _SCRIPTS]
@@ -80,10 +118,11 @@ def _script() -> str:
 def _parts(given: dict[str, Any]) -> list[tuple[str, str]]:
     """The places in the page and their names."""
     parts = [
+        ("warnings", "Warnings", given["summary"].warnings),
         ("figures", "Figures", True),
+        ("checked", "Predictions and truth", given["confusion"] or given["errors"]),
         ("rules", "Rules", True),
         ("try", "Try a row", given["trial"]),
-        ("checked", "Predictions and truth", given["confusion"] or given["errors"]),
         ("overlap", "Overlap", given["overlap"]),
         ("features", "Features", given["features"]),
         ("notes", "Notes", given["summary"].notes),
@@ -92,20 +131,45 @@ def _parts(given: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _tiles(summary: Summary) -> list[tuple[str, str]]:
-    seen = summary.rules.evidence
+    """What an auditor asks first, in counts of rows where there are any."""
+    seen, held_out = summary.rules.evidence, summary.held_out
     assert seen is not None
-    measure = seen.view.measure
-    tiles = [
-        ("Rules", f"{len(summary.rules):,}"),
-        (measure[0].upper() + measure[1:], score(summary.scores[0].accuracy)),
-        ("Not covered by any rule", percent(summary.missed)),
-    ]
+    tiles = [("Rules", f"{len(summary.rules):,}")]
+    if held_out is not None and isinstance(seen, ClassEvidence):
+        tiles += _class_tiles(seen, held_out)
+    elif held_out is not None:
+        tiles += _number_tiles(Errors.of(held_out), summary.scores[0])
     if summary.fidelity is not None:
-        tiles.insert(2, seen.view.fidelity_in_figures(summary.fidelity))
-    if summary.certificate is not None and not summary.certificate.n_uncovered:
-        gap = summary.certificate.gap
-        tiles.append(("Could be cheaper by", "0 %, proved" if gap == 0 else f"≤ {percent(gap)}"))
-    return tiles
+        tiles.append(seen.view.fidelity_in_figures(summary.fidelity))
+    return [*tiles, ("Rows that no rule covers", percent(summary.missed))]
+
+
+def _class_tiles(seen: ClassEvidence, held_out: HeldOutPredictions) -> list[tuple[str, str]]:
+    right = int((held_out.truth == held_out.predicted).sum())
+    tiles = [("Predicted right", f"{right:,} of {len(held_out.truth):,}")]
+    positive = ClassFigures(held_out.truth, seen.classes, seen.all_counts).positive
+    if positive is None:
+        return tiles
+    label, name = seen.classes[positive], _shortened(printable(str(seen.classes.tolist()[positive])))
+    true, said = held_out.truth == label, held_out.predicted == label
+    found = int((true & said).sum())
+    return [
+        (f"Found of {name}", f"{found:,} of {int(true.sum()):,}"),
+        (f"Right where {name} is predicted", f"{found:,} of {int(said.sum()):,}"),
+        *tiles,
+    ]
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _WIDEST else name[: _WIDEST - 1] + "…"
+
+
+def _number_tiles(errors: Errors, ours: Score) -> list[tuple[str, str]]:
+    return [
+        ("Off by, on average", format_number(errors.mean)),
+        ("Half of the rows off by at most", format_number(errors.median)),
+        ("R²", score(ours.accuracy)),
+    ]
 
 
 def _features(summary: Summary) -> list[dict[str, Any]]:

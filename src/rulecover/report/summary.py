@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import get_tags
 
-from rulecover.exceptions import UnreadableModelError
+from rulecover.data.advice import guessing
+from rulecover.exceptions import RulecoverError, UnreadableModelError
+from rulecover.report.figures import ClassFigures, Figure, NumberFigures
 from rulecover.report.held_out import HeldOutPredictions
 from rulecover.report.page_model import PredictedRows, Trial, trial_of
+from rulecover.report.rule_checks import RuleChecks
 from rulecover.rules.features import Strip, strips
 from rulecover.rules.overlaps import Overlaps
-from rulecover.typing import Array
+from rulecover.targets.classes.evidence import ClassEvidence
+from rulecover.typing import Array, Floats
 from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.vote import Vote
 
@@ -28,11 +32,19 @@ _SETS, _RULES = 24, 16
 
 @dataclass(frozen=True)
 class Score:
-    """A model among others: its name, its accuracy (R² for regression) on held-out rows, and its size, in words."""
+    """A model among others: its name, its accuracy (R² for regression) on held-out rows, and its size, in words.
+
+    Its figures have 95 % intervals; what matters most for the target comes first.
+    """
 
     name: str
     accuracy: float
     size: str
+    figures: tuple[Figure, ...] = ()
+
+    def __getitem__(self, name: str) -> Figure:
+        """The figure of this name."""
+        return next(figure for figure in self.figures if figure.name == name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +82,8 @@ class Summary:
         Where there are rule sets of other sizes: for each the number of rules and the cross-validated accuracy.
     held_out
         The truth and the predictions for the held-out rows.
+    checks
+        The support of each rule in the held-out rows, and its precision there, or for regression its mean.
     overlaps
         Which rules cover the same held-out rows.
     strips
@@ -92,6 +106,7 @@ class Summary:
     log_odds: bool = False
     path: tuple[tuple[int, float], ...] = ()
     held_out: HeldOutPredictions | None = None
+    checks: RuleChecks | None = None
     overlaps: Overlaps | None = None
     strips: Mapping[str, Strip] = field(default_factory=dict)
     trial: Trial | None = None
@@ -137,11 +152,11 @@ class Summary:
         held_out = HeldOutPredictions(truth, predicted, np.asarray(model.missed(X)), _by_model(model, X, rows))
         answered = PredictedRows(rows, truth, predicted, held_out.missed)
         covered = _rules_of(model).apply(rows)
-        scores = [Score("these rules", view.score(predicted, truth), _size(rules))]
-        others = (compare_with or {}).items()
-        scores += [Score(name, view.score(other.predict(X), truth), _size_of(other)) for name, other in others]
-        name, answer = view.naive
-        scores.append(Score(name, view.score(np.full(len(truth), answer), truth), "no rules"))
+        scoring, votes = _Scoring.of(rules, truth), _votes(model)
+        scores = [scoring.score("these rules", predicted, _shares(model, X, rules), _size(rules))]
+        for name, other in (compare_with or {}).items():
+            scores.append(scoring.score(name, other.predict(X), _shares(other, X, rules), _size_of(other)))
+        scores.append(scoring.naive())
         return cls(
             title=title,
             rules=rules,
@@ -153,15 +168,73 @@ class Summary:
             n_candidates=getattr(model, "n_candidate_rules_", None),
             n_held_out=len(truth),
             notes=tuple(notes),
-            warnings=tuple(warnings),
-            votes=_votes(model),
+            warnings=(*warnings, *_guessing(scores)),
+            votes=votes,
             log_odds=_are_log_odds(model),
             path=_path(model),
             held_out=held_out,
+            checks=RuleChecks.of(rules, votes[1:], covered, truth),
             overlaps=Overlaps.of(covered, max_sets=_SETS, max_rules=_RULES) if len(rules) else None,
             strips=strips(rules, rows),
             trial=trial_of(model, rules, answered, missing=_takes_missing(model)),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Scoring:
+    """How models are scored on the same held-out rows."""
+
+    rules: RuleSet
+    truth: Array
+    figures: ClassFigures | NumberFigures
+
+    @classmethod
+    def of(cls, rules: RuleSet, truth: Array) -> _Scoring:
+        seen = rules.evidence
+        if isinstance(seen, ClassEvidence):
+            return cls(rules, truth, ClassFigures(truth, np.asarray(seen.classes), seen.all_counts))
+        return cls(rules, truth, NumberFigures(np.asarray(truth, dtype=np.float64)))
+
+    def score(self, name: str, predicted: Any, shares: Floats | None, size: str) -> Score:
+        assert self.rules.evidence is not None
+        predicted = np.asarray(predicted).ravel()  # CatBoost returns a column
+        accuracy = self.rules.evidence.view.score(predicted, self.truth)
+        if isinstance(self.figures, NumberFigures):
+            return Score(name, accuracy, size, self.figures.of(predicted))
+        return Score(name, accuracy, size, self.figures.of(predicted, shares))
+
+    def naive(self) -> Score:
+        """One answer for all rows."""
+        assert self.rules.evidence is not None
+        (name, answer), n = self.rules.evidence.view.naive, len(self.truth)
+        shares = None
+        if isinstance(self.figures, ClassFigures):
+            counts = self.figures.counts
+            shares = np.tile(counts / max(float(counts.sum()), 1.0), (n, 1))
+        return self.score(name, np.full(n, answer), shares, "no rules")
+
+
+def _guessing(scores: Sequence[Score]) -> list[str]:
+    """That the rules are not surely better than one answer for all rows, by any measure of right predictions."""
+    measures = [
+        name for name in ("accuracy", "balanced accuracy", "R²") if any(f.name == name for f in scores[0].figures)
+    ]
+    pairs = {name: (scores[0][name].low, scores[-1][name].value) for name in measures}
+    return [each.command_line for each in guessing(pairs, "surely better on the held-out rows")]
+
+
+def _shares(model: Any, X: Any, rules: RuleSet) -> Floats | None:
+    """The probability of each class, in the order of the rules' classes; ``None`` where the model gives none."""
+    seen = rules.evidence
+    if not isinstance(seen, ClassEvidence) or not hasattr(model, "predict_proba"):
+        return None
+    classes = getattr(model, "classes_", seen.classes)
+    place = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
+    try:
+        shares = np.asarray(model.predict_proba(X), dtype=np.float64)
+        return shares[:, [place[label] for label in seen.classes.tolist()]]
+    except (RulecoverError, AttributeError, KeyError):  # votes without probabilities, or other classes
+        return None
 
 
 def _rules_of(model: Any) -> RuleSet:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rulecover.show.numbers import short_number
-from rulecover.show.text import aligned, percent, score
+from rulecover.report.figures import Figure
+from rulecover.report.held_out import Confusion
+from rulecover.show.numbers import format_number, short_number
+from rulecover.show.text import aligned, percent, printable, score
+from rulecover.targets.classes.evidence import ClassEvidence
 
 if TYPE_CHECKING:
     from rulecover.report.summary import Score, Summary
     from rulecover.rules.ruleset import RuleSet
     from rulecover.rules.view import TargetView
     from rulecover.setcover import Certificate
+
+#: Recall and precision are printed for up to this many classes.
+_MOST_CLASSES = 12
 
 _FALLBACKS = {
     "closest": "the closest rules vote",
@@ -151,7 +158,89 @@ def _some(number: int, noun: str, nouns: str = "") -> str:
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
-def score_table(scores: Sequence[Score], measure: str = "accuracy") -> str:
-    """The score and the size of each model, aligned."""
-    rows = [(each.name, score(each.accuracy), each.size) for each in scores]
-    return aligned([("", measure, "size"), *rows], right=(False, True, False))
+def score_table(scores: Sequence[Score]) -> str:
+    """The figures and the size of each model, aligned; below the first its 95 % intervals."""
+    names = list(dict.fromkeys(figure.name for each in scores for figure in each.figures))
+    rows = [_score_row(each, names, _figure_text) for each in scores]
+    rows.insert(1, _score_row(replace(scores[0], name="  95 % interval", size=""), names, _interval_text))
+    heads = [_in_two_lines(printable(name)) for name in names]
+    above, below = ("", *(head[0] for head in heads), ""), ("", *(head[1] for head in heads), "size")
+    return aligned([above, below, *rows], right=(False, *[True] * len(names), False))
+
+
+def _in_two_lines(name: str) -> tuple[str, str]:
+    """A heading cut between two words so that it is as narrow as can be."""
+    words = name.split(" ")
+    cuts = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(len(words))]
+    return min(cuts, key=lambda lines: max(map(len, lines)))
+
+
+def _score_row(each: Score, names: Sequence[str], cell: Callable[[Figure], str]) -> tuple[str, ...]:
+    known = {figure.name: cell(figure) for figure in each.figures}
+    return (printable(each.name), *(known.get(name, "") for name in names), each.size)
+
+
+def score_rows(scores: Sequence[Score]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """For each figure its name, and the value and interval of each model; empty where a model has no such figure."""
+    known = [{figure.name: figure_cell(figure) for figure in each.figures} for each in scores]
+    names = dict.fromkeys(name for each in known for name in each)
+    return [(name, [each.get(name, ("", "")) for each in known]) for name in names]
+
+
+def figure_cell(figure: Figure) -> tuple[str, str]:
+    """A figure and its interval, as two texts."""
+    return _figure_text(figure), _interval_text(figure)
+
+
+_MEANINGS = {
+    "balanced accuracy": "Balanced accuracy is the mean recall of the classes.",
+    "ROC AUC": "ROC AUC is the probability that a row of a class is ranked above one that is not.",
+    "average precision": "Average precision is the mean precision as rows are taken from the likeliest down.",
+    "R²": "R² is the share of the variance that is explained.",
+}
+
+
+def figure_meanings(scores: Sequence[Score]) -> str:
+    """What the names of figures mean."""
+    names = [figure.name for figure in scores[0].figures]
+    return " ".join(text for name, text in _MEANINGS.items() if any(each.startswith(name) for each in names))
+
+
+def _figure_text(figure: Figure) -> str:
+    return figure_in_words(figure, figure.value)
+
+
+def _interval_text(figure: Figure) -> str:
+    if not figure.is_defined:
+        return ""
+    between = "–" if figure.low >= 0 else " to "
+    return f"{figure_in_words(figure, figure.low)}{between}{figure_in_words(figure, figure.high)}"
+
+
+def figure_in_words(figure: Figure, value: float) -> str:
+    """A value of a figure: three digits for a share, four that count for an error in the unit of the target."""
+    if not figure.is_defined:
+        return "–"
+    return format_number(value) if figure.name == "mean absolute error" else score(value)
+
+
+def class_table(summary: Summary) -> str:
+    """Recall and precision of each class with their intervals, aligned; empty for two classes, and for numbers."""
+    seen = summary.rules.evidence
+    if summary.held_out is None or not isinstance(seen, ClassEvidence) or not 2 < len(seen.classes) <= _MOST_CLASSES:
+        return ""
+    lines = Confusion.of(seen.classes, summary.held_out).lines
+    rows = [(line.name, f"{line.rows:,}", str(line.recall), str(line.precision)) for line in lines]
+    return aligned([("class", "rows", "recall", "precision"), *rows], right=(False, True, True, True))
+
+
+def check_columns(summary: Summary) -> dict[str, list[str]]:
+    """What held-out rows say of each rule, as columns of a table."""
+    checks = summary.checks
+    if checks is None:
+        return {}
+    each = range(len(checks.support))
+    return {
+        "held out": [f"{n:,}" for n in checks.support.tolist()],
+        f"{checks.name} there": [checks.text(j) for j in each],
+    }

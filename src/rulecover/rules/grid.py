@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rulecover.rules.sentences import rule_sentence
@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from rulecover.rules.ruleset import RuleSet
 
 
-def rule_grid(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> Grid:
+def rule_grid(
+    rules: RuleSet, votes: Sequence[Sequence[float]] = (), more: Mapping[str, Sequence[str]] | None = None
+) -> Grid:
     """One row per rule: its number, what is known of it, and its clauses last, where their length does no harm.
 
-    Fitted `votes` (rules x outputs) decide what a rule predicts, and are shown with it.
+    Fitted `votes` (rules x outputs) decide what a rule predicts, and are shown with it; `more` are further columns of
+    cells, before the clauses.
     """
     if rules.evidence is None:
         plain: list[tuple[str, ...]] = [(str(j), printable(rule.text)) for j, rule in enumerate(rules)]
@@ -24,11 +27,11 @@ def rule_grid(rules: RuleSet, votes: Sequence[Sequence[float]] = ()) -> Grid:
     view = rules.evidence.view
     rows = []
     for j, rule in enumerate(rules):
-        cells = [column.cell(rule) for column in view.columns]
+        cells = [column.cell(view.as_voting(rule, votes[j]) if votes else rule) for column in view.columns]
         found = [printable(view.vote_text(votes[j])), *cells[1:]] if votes else cells
-        rows.append((str(j), *found, printable(rule.text)))
-    head = ("rule", *(column.name for column in view.columns), "if")
-    return Grid(head, rows, (True, *(column.right for column in view.columns), False))
+        rows.append((str(j), *found, *(column[j] for column in (more or {}).values()), printable(rule.text)))
+    head = ("rule", *(column.name for column in view.columns), *(more or {}), "if")
+    return Grid(head, rows, (True, *(column.right for column in view.columns), *[True] * len(more or {}), False))
 
 
 def sentences(rules: RuleSet) -> list[str]:

@@ -62,6 +62,9 @@ class TargetView(Protocol):
     def vote_text(self, vote: Sequence[float]) -> str:
         """What a rule with a fitted vote adds, in place of the first of the columns."""
 
+    def as_voting(self, rule: Rule, vote: Sequence[float]) -> Rule:
+        """The rule with the class that its fitted vote is for, and the share of that class."""
+
     def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
         """The base that rules add to, which is the first of the votes; empty without votes."""
 

@@ -71,7 +71,7 @@ def test_it_prints_rules_figures_and_what_is_proved(fruit: Path) -> None:
     result = explain(fruit)
 
     assert result.exit_code == 0
-    assert "rule  then   support  purity  if" in result.stdout
+    assert "rule  then   support  purity  held out  precision there  if" in result.stdout
     for model in ("these rules", "random forest", "decision tree", "most frequent class"):
         assert model in result.stdout
     assert "agree with the model" in result.stdout
@@ -276,7 +276,8 @@ def test_a_target_of_many_numbers_is_predicted_as_a_number(prices: Path, tmp_pat
 
     assert result.exit_code == 0, result.stderr
     assert "is predicted as a number" in result.stderr
-    assert ["rule", "adds", "mean", "spread", "support", "if"] in [line.split() for line in result.stdout.splitlines()]
+    heads = [line.split() for line in result.stdout.splitlines()]
+    assert ["rule", "adds", "mean", "spread", "support", "held", "out", "mean", "there", "if"] in heads
     assert "R²" in result.stdout and "mean of all rows" in result.stdout and "numbers, 3" in result.stdout
     score = float(next(line for line in result.stdout.splitlines() if line.startswith("these rules")).split()[2])
     assert score > 0.7

@@ -11,8 +11,8 @@ function setUpRules() {
   const only = document.getElementById("only");
   const status = document.getElementById("found");
   const more = document.getElementById("more");
-  const first = 30;
-  let all = rows.length <= first + 10;
+  const first = 10;
+  let all = rows.length <= first + 2;
 
   function show() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -70,6 +70,11 @@ class ClassView:
         most = max(vote)
         return f"{self.seen.classes.tolist()[list(vote).index(most)]} {most:+.2g}"
 
+    def as_voting(self, rule: Rule, vote: Sequence[float]) -> Rule:
+        assert rule.counts is not None and rule.support is not None
+        label = self.seen.classes.tolist()[list(vote).index(max(vote))]
+        return replace(rule, prediction=label, purity=rule.counts[label] / rule.support)
+
     def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
         if not votes:
             return []
@@ -88,7 +93,10 @@ class ClassView:
         added = [f" {max(vote):+.2g}" for vote in votes] if votes else [""] * len(rules)
         return RuleCells(
             heads=_HEADS,
-            rows=tuple(self._cells(j, rule, names, best[j], added[j]) for j, rule in enumerate(rules)),
+            rows=tuple(
+                self._cells(j, self.as_voting(rule, votes[j]) if votes else rule, names, best[j], added[j])
+                for j, rule in enumerate(rules)
+            ),
             about="Every rule that covers a row votes. The bar shows the classes among the training rows that the rule "
             "covers.",
             classes=tuple((name, colour(k)) for k, name in enumerate(names)),
@@ -103,7 +111,7 @@ class ClassView:
             if count
         )
         share = rule.support / self.seen.n_samples
-        lift = rule.purity / float(self.seen.all_counts[self.seen.best[j]] / self.seen.n_samples)
+        lift = rule.purity / float(self.seen.all_counts[best] / self.seen.n_samples)
         return (
             TableCell(str(j), j),
             clauses_cell(rule),
@@ -123,7 +131,7 @@ _HEADS = (
     Head("Classes", "mix"),
     Head("Support", meaning="Training rows that the rule covers; several rules may cover a row."),
     Head("Share", meaning="Support over all training rows."),
-    Head("Purity", meaning="Share of the most frequent class among these rows."),
+    Head("Purity", meaning="Share of the class under Then among these rows."),
     Head("Lift", meaning="Purity over the share of that class in all training rows."),
 )
 

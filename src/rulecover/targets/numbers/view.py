@@ -82,6 +82,9 @@ class NumberView:
     def vote_text(self, vote: Sequence[float]) -> str:
         return format_signed(vote[0])
 
+    def as_voting(self, rule: Rule, vote: Sequence[float]) -> Rule:
+        return rule
+
     def start_in_words(self, votes: Sequence[Sequence[float]]) -> list[str]:
         if self.seen.default is None:
             return []
