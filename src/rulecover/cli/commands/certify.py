@@ -10,7 +10,9 @@ import typer
 from rulecover.cli.commands.report import true_labels
 from rulecover.cli.options.choices import SqlDialect
 from rulecover.cli.tables.chunks import chunks
+from rulecover.cli.tables.header import TableFile
 from rulecover.cli.tables.model_file import Model, load
+from rulecover.cli.tables.reading import Reading
 from rulecover.counting.certificate import TableCertificate
 from rulecover.voting.answers import Classes
 
@@ -21,7 +23,7 @@ def certify(
     table: str,
     target: str | None,
     dialect: SqlDialect | None,
-    separator: str | None,
+    reading: Reading,
     edited: bool,
     max_model_size: float,
 ) -> None:
@@ -32,14 +34,14 @@ def certify(
 
         typer.echo(counting_query(saved.rules, tuple(table.split(".")), dialect=str(dialect), target=target) + ";")
         return
-    certificate = _counted(saved, Path(table), target, separator)
+    certificate = _counted(saved, TableFile(Path(table), reading), target)
     typer.echo(certificate.to_frame().to_string(index=False, float_format="{:.3f}".format))
     typer.echo(f"\n{certificate}")
 
 
-def _counted(model: Model, data: Path, target: str | None, separator: str | None) -> TableCertificate:
+def _counted(model: Model, file: TableFile, target: str | None) -> TableCertificate:
     certificate, first = TableCertificate.from_rows(model.rules.rules, []), 0
-    for part in chunks(data, model, also=[] if target is None else [target], separator=separator):
+    for part in chunks(file, model, also=[] if target is None else [target]):
         covered = model.rules.rules.apply(model.rows(part, first))
         known = np.ones(len(part), dtype=bool) if target is None else part[target].notna().to_numpy()
         truth = None if target is None else true_labels(model, part[target], first)

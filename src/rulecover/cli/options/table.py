@@ -441,7 +441,7 @@ CERTIFY: Options = (
         REQUIRED,
         metavar="TABLE",
     ),
-    *(TARGET, SEPARATOR),
+    *(TARGET, *READING),
     _sql("dialect", SqlDialect, "Print the query that counts in this database."),
     *(*SAVED_MODEL, DEBUG),
 )
