@@ -64,7 +64,9 @@ def advice_on(vote: Vote, samples: Samples, *, weighted: bool = False) -> list[A
 def _on_columns(rules: RuleSet, X: Any) -> list[Advice]:
     used = rules.clauses.columns.tolist()
     numbers = [f for f in used if f not in rules.columns.categories]
-    return [*ids(X, rules.feature_names, numbers), *constants(X, rules.feature_names), *_twins(rules, X, used)]
+    read = not (rules.columns.categories or rules.columns.parts)  # otherwise columns that are not in use are not read
+    same = constants(X, rules.feature_names) if read else []
+    return [*ids(X, rules.feature_names, numbers), *same, *_twins(rules, X, used)]
 
 
 def _twins(rules: RuleSet, X: Any, used: list[int]) -> list[Advice]:

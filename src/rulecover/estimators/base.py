@@ -21,6 +21,7 @@ from rulecover.estimators.door import (
     as_numbers,
     as_numbers_alone,
     checked_apart,
+    encoded_first,
     is_mixed,
     names_of_model,
     opened,
@@ -76,6 +77,9 @@ class VotingModel(RuleModel, ABC):
         """The data, checked and kept in mind as scikit-learn asks, and the model that rules come from."""
         self._target.check_given(y)
         estimator = self._source(y)
+        names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None
+        X = opened(X, names, as_arrays=sees_arrays(estimator))
+        estimator = self._in_front(estimator, X)
         given = self._check_data(X, y, sample_weight, estimator)
         prepared = prepare(given, estimator, self._preparation())
         self.estimator_, self._columns = prepared.source.model, prepared.source.columns
@@ -91,9 +95,11 @@ class VotingModel(RuleModel, ABC):
             raise ValueError("fallback is 'model', but rules made by hand have no model behind them; choose another.")
         return self.estimator
 
+    def _in_front(self, estimator: Any, X: Any) -> Any:
+        """The estimator, with an encoder in front of it where it is trained on a table with more than numbers."""
+        return encoded_first(estimator, X)
+
     def _check_data(self, X: Any, y: Any, sample_weight: Any, estimator: Any) -> Given:
-        names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None
-        X = opened(X, names, as_arrays=sees_arrays(estimator))
         apart = is_mixed(X) or isinstance(estimator, RuleSet)
         with unreadable_first(estimator):
             numbers, y = (None, checked_apart(self, X, y)) if apart else self._numbers(X, y, estimator=estimator)

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -63,3 +64,12 @@ class CentredRegressor(RegressorMixin, BaseEstimator):
 def without_centre(model: Any) -> Any:
     """The regressor inside, without the centre."""
     return model.estimator if isinstance(model, CentredRegressor) else model
+
+
+def behind(encoder: Any, model: Any) -> Any:
+    """A trained model on encoded columns as one on a table; one that is behind an encoder already stays as it is."""
+    inner = without_centre(model)
+    if isinstance(inner, Pipeline):
+        return model
+    whole = Pipeline([("table", encoder), ("trees", inner)])
+    return CentredRegressor(whole, model.centre) if isinstance(model, CentredRegressor) else whole

@@ -7,14 +7,21 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from rulecover.data.categories import HashedCategories
 from rulecover.data.columns import SourceColumns
+from rulecover.data.encoder import TableEncoder
 from rulecover.data.frames import as_pandas, category_columns, check_kind, is_frame
+from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.checks import check_column_names
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
@@ -52,6 +59,41 @@ def is_mixed(X: Any) -> bool:
     if is_frame(X):
         return any(map(_is_not_numeric, X.dtypes))
     return isinstance(X, np.ndarray) and X.dtype.kind not in "biuf"
+
+
+def encoded_first(estimator: Any, X: Any) -> Any:
+    """The estimator with an encoder in front of it, if it is to be trained on a frame that holds more than numbers.
+
+    Models that know categories are left alone where everything that is not a number is a category.
+    """
+    if isinstance(estimator, (RuleSet, FrozenEstimator, Pipeline)) or not needs_encoder(estimator, X):
+        return estimator
+    return Pipeline([("table", TableEncoder()), ("trees", estimator)])
+
+
+def needs_encoder(estimator: Any, X: Any) -> bool:
+    """Whether a frame holds columns that the estimator cannot be trained on, or that rules would take for numbers."""
+    if not nw.dependencies.is_pandas_dataframe(X):
+        return False
+    odd = [kind for kind in X.dtypes if _is_not_numeric(kind) or _is_truth(kind)]
+    return bool(odd) and not _takes(estimator, odd)
+
+
+def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
+    """Whether a model can be trained on columns of these types."""
+    import pandas as pd
+
+    library = type(estimator).__module__.partition(".")[0]
+    if isinstance(estimator, (BaseSearchCV, BinnedTrees)):
+        return _takes(estimator.estimator, kinds)
+    if library == "catboost" and estimator.get_params().get("cat_features") is not None:
+        return True
+    knows = (
+        isinstance(estimator, (HistGradientBoostingClassifier, HistGradientBoostingRegressor))
+        or library == "lightgbm"
+        or (library == "xgboost" and bool(estimator.get_params().get("enable_categorical")))
+    )
+    return knows and all(isinstance(kind, pd.CategoricalDtype) or _is_truth(kind) for kind in kinds)
 
 
 def checked_apart(estimator: Any, X: Any, y: Any) -> Array:
@@ -101,6 +143,12 @@ def _odd_columns(X: Any) -> str:
     """The columns of a frame that do not hold numbers, the first few by name."""
     odd = [f"{name!r} ({kind})" for name, kind in X.dtypes.items() if _is_not_numeric(kind)] if is_frame(X) else []
     return f"{', '.join(odd[:5])}{' and more' if len(odd) > 5 else ''}"
+
+
+def _is_truth(kind: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_bool_dtype(kind)) and not isinstance(kind, pd.CategoricalDtype)
 
 
 def _is_not_numeric(kind: Any) -> bool:

@@ -121,6 +121,8 @@ class Preparation:
         As in the estimators.
     hidden
         Columns that the model is trained without.
+    kept
+        Columns that rules made by hand use, in addition to those of the model.
     trains
         Whether the model is trained; it is only copied where its trees are grown later.
     repeats
@@ -134,6 +136,7 @@ class Preparation:
     class_weight: Any = None
     random_state: Any = None
     hidden: Ints | None = None
+    kept: Ints | None = None
     trains: bool = True
     repeats: bool = False
     reads: bool = True
@@ -159,7 +162,7 @@ def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
     weight = sample_weights(X, y, given.sample_weight, recipe.class_weight)
     with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(X):
         model = train(estimator, X, y, weight, recipe)
-    source = _read(model, X, recipe.names) if recipe.reads else Source(model)
+    source = _read(model, X, recipe) if recipe.reads else Source(model)
     plain = None if recipe.class_weight is None else sample_weights(X, y, given.sample_weight, None)
     if recipe.class_weight is not None and plain is None:
         plain = np.ones(len(y))
@@ -178,18 +181,19 @@ def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -
         return check_array(given.X, dtype=[np.float64, np.float32], ensure_all_finite=finite(source.model, given.X))
 
 
-def _read(model: Any, X: Any, names: tuple[str, ...] | None) -> Source:
+def _read(model: Any, X: Any, recipe: Preparation) -> Source:
     """A trained model, its trees, and what its columns are made of, if not of plain numbers."""
     if isinstance(model, RuleModel):
         return Source(model, columns=model._columns, used=model._columns_in_use())
     if isinstance(model, RuleSet):
-        columns = SourceColumns(model.n_features, names, model.columns.categories)
+        columns = SourceColumns(model.n_features, recipe.names, model.columns.categories)
         return Source(model, columns=columns, used=model.clauses.columns)
     trees = read_trees(model)
     if trees.columns is None and is_mixed(X):  # of numbers alone the width is checked later
         check_width(trees, X.shape[1])
     trees = named_by(trees, X)
-    return Source(model, trees, columns_of(trees), trees.used_columns)
+    kept = () if recipe.kept is None else recipe.kept
+    return Source(model, trees, columns_of(trees), np.union1d(trees.used_columns, kept).astype(np.intp))
 
 
 # Training -------------------------------------------------------------------------------------------------------------

@@ -8,15 +8,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
+from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.centred import without_centre
+from rulecover.estimators.centred import behind, without_centre
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
+from rulecover.estimators.door import as_numbers, needs_encoder, opened
 from rulecover.estimators.prepare import Preparation, RuleModel, train
 from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.rcboost.admission import ADMISSIONS
@@ -25,6 +29,7 @@ from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
 from rulecover.rcboost.pricing.oracles import PRICINGS, ForestPricing
 from rulecover.rcboost.removal import REMOVALS, Removal
 from rulecover.readers import unreadable
+from rulecover.readers.sklearn.tables import encoded_columns, rules_on_table, table_columns
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
@@ -63,8 +68,9 @@ class RuleBoosting(VotingModel):
     verbose: int
 
     pool_: RuleSet
-    #: Where `fit` goes on with `warm_start`.
+    #: Where `fit` goes on with `warm_start`, and what makes numbers of a table.
     _run: BoostRun | None = None
+    _encoder: TableEncoder | None = None
 
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
 
@@ -85,7 +91,7 @@ class RuleBoosting(VotingModel):
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         run = self._run if self.warm_start else None
         if run is None:
-            run = self._start(self._prepare(X, y, sample_weight).samples)
+            run = self._start(self._prepare(self._encoded(X), y, sample_weight).samples)
         self._run = run if self.warm_start else None
         try:
             boost(run, self._most_calls(), deadline=deadline, patience=self._patience(), verbose=self.verbose)
@@ -98,8 +104,34 @@ class RuleBoosting(VotingModel):
                 f"RMP call {len(run.rounds) + 1}: {error} The {len(self.pool_)} rules generated so far are in pool_."
             ) from error
         self._take(boosted(run), run.generation.samples)
-        warn_of(self.vote_, run.generation.samples, weighted=self.class_weight is not None)
+        named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
+        warn_of(named, run.generation.samples, weighted=self.class_weight is not None)
+        if self._encoder is not None:
+            self._write_on_table(self._encoder, X)
         return self
+
+    def _encoded(self, X: Any) -> Any:
+        """The rows as numbers: trees are grown on them again and again, and encoded only once."""
+        X, source = opened(X, None), self.estimator
+        given = source[0] if _is_behind_encoder(source) else None
+        if given is None and not needs_encoder(self._default_estimator() if source is None else source, X):
+            self._encoder = None
+            return X
+        self._encoder = (TableEncoder() if given is None else clone(given)).fit(X)
+        return self._encoder.transform(X)
+
+    def _write_on_table(self, encoder: TableEncoder, X: Any) -> None:
+        """Writes rules on encoded columns as rules on the columns of the table."""
+        columns = table_columns(encoder)
+        X = opened(X, columns.names)
+        validate_data(self, X, skip_check_array=True)
+        pool = rules_on_table(self.pool_, encoder, columns)
+        rows = as_numbers(columns, X, pool.clauses.columns)
+        self.pool_ = pool.shown_for(rows)
+        self.vote_ = replace(self.vote_, rules=rules_on_table(self.vote_.rules, encoder, columns).shown_for(rows))
+        self.rules_ = self.vote_.rules
+        self._columns = columns
+        self.estimator_ = self.initial_estimator_ = behind(encoder, self.estimator_)
 
     def _take(self, found: Boosted, samples: Samples) -> None:
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
@@ -133,6 +165,7 @@ class RuleBoosting(VotingModel):
 
     def _source(self, y: Any) -> Any:
         source = super()._source(y)
+        source = source[-1] if _is_behind_encoder(source) else source
         if isinstance(source, RuleModel):
             raise unreadable(source)
         if not has_fit_parameter(source, "sample_weight"):
@@ -247,6 +280,16 @@ class RuleBoosting(VotingModel):
                 yield vote.completed(changing.to(pool), X)
             else:  # every stage has its own weights
                 yield vote.tally(X)
+
+
+def _named_by(encoder: TableEncoder, vote: Vote) -> Vote:
+    """The vote of rules on encoded columns, under the names that the encoder gives them."""
+    return replace(vote, rules=replace(vote.rules, columns=encoded_columns(encoder)))
+
+
+def _is_behind_encoder(source: Any) -> bool:
+    """Whether a tree has an encoder in front of it, and nothing else."""
+    return isinstance(source, Pipeline) and len(source) == 2 and isinstance(source.steps[0][1], TableEncoder)
 
 
 class RCBoostClassifier(PredictsClasses, RuleBoosting):

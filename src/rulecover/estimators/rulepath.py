@@ -22,16 +22,19 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from rulecover.data.columns import Columns
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, real_number, sample_weights, whole_number
+from rulecover.estimators.door import rules_on
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
 from rulecover.estimators.prepare import Preparation, Prepared, fresh
@@ -273,7 +276,8 @@ class RulePath(VotingModel):
         )
 
     def _usual_depth(self, samples: Samples) -> int:
-        if isinstance(without_centre(self.estimator_), BinnedTrees):
+        model = without_centre(self.estimator_)
+        if isinstance(model[-1] if isinstance(model, Pipeline) else model, BinnedTrees):
             return _BINNED_DEPTH
         return usual_depth(samples.count.sum(), len(self._target.of(samples).classes))
 
@@ -287,8 +291,9 @@ class RulePath(VotingModel):
             max_clauses=self.max_clauses,
         )
         constraints.check_outputs(len(target.classes))
-        if self.keep is not None:
-            constraints.check_given(self.keep, self.max_rules)
+        keep = None if self.keep is None else self._kept(self.keep, columns)
+        if keep is not None:
+            constraints.check_given(keep, self.max_rules)
         shrinkage = usual_shrinkage(candidates.total) if self.shrinkage is None else self.shrinkage
         return PathRecipe(
             self.max_rules,
@@ -296,9 +301,13 @@ class RulePath(VotingModel):
             constraints,
             target,
             self._steps(target),
-            given=None if self.keep is None else self.keep.in_codes_of(columns),
+            given=None if keep is None else keep.in_codes_of(columns),
             verbose=self.verbose,
         )
+
+    def _kept(self, keep: RuleSet, columns: Columns) -> RuleSet:
+        """The rules to keep on all columns: those that are given, and those that are made of dates."""
+        return rules_on(keep, columns.names, len(columns)) if columns.parts else keep
 
     def _fallback(self) -> Fallback:
         return Default()
@@ -326,7 +335,8 @@ class RulePath(VotingModel):
 
     def _preparation(self) -> Preparation:
         """As usual; the estimator is trained without the columns that no rule may use, so that its nodes do not."""
-        usual = super()._preparation()
+        kept = None if self.keep is None else self.keep.clauses.columns
+        usual = replace(super()._preparation(), kept=kept)
         if self.forbidden is None:
             return usual
         names = usual.names or tuple(f"x{f}" for f in range(self.n_features_in_))

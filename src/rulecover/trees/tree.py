@@ -299,7 +299,7 @@ def join_category_sets(trees: Sequence[Tree]) -> tuple[Ints, tuple[Floats, ...]]
 
 def merge_comparisons(paths: Clauses) -> Clauses:
     """The rules of paths, with all comparisons on one feature as one clause; NaN must pass every one of them."""
-    # An interval and a set on one feature stay two clauses.
+    # An interval with bounds and a set on one feature stay two clauses.
     width = int(paths.feature.max(initial=-1)) + 1
     clause = 2 * (paths.owner * width + paths.feature) + (paths.category >= 0)
     order = np.argsort(clause, kind="stable")
@@ -309,7 +309,7 @@ def merge_comparisons(paths: Clauses) -> Clauses:
     first = order[starts]
     category, sets = _merged_sets(paths, order, starts)
     bounded = paths.category[order] < 0
-    return replace(
+    merged = replace(
         paths,
         offset=offsets(np.bincount(paths.owner[first], minlength=len(paths))),
         feature=paths.feature[first],
@@ -319,6 +319,22 @@ def merge_comparisons(paths: Clauses) -> Clauses:
         category=category,
         category_sets=sets,
     )
+    return _in_one(merged)
+
+
+def _in_one(clauses: Clauses) -> Clauses:
+    """The same rules; "is missing", or "is not missing", and a set on the same column are one clause."""
+    same = (np.diff(clauses.owner) == 0) & (np.diff(clauses.feature) == 0)
+    interval = np.flatnonzero(same)
+    whole = (clauses.lower == -np.inf) & (clauses.upper == np.inf)
+    only_missing = clauses.lower == np.inf
+    interval = interval[(whole | only_missing)[interval]]
+    if not interval.size:
+        return clauses
+    missing, kept = clauses.missing.copy(), np.ones(len(clauses.feature), dtype=bool)
+    missing[interval] = missing[interval + 1] = clauses.missing[interval] & clauses.missing[interval + 1]
+    kept[np.where(whole[interval], interval, interval + 1)] = False
+    return replace(clauses, missing=missing).keep(kept)
 
 
 def _merged_sets(paths: Clauses, order: Ints, starts: Ints) -> tuple[Ints, tuple[CategorySet, ...]]:

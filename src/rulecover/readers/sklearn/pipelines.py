@@ -26,7 +26,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.data.columns import SourceColumns
-from rulecover.data.dates import DatePart
 from rulecover.data.encoder import TableEncoder
 from rulecover.data.frames import kinds_of, missing_values
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
@@ -45,7 +44,7 @@ from rulecover.readers.sklearn.origins import (
     missing_or_not,
 )
 from rulecover.readers.sklearn.rewriting import conditions, on_original_columns
-from rulecover.readers.sklearn.tables import EncodedAgain, date_parts, table_origins
+from rulecover.readers.sklearn.tables import EncodedAgain, date_parts, table_columns, table_origins
 from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
 
@@ -74,17 +73,22 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     origins = [None] * inner.n_features if origins is None else origins
     takes_missing = get_tags(final).input_tags.allow_nan
     origins, gaps = distinguish_missing(_with_all_labels(origins), inner.used_columns.tolist(), takes_missing)
-    trees, made = on_original_columns(inner.trees, origins, n_given)
-    routes, prepare = _routes(model, inner, trees, made)
-    columns = SourceColumns(
-        n_given,
-        _names(model),
-        **conditions([origins[k] for k in sorted(set(inner.used_columns.tolist()) - set(made))], takes_missing),
-        gaps=gaps,
-        made=_made_names(model, made),
-        parts=_parts(model, made, n_given),
-        make=partial(_transformed, model[:-1], made) if made else None,
-    )
+    encoder = _table_encoder(model)
+    always = () if encoder is None else tuple(date_parts(encoder))
+    trees, made = on_original_columns(inner.trees, origins, n_given, always)
+    routes, prepare = _routes(encoder, inner, trees)
+    known = conditions([origins[k] for k in sorted(set(inner.used_columns.tolist()) - set(made))], takes_missing)
+    if encoder is not None:
+        columns = replace(table_columns(encoder), required=known["required"])
+    else:
+        columns = SourceColumns(
+            n_given,
+            _names(model),
+            **known,
+            gaps=gaps,
+            made=_made_names(model, made),
+            make=partial(_transformed, model[:-1], made) if made else None,
+        )
     return TreeEnsemble(
         trees=tuple(trees),
         routes=routes,
@@ -121,26 +125,18 @@ def gives_sparse(steps: Iterable[Any], sparse: bool = False) -> bool:
 
 
 def _routes(
-    model: Pipeline, inner: TreeEnsemble, trees: Sequence[Tree], made: Sequence[int]
+    encoder: TableEncoder | None, inner: TreeEnsemble, trees: Sequence[Tree]
 ) -> tuple[tuple[Callable[[Any], Ints], ...], Callable[[Any], Any]]:
     """How rows go through the trees; behind a `TableEncoder` alone, by the compiled code of the inner model."""
-    encoder = _table_encoder(model)
     if encoder is None or not inner.keeps_columns:
         return tuple(tree.apply for tree in trees), unchanged
-    return inner.routes, EncodedAgain(encoder, tuple(made), inner.prepare)
+    return inner.routes, EncodedAgain(encoder, inner.prepare)
 
 
 def _table_encoder(model: Pipeline) -> TableEncoder | None:
     """The encoder, if there is nothing else in front of the trees."""
     first = model.steps[0][1]
     return first if len(model.steps) == 2 and type(first) is TableEncoder else None
-
-
-def _parts(model: Pipeline, made: Sequence[int], n_given: int) -> dict[int, DatePart]:
-    """The made columns that are parts of dates, by number."""
-    encoder = _table_encoder(model)
-    parts = {} if encoder is None else date_parts(encoder)
-    return {n_given + k: parts[column] for k, column in enumerate(made) if column in parts}
 
 
 def unchanged(X: Any) -> Any:

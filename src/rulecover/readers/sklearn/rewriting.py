@@ -93,21 +93,23 @@ def splits_of_category(origin: CategoryOrigin, left: Bools, unseen_left: Bools, 
     )
 
 
-def on_original_columns(trees: Sequence[Tree], origins: Sequence[Origin], n_given: int) -> tuple[list[Tree], list[int]]:
-    """The same trees on original columns, and the transformed columns that they still use.
+def on_original_columns(
+    trees: Sequence[Tree], origins: Sequence[Origin], n_given: int, always: Sequence[int] = ()
+) -> tuple[list[Tree], list[int]]:
+    """The same trees on original columns, and the transformed columns that they still use, or that are `always` there.
 
     They come after the original ones: feature ``n_given + k`` is the k-th of them.
     """
     nodes = _RewrittenNodes.of(trees)
-    made: list[int] = []
+    made = list(always)
     asked = np.where(np.concatenate([tree.left >= 0 for tree in trees]), nodes.feature, -1)
     for column in np.unique(asked[asked >= 0]).tolist():
         mine = np.flatnonzero(asked == column)
         origin = origins[column]
         split = None if origin is None else nodes.split(mine, origin)
         if origin is None or split is None:
-            nodes.feature[mine] = n_given + len(made)
-            made.append(column)
+            made += [] if column in made else [column]
+            nodes.feature[mine] = n_given + made.index(column)
         else:
             nodes.put(mine, origin.feature, split)
     return nodes.trees(trees), made

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from rulecover.data.categories import CategorySet
+from rulecover.data.columns import Columns, Levels, SourceColumns, all_names
 from rulecover.data.dates import DatePart
 from rulecover.data.encoder import EncodedDates, EncodedLevels, EncodedNumbers, TableEncoder
-from rulecover.data.frames import missing_values
+from rulecover.data.frames import is_frame, missing_values
 from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Origin
+from rulecover.rules.clauses import Clauses
+from rulecover.rules.ruleset import RuleSet
+from rulecover.trees.tree import merge_comparisons
 from rulecover.typing import Floats
 
 
@@ -57,33 +63,115 @@ def date_parts(encoder: TableEncoder) -> dict[int, DatePart]:
 
 @dataclass(frozen=True, eq=False)
 class EncodedAgain:
-    """From rows as rules see them, categories as codes and made columns last, to the rows that the trees were grown on.
+    """From rows as rules see them, categories as codes and parts of dates last, to the rows that trees were grown on.
 
     Parameters
     ----------
     encoder
         The fitted encoder.
-    made
-        The encoded columns that are made of dates and in use, in the order in which they follow the given columns.
     prepare
         What the model does with encoded rows first.
     """
 
     encoder: TableEncoder
-    made: Sequence[int]
     prepare: Callable[[Any], Any]
 
     def __call__(self, X: Floats) -> Any:
-        """The encoded rows; those parts of dates that no tree uses are 0."""
-        n_given, parts, first = len(self.encoder.columns_), [], 0
-        place = {k: n_given + j for j, k in enumerate(self.made)}
+        """The encoded rows."""
+        encoded, next_part = [], len(self.encoder.columns_)
         for f, each in enumerate(self.encoder.columns_):
             if isinstance(each, EncodedNumbers):
-                parts.append(X[:, [f]])
+                encoded.append(X[:, [f]])
             elif isinstance(each, EncodedLevels):
-                parts.append(each.of_codes(X[:, f]))
+                encoded.append(each.of_codes(X[:, f]))
             else:
-                used = [place.get(first + k) for k in range(len(each.made_names))]
-                parts += [np.zeros((len(X), 1)) if k is None else X[:, [k]] for k in used]
-            first += len(each.made_names)
-        return self.prepare(np.hstack(parts))
+                encoded.append(X[:, next_part : next_part + len(each.made_names)])
+                next_part += len(each.made_names)
+        return self.prepare(np.hstack(encoded))
+
+
+# Rules on encoded columns -------------------------------------------------------------------------------------------
+
+
+def encoded_columns(encoder: TableEncoder) -> Columns:
+    """The encoded columns by name; 0/1 columns stand for levels."""
+    levels: Levels = {}
+    first = 0
+    for each in encoder.columns_:
+        if isinstance(each, EncodedLevels):
+            marks = (name.removeprefix(f"{each.name} = ") for name in each.made_names)
+            levels |= {first + k: (each.name, level) for k, level in enumerate(marks)}
+        first += len(each.made_names)
+    return Columns(tuple(encoder.get_feature_names_out().tolist()), levels=levels)
+
+
+def table_columns(encoder: TableEncoder) -> SourceColumns:
+    """How a table becomes the columns that rules are about: its own, categories as codes, then the parts of dates."""
+    n_given, names = len(encoder.columns_), getattr(encoder, "feature_names_in_", None)
+    parts = list(date_parts(encoder).values())
+    place = {each.name: f for f, each in enumerate(encoder.columns_)}
+    return SourceColumns(
+        n_given,
+        None if names is None else tuple(map(str, names)),
+        {f: each.labels for f, each in enumerate(encoder.columns_) if isinstance(each, EncodedLevels)},
+        made=tuple(part.made_name for part in parts),
+        make=partial(_parts_of_dates, [(place[part.name], part) for part in parts]) if parts else None,
+        parts={n_given + k: part for k, part in enumerate(parts)},
+    )
+
+
+def _parts_of_dates(parts: Sequence[tuple[int, DatePart]], X: Any) -> Floats:
+    return np.column_stack([part.read(X[part.name] if is_frame(X) else X[:, f]) for f, part in parts])
+
+
+def rules_on_table(rules: RuleSet, encoder: TableEncoder, columns: SourceColumns) -> RuleSet:
+    """Rules on encoded columns as rules on the table's own columns that cover the same rows."""
+    names = all_names(columns.names or [each.name for each in encoder.columns_], columns.made)
+    origins, places = table_origins(encoder), {k: columns.n_given + j for j, k in enumerate(date_parts(encoder))}
+
+    def rewritten(clauses: Clauses) -> Clauses:
+        return _on_table(clauses, origins, places)
+
+    return replace(
+        rules,
+        clauses=_plain(merge_comparisons(rewritten(rules.clauses))),
+        columns=Columns(names, dict(columns.categories), parts=dict(columns.parts)),
+        paths=None if rules.paths is None else _plain(rewritten(rules.paths)),
+        shown=None,
+    )
+
+
+def _on_table(clauses: Clauses, origins: Sequence[Origin], places: Mapping[int, int]) -> Clauses:
+    """Each clause on the table's own column, in the same order; all clauses on categories are sets."""
+    feature, missing = clauses.feature.copy(), clauses.missing.copy()
+    sets: list[CategorySet | None] = [None] * len(feature)
+    known: dict[tuple[int, float, float], tuple[CategorySet, bool]] = {}
+    for c, key in enumerate(zip(clauses.feature.tolist(), clauses.lower.tolist(), clauses.upper.tolist(), strict=True)):
+        origin = origins[key[0]]
+        feature[c] = places[key[0]] if origin is None else origin.feature
+        if isinstance(origin, CategoryOrigin):
+            if key not in known:
+                known[key] = _levels_between(origin, key[1], key[2])
+            sets[c], missing[c] = known[key]
+    by_set = np.array([each is not None for each in sets], dtype=bool)
+    bounds = np.where(by_set, -np.inf, clauses.lower), np.where(by_set, np.inf, clauses.upper)
+    return replace(clauses, feature=feature, lower=bounds[0], upper=bounds[1], missing=missing).with_sets(sets)
+
+
+def _levels_between(origin: CategoryOrigin, lower: float, upper: float) -> tuple[CategorySet, bool]:
+    """The levels whose 0/1 column lies between bounds, and whether a missing value is among them."""
+
+    def inside(value: float | None) -> bool:
+        return value is not None and lower < value <= upper
+
+    others = inside(origin.unseen)
+    codes = (code for code, value in enumerate(origin.values.tolist()) if inside(value) != others)
+    return CategorySet(tuple(map(float, codes)), others), inside(origin.of_missing())
+
+
+def _plain(clauses: Clauses) -> Clauses:
+    """Sets without codes as intervals: every known value, or none."""
+    sets = [clauses.set_of(c) for c in range(len(clauses.feature))]
+    none = np.array([each == CategorySet(()) for each in sets], dtype=bool)
+    kept = [None if each is not None and not each.codes else each for each in sets]
+    return replace(clauses, lower=np.where(none, np.inf, clauses.lower)).with_sets(kept)

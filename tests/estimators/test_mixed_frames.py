@@ -1,0 +1,142 @@
+"""Models of rules, fitted to tables with texts, categories, truth values, dates and gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mixed_tables import mixed_table, odd_rows
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+
+from rulecover import (
+    MIRCOClassifier,
+    MIRCORegressor,
+    RCBoostClassifier,
+    RCBoostRegressor,
+    RulePathClassifier,
+    RulePathRegressor,
+    RuleSet,
+    TableEncoder,
+    explain,
+)
+
+CLASSIFIERS = [
+    MIRCOClassifier(RandomForestClassifier(5, max_depth=4), random_state=0),
+    RCBoostClassifier(max_rmp_calls=1, random_state=0),
+    RulePathClassifier(RandomForestClassifier(10), max_rules=5, choose="last", random_state=0),
+]
+REGRESSORS = [
+    MIRCORegressor(random_state=0),
+    RCBoostRegressor(max_rmp_calls=1, random_state=0),
+    RulePathRegressor(max_rules=5, choose="last", random_state=0),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_rules_are_about_the_columns_of_the_table(model, seed):
+    table, y = mixed_table(80, seed)
+    rows = pd.concat([table, odd_rows(table)], ignore_index=True)
+
+    model.fit(table, y)
+
+    assert model.feature_names_in_.tolist() == table.columns.tolist()
+    # By the names of the columns alone, without the encoder:
+    assert (model.rules_.apply(rows).toarray() == model.apply(rows).toarray()).all()
+    assert (model.vote_.predict(rows) == model.predict(rows)).all()
+    assert (model.predict(pl.from_pandas(table)) == model.predict(table)).all()
+
+
+@pytest.mark.slow
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_rules_of_a_boosting_cover_what_they_cover_on_encoded_columns(seed):
+    table, y = mixed_table(60, seed)
+    rows = pd.concat([table, odd_rows(table)], ignore_index=True)
+    encoder = TableEncoder().fit(table)
+    settings = {"max_rmp_calls": 2, "random_state": seed}
+
+    on_table = RCBoostClassifier(**settings).fit(table, y)
+    on_numbers = RCBoostClassifier(**settings).fit(encoder.transform(table), y)
+
+    assert (on_table.apply(rows) != on_numbers.apply(encoder.transform(rows))).nnz == 0
+    assert [rule.support for rule in on_table.rules_] == [rule.support for rule in on_numbers.rules_]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", REGRESSORS, ids=lambda model: type(model).__name__)
+def test_numbers_far_from_zero_are_predicted_from_a_table(model):
+    table, y = mixed_table(100, 7)
+    number = np.where(y == "yes", 3.0, 0.0) + table["children"] + 1e8
+    rows = pd.concat([table, odd_rows(table)], ignore_index=True)
+
+    model.fit(table, number)
+
+    assert model.score(table, number) > 0.5
+    assert model.fidelity(table) > 0.3
+    assert (model.vote_.predict(rows) == model.predict(rows)).all()
+
+
+def test_categories_are_left_to_a_model_that_knows_them():
+    table, y = mixed_table(80, 3)
+    known = table[["age", "income", "size", "grade"]]
+
+    native = MIRCOClassifier(HistGradientBoostingClassifier(max_iter=2), random_state=0).fit(known, y)
+    encoded = MIRCOClassifier(HistGradientBoostingClassifier(max_iter=2), random_state=0).fit(table, y)
+
+    assert isinstance(native.estimator_, HistGradientBoostingClassifier)
+    assert isinstance(encoded.estimator_, Pipeline)
+
+
+def test_a_search_is_trained_behind_the_encoder():
+    table, y = mixed_table(80, 4)
+    search = GridSearchCV(RandomForestClassifier(3, random_state=0), {"max_depth": [1, 2]}, cv=2)
+
+    model = MIRCOClassifier(search).fit(table, y)
+
+    assert set(model.predict(table)) <= {"yes", "no"}
+    assert explain(model.estimator_, table, y).rules_ == model.rules_
+
+
+def test_gaps_that_the_trees_have_no_route_for_are_named():
+    table, y = mixed_table(80, 4)
+
+    with pytest.raises(ValueError, match="contains NaN"):
+        MIRCOClassifier(GradientBoostingClassifier(n_estimators=2)).fit(table, y)
+
+
+def test_rules_that_are_to_stay_in_name_levels_of_the_table():
+    table, y = mixed_table(80, 5)
+    keep = RuleSet.from_text(["colour in {red} and over, time = Yes"], table.columns.tolist())
+
+    model = RulePathClassifier(keep=keep, max_rules=4, choose="last", random_state=0).fit(table, y)
+
+    covered = (table["colour"] == "red") & (table["over, time"] == "Yes")
+    assert (model.apply(table)[:, [0]].toarray().ravel() == covered).all()
+
+
+def test_a_hidden_column_is_not_in_any_rule():
+    table, y = mixed_table(80, 6)
+
+    model = RulePathClassifier(forbidden=["over, time"], max_rules=4, choose="last", random_state=0).fit(table, y)
+
+    assert "over, time" not in {clause.name for rule in model.rules_ for clause in rule.clauses}
+
+
+def test_a_boosting_goes_on_where_it_stopped():
+    table, y = mixed_table(80, 8)
+
+    warm = RCBoostClassifier(max_rmp_calls=1, warm_start=True, random_state=0).fit(table, y)
+    warm.set_params(max_rmp_calls=2).fit(table, y)
+    whole = RCBoostClassifier(max_rmp_calls=2, random_state=0).fit(table, y)
+
+    assert warm.rules_ == whole.rules_
+    assert (explain(warm, table, y).predict(table) == explain(whole, table, y).predict(table)).all()
+    assert [len(each) for each in warm.staged_predict(table)] == [80] * 3
