@@ -263,6 +263,48 @@ def test_where_the_model_would_be_asked_the_page_says_so(browser: Browser, tmp_p
     open_page.is_fine()
 
 
+def steps(open_page: Visit) -> list[float]:
+    """The numbers of the waterfall, its start first and its sum last."""
+    texts = open_page.page.locator("#waterfall li .number").all_inner_texts()
+    return [float(text.replace("−", "-").replace("+", "")) for text in texts]
+
+
+@pytest.mark.parametrize("name", ["path", "path of numbers", "two classes"])
+def test_the_waterfall_ends_at_the_prediction(browser: Browser, reports: dict[str, Report], name: str) -> None:
+    report = reports[name]
+    open_page = visit(browser, report)
+    said, shown = report.model.predict(report.X), 0
+    for k in range(0, len(report.X), 9):
+        open_page.fill(typed(report, report.X.iloc[k]))
+        found = steps(open_page)
+        if not report.model.apply(report.X.iloc[[k]]).toarray().any():
+            assert found == []
+            continue
+        shown += 1
+        assert sum(found[:-1]) == pytest.approx(found[-1], rel=1e-2, abs=0.05)
+        if isinstance(said[k], float):
+            assert found[-1] == pytest.approx(said[k], rel=1e-3)
+        else:
+            assert found[-1] >= 0
+    assert shown
+    open_page.is_fine()
+
+
+def test_a_threshold_is_dragged_along_the_curves(browser: Browser, reports: dict[str, Report]) -> None:
+    report = reports["two classes"]
+    open_page = visit(browser, report)
+    slider, said = open_page.page.locator("#threshold"), open_page.page.locator("#at-threshold")
+    before = said.inner_text()
+    slider.focus()
+    open_page.page.keyboard.press("End")
+    rows = int((report.y == "malignant").sum())
+
+    assert said.inner_text() != before
+    assert f"{rows} of {rows} are found (recall 1.000)" in said.inner_text()
+    assert float(open_page.page.locator("#dot-roc").get_attribute("cx") or 0) == 100
+    open_page.is_fine()
+
+
 # The table -----------------------------------------------------------------------------------------------------------
 
 
@@ -305,7 +347,7 @@ def test_of_many_rules_a_page_is_shown_until_all_are_asked_for(browser: Browser,
     open_page = visit(browser, report)
     n_rules = len(report.model.rules_)
 
-    assert n_rules > 400 and len(open_page.rules()) == 30
+    assert n_rules > 400 and len(open_page.rules()) == 10
     open_page.page.click("#more")
     assert len(open_page.rules()) == n_rules
     open_page.page.fill("#search", "a <= ")

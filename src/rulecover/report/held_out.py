@@ -27,12 +27,15 @@ class HeldOutPredictions:
         Which rows no rule covers.
     by_model
         The predictions of the source model, if there is one.
+    shares
+        The probability of each class, if there are any, rows x classes.
     """
 
     truth: Array
     predicted: Array
     missed: Bools
     by_model: Array | None = None
+    shares: Floats | None = None
 
     def compared_with_model(self) -> list[tuple[str, int]]:
         """How many rows both, one or neither of rules and model get right; for classification only."""

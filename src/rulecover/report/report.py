@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from base64 import b64encode
 from dataclasses import replace
@@ -15,6 +16,7 @@ from markupsafe import Markup
 
 import rulecover
 from rulecover.files import whole_file
+from rulecover.report.curves import threshold_curves
 from rulecover.report.figures import ClassFigures
 from rulecover.report.held_out import Confusion, Errors, HeldOutPredictions
 from rulecover.report.upset import upset
@@ -46,7 +48,7 @@ _WIDEST = 16
 _MISSED = 24
 
 #: The script of the page, in this order.
-_SCRIPTS = ("answer.js", "rules.js", "try.js", "start.js")
+_SCRIPTS = ("answer.js", "rules.js", "curves.js", "try.js", "start.js")
 
 
 def write_report(summary: Summary, path: str | os.PathLike[str]) -> Path:
@@ -199,14 +201,25 @@ def _checked(summary: Summary, table: RuleCells) -> dict[str, Any]:
     """How good the predictions for held-out rows are."""
     held_out, seen = summary.held_out, summary.rules.evidence
     if held_out is None:
-        return {"confusion": None, "errors": None, "compared_with_model": [], "missed_rows": None}
+        return {"confusion": None, "errors": None, "compared_with_model": [], "missed_rows": None, "curves": []}
     classes = getattr(seen, "classes", None)
     return {
         "confusion": None if classes is None else Confusion.of(classes, held_out),
         "errors": Errors.of(held_out) if classes is None else None,
         "compared_with_model": [] if classes is None else held_out.compared_with_model(),
         "missed_rows": _missed(summary),
+        **_curves(summary),
     }
+
+
+def _curves(summary: Summary) -> dict[str, Any]:
+    """Curves by which a threshold can be chosen."""
+    held_out, seen = summary.held_out, summary.rules.evidence
+    if held_out is None or not isinstance(seen, ClassEvidence):
+        return {"curves": []}
+    positive = ClassFigures(held_out.truth, seen.classes, seen.all_counts).positive
+    curves = threshold_curves(held_out.truth, held_out.shares, seen.classes, positive)
+    return {"curves": curves, "curves_json": json.dumps([curve.data() for curve in curves])}
 
 
 def _missed(summary: Summary) -> dict[str, Any] | None:
@@ -222,4 +235,7 @@ def _missed(summary: Summary) -> dict[str, Any] | None:
             f"{len(places):,} of {len(held_out.missed):,} held-out rows; the prediction is right for {right:,} of them."
         )
     rows = [] if trial is None else [(k, row) for k, row in enumerate(trial.rows) if row["missed"]][:_MISSED]
-    return {"words": words + (f" The first {len(rows)} are:" if len(rows) < len(places) and rows else ""), "rows": rows}
+    return {
+        "words": words + (f" The first {len(rows)} can be shown." if len(rows) < len(places) and rows else ""),
+        "rows": rows,
+    }

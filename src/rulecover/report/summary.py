@@ -18,7 +18,7 @@ from rulecover.report.rule_checks import RuleChecks
 from rulecover.rules.features import Strip, strips
 from rulecover.rules.overlaps import Overlaps
 from rulecover.targets.classes.evidence import ClassEvidence
-from rulecover.typing import Array, Floats
+from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.vote import Vote
 
@@ -149,11 +149,12 @@ class Summary:
             raise ValueError("the rules have no evidence; pass a fitted model.")
         view = rules.evidence.view
         rows, truth, predicted = _rows_of(model, X), np.asarray(y).ravel(), np.asarray(model.predict(X)).ravel()
-        held_out = HeldOutPredictions(truth, predicted, np.asarray(model.missed(X)), _by_model(model, X, rows))
+        missed, shares = np.asarray(model.missed(X)), _shares(model, X, rules)
+        held_out = HeldOutPredictions(truth, predicted, missed, _by_model(model, X, rows), shares)
         answered = PredictedRows(rows, truth, predicted, held_out.missed)
         covered = _rules_of(model).apply(rows)
         scoring, votes = _Scoring.of(rules, truth), _votes(model)
-        scores = [scoring.score("these rules", predicted, _shares(model, X, rules), _size(rules))]
+        scores = [scoring.score("these rules", predicted, shares, _size(rules))]
         for name, other in (compare_with or {}).items():
             scores.append(scoring.score(name, other.predict(X), _shares(other, X, rules), _size_of(other)))
         scores.append(scoring.naive())
@@ -175,7 +176,7 @@ class Summary:
             held_out=held_out,
             checks=RuleChecks.of(rules, votes[1:], covered, truth),
             overlaps=Overlaps.of(covered, max_sets=_SETS, max_rules=_RULES) if len(rules) else None,
-            strips=strips(rules, rows),
+            strips=strips(rules, rows, _groups(rules, truth)),
             trial=trial_of(model, rules, answered, missing=_takes_missing(model)),
         )
 
@@ -235,6 +236,15 @@ def _shares(model: Any, X: Any, rules: RuleSet) -> Floats | None:
         return shares[:, [place[label] for label in seen.classes.tolist()]]
     except (RulecoverError, AttributeError, KeyError):  # votes without probabilities, or other classes
         return None
+
+
+def _groups(rules: RuleSet, truth: Array) -> Ints | None:
+    """The number of the true class of each row; those that the rules do not know come last."""
+    seen = rules.evidence
+    if not isinstance(seen, ClassEvidence):
+        return None
+    place = {label: k for k, label in enumerate(seen.classes.tolist())}
+    return np.array([place.get(label, len(place)) for label in truth.tolist()], dtype=np.intp)
 
 
 def _rules_of(model: Any) -> RuleSet:

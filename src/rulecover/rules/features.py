@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.show.numbers import short_number
-from rulecover.typing import Floats
+from rulecover.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from rulecover.rules.ruleset import RuleSet
@@ -32,20 +32,24 @@ class Strip:
     ----------
     bars
         The bars of the histogram that are not empty: where they start and how wide they are, in per cent of the range,
-        and how high they are, from 0 to 1.
+        from where to where they reach, from 0 to 1, and the number of their class: classes stand on each other.
     bounds
         Where the bounds are, in per cent of the range.
     ends
         The range, in text.
     """
 
-    bars: tuple[tuple[float, float, float], ...]
+    bars: tuple[tuple[float, float, float, float, int], ...]
     bounds: tuple[float, ...]
     ends: tuple[str, str]
 
 
-def strips(rules: RuleSet, X: Any) -> dict[str, Strip]:
-    """A strip for each numeric feature that rules use, by name; X is as the rules see it."""
+def strips(rules: RuleSet, X: Any, group: Ints | None = None) -> dict[str, Strip]:
+    """A strip for each numeric feature that rules use, by name; X is as the rules see it.
+
+    `group` is the number of the class of each row; without it all rows are of one.
+    """
+    group = np.zeros(X.shape[0], dtype=np.intp) if group is None else group
     made = {}
     clauses = rules.clauses
     for f in clauses.columns.tolist():
@@ -55,19 +59,25 @@ def strips(rules: RuleSet, X: Any) -> dict[str, Strip]:
         if f in rules.columns.levels or f in rules.columns.categories or not bounds.size:
             continue
         column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else np.asarray(X[:, f])
-        values = column.astype(np.float64)[np.isfinite(column.astype(np.float64))]
-        made[rules.feature_names[f]] = _strip(values, bounds)
+        column = column.astype(np.float64)
+        known = np.isfinite(column)
+        made[rules.feature_names[f]] = _strip(column[known], group[known], bounds)
     return made
 
 
-def _strip(values: Floats, bounds: Floats) -> Strip:
+def _strip(values: Floats, group: Ints, bounds: Floats) -> Strip:
     low, high = float(values.min(initial=bounds[0])), float(values.max(initial=bounds[-1]))
     if not high > low:
         low, high = low - 0.5, high + 0.5
-    counts = np.histogram(values, bins=_BINS, range=(low, high))[0]
-    heights, width = counts / max(counts.max(), 1), 100 / _BINS
+    n_groups = int(group.max(initial=0)) + 1
+    edges = np.linspace(low, high, _BINS + 1), np.arange(n_groups + 1) - 0.5
+    counts = np.histogram2d(values, group, bins=edges)[0]
+    tops = np.cumsum(counts, axis=1) / max(counts.sum(axis=1).max(), 1.0)
+    floors, width = tops - counts / max(counts.sum(axis=1).max(), 1.0), 100 / _BINS
     return Strip(
-        bars=tuple((k * width, width, float(heights[k])) for k in np.flatnonzero(counts).tolist()),
+        bars=tuple(
+            (k * width, width, float(floors[k, g]), float(tops[k, g]), g) for k, g in np.argwhere(counts).tolist()
+        ),
         bounds=tuple((100 * (bounds - low) / (high - low)).tolist()),
         ends=(short_number(float(f"{low:.4g}")), short_number(float(f"{high:.4g}"))),
     )

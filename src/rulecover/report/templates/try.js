@@ -74,6 +74,7 @@ function setUpTry(model) {
     const outcome = answerer.answer(x);
     showVerdict(outcome);
     showVotes(outcome);
+    showWaterfall(outcome);
     showVoters(outcome, x);
     showNear(outcome, x);
     clearTimeout(waiting);
@@ -169,6 +170,56 @@ function setUpTry(model) {
       .map((each) => ruleLine(each.rule, x, (!outcome.fired.length && model.fallback_votes || model.votes)[each.rule], each.weight));
     const title = outcome.fired.length ? "Rules that fire" : "Rules that vote instead";
     listInto("voters", title, lines, 12, "No rule votes.");
+  }
+
+  // Votes as steps from the base to the prediction: of classes the lead of the predicted one over the next.
+  function stepsOf(outcome) {
+    const scale = model.labels ? 1 : model.unit;
+    if (outcome.prediction === null || !outcome.fired.length || (!model.labels && !model.adds)) return null;
+    const rivals = model.labels ? outcome.tally.map((sum, k) => k).filter((k) => k !== outcome.prediction) : [];
+    const rival = rivals.reduce((a, b) => (outcome.tally[b] > outcome.tally[a] ? b : a), rivals[0]);
+    const paired = model.log_odds !== null && rivals.length === 1; // whose sums differ in sign alone
+    const lead = (votes) => (model.labels ? votes[outcome.prediction] - (rivals.length && !paired ? votes[rival] : 0) : scale * votes[0]);
+    const begin = (model.labels ? 0 : model.centre) + lead(model.base);
+    const steps = outcome.voters.map(({ rule }) => ({ name: `Rule ${rule}`, change: lead(model.votes[rule]) }));
+    return { begin, steps, rival: rivals.length && !paired ? rival : null };
+  }
+
+  function waterfallBar(from, to, low, high, className) {
+    const bar = make("span", `step ${className}`);
+    bar.style.left = `${100 * (Math.min(from, to) - low) / (high - low)}%`;
+    bar.style.width = `${Math.max(100 * Math.abs(to - from) / (high - low), 0.6)}%`;
+    const track = make("span", "track", bar);
+    track.setAttribute("aria-hidden", "true");
+    return track;
+  }
+
+  function showWaterfall(outcome) {
+    const part = document.getElementById("waterfall");
+    const found = stepsOf(outcome);
+    part.replaceChildren();
+    if (!found) return;
+    const shown = found.steps.slice().sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
+    const tail = shown.splice(12).reduce((sum, step) => sum + step.change, 0);
+    if (tail) shown.push({ name: "other rules", change: tail });
+    const ends = [0, found.begin];
+    let at = found.begin;
+    for (const step of shown) ends.push(at += step.change);
+    const low = Math.min(...ends);
+    const high = Math.max(...ends) === low ? low + 1 : Math.max(...ends);
+    const line = (name, from, to, text, kind) => make("li", "", make("span", "", name), waterfallBar(from, to, low, high, kind), make("span", "number", text));
+    const lines = [line("start", 0, found.begin, model.labels ? signed(found.begin) : short(found.begin), "sum")];
+    at = found.begin;
+    for (const { name, change } of shown) {
+      lines.push(line(name, at, at + change, signed(change), change < 0 ? "down" : "up"));
+      at += change;
+    }
+    lines.push(line("together", 0, at, model.labels ? signed(at) : short(at), "sum"));
+    const unit = model.log_odds === null ? "votes" : "log-odds";
+    const title = !model.labels ? "How the number adds up"
+      : found.rival === null ? `How the ${unit} for ${named(outcome.prediction)} add up`
+        : `How the lead of ${named(outcome.prediction)} over ${named(found.rival)} adds up (${unit})`;
+    part.append(make("h3", "", title), make("ol", "waterfall", ...lines));
   }
 
   function showNear(outcome, x) {
