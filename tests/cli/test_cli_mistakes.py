@@ -380,7 +380,7 @@ MISTAKES = {
     ),
     "a forbidden column with a slip": (
         ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "--method", "path", "--forbid", "color"],
-        "--forbid names 'color' (did you mean 'colour'?), but there is no such column to use; there are 'id', 'colour'",
+        "--forbid names 'color' (did you mean 'colour'?), but there is no such column to use; there are 'colour'",
     ),
     "monotone text": (
         ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "--method", "path", "--rising", "colour"],

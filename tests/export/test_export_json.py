@@ -164,6 +164,14 @@ MISTAKES = {
         changed("levels", to=[LEVEL]) | {"categories": [CODES]},
         "levels and in categ",
     ),
+    "a notation of no mark": (
+        changed("notations", to=[{"column": 0, "decimal": ";", "thousands": "", "unit": ""}]),
+        "notations",
+    ),
+    "a notation of one mark for two things": (
+        changed("notations", to=[{"column": 0, "decimal": ",", "thousands": ",", "unit": ""}]),
+        "choose marks of decimals and thousands that differ",
+    ),
     "zeros of a column twice": (changed("zero_missing", to=[1, 0, 1]), "column 1 has two entries in zero_missing"),
     "zeros of no column": (changed("zero_missing", to=[7]), "column 7"),
     "columns twice": (changed("columns", to=["other", "other"]), "twice"),

@@ -13,6 +13,7 @@ import scipy.sparse
 from rulecover.data.categories import Categories, HashedCategories
 from rulecover.data.dates import DatePart
 from rulecover.data.frames import UNSEEN, column, is_frame, kinds_of, missing_values, names_of, numbers
+from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats, Ints
 
@@ -56,6 +57,8 @@ class Columns:
         The columns in which 0 counts as missing.
     parts
         For a column that is made of dates: its number, and which part of which column it is.
+    notations
+        For a column of numbers that are not written as programs write them: its number, and how they are written.
     """
 
     names: tuple[str, ...]
@@ -63,6 +66,7 @@ class Columns:
     levels: Levels = field(default_factory=dict)
     zero_missing: tuple[int, ...] = ()
     parts: Parts = field(default_factory=dict)
+    notations: Mapping[int, Notation] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -97,6 +101,7 @@ class Columns:
             {int(place[f]): level for f, level in self.levels.items() if place[f] >= 0},
             tuple(int(place[f]) for f in self.zero_missing if place[f] >= 0),
             {int(place[f]): part for f, part in self.parts.items() if place[f] >= 0},
+            {int(place[f]): notation for f, notation in self.notations.items() if place[f] >= 0},
         )
 
 

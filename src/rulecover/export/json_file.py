@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -18,6 +18,7 @@ import rulecover
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.data.labels import plain_labels
+from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import InvalidModelFileError
 from rulecover.export.exported import EXPORTED_FALLBACKS, checked, vote_of
 from rulecover.export.json_schema import Check, Json, SchemaMismatch, checker
@@ -98,6 +99,8 @@ def to_json(model: Any) -> str:
         "totals": exported.totals.tolist(),
         "base": exported.base.tolist(),
     }
+    if rules.columns.notations:
+        head["notations"] = [{"column": f} | asdict(each) for f, each in sorted(rules.columns.notations.items())]
     if isinstance(rules.evidence, NumberEvidence):
         head["numbers"] = _written_numbers(rules.evidence)
     each = _written_rules(exported)
@@ -406,12 +409,14 @@ def _columns(written: Json) -> Columns:
     levels, categories = by_column("levels"), by_column("categories")
     for f in levels.keys() & categories.keys():
         raise ValueError(f"column {f} has entries in levels and in categories; leave one out.")
+    notations = by_column("notations")
     zeros = [{"column": f} for f in written.get("zero_missing", [])]
     return Columns(
         names,
         {f: tuple(each["labels"]) for f, each in categories.items()},
         {f: (each["name"], each["level"]) for f, each in levels.items()},
         tuple(_distinct_places("zero_missing", zeros, len(names))),
+        notations={f: Notation(each["decimal"], each["thousands"], each["unit"]) for f, each in notations.items()},
     )
 
 

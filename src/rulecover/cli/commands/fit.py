@@ -26,6 +26,7 @@ from rulecover.cli.printing import Bars, Printer, is_stdout
 from rulecover.cli.tables.encoding import booster_columns, for_forests
 from rulecover.cli.tables.labelled import Table, count, labelled_table
 from rulecover.cli.tables.reading import Reading
+from rulecover.cli.tables.written import noted
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.checks import sample_weights
@@ -123,7 +124,7 @@ def _train(table: Table, training: Training, source: Path | None, printer: Print
     printer.warnings([*known, *warnings_on_rules(model.rules_)])
     vote = vote_of(model)
     columns = replace(vote.rules.columns, levels=table.levels)
-    return replace(vote, rules=replace(vote.rules, columns=columns))
+    return noted(replace(vote, rules=replace(vote.rules, columns=columns)), table.notations)
 
 
 def size_notes(model: Any) -> list[str]:

@@ -15,6 +15,7 @@ from rulecover.cli.tables.chunks import chunks
 from rulecover.cli.tables.header import TableFile, quoted_names
 from rulecover.cli.tables.model_file import Model, load, numbers
 from rulecover.cli.tables.reading import Reading
+from rulecover.cli.tables.written import as_numbers
 from rulecover.data.labels import Label, plain_labels
 from rulecover.report.summary import Summary
 from rulecover.rules.levels import readable
@@ -45,21 +46,29 @@ def summary_of(model: Model, file: TableFile, target: str | None) -> Summary:
     """The figures of a model on the labelled rows of a table."""
     if target is None:
         raise CommandError("name the column with the true values with --target.")
-    parts, labels, left_out, first = [], [], 0, 0
+    parts, labels, first = [], [], 0
     for part in chunks(file, model, also=[target]):
         known = part[target].notna().to_numpy()
         parts.append(model.rows_with_levels(part, first)[known])
-        labels.append(true_labels(model, part[target], first)[known])
-        left_out += int((~known).sum())
+        labels.append(part[target])
         first += len(part)
-    X, y = np.concatenate(parts), np.concatenate(labels)
-    if not len(y):
+    X, column = np.concatenate(parts), pd.concat(labels, ignore_index=True)
+    left_out = int(column.isna().sum())
+    if not len(X):
         raise CommandError(f"{file.source} has no row with a value of {target!r}; there is nothing to report on.")
+    y = true_labels(model, _as_trained(model, column, file.reading), 0)[column.notna().to_numpy()]
     left = [f"{left_out:,} rows without a value of {target!r} left out."] if left_out else []
     notes = [*file.found.notes, *left]
     rules = model.rules.rules
     shown = readable(rules, dict(rules.columns.levels))
     return Summary.of(model.rules, X, y, title=file.source.name, notes=notes, shown=shown)
+
+
+def _as_trained(model: Model, column: Any, reading: Reading) -> Any:
+    """The target as numbers, if the model was trained on numbers and they are written as people write them."""
+    answer = model.rules.answer
+    texts = isinstance(answer, Classes) and any(isinstance(each, (str, bool)) for each in plain_labels(answer.labels))
+    return column if texts else as_numbers(column, reading)
 
 
 def true_labels(model: Model, column: Any, first: int) -> Array:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from pandas.errors import EmptyDataError, ParserError, ParserWarning
 
 from rulecover.cli.errors import CommandError
@@ -27,9 +28,10 @@ from rulecover.cli.tables.header import (
     quoted_names,
     separator_of,
 )
-from rulecover.cli.tables.model_file import Model
+from rulecover.cli.tables.model_file import Model, numbers
 from rulecover.cli.tables.streams import Peekable
 from rulecover.cli.tables.verbatim import FirstAgain, KeptCells, SharedText, Text, WatchedText, blocks_of
+from rulecover.data.written_numbers import Notation
 
 #: Cells that are read at a time.
 CELLS = 2_000_000
@@ -63,7 +65,8 @@ def parts(file: TableFile, model: Model, *, also: Sequence[str] = (), keep: Sequ
     """The same, with columns to keep as they are."""
     file.check_is_there()
     if file.is_parquet:
-        return _parquet_parts(file.path, [*model.columns, *also], keep, set(model.columns))
+        found = _parquet_parts(file.path, [*model.columns, *also], keep, set(model.columns))
+        return _with_numbers(found, _notations(model, file))
     return _csv_parts(file, model, also, keep)
 
 
@@ -78,6 +81,28 @@ def _columns_to_read(names: Sequence[str], needed: Sequence[str], of_model: set[
             f"{no_names(names, source) or _if_numbered(absent[0])}"
         )
     return [name for name in names if name in needed]
+
+
+def _notations(model: Model, file: TableFile) -> dict[str, Notation]:
+    """How numbers are written, by column: as in the table that the model was trained on, unless marks were named."""
+    reading, columns = file.reading, model.rules.rules.columns
+    stored = {columns.names[f]: notation for f, notation in columns.notations.items()}
+    decimal = file.found.decimal or reading.decimal
+    named = reading.decimal is not None or reading.thousands is not None
+    known = {name: stored.get(name, Notation()) for name in (model.numbers if named else stored)}
+    return {name: each.with_marks(decimal, reading.thousands) for name, each in known.items()}
+
+
+def _with_numbers(parts: Iterator[Part], notations: Mapping[str, Notation]) -> Iterator[Part]:
+    """The parts, with numbers in place of texts that are numbers as people write them."""
+    first = 0
+    for part in parts:
+        written = [name for name in notations if name in part.table and not is_numeric_dtype(part.table[name])]
+        table = part.table.copy(deep=False)
+        for name in written:
+            table[name] = numbers(table[name], first, notations[name])
+        first += len(table)
+        yield Part(table, part.kept)
 
 
 def _if_numbered(name: str) -> str:
@@ -95,13 +120,12 @@ def _csv_parts(file: TableFile, model: Model, also: Sequence[str], keep: Sequenc
             text, names, separator = _below_header(file, content, {*model.columns, *also, *keep})
             _columns_to_read(names, [*model.columns, *also, *keep], set(model.columns), source)
             wanted = [name for name in names if name in {*model.columns, *also}]
-            texts = [name for name in wanted if name not in model.numbers]
-            if not keep:
-                for table in _tables(text, separator, names, wanted, texts):
-                    yield Part(table, table[[]])
-                return
+            notations = _notations(model, file)
+            texts = [name for name in wanted if name not in model.numbers or name in notations]
             places = {name: names.index(name) for name in keep}
-            yield from _parts_with_kept(file, text, separator, names, wanted=wanted, texts=texts, places=places)
+            plain = (Part(each, each[[]]) for each in _tables(text, separator, names, wanted, texts))
+            kept = _parts_with_kept(file, text, separator, names, wanted=wanted, texts=texts, places=places)
+            yield from _with_numbers(kept if keep else plain, notations)
         except (UnicodeDecodeError, csv.Error) as error:
             raise not_text(source) from error
         except (ParserError, ParserWarning) as error:

@@ -139,15 +139,15 @@ def separator_of(file: TableFile, content: Peekable, needed: Collection[str] = (
     return max(SEPARATORS, key=lambda each: _how_well(whole, each, needed))
 
 
-def _how_well(text: str, separator: str, needed: Collection[str]) -> tuple[int, bool, int]:
+def _how_well(text: str, separator: str, needed: Collection[str]) -> tuple[int, bool, int, bool]:
     """How well a separator fits: columns in the header that are needed, rows as long as it, and its length."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
     try:
         header, *rows = islice((row for row in reader if row), 10)
     except (ValueError, csv.Error):  # nothing there, or no text
-        return 0, False, 0
-    alike = len(header) > 1 and all(len(row) == len(header) for row in rows)
-    return len({*needed}.intersection(map(str.strip, header))), alike, len(header)
+        return 0, False, 0, False
+    alike = all(len(row) == len(header) for row in rows)
+    return len({*needed}.intersection(map(str.strip, header))), alike and len(header) > 1, len(header), alike
 
 
 def names_in(row: Sequence[str], file: TableFile) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -31,8 +33,11 @@ from rulecover.cli.tables.header import (
     read_header,
 )
 from rulecover.cli.tables.reading import Reading
+from rulecover.cli.tables.streams import blocks_of, peekable
+from rulecover.cli.tables.written import ReadFrame, with_codes, with_numbers
 from rulecover.data.advice import looks_like_id
 from rulecover.data.kinds import odd_text, parse_numbers
+from rulecover.data.written_numbers import Notation
 
 #: Fewer rows than this cannot be split into rows to learn from and rows to check on.
 FEWEST_ROWS = 10
@@ -61,6 +66,8 @@ class Table:
         What was done to the data, in sentences.
     task
         What the target is.
+    notations
+        How numbers are written, by column, where they are not written as programs write them.
     """
 
     name: str
@@ -69,6 +76,7 @@ class Table:
     levels: dict[int, tuple[str, str]]
     notes: tuple[str, ...] = ()
     task: TaskName = TaskName.CLASSES
+    notations: Mapping[str, Notation] = field(default_factory=dict)
 
 
 def labelled_table(
@@ -93,11 +101,24 @@ def labelled_table(
             header = read_header(file)
             target = checked_target(header, target, drop)
             frame, notes = read_frame(header)
-    notes = [*file.found.notes, *notes]
+        read = _with_numbers(frame, target, header)
+    frame, notes = read.frame, [*file.found.notes, *notes, *read.notes]
     if not keep_ids:
         found = id_columns(frame, [target, *drop])
         drop, notes = [*drop, *found], [*notes, *(f"column {name!r} left out: {_ID}." for name in found)]
-    return table_from_frame(frame, file.path, target, drop=drop, columns=columns, task=task, notes=notes)
+    table = table_from_frame(frame, file.path, target, drop=drop, columns=columns, task=task, notes=notes)
+    return replace(table, notations=read.notations)
+
+
+def _with_numbers(frame: Any, target: str, header: Header) -> ReadFrame:
+    """The frame with numbers where people see numbers, and texts where they see codes."""
+    file, texts_of = header.file, partial(read_texts, header)
+    if file.is_parquet:
+        return with_numbers(frame, target, file.reading)
+    again = None if file.found.decimal is not None else texts_of  # numbers in Excel are numbers
+    codes = with_codes(frame, texts_of) if file.found.codes else ReadFrame(frame, {}, ())
+    read = with_numbers(codes.frame, target, file.reading, again)
+    return replace(read, notes=(*codes.notes, *read.notes))
 
 
 def id_columns(frame: Any, besides: Sequence[str]) -> list[str]:
@@ -164,12 +185,30 @@ def table_from_frame(
 
 def read_frame(header: Header) -> tuple[Any, list[str]]:
     """The cells as pandas reads them, under the names in the header."""
-    path, names = header.file.path, header.names
+    names = header.names
+    frame = _read_csv(header)
+    frame.columns = list(names)
+    nameless = [place for place, name in enumerate(names) if not name]
+    notes = [f"column {place + 1} has no name and is left out." for place in nameless]
+    notes += [sentence.strip() for sentence in [no_names(names, header.file.source)] if sentence]
+    return frame.loc[:, [bool(name) for name in names]], notes
+
+
+def read_texts(header: Header, names: Sequence[str]) -> Any:
+    """The cells of some columns as texts."""
+    places = sorted(header.names.index(name) for name in names)
+    frame = _read_csv(header, usecols=places, dtype=str)
+    frame.columns = [header.names[place] for place in places]
+    return frame
+
+
+def _read_csv(header: Header, **settings: Any) -> Any:
+    path = header.file.source
     try:
         with header.file.open() as content, warnings.catch_warnings():
             warnings.simplefilter("error", ParserWarning)
-            frame = pd.read_csv(
-                content,
+            return pd.read_csv(
+                peekable(_watched(content, header)),
                 sep=header.separator,
                 header=None if header.file.reading.no_header else 0,
                 index_col=False,
@@ -179,6 +218,7 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
                 keep_default_na=False,
                 na_values=NOT_KNOWN,
                 low_memory=False,
+                **settings,
             )
     except (ParserError, ParserWarning) as error:
         raise CommandError(
@@ -187,11 +227,16 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
         ) from error
     except UnicodeDecodeError as error:
         raise not_text(path) from error
-    frame.columns = list(names)
-    nameless = [place for place, name in enumerate(names) if not name]
-    notes = [f"column {place + 1} has no name and is left out." for place in nameless]
-    notes += [sentence.strip() for sentence in [no_names(names, path)] if sentence]
-    return frame.loc[:, [bool(name) for name in names]], notes
+
+
+def _watched(content: IO[bytes], header: Header) -> Iterator[bytes]:
+    """The blocks of a file; whether some cell begins with a zero, as codes do, is recorded."""
+    before = re.escape(header.separator).encode()
+    code, tail = re.compile(rb'(?:^|[\r\n"]|' + before + rb") *0\d\d"), b"\n"
+    for block in blocks_of(content):
+        header.file.found.codes = header.file.found.codes or code.search(tail + block) is not None
+        tail = block[-16:]
+        yield block
 
 
 def _target(known: Any, task: TaskName | None) -> tuple[TaskName, Any, list[str]]:

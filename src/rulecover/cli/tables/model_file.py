@@ -16,6 +16,7 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.labelled import Table
 from rulecover.data.columns import Columns
 from rulecover.data.inputs import MISSING, Coded, Input, Level, Number
+from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.exceptions import InvalidModelFileError, RuleTextError
 from rulecover.export.json_file import MAX_SIZE, from_json
 from rulecover.rules.ruleset import RuleSet
@@ -101,24 +102,37 @@ def _by_number(each: Input) -> bool:
     return isinstance(each, Coded) and not any(isinstance(label, (str, bool)) for label, _ in each.codes)
 
 
-def numbers(column: Any, first: int) -> Any:
-    """A column of numbers, NaN where a value is missing."""
+def numbers(column: Any, first: int, notation: Notation | None = None) -> Any:
+    """A column of numbers, NaN where a value is missing; texts are read by a notation if there is one."""
     if not pd.api.types.is_numeric_dtype(column):
-        column = _parse_numbers(column, first)
+        known = column.where(column.astype(str) != "None")  # which Python writes for missing values
+        column = _parsed(known.replace(_ONES)) if notation is None else _written(known, notation)
+        _check_all_read(known, column, first, notation)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _parse_numbers(column: Any, first: int) -> Any:
-    """Numbers from text: numbers in quotes, true and false, or None, which Python writes for missing values."""
-    known = column.where(column.astype(str) != "None").replace(_ONES)
-    parsed = pd.to_numeric(known, errors="coerce")
-    wrong = np.flatnonzero((parsed.isna() & known.notna()).to_numpy())
-    if wrong.size:
-        raise CommandError(
-            f"column {column.name!r} has {str(column.iloc[wrong[0]])[:40]!r} in data row {first + int(wrong[0]) + 1}, "
-            "but the model takes numbers there; correct the cell, or leave it empty if nothing is known."
-        )
-    return parsed.astype("float64")
+def _parsed(texts: Any) -> Any:
+    """Numbers in quotes, true and false as 1 and 0; missing where a text is something else."""
+    return pd.to_numeric(texts, errors="coerce").astype("float64")
+
+
+def _written(texts: Any, notation: Notation) -> Any:
+    which, known = pd.factorize(texts)
+    return pd.Series(np.append(notation.read(map(str, known)), np.nan)[which], index=texts.index)
+
+
+def _check_all_read(texts: Any, read: Any, first: int, notation: Notation | None) -> None:
+    wrong = np.flatnonzero((read.isna() & texts.notna()).to_numpy())
+    if not wrong.size:
+        return
+    text = str(texts.iloc[wrong[0]])
+    way = "correct the cell, or leave it empty if nothing is known"
+    if isinstance(recognise([text]), (Notation, Undecided)):
+        way = "write it so, or say how numbers are written with --decimal and --thousands"
+    raise CommandError(
+        f"column {texts.name!r} has {text[:40]!r} in data row {first + int(wrong[0]) + 1}, but the model takes numbers "
+        f"there{f', written {notation}' if notation else ''}; {way}."
+    )
 
 
 # Rules that are to stay in --------------------------------------------------------------------------------------------

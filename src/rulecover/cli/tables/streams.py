@@ -24,11 +24,14 @@ class Found:
         What was recognised, in sentences.
     separator, decimal
         The character between cells, and the decimal mark, where the kind of file decides.
+    codes
+        Whether some cell begins with a zero and more digits, as codes do.
     """
 
     notes: list[str] = field(default_factory=list)
     separator: str | None = None
     decimal: str | None = None
+    codes: bool = False
 
     def note(self, text: str) -> None:
         """Notes a sentence, once."""

@@ -1,0 +1,177 @@
+"""Columns of a file that hold numbers as people write them, made numbers; and codes that only look like numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from rulecover.cli.errors import CommandError
+from rulecover.cli.tables.reading import Reading
+from rulecover.data.written_numbers import Mixed, Notation, Undecided, is_code, recognise
+from rulecover.voting.vote import Vote
+
+#: The columns of these names, with their cells as texts.
+TextsOf = Callable[[Sequence[str]], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ReadFrame:
+    """A data frame that was read from a file.
+
+    Parameters
+    ----------
+    frame
+        Its columns.
+    notations
+        How numbers are written, in columns where they are not written as programs write them.
+    notes
+        What was recognised, in sentences.
+    """
+
+    frame: Any
+    notations: Mapping[str, Notation]
+    notes: tuple[str, ...]
+
+
+def with_numbers(frame: Any, target: str, reading: Reading, texts_of: TextsOf | None = None) -> ReadFrame:
+    """The frame with numbers in place of the texts that are numbers to people.
+
+    Parameters
+    ----------
+    frame
+        As pandas reads a file.
+    target
+        The column that is to be predicted, which must be clear.
+    reading
+        The marks of numbers, as far as they were named.
+    texts_of
+        Reads columns again, as texts; without it, columns that pandas has taken for numbers stay what they are.
+    """
+    named = {"decimal": reading.decimal, "thousands": reading.thousands}
+    texts = {str(name): _distinct(frame[name]) for name in frame.columns if _may_be_written(frame[name])}
+    found = {name: recognise(cells, **named) for name, cells in texts.items()}
+    floats = [str(name) for name in frame.columns if pd.api.types.is_float_dtype(frame[name])]
+    decimal = reading.decimal or _decimal_of_others(texts, found)
+    if decimal is None and any(isinstance(each, Undecided) for each in found.values()):
+        decimal = "." if texts_of is not None and _shows_point(texts_of(floats)) else None
+    if decimal is not None:
+        undecided = [name for name, each in found.items() if isinstance(each, Undecided)]
+        found |= {name: recognise(texts[name], **named | {"decimal": decimal}) for name in undecided}
+    if decimal == "," and texts_of is not None:
+        again = texts_of(floats)
+        grouped = {name: recognise(cells, **named | {"decimal": ","}) for name, cells in _columns(again).items()}
+        found |= {name: each for name, each in grouped.items() if isinstance(each, Notation) and each.thousands}
+        frame = _replaced(frame, {name: again[name] for name in grouped if name in found})
+    return _converted(frame, found, target)
+
+
+def with_codes(frame: Any, texts_of: TextsOf) -> ReadFrame:
+    """The frame with texts in place of numbers that are codes, such as zip codes: some begin with a zero."""
+    numeric = [str(name) for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
+    again = texts_of([name for name in numeric if not pd.api.types.is_bool_dtype(frame[name])])
+    first = {name: next(filter(is_code, cells), None) for name, cells in _columns(again).items()}
+    codes = {name: code for name, code in first.items() if code is not None}
+    why = "begins with a zero, as codes do"
+    notes = [f"column {name!r} is taken as text: {code!r} {why}." for name, code in codes.items()]
+    return ReadFrame(_replaced(frame, {name: again[name] for name in codes}), {}, tuple(notes))
+
+
+def as_numbers(column: Any, reading: Reading) -> Any:
+    """A column in which numbers are expected; as numbers if it holds some as people write them."""
+    if not _may_be_written(column):
+        return column
+    found = recognise(_distinct(column), decimal=reading.decimal, thousands=reading.thousands)
+    if isinstance(found, (Undecided, Mixed)):
+        raise CommandError(f"column {column.name!r} cannot be read as numbers: {_reason(found)}.")
+    return column if found is None else _numbers(column, found)[0].rename(column.name)
+
+
+def _replaced(frame: Any, columns: Mapping[str, Any]) -> Any:
+    frame = frame.copy(deep=False)
+    for name, column in columns.items():
+        frame[name] = column
+    return frame
+
+
+def _converted(frame: Any, found: Mapping[str, Any], target: str) -> ReadFrame:
+    numbers, notations, notes = {}, {}, []
+    for name, each in found.items():
+        if isinstance(each, Notation) and not _is_plain(frame[name], each):
+            numbers[name], example = _numbers(frame[name], each)
+            notations[name] = each
+            notes.append(f"column {name!r} is read as numbers: {example}.")
+        elif isinstance(each, (Undecided, Mixed)):
+            reason = _reason(each)
+            if name == target:
+                raise CommandError(f"the target {name!r} cannot be read as numbers: {reason}.")
+            notes.append(f"column {name!r} is taken as text: {reason}.")
+    return ReadFrame(_replaced(frame, numbers), notations, tuple(notes))
+
+
+def _is_plain(column: Any, notation: Notation) -> bool:
+    """Whether texts are numbers as programs write them: whoever stores them as texts has a reason."""
+    cells = _distinct(column)
+    plain = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype="float64")
+    return bool((plain == notation.read(cells)).all())
+
+
+def _reason(doubt: Undecided | Mixed) -> str:
+    if isinstance(doubt, Mixed):
+        return f"{doubt.text!r} and {doubt.other!r} are in different units; write all cells alike"
+    values = " or ".join(f"{value:.12g}" for value in doubt.values)
+    return f"{doubt.text!r} may be {values}; --decimal . or --decimal , decides"
+
+
+def _numbers(column: Any, notation: Notation) -> tuple[Any, str]:
+    """The numbers of a column, and how one that is not plain is read, in words."""
+    which, texts = pd.factorize(column)
+    values = notation.read([_shown(text) for text in texts])
+    telling = max(range(len(texts)), key=lambda place: (len(str(texts[place]).strip("0123456789")), -place))
+    numbers = pd.Series([*values, float("nan")], dtype="float64").to_numpy()[which]
+    return pd.Series(numbers, index=column.index), f"{texts[telling]!r} is {values[telling]:.12g}"
+
+
+def _shown(text: Any) -> str:
+    return "" if text == "None" else str(text)
+
+
+def _may_be_written(column: Any) -> bool:
+    """Whether a column holds texts."""
+    return pd.api.types.infer_dtype(column, skipna=True) == "string" and not isinstance(
+        column.dtype, pd.CategoricalDtype
+    )
+
+
+def _distinct(column: Any) -> list[str]:
+    """The different cells; None is what Python writes for missing values."""
+    return [text for text in column.dropna().unique().tolist() if text != "None"]
+
+
+def _columns(frame: Any) -> dict[str, list[str]]:
+    return {str(name): _distinct(frame[name]) for name in frame.columns}
+
+
+def _decimal_of_others(texts: Mapping[str, list[str]], found: Mapping[str, Any]) -> str | None:
+    """The decimal mark of the columns in which it is clear, if they agree."""
+    marks = {
+        each.decimal
+        for name, each in found.items()
+        if isinstance(each, Notation) and (each.decimal == "," or recognise(texts[name], decimal=",") is None)
+    }
+    return marks.pop() if len(marks) == 1 else None
+
+
+def _shows_point(frame: Any) -> bool:
+    """Whether some column of numbers can only be written with a decimal point."""
+    return any(recognise(cells, decimal=",") is None for cells in _columns(frame).values() if cells)
+
+
+def noted(vote: Vote, notations: Mapping[str, Notation]) -> Vote:
+    """The model, with how the numbers in its columns are written."""
+    names = vote.rules.columns.names
+    known = {f: notations[name] for f, name in enumerate(names) if name in notations}
+    columns = replace(vote.rules.columns, notations=known)
+    return replace(vote, rules=replace(vote.rules, columns=columns)) if known else vote

@@ -1,0 +1,226 @@
+"""Numbers as people write them: ``23.2%``, ``$1,188``, ``1.234,50 €``, ``(12)``.
+
+How the cells of a column are written is recognised by all of them together: a notation must fit every cell, and where
+several fit, they must read the same numbers. What was recognised is kept with the column, so that new cells are read
+in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from rulecover.typing import Floats
+
+#: Decimal marks, and marks between groups of three digits, as regular expressions.
+DECIMALS = {".": r"\.", ",": ","}
+THOUSANDS = {",": ",", ".": r"\.", " ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}
+
+_SYMBOLS = "$€£¥₹₽₩₺₪₫฿₴₦₱"
+_CODES = (
+    *("EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "NZD", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF"),
+    *("RON", "BRL", "MXN", "ZAR", "TRY", "RUB", "KRW", "SGD", "HKD"),
+)
+_WORDS = ("US$", "R$", "C$", "A$", "HK$", "NZ$", "S$", "kr", "kr.", "zł", "Kč", "Ft", "Fr.")
+_UNIT = "|".join([*map(re.escape, sorted((*_WORDS, *_CODES), key=len, reverse=True)), f"[{re.escape(_SYMBOLS)}]", "%"])
+
+#: A cell: sign or parentheses, the unit on one side, and digits with marks.
+_CELL = re.compile(
+    rf"(?P<open>\()?\s*(?P<sign>[-+\u2212])?\s*(?P<before>{_UNIT})?\s*(?P<inner>[-+\u2212])?\s*"
+    rf"(?P<digits>[\d.,](?:[\d.,'\u2019 \u00a0\u2009\u202f]*[\d.,])?(?:[eE][-+]?\d+)?)"
+    rf"\s*(?P<after>{_UNIT})?\s*(?P<close>\))?"
+)
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How the numbers of a column are written.
+
+    Parameters
+    ----------
+    decimal
+        The decimal mark.
+    thousands
+        The mark between groups of three digits; "" where no cell has one.
+    unit
+        The percent sign or the currency that cells have; it is dropped: ``23.2%`` is 23.2.
+
+    Examples
+    --------
+    >>> Notation(",", unit="€").read(["1.234,50 €", "7", "$7"])
+    array([1234.5,    7. ,     nan])
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if self.decimal not in DECIMALS or self.thousands not in ("", *THOUSANDS) or self.thousands == self.decimal:
+            raise ValueError(
+                f"numbers cannot be written with {self.decimal!r} as decimal mark and {self.thousands!r} between "
+                "thousands; choose marks of decimals and thousands that differ."
+            )
+
+    def with_marks(self, decimal: str | None, thousands: str | None) -> Notation:
+        """The same unit with other marks, where they are given."""
+        decimal = decimal or ({",": ".", ".": ","}[self.decimal] if thousands == self.decimal else self.decimal)
+        kept = "" if self.thousands == decimal else self.thousands
+        return replace(self, decimal=decimal, thousands=thousands or kept)
+
+    def __str__(self) -> str:
+        words = f"with a decimal {'point' if self.decimal == '.' else 'comma'}"
+        return f"{words} and {self.unit}" if self.unit else words
+
+    def read(self, texts: Iterable[str]) -> Floats:
+        """The numbers; NaN where a text is none in this notation. Units and marks of thousands may be absent."""
+        return np.array([self._number(text) for text in texts], dtype=np.float64)
+
+    def _number(self, text: str) -> float:
+        cell = _parsed(text)
+        if cell is None or cell.unit not in ("", self.unit):
+            return np.nan
+        marks = [self.thousands] if self.thousands else [mark for mark in THOUSANDS if mark != self.decimal]
+        known = (_value(cell, self.decimal, mark) for mark in marks)
+        return next((value for value in known if value is not None), np.nan)
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A text that several notations read, each as another number."""
+
+    text: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Two texts of one column that have different units."""
+
+    text: str
+    other: str
+
+
+@dataclass(frozen=True)
+class _Cell:
+    digits: str
+    unit: str
+    negative: bool
+
+
+def recognise(
+    texts: Sequence[str], *, decimal: str | None = None, thousands: str | None = None
+) -> Notation | Undecided | Mixed | None:
+    """How the numbers of a column are written; ``None`` if some text is not a number.
+
+    Parameters
+    ----------
+    texts
+        The different cells of a column.
+    decimal, thousands
+        The marks, where they are known.
+
+    Examples
+    --------
+    >>> recognise(["1.234,50 €", "7,5 €"])
+    Notation(decimal=',', thousands='.', unit='€')
+    >>> recognise(["1,234", "5,678"])
+    Undecided(text='1,234', values=(1234.0, 1.234))
+    >>> recognise(["1,234", "5,678,000"])
+    Notation(decimal='.', thousands=',', unit='')
+    >>> recognise(["01234", "90210"]) is None  # codes, not numbers
+    True
+    """
+    cells = _all(_parsed, texts)
+    if not cells:
+        return None
+    unit = _shared_unit(texts, cells)
+    if isinstance(unit, Mixed):
+        return unit
+    fits = list(_fits(cells, decimal, thousands))
+    if not fits:
+        return None
+    (chosen, values), *others = fits
+    for _, other in others:
+        differ = [place for place, (a, b) in enumerate(zip(values, other, strict=True)) if a != b]
+        if differ:
+            return Undecided(texts[differ[0]], (values[differ[0]], other[differ[0]]))
+    used = [marks for marks, _ in fits if _has_group(cells, marks)]
+    return Notation(*(used[0] if used else (chosen[0], "")), unit)
+
+
+def is_code(text: str) -> bool:
+    """Whether digits are a code, such as a zip code: they begin with a zero, and are at least three."""
+    return re.fullmatch(r"0\d\d+", text.strip()) is not None
+
+
+def _parsed(text: str) -> _Cell | None:
+    found = _CELL.fullmatch(text.strip())
+    if found is None:
+        return None
+    part = found.groupdict(default="")
+    signs, units = part["sign"] + part["inner"], [each for each in (part["before"], part["after"]) if each]
+    if len(signs) + len(part["open"]) > 1 or len(units) > 1 or bool(part["open"]) != bool(part["close"]):
+        return None
+    return _Cell(part["digits"], "".join(units), bool(part["open"]) or signs in ("-", "\u2212"))
+
+
+def _all(read: Callable[[str], _Cell | None], texts: Iterable[str]) -> list[_Cell]:
+    """What each text is read as; nothing as soon as one cannot be read."""
+    cells: list[_Cell] = []
+    for text in texts:
+        cell = read(text)
+        if cell is None:
+            return []
+        cells.append(cell)
+    return cells
+
+
+def _shared_unit(texts: Sequence[str], cells: Sequence[_Cell]) -> str | Mixed:
+    """The unit of all cells; a zero may be without."""
+    first: dict[str, str] = {}
+    for text, cell in zip(texts, cells, strict=True):
+        if cell.unit or cell.digits.strip("0.,"):
+            first.setdefault(cell.unit, text)
+    units = list(first)
+    return Mixed(first[units[0]], first[units[1]]) if len(units) > 1 else "".join(units)
+
+
+def _fits(
+    cells: Sequence[_Cell], decimal: str | None, thousands: str | None
+) -> Iterator[tuple[tuple[str, str], list[float]]]:
+    """The marks that fit every cell, and what they read."""
+    for marks in product(DECIMALS if decimal is None else [decimal], THOUSANDS if thousands is None else [thousands]):
+        if marks[0] != marks[1]:
+            values: list[float] = []
+            for cell in cells:
+                value = _value(cell, *marks)
+                if value is None:
+                    break
+                values.append(value)
+            else:
+                yield marks, values
+
+
+def _value(cell: _Cell, decimal: str, thousands: str) -> float | None:
+    if not _pattern(decimal, thousands).fullmatch(cell.digits):
+        return None
+    number = float(re.sub(THOUSANDS[thousands], "", cell.digits).replace(decimal, "."))
+    return -number if cell.negative else number
+
+
+def _has_group(cells: Sequence[_Cell], marks: tuple[str, str]) -> bool:
+    return any(re.search(THOUSANDS[marks[1]], cell.digits) for cell in cells)
+
+
+@cache
+def _pattern(decimal: str, thousands: str) -> re.Pattern[str]:
+    """Digits with these marks; a group is never led by a zero, and digits that are a code are no number."""
+    mark, group = DECIMALS[decimal], THOUSANDS[thousands]
+    grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+(?:{mark}\d*)?"
+    return re.compile(rf"{grouped}|(?!0\d\d)\d+(?:{mark}\d*)?(?:[eE][-+]?\d+)?|{mark}\d+(?:[eE][-+]?\d+)?")

@@ -1,0 +1,312 @@
+"""Numbers as people write them: recognised by whole columns, reported, and read by predict as by fit."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from commands import run, table
+from typer.testing import Result
+
+from rulecover.cli.tables import chunks
+from rulecover.export import from_json
+
+N = 120
+RNG = np.random.default_rng(0)
+AMOUNTS = RNG.uniform(0.5, 4000, N).round(2)
+KIND = np.where(AMOUNTS > 1500, "dear", "cheap")
+
+
+def european(number: float) -> str:
+    return f"{number:,.2f}".translate(str.maketrans(",.", ".,"))
+
+
+#: Ways to write the same amounts.
+WAYS = {
+    "plain": str,
+    "dollars": lambda x: f"${x:,.2f}",
+    "euros": lambda x: f"{european(x)} €",
+    "percent": lambda x: f"{x}%",
+    "a decimal comma": lambda x: str(x).replace(".", ","),
+    "European": european,
+    "Swiss": lambda x: f"CHF {x:,.2f}".replace(",", "'"),
+    "French": lambda x: f"{x:,.2f}".replace(",", "\u202f").replace(".", ","),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(name: str = "rows.csv", separator: str = ";", **columns: object) -> None:
+    pd.DataFrame(columns).to_csv(name, sep=separator, index=False)
+
+
+def fit(*options: object, target: str = "kind", out: str = "model.json") -> Result:
+    return run("fit", "rows.csv", "-t", target, "--trees", 5, "-o", out, *options)
+
+
+def predictions(*options: object, name: str = "rows.csv", model: str = "model.json") -> list[list[str]]:
+    done = run("predict", model, name, *options)
+    assert done.exit_code == 0, done.output
+    return table(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_column_gives_the_same_rules_and_predictions_however_it_is_written(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(amount=AMOUNTS, kind=KIND)
+    fit(out="plain.json")
+    expected = predictions(model="plain.json")
+    texts = [WAYS[way](float(x)) for x in AMOUNTS]
+    write(amount=texts, kind=KIND)
+
+    done = fit()
+
+    rules, plain = (from_json(Path(name).read_text()) for name in ("model.json", "plain.json"))
+    assert done.exit_code == 0, done.output
+    assert str(rules.rules) == str(plain.rules)
+    assert predictions() == expected
+    monkeypatch.setattr(chunks, "CELLS", 8)  # a few rows at a time are read as all at once
+    assert predictions() == expected
+    if way != "plain":
+        telling = [line for line in done.stderr.splitlines() if "column 'amount' is read as numbers: " in line]
+        assert len(telling) == 1
+
+
+def test_notes_show_a_cell_and_its_number() -> None:
+    write(share=[f"{x}%" for x in AMOUNTS], price=[f"{european(x)} €" for x in AMOUNTS], kind=KIND)
+
+    said = fit().stderr
+
+    longest = max(AMOUNTS, key=lambda x: (x >= 1000, -list(AMOUNTS).index(x)))
+    assert f"note: column 'price' is read as numbers: '{european(longest)} €' is {longest:.12g}." in said
+    assert f"note: column 'share' is read as numbers: '{AMOUNTS[0]}%' is {AMOUNTS[0]:.12g}." in said
+
+
+def test_a_percentage_is_read_alike_with_and_without_its_sign() -> None:
+    write(share=[f"{x}%" for x in AMOUNTS], kind=KIND)
+    fit()
+    expected = predictions()
+
+    write(share=AMOUNTS, kind=KIND)
+
+    assert predictions() == expected
+
+
+@pytest.mark.parametrize(
+    ("trained", "new", "said"),
+    [
+        (
+            ["5.5%", "7.5%"],
+            "€5",
+            "has '€5' in data row 1, but the model takes numbers there, written with a decimal point and %;",
+        ),
+        (
+            ["$5.5", "$7.5"],
+            "5.5 €",
+            "'5.5 €' in data row 1, but the model takes numbers there, written with a decimal point and $;",
+        ),
+        (
+            ["5,5", "7,5"],
+            "5.5",
+            "'5.5' in data row 1, but the model takes numbers there, written with a decimal comma; write it so",
+        ),
+        (
+            [5.5, 7.5],
+            "5,5",
+            "'5,5' in data row 1, but the model takes numbers there; write it so, or say how numbers are",
+        ),
+        ([5.5, 7.5], "5%", "'5%' in data row 1, but the model takes numbers there; write it so"),
+        ([5.5, 7.5], "heavy", "'heavy' in data row 1, but the model takes numbers there; correct the cell"),
+    ],
+)
+def test_a_cell_in_another_notation_is_refused_and_not_guessed(trained: list[object], new: str, said: str) -> None:
+    write(amount=trained * 30, kind=["low", "high"] * 30)
+    assert fit().exit_code == 0
+    write("new.csv", amount=[new])
+
+    done = run("predict", "model.json", "new.csv")
+
+    assert done.exit_code == 1 and said in done.stderr, done.stderr
+
+
+def test_marks_can_be_named_for_new_cells() -> None:
+    write(amount=["5.5", "1207.5"] * 30, kind=["low", "high"] * 30)
+    fit()
+    write("new.csv", amount=["5,5", "1.207,5"])
+    write("grouped.csv", amount=["5.5", "1,207.5"])
+
+    assert [row[0] for row in predictions("--decimal", ",", name="new.csv")] == ["prediction", "low", "high"]
+    assert [row[0] for row in predictions("--thousands", ",", name="grouped.csv")] == ["prediction", "low", "high"]
+
+
+# What a column alone cannot decide -----------------------------------------------------------------------------------
+
+THREE = ["1,234", "5,678", "2,345", "7,891"]
+
+
+def test_an_undecided_column_stays_text_with_a_note() -> None:
+    write(amount=THREE * 10, size=[1, 2, 3, 4] * 10, kind=["a", "b"] * 20)
+
+    done = fit()
+
+    assert done.exit_code == 0, done.output
+    assert (
+        "column 'amount' is taken as text: '1,234' may be 1234 or 1.234; --decimal . or --decimal , decides."
+        in done.stderr
+    )
+
+
+@pytest.mark.parametrize(("decimal", "value"), [(".", "1234"), (",", "1.234")])
+def test_a_named_mark_decides(decimal: str, value: str) -> None:
+    write(amount=THREE * 10, kind=["a", "b"] * 20)
+
+    assert f"column 'amount' is read as numbers: '1,234' is {value}." in fit("--decimal", decimal).stderr
+
+
+@pytest.mark.parametrize(("other", "value"), [("0,5", "1.234"), ("0.5", "1234"), ("$0.5", "1234")])
+def test_the_other_columns_decide_where_they_are_clear(other: str, value: str) -> None:
+    write(amount=THREE * 10, other=[other, other.replace("5", "7")] * 20, kind=["a", "b"] * 20)
+
+    assert f"column 'amount' is read as numbers: '1,234' is {value}." in fit().stderr
+
+
+def test_points_between_thousands_are_seen_where_other_columns_have_decimal_commas() -> None:
+    write(amount=["1.234", "5.678"] * 20, other=["0,5", "0,7"] * 20, kind=["a", "b"] * 20)
+
+    done = fit()
+
+    assert "column 'amount' is read as numbers: '1.234' is 1234." in done.stderr
+    assert predictions()[1][0] == "a" and predictions()[2][0] == "b"
+
+
+def test_points_stay_decimal_points_in_a_table_without_commas() -> None:
+    write(amount=["1.234", "5.678"] * 20, other=["1,x", "2"] * 20, kind=["a", "b"] * 20)
+
+    assert "note: column 'amount'" not in fit().stderr
+
+
+def test_units_that_differ_leave_a_column_text() -> None:
+    write(share=["5%", "0.07"] * 20, size=[1, 2, 3, 4] * 10, kind=["a", "b"] * 20)
+
+    said = fit().stderr
+
+    assert "column 'share' is taken as text: '5%' and '0.07' are in different units; write all cells alike." in said
+
+
+# Targets, codes, Excel ----------------------------------------------------------------------------------------------
+
+
+def test_a_target_of_prices_is_predicted_as_a_number_and_reported_on() -> None:
+    write(size=AMOUNTS.round(-1), price=[f"{european(x)} €" for x in AMOUNTS])
+
+    fitted = fit(target="price")
+    done = run("report", "model.json", "rows.csv", "-t", "price", "-o", "report.html")
+
+    assert "'price' has 120 different numbers and is predicted as a number" in fitted.stderr
+    assert done.exit_code == 0, done.output
+    assert "R²" in done.stdout
+
+
+def test_classes_that_are_prices_are_reported_on() -> None:
+    write(size=[1, 2, 3, 4] * 10, price=["$1", "$1", "$2", "$2"] * 10)
+
+    assert fit(target="price").exit_code == 0
+    assert run("report", "model.json", "rows.csv", "-t", "price", "-o", "report.html").exit_code == 0
+
+
+def test_a_target_that_cannot_be_decided_is_refused() -> None:
+    write(size=[1, 2, 3, 4] * 10, price=THREE * 10)
+
+    assert "the target 'price' cannot be read as numbers: '1,234' may be 1234 or 1.234" in fit(target="price").stderr
+
+
+def test_codes_with_leading_zeros_stay_text_and_are_found_again() -> None:
+    write(
+        zip=["01234", "90210", "1234", "00501"] * 15,
+        month=["01", "02", "11", "12"] * 15,
+        kind=["a", "b", "b", "a"] * 15,
+    )
+
+    done = fit("--method", "cover")
+
+    assert "note: column 'zip' is taken as text: '01234' begins with a zero, as codes do." in done.stderr
+    assert "note: column 'month'" not in done.stderr
+    assert [row[0] for row in predictions()[1:5]] == ["a", "b", "b", "a"]
+
+
+def test_numbers_of_excel_need_no_marks() -> None:
+    write(amount=[european(x) for x in AMOUNTS], kind=KIND)
+    fit()
+    expected = predictions()
+    book = openpyxl.Workbook()
+    for row in [["amount"], *([float(x)] for x in AMOUNTS)]:
+        book.active.append(row)
+    book.save("rows.xlsx")
+
+    assert predictions(name="rows.xlsx") == expected
+    assert predictions("--decimal", ",", name="rows.xlsx") == expected
+
+
+def test_numbers_of_parquet_need_no_marks_and_texts_are_read_as_in_csv() -> None:
+    write(amount=[f"{european(x)} €" for x in AMOUNTS], kind=KIND)
+    fit()
+    expected = predictions()
+    pd.DataFrame({"amount": AMOUNTS}).to_parquet("rows.parquet")
+    pd.DataFrame({"amount": [f"{european(x)} €" for x in AMOUNTS]}).to_parquet("texts.parquet")
+
+    assert predictions(name="rows.parquet") == predictions(name="texts.parquet") == expected
+
+
+def test_what_is_recognised_is_kept_in_the_model_file() -> None:
+    write(share=[f"{x}%" for x in AMOUNTS], price=[european(x) for x in AMOUNTS], size=AMOUNTS, kind=KIND)
+    fit("--method", "cover")
+
+    text = Path("model.json").read_text()
+    columns = from_json(text).rules.columns
+    assert {columns.names[f]: str(each) for f, each in columns.notations.items()} == {
+        "share": "with a decimal point and %",
+        "price": "with a decimal comma",
+    }
+
+
+def test_missing_cells_and_none_stay_missing() -> None:
+    texts = ["$5", "", "None", "$7"] * 10
+    write(amount=texts, kind=["a", "b", "b", "a"] * 10)
+
+    done = fit()
+
+    assert "column 'amount' is read as numbers" in done.stderr
+    assert [row[0] for row in predictions()[1:5]] == ["a", "b", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--decimal", ";"], "--decimal is ';'; the decimal mark is '.' or ','."),
+        (["--thousands", "x"], "--thousands is 'x'; the mark is one of ',', '.', ' ', \"'\"."),
+        (["--decimal", ",", "--thousands", ","], "--decimal and --thousands are both ','; leave one of them out."),
+    ],
+)
+def test_odd_marks_are_refused(options: list[str], said: str) -> None:
+    write(amount=AMOUNTS, kind=KIND)
+
+    assert said in fit(*options).stderr
+
+
+def test_standard_input_is_read_alike() -> None:
+    write(amount=[european(x) for x in AMOUNTS], kind=KIND)
+    fit()
+
+    piped = run("predict", "model.json", "-", stdin=Path("rows.csv").read_bytes())
+
+    assert list(pd.read_csv(io.StringIO(piped.stdout))["prediction"]) == [row[0] for row in predictions()[1:]]
