@@ -90,6 +90,14 @@ def test_help_shows_a_dozen_common_options_and_help_all_shows_every_one(command:
     assert f"There are {len(listed[1]) - len(listed[0])} more." in short and "more." not in whole
 
 
+@pytest.mark.parametrize("command", ["predict", "why", "report"])
+def test_help_hides_how_files_are_read_until_all_is_asked_for(command: str) -> None:
+    short, whole = (CliRunner().invoke(app, [command, flag]).stdout for flag in ("--help", "--help-all"))
+
+    assert "--encoding" in whole and "--encoding" not in short
+    assert all(f"  {each.metavar}" in short for each in DECLARED[command].options if not isinstance(each, Option))
+
+
 def test_help_all_below_a_double_dash_is_the_name_of_a_file() -> None:
     assert "there is no file '--help-all'" in CliRunner().invoke(app, ["fit", "-t", "y", "--", "--help-all"]).stderr
 

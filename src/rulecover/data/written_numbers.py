@@ -154,6 +154,20 @@ def recognise(
     return Notation(*(used[0] if used else (chosen[0], "")), unit)
 
 
+def odd_one_out(texts: Sequence[str]) -> str | None:
+    """The first text that is not a number, where most are numbers, some of them not as programs write them.
+
+    >>> odd_one_out(["$5", "$7", "$8", "$9", "unknown"])
+    'unknown'
+    >>> odd_one_out(["red", "5", "blue"]) is None
+    True
+    """
+    cells = [_parsed(text) for text in texts]
+    odd = [text for text, cell in zip(texts, cells, strict=True) if cell is None]
+    telling = any(cell is not None and (cell.unit or "," in cell.digits) for cell in cells)
+    return odd[0] if odd and telling and 4 * len(odd) <= len(texts) - len(odd) else None
+
+
 def is_code(text: str) -> bool:
     """Whether digits are a code, such as a zip code: they begin with a zero, and are at least three."""
     return re.fullmatch(r"0\d\d+", text.strip()) is not None

@@ -89,6 +89,7 @@ COMMANDS = {
           zcat new.csv.gz | rulecover predict model.json - | head
         """,
         table.PREDICT,
+        table.COMMON_OF_PREDICT,
     ),
     "why": Command(
         """Explain a prediction: the rules that cover a row and their votes, or how the fallback decided.
@@ -98,6 +99,7 @@ COMMANDS = {
           rulecover why model.json penguins.csv --row 17
         """,
         table.WHY,
+        table.COMMON_OF_WHY,
     ),
     "report": Command(
         """Report on a model: its rules, and its figures on labelled rows that it was not trained on.
@@ -109,6 +111,7 @@ COMMANDS = {
           rulecover report model.json held-out.csv --target species --out report.html
         """,
         table.REPORT,
+        table.COMMON_OF_REPORT,
     ),
     "certify": Command(
         """Count what each rule of a model covers in a table, and say whether every row is covered.

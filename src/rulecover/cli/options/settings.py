@@ -123,7 +123,10 @@ def _by_label(option: str, given: Sequence[tuple[str, Any]], table: Table) -> di
     labels = _labels(table)
     for name, _ in given:
         if name not in labels:
-            raise CommandError(f"{option} names the class {name!r}, but the target has {quoted_names(list(labels))}.")
+            close = did_you_mean(name, list(labels))
+            raise CommandError(
+                f"{option} names the class {name!r}{close}, but the target has {quoted_names(list(labels))}."
+            )
     return {labels[name]: number for name, number in given}
 
 

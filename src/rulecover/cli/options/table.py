@@ -532,3 +532,6 @@ COMMON_OF_EXPLAIN = (
     *("data", "target", "method", "task", "drop", "test_size", "max_rules", "within", "class_weight", "seed", "jobs"),
     *("report", "save", "quiet"),
 )
+COMMON_OF_PREDICT = ("model", "data", "out", "keep", "interval", "exact", "quiet")
+COMMON_OF_WHY = ("model", "data", "row")
+COMMON_OF_REPORT = ("model", "data", "target", "out", "quiet")

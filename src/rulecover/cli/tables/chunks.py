@@ -19,11 +19,13 @@ from pandas.errors import EmptyDataError, ParserError, ParserWarning
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.encoding import NOT_KNOWN
 from rulecover.cli.tables.header import (
+    Header,
     TableFile,
     did_you_mean,
     names_in,
     no_names,
     not_text,
+    not_valid,
     parquet,
     quoted_names,
     separator_of,
@@ -113,7 +115,7 @@ def _if_numbered(name: str) -> str:
 
 
 def _csv_parts(file: TableFile, model: Model, also: Sequence[str], keep: Sequence[str]) -> Iterator[Part]:
-    source, separator = file.source, ""
+    source, names, separator = file.source, list[str](), ""
     with file.open() as content, warnings.catch_warnings():
         warnings.simplefilter("error", ParserWarning)
         try:
@@ -129,11 +131,7 @@ def _csv_parts(file: TableFile, model: Model, also: Sequence[str], keep: Sequenc
         except (UnicodeDecodeError, csv.Error) as error:
             raise not_text(source) from error
         except (ParserError, ParserWarning) as error:
-            reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-            raise CommandError(
-                f"{source} is not a valid CSV file: {reason} (cells separated by {separator!r}; --separator sets "
-                "another)."
-            ) from error
+            raise not_valid(Header(file, tuple(names), separator), error) from error
 
 
 def _parts_with_kept(

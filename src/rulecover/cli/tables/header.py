@@ -213,6 +213,17 @@ def not_text(path: Path) -> CommandError:
     )
 
 
+def not_valid(header: Header, error: Exception) -> CommandError:
+    """What is wrong with the rows of a file, by what pandas says."""
+    reason = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
+    if reason.startswith("Length of header or names"):
+        reason = "rows have more cells than the header has names"
+    return CommandError(
+        f"{header.file.source} is not a valid CSV file: {reason} (cells separated by {header.separator!r}; --separator "
+        "sets another)."
+    )
+
+
 def checked_target(header: Header, target: str | None, drop: Sequence[str]) -> str:
     """The target, if it and the columns to drop are there."""
     path, names = header.file.source, [name for name in header.names if name]

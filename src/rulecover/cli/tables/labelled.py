@@ -29,6 +29,7 @@ from rulecover.cli.tables.header import (
     checked_target,
     no_names,
     not_text,
+    not_valid,
     parquet,
     read_header,
 )
@@ -203,7 +204,6 @@ def read_texts(header: Header, names: Sequence[str]) -> Any:
 
 
 def _read_csv(header: Header, **settings: Any) -> Any:
-    path = header.file.source
     try:
         with header.file.open() as content, warnings.catch_warnings():
             warnings.simplefilter("error", ParserWarning)
@@ -221,12 +221,9 @@ def _read_csv(header: Header, **settings: Any) -> Any:
                 **settings,
             )
     except (ParserError, ParserWarning) as error:
-        raise CommandError(
-            f"{path} is not a valid CSV file: {str(error).removeprefix('Error tokenizing data. C error: ').strip()} "
-            f"(cells separated by {header.separator!r}; --separator sets another)."
-        ) from error
+        raise not_valid(header, error) from error
     except UnicodeDecodeError as error:
-        raise not_text(path) from error
+        raise not_text(header.file.source) from error
 
 
 def _watched(content: IO[bytes], header: Header) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.reading import Reading
-from rulecover.data.written_numbers import Mixed, Notation, Undecided, is_code, recognise
+from rulecover.data.written_numbers import Mixed, Notation, Undecided, is_code, odd_one_out, recognise
 from rulecover.voting.vote import Vote
 
 #: The columns of these names, with their cells as texts.
@@ -103,10 +103,11 @@ def _converted(frame: Any, found: Mapping[str, Any], target: str) -> ReadFrame:
             numbers[name], example = _numbers(frame[name], each)
             notations[name] = each
             notes.append(f"column {name!r} is read as numbers: {example}.")
-        elif isinstance(each, (Undecided, Mixed)):
-            reason = _reason(each)
-            if name == target:
-                raise CommandError(f"the target {name!r} cannot be read as numbers: {reason}.")
+            continue
+        reason = _doubt(frame[name], each)
+        if reason and name == target:
+            raise CommandError(f"the target {name!r} cannot be read as numbers: {reason}.")
+        if reason:
             notes.append(f"column {name!r} is taken as text: {reason}.")
     return ReadFrame(_replaced(frame, numbers), notations, tuple(notes))
 
@@ -116,6 +117,24 @@ def _is_plain(column: Any, notation: Notation) -> bool:
     cells = _distinct(column)
     plain = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype="float64")
     return bool((plain == notation.read(cells)).all())
+
+
+def _doubt(column: Any, found: Notation | Undecided | Mixed | None) -> str:
+    """Why a column of texts is not read as numbers, although it looks so; empty if it does not."""
+    if isinstance(found, Notation):
+        return ""
+    if found is not None:
+        return _reason(found)
+    cells = _distinct(column)
+    odd = odd_one_out(cells)
+    if odd is None:
+        return ""
+    number = next(text for text in cells if recognise([text]) is not None)
+    row = int((column == odd).to_numpy().argmax()) + 1
+    return (
+        f"it holds numbers such as {number!r}, but {odd[:40]!r} in data row {row}; correct the cell, or leave it empty "
+        "if nothing is known"
+    )
 
 
 def _reason(doubt: Undecided | Mixed) -> str:
