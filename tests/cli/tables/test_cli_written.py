@@ -209,9 +209,7 @@ PRICES = [f"${k}.50" for k in range(1, 21)] * 3
 def test_a_text_among_prices_is_named() -> None:
     write(price=[*PRICES[:6], "unknown", *PRICES[7:]], kind=["a", "b"] * 30, size=[1, 2, 3] * 20)
 
-    told = (
-        "it holds numbers such as '$1.50', but 'unknown' in data row 7; correct the cell, or leave it empty"
-    )
+    told = "it holds numbers such as '$1.50', but 'unknown' in data row 7; correct the cell, or leave it empty"
     assert f"column 'price' is taken as text: {told}" in fit().stderr
     assert f"the target 'price' cannot be read as numbers: {told}" in fit(target="price").stderr
 

@@ -89,6 +89,7 @@ def parquet(frame: pd.DataFrame) -> bytes:
 
 
 UTF8 = csv().encode()
+MORE_SEPARATORS = [ROWS[0], *([*row, ""] for row in ROWS[1:])]
 TWO_SHEETS = excel(("Rows", typed()), ("Notes", [["written by", "me"]]))
 
 #: Files that hold the same table: the name, what is in it, the options, and a part of the notes.
@@ -111,7 +112,12 @@ READ: dict[str, tuple[str, bytes, list[str], str]] = {
     "lines of old Macs": ("rows.csv", csv(ends="\r").encode(), [], ""),
     "no line end at the end": ("rows.csv", csv().rstrip("\n").encode(), [], ""),
     "empty lines": ("rows.csv", ("\n\n" + csv(ends="\n\n")).encode(), [], ""),
-    "separators at the end of rows": ("rows.csv", csv(given=[ROWS[0], *([*row, ""] for row in ROWS[1:])]).encode(), [], ""),
+    "separators at the end of rows": (
+        "rows.csv",
+        csv(given=[ROWS[0], *([*row, ""] for row in ROWS[1:])]).encode(),
+        [],
+        "",
+    ),
     "quoted cells": ("rows.csv", csv(given=[[f'"{cell}"' for cell in row] for row in ROWS]).encode(), [], ""),
     "blanks after separators": ("rows.csv", csv(", ").encode(), [], ""),
     "gz": ("rows.csv.gz", gzip.compress(UTF8), [], ""),
@@ -334,6 +340,15 @@ def test_a_folder_is_named_as_one_with_a_file_in_it(folder: Path) -> None:
 
     assert "'data' is a folder; name a file in it, such as 'data/rows.csv'." in run("fit", "data", "-t", "kind").stderr
     assert "'empty' is a folder; name a file." in run("explain", "empty", "-t", "kind").stderr
+
+
+def test_cells_behind_the_last_column_are_refused_by_predict(folder: Path, model: bytes) -> None:
+    (folder / "model.json").write_bytes(model)
+    (folder / "rows.csv").write_text(csv(given=[*MORE_SEPARATORS, ["1", "2", "3", "4"]]), encoding="utf-8")
+
+    done = run("predict", "model.json", "rows.csv")
+
+    assert done.exit_code == 1 and "rows have more cells than the header has names" in done.stderr
 
 
 # Without a header -----------------------------------------------------------------------------------------------------

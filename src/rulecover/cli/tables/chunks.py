@@ -22,6 +22,7 @@ from rulecover.cli.tables.header import (
     Header,
     TableFile,
     did_you_mean,
+    has_more_separators,
     names_in,
     no_names,
     not_text,
@@ -40,6 +41,10 @@ CELLS = 2_000_000
 
 #: Before pandas 3.1, every decimal is read as the nearest float only with this option.
 _EXACT = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+
+
+#: Names the column of empty cells behind separators at the end of rows, if the header has none there.
+AFTER_LAST = "\ue000"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +82,11 @@ def _columns_to_read(names: Sequence[str], needed: Sequence[str], of_model: set[
     absent = [name for name in needed if name not in names]
     if absent:
         why = "the model needs" if absent[0] in of_model else "was asked for"
-        close = did_you_mean(absent[0], names)
+        there = [name for name in names if name != AFTER_LAST]
+        close = did_you_mean(absent[0], there)
         raise CommandError(
-            f"{source} has no column {absent[0]!r}{close}, which {why}; it has {quoted_names(names)}."
-            f"{no_names(names, source) or _if_numbered(absent[0])}"
+            f"{source} has no column {absent[0]!r}{close}, which {why}; it has {quoted_names(there)}."
+            f"{no_names(there, source) or _if_numbered(absent[0])}"
         )
     return [name for name in names if name in needed]
 
@@ -167,6 +173,7 @@ def _texts(kept: Any) -> Any:
 def _below_header(file: TableFile, content: Peekable, needed: set[str]) -> tuple[Text, list[str], str]:
     """The rows of a file, the names of its columns, and what stands between cells."""
     separator = separator_of(file, content, needed)
+    after = [AFTER_LAST] if has_more_separators(content, separator) else []
     lines: IO[str] = io.TextIOWrapper(content, encoding="utf-8", newline="")
     text = lines.readline()
     while text and (not text.strip() or text.count('"') % 2):  # an empty line, or a name with a line end in it
@@ -174,7 +181,7 @@ def _below_header(file: TableFile, content: Peekable, needed: set[str]) -> tuple
         text = text + more if text.strip() else more
         if not more:
             break
-    names = names_in(_cells(text, separator), file)
+    names = [*names_in(_cells(text, separator), file), *after]
     return FirstAgain(text, lines) if file.reading.no_header else lines, names, separator
 
 
@@ -211,6 +218,8 @@ def _tables(
         yield pd.DataFrame({name: [] for name in wanted})
         return
     for table in reader:
+        if AFTER_LAST in names and table[names.index(AFTER_LAST)].notna().any():
+            raise ParserError("Length of header or names does not match length of data.")
         yield table[list(places)].set_axis(list(places.values()), axis=1)
 
 

@@ -134,18 +134,31 @@ def separator_of(file: TableFile, content: Peekable, needed: Collection[str] = (
     known = file.found.separator or file.reading.separator
     if known is not None:
         return known
+    return max(SEPARATORS, key=lambda each: _how_well(_first_rows(content, each), needed))
+
+
+def has_more_separators(content: Peekable, separator: str) -> bool:
+    """Whether rows end with a separator that the header does not have, so that they have an empty cell more."""
+    header, *rows = _first_rows(content, separator) or [[]]
+    return bool(rows) and all(len(row) == len(header) + 1 and not row[-1] for row in rows)
+
+
+def _first_rows(content: Peekable, separator: str) -> list[list[str]]:
+    """The first rows of a file, as far as they can be looked at before they are read."""
     start = content.peek(BLOCK).decode("utf-8", errors="ignore")
     whole = start[: max(start.rfind("\n"), start.rfind("\r")) + 1] or start  # the last line may be cut off
-    return max(SEPARATORS, key=lambda each: _how_well(whole, each, needed))
-
-
-def _how_well(text: str, separator: str, needed: Collection[str]) -> tuple[int, bool, int, bool]:
-    """How well a separator fits: columns in the header that are needed, rows as long as it, and its length."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    reader = csv.reader(io.StringIO(whole, newline=""), delimiter=separator, skipinitialspace=True)
     try:
-        header, *rows = islice((row for row in reader if row), 10)
-    except (ValueError, csv.Error):  # nothing there, or no text
+        return list(islice((row for row in reader if row), 10))
+    except csv.Error:  # no text
+        return []
+
+
+def _how_well(first_rows: Sequence[Sequence[str]], needed: Collection[str]) -> tuple[int, bool, int, bool]:
+    """How well a separator fits: columns in the header that are needed, rows as long as it, and its length."""
+    if not first_rows:
         return 0, False, 0, False
+    header, *rows = first_rows
     alike = all(len(row) == len(header) for row in rows)
     return len({*needed}.intersection(map(str.strip, header))), alike and len(header) > 1, len(header), alike
 
