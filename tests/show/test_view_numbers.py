@@ -72,8 +72,8 @@ def test_a_notebook_shows_a_row_a_rule() -> None:
     rules = fitted()[0].rules_
     names = tuple(f"{HOSTILE}{f}" for f in range(5))
     page = Page(replace(rules, columns=Columns(names))._repr_html_())
-    assert page.tags.count("tr") == len(rules) + 1 and "adds" in page.text
-    assert set(page.tags) <= {"table", "thead", "tbody", "tr", "th", "td"}
+    assert page.tags.count("tr") == len(rules) + 1 and "Adds" in page.text
+    assert set(page.tags) <= {"div", "style", "table", "thead", "tbody", "tr", "th", "td", "span"}
 
 
 @pytest.mark.parametrize("options", [{}, {"ridge": None}, {"solver": "greedy", "max_rules": 3}])

@@ -12,6 +12,9 @@ import numpy as np
 from rulecover.data.categories import CategorySet
 from rulecover.show.numbers import amount, bound_text, format_number, short_number
 
+#: The most letters of a rule in its `repr`; printed, a rule is whole.
+_LONGEST = 100
+
 
 @dataclass(frozen=True)
 class Clause:
@@ -132,6 +135,10 @@ class Rule:
     def exact(self) -> str:
         """The clauses in words that hold for unknown categories too."""
         return " and ".join(clause.exact for clause in self.clauses) or "always"
+
+    def __repr__(self) -> str:
+        text = str(self)
+        return f"<Rule: {text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}>"
 
     def __str__(self) -> str:
         if self.support is None:

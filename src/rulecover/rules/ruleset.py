@@ -16,6 +16,7 @@ from rulecover.exceptions import MismatchedDataError, RuleTextError
 from rulecover.rules.clauses import Clauses
 from rulecover.rules.evidence import Evidence
 from rulecover.rules.rule import Clause, Rule
+from rulecover.show.notebook import notebook_table
 from rulecover.show.printed import Printed
 from rulecover.show.short_bounds import short_bounds
 from rulecover.typing import Array, Bools, Floats, Ints
@@ -391,7 +392,12 @@ class RuleSet(Printed):
         return sentences(self)
 
     def __repr__(self) -> str:
-        return f"<RuleSet of {len(self)} rules on {self.n_features} features>"
+        return f"<RuleSet: {len(self)} {'rule' if len(self) == 1 else 'rules'} on {self.n_features} columns>"
+
+    def _repr_html_(self) -> str:
+        if self.evidence is None:
+            return super()._repr_html_()
+        return notebook_table(self.evidence.view.report(self, ()))
 
 
 def _unnamed(frame: Any) -> bool:

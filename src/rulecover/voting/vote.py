@@ -15,6 +15,7 @@ from rulecover.coverage import addable
 from rulecover.data.inputs import Input, TableInput, input_of, read_frame, table_input_of
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
+from rulecover.show.notebook import notebook_table
 from rulecover.show.printed import Printed
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import AddedClasses, Answer, Classes, Mean
@@ -300,7 +301,14 @@ class Vote(Printed):
         return vote_sentences(self) if self.shows_votes else self.rules._sentences()
 
     def __repr__(self) -> str:
-        return f"<Vote of {len(self)} rules>"
+        return f"<Vote: {len(self)} {'rule' if len(self) == 1 else 'rules'}>"
+
+    def _repr_html_(self) -> str:
+        seen = self.rules.evidence
+        if seen is None or not self.shows_votes:
+            return self.rules._repr_html_()
+        votes = list(map(tuple, self.shown_votes.tolist()))
+        return notebook_table(seen.view.report(self.rules, votes[1:]), seen.view.start_in_words(votes))
 
 
 def _added(rules: RuleSet, votes: Floats, X: Any) -> tuple[Floats, Ints]:

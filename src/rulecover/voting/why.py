@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def why(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
     """One line for each row and rule that voted; see `MIRCOClassifier.why` and `RulePathClassifier.why`."""
-    return _what_adds_up(vote, X, tally) if isinstance(vote.fallback, Default) else _who_decided(vote, X, tally)
+    from rulecover.voting.reasons import Reasons
+
+    adds_up = isinstance(vote.fallback, Default)
+    return Reasons(_what_adds_up(vote, X, tally) if adds_up else _who_decided(vote, X, tally))
 
 
 def _what_adds_up(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
