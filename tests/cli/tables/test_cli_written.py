@@ -13,6 +13,8 @@ from commands import run, table
 from typer.testing import Result
 
 from rulecover.cli.tables import chunks
+from rulecover.cli.tables.header import TableFile, read_header
+from rulecover.cli.tables.labelled import read_frame
 from rulecover.export import from_json
 
 N = 120
@@ -253,6 +255,22 @@ def test_codes_with_leading_zeros_stay_text_and_are_found_again() -> None:
     assert "note: column 'zip' is taken as text: '01234' begins with a zero, as codes do." in done.stderr
     assert "note: column 'month'" not in done.stderr
     assert [row[0] for row in predictions()[1:5]] == ["a", "b", "b", "a"]
+
+
+@pytest.mark.parametrize("before", range(65530, 65540))
+def test_a_code_is_found_wherever_it_lies(before: int, folder: Path) -> None:
+    path = folder / "codes.csv"
+    text = "zip,kind\n" + "12345,a\n" * 8190
+    path.write_text(f"{text}{'1' * (before - len(text) - 3)},a\n01234,b\n")
+    header = read_header(TableFile(path))
+
+    read_frame(header)
+
+    assert header.file.found.codes
+    path.write_text(f"{text}1{'0' * (before - len(text) - 3)},a\n10234,b\n")  # zeros within cells are none
+    header = read_header(TableFile(path))
+    read_frame(header)
+    assert not header.file.found.codes
 
 
 def test_numbers_of_excel_need_no_marks() -> None:

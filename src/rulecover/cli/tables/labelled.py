@@ -229,7 +229,7 @@ def _read_csv(header: Header, **settings: Any) -> Any:
 def _watched(content: IO[bytes], header: Header) -> Iterator[bytes]:
     """The blocks of a file; whether some cell begins with a zero, as codes do, is recorded."""
     before = re.escape(header.separator).encode()
-    code, tail = re.compile(rb'(?:^|[\r\n"]|' + before + rb") *0\d\d"), b"\n"
+    code, tail = re.compile(rb'(?:[\r\n"]|' + before + rb") *0\d\d"), b"\n"
     for block in blocks_of(content):
         header.file.found.codes = header.file.found.codes or code.search(tail + block) is not None
         tail = block[-16:]
