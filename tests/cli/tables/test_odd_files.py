@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import bz2
+import datetime
 import gzip
 import io
 import json
 import lzma
 import pickle
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -236,6 +238,18 @@ REFUSED: dict[str, tuple[str, bytes | None, list[str], str]] = {
         "The first line of rows.csv looks like data, not like names of columns; --no-header takes it as a row.",
     ),
     "no header, and the same twice": ("rows.csv", b"x,x,low\n" * 30, [], "add --no-header if its first line is a row"),
+    "a title above the header": (
+        "rows.csv",
+        b"Sales 2020\n\n" + UTF8,
+        [],
+        "it has 'Sales 2020'. If that is not all, name the separator with --separator, or delete the lines above",
+    ),
+    "blanks between cells": (
+        "rows.csv",
+        csv(" ").encode(),
+        [],
+        "If that is not all, name the separator with --separator",
+    ),
     "one name for two columns": (
         "rows.csv",
         b"a,a,kind\n1,2,low\n",
@@ -349,6 +363,63 @@ def test_cells_behind_the_last_column_are_refused_by_predict(folder: Path, model
     done = run("predict", "model.json", "rows.csv")
 
     assert done.exit_code == 1 and "rows have more cells than the header has names" in done.stderr
+
+
+# Excel ----------------------------------------------------------------------------------------------------------------
+
+#: Cells of Excel, and how they are written in CSV.
+CELLS = {
+    datetime.datetime(2020, 1, 31): "2020-01-31",
+    datetime.datetime(2020, 1, 31, 8, 30): "2020-01-31 08:30:00",
+    True: "TRUE",
+    False: "FALSE",
+    0.1: "0.1",
+    7: "7",
+    1e300: "1e+300",
+    "#DIV/0!": "",
+    "#N/A": "#N/A",
+    "007": "007",
+    'a "quoted", cell\nof two lines': 'a "quoted", cell\nof two lines',
+}
+
+
+def test_cells_of_excel_are_read_as_people_see_them(folder: Path) -> None:
+    (folder / "rows.xlsx").write_bytes(excel(("Rows", [["first", "cell"], *([1, cell] for cell in CELLS)])))
+
+    with TableFile(Path("rows.xlsx")).open() as content:
+        read = table(content.read().decode())
+
+    assert read == [["first", "cell"], *(["1", text] for text in CELLS.values())]
+
+
+#: As Excel keeps them: with 15 digits.
+EXCEL_NUMBERS = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: float(f"{x:.15g}")).filter(np.isfinite)
+
+
+@given(st.lists(EXCEL_NUMBERS | st.integers(-(10**15), 10**15), min_size=1, max_size=5))
+def test_numbers_of_excel_are_read_back_exactly(numbers: list[float]) -> None:
+    text = text_of(excel(("Rows", [["a", "b"], *([1, number] for number in numbers)])))
+
+    assert [float(row[1]) for row in table(text)[1:]] == [float(number) for number in numbers]
+
+
+def test_without_openpyxl_the_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "rows.xlsx").write_bytes(TWO_SHEETS)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+
+    said = run("fit", "rows.xlsx", "-t", "kind").stderr
+
+    assert said.startswith(
+        "error: Excel files need the package openpyxl; install it with: pip install 'rulecover[excel]'"
+    )
+
+
+@pytest.mark.parametrize("odd", ["gz", "Excel", "zip", "UTF-16 with a mark", "Windows-1252"])
+def test_standard_input_may_be_an_odd_file_too(odd: str, folder: Path) -> None:
+    done = run("fit", "-", "-t", "kind", "--trees", 3, stdin=READ[odd][1])
+
+    assert done.exit_code == 0, done.output
+    assert HEIGHT in done.stdout
 
 
 # Without a header -----------------------------------------------------------------------------------------------------

@@ -186,10 +186,12 @@ def looks_like_data(names: Sequence[str]) -> bool:
 
 
 def no_names(names: Sequence[str], source: Path) -> str:
-    """What to do where the header is a row, as a sentence to follow; nothing where it is none."""
-    if not looks_like_data(names):
-        return ""
-    return f" The first line of {source} looks like data, not like names of columns; --no-header takes it as a row."
+    """What to do where the header does not look like one, as a sentence to follow; nothing where it does."""
+    if looks_like_data(names):
+        return f" The first line of {source} looks like data, not like names of columns; --no-header takes it as a row."
+    if len(names) == 1:
+        return " If that is not all, name the separator with --separator, or delete the lines above the header."
+    return ""
 
 
 def checked_names(names: Sequence[str], path: Path) -> list[str]:

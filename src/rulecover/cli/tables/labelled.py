@@ -27,6 +27,7 @@ from rulecover.cli.tables.header import (
     check_is_table,
     checked_names,
     checked_target,
+    looks_like_data,
     no_names,
     not_text,
     not_valid,
@@ -191,7 +192,7 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
     frame.columns = list(names)
     nameless = [place for place, name in enumerate(names) if not name]
     notes = [f"column {place + 1} has no name and is left out." for place in nameless]
-    notes += [sentence.strip() for sentence in [no_names(names, header.file.source)] if sentence]
+    notes += [no_names(names, header.file.source).strip()] if looks_like_data(names) else []
     return frame.loc[:, [bool(name) for name in names]], notes
 
 
