@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import RuleSet, read_trees
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
 from rulecover.rulepath.forward import Terms, forward_path
-from rulecover.rulepath.shorten import shortened
+from rulecover.rulepath.shorten import satisfied, shortened
 from rulecover.rulepath.sizes import best, one_standard_error, within
 from rulecover.voting.answers import nearest_probabilities
 from rulecover.voting.ridge import GrowingRidge
@@ -236,7 +236,7 @@ def test_a_shortened_rule_drops_the_clause_that_does_not_help() -> None:
     rule = RuleSet.of_intervals([{0: (1, np.inf), 1: (-np.inf, 1)}], ["x", "z"])
     wanted = X[:, 0] > 1
 
-    found = shortened(rule, X, lambda covered, kept: -(covered != wanted).sum(axis=1).astype(float))
+    found = shortened(satisfied(rule, X), lambda covered, kept: -(covered != wanted).sum(axis=1).astype(float))
 
     assert found.kept.tolist() == [True, False]
     assert found.covered.tolist() == wanted.tolist()
@@ -250,7 +250,7 @@ def test_a_clause_that_tells_no_sample_apart_goes_whichever_way_the_rounding_fal
     def gains(covered: np.ndarray, kept: np.ndarray) -> np.ndarray:
         return np.where(covered.sum(axis=1) == 3, 1.0, 0.0) * np.where(kept.all(axis=1), 1.0, 1.0 - 1e-15)
 
-    assert shortened(rule, X, gains).kept.tolist() == [True, False]
+    assert shortened(satisfied(rule, X), gains).kept.tolist() == [True, False]
 
 
 @given(SEEDS)
@@ -263,7 +263,7 @@ def test_a_shortened_rule_gains_no_less_and_covers_what_its_clauses_say(seed: in
     for j in range(min(5, len(rules))):
         rule = rules[j : j + 1]
 
-        found = shortened(rule, X, lambda covered, kept: covered @ worth)
+        found = shortened(satisfied(rule, X), lambda covered, kept: covered @ worth)
 
         short = rule.keep_clauses(found.kept)
         assert len(short.clauses.feature) >= 1

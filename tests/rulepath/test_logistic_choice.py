@@ -42,7 +42,7 @@ def test_the_gain_is_that_of_newtons_step(seed: int, n_classes: int, weighted: b
     fit = LogisticFit(candidates, response, TERMS)
     fit.enter(candidates.covered(0), 0)
 
-    gains = fit.gains(np.zeros(len(candidates), dtype=int))
+    gains = fit.gains(np.zeros(len(candidates), dtype=int), np.ones(len(candidates), dtype=bool))
 
     base, vote = fit.votes[-1]
     sums = base + candidates.covered(0)[:, None] * vote
@@ -163,3 +163,21 @@ def test_bad_pools_votes_and_gains_are_refused_with_the_way_out() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             RulePathClassifier(**given_settings).fit(X, y)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.integers(2, 4), st.booleans())
+def test_candidates_that_lead_are_judged_by_what_is_left_now(seed: int, n_classes: int, weighted: bool) -> None:
+    candidates, _, response = drawn(seed, n_classes, weighted=weighted)
+    signs, free = np.zeros(len(candidates), dtype=int), np.arange(len(candidates)) % 7 > 0
+    fit = LogisticFit(candidates, response, TERMS)
+    for j in range(8):
+        fit.enter(candidates.covered(j % len(candidates)), 0)
+        gains = fit.gains(signs, free)
+
+    masks = np.array([candidates.covered(j) for j in range(len(candidates))])
+    sums = candidates.sums_of(np.arange(len(masks)), fit._slopes)
+    np.testing.assert_array_equal(sums, candidates.sums(fit._slopes))
+    leading = [j for j in np.argsort(-gains)[: TERMS.tries] if gains[j] > 0]
+    assert gains[leading] == pytest.approx(fit._gain(sums, signs)[leading], rel=1e-9)
+    assert (gains[~free] == -1).all()

@@ -74,18 +74,18 @@ class Forward:
         among = problem.restricted_to(listed)
         fit = ForwardFit(_Listed(among.coverage, weight), z[:, None], Terms(self.ridge, self.shrinkage))
         limit = len(listed) if max_rules is None else min(max_rules, len(listed))
-        any_sign = np.zeros(len(listed), dtype=np.intp)
+        any_sign, free = np.zeros(len(listed), dtype=np.intp), np.ones(len(listed), dtype=bool)
         needed = _Needed(among)
         chosen: list[int] = []
         while len(chosen) < limit:
-            gain = fit.gains(any_sign)
-            gain[chosen] = -1.0
+            gain = fit.gains(any_sign, free)
             if gain.max() > 0:
                 allowed = needed.allowed(limit - len(chosen), chosen)
             elif not (allowed := needed.rest(chosen)).size:
                 break
             best = int(allowed[np.argmax(np.round(gain[allowed] / abs(gain.max()), DIGITS))])
             chosen.append(best)
+            free[best] = False
             fit.enter(needed.cover(best), sign=0)
         return listed[chosen]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulecover.rulepath.shorten import shortened
+from rulecover.rulepath.shorten import satisfied, shortened
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.typing import Bools, Floats
@@ -41,4 +41,4 @@ def _needed_clauses(rule: RuleSet, data: ClassSamples, counts: Floats, prior: Fl
         sums = covered.astype(np.float64) @ counts
         return np.asarray((sums[:, majority] + prior[majority]) / (sums.sum(axis=1) + 1.0))
 
-    return shortened(rule, data.X, sureness).kept
+    return shortened(satisfied(rule, data.X), sureness).kept

@@ -77,7 +77,7 @@ class RuleFamily:
         """For each size from 0 the sums of the votes of its rules and the base, rows x outputs."""
         covered = np.concatenate([part for _, part in self.rules.covered_chunks(X)], axis=1)
         for size, votes in enumerate(self.votes):
-            yield _added(covered[:size], votes[: size + 1])
+            yield added(covered[:size], votes[: size + 1])
 
     def predictions(self, sums: Floats) -> RowPredictions:
         """What the rules of a size predict, given the sums of their votes."""
@@ -98,7 +98,7 @@ class RuleFamily:
         return np.asarray(np.concatenate([[0.0], np.cumsum(first[:-1])]) / weight.sum())
 
 
-def _added(covered: Bools, votes: Floats) -> Floats:
+def added(covered: Bools, votes: Floats) -> Floats:
     """The base, the first of the votes, and the votes of the covering rules (rules x rows), rows x outputs."""
     sums = np.empty((covered.shape[1], votes.shape[1]))
     for first in range(0, len(sums), _ROWS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from rulecover.coverage import addable
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates
 from rulecover.rulepath.constraints import Constraints
-from rulecover.rulepath.shorten import Shortened, shortened
+from rulecover.rulepath.shorten import Shortened, satisfied, shortened
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.ridge import GrowingRidge
@@ -124,8 +124,8 @@ class Fit(Protocol):
 
     def __len__(self) -> int: ...
 
-    def gains(self, signs: Ints) -> Floats:
-        """What each candidate explains of what is left, -1 if nothing; votes are held to the signs that are not 0."""
+    def gains(self, signs: Ints, free: Bools) -> Floats:
+        """What each free candidate explains of what is left, -1 if nothing; votes are held to signs other than 0."""
 
     def gains_of(self, covered: Bools, signs: Ints) -> Floats:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
@@ -165,11 +165,11 @@ class ForwardFit:
         first = np.eye(1 + len(self), 1)
         return [mine + self.centre * first[: len(mine)] for mine in self._around_centre]
 
-    def gains(self, signs: Ints) -> Floats:
-        """What each candidate explains of the residual, -1 if nothing."""
+    def gains(self, signs: Ints, free: Bools) -> Floats:
+        """What each free candidate explains of the residual, -1 if nothing."""
         votes, sizes = self._around_centre[-1], self._candidates.sizes
         sums = self._own - sizes[:, None] * votes[0] - self._overlap[: len(self)].T @ votes[1:]
-        return self._gain(sums, sizes, signs)
+        return np.where(free, self._gain(sums, sizes, signs), -1.0)
 
     def gains_of(self, covered: Bools, signs: Ints) -> Floats:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
@@ -212,12 +212,20 @@ class ForwardFit:
 
 
 #: From candidates, response and constants to a fit without rules.
-StartFit = Callable[[RuleSums, Floats, Terms], Fit]
+StartFit = Callable[[Candidates, Floats, Terms], Fit]
 
 
 def mask_key(covered: Bools) -> bytes:
     """The same for masks that cover the same samples."""
     return np.packbits(covered).tobytes()
+
+
+class _Clauses(NamedTuple):
+    """The clauses of a candidate: their features, the signs they hold votes to, and which samples satisfy which."""
+
+    feature: Ints
+    signs: Ints
+    passed: Bools
 
 
 class _Contest:
@@ -231,6 +239,7 @@ class _Contest:
         self._free = np.ones(len(candidates), dtype=bool)
         self._unmet = np.ones(len(constraints.required), dtype=bool)
         self._taken: list[tuple[int, Bools]] = []
+        self._seen: dict[int, _Clauses] = {}
 
     def note(self, given: RuleSet) -> None:
         """Rules that came from elsewhere may use what is required."""
@@ -245,10 +254,11 @@ class _Contest:
         """The samples and the sign of the best rule there is; ``None`` if none explains anything."""
         while True:
             open_to = self._free & self._uses[:, self._unmet].any(axis=1) if self._unmet.any() else self._free
-            gains = np.where(open_to, fit.gains(self._signs), -1.0)
+            gains = fit.gains(self._signs, open_to)
             if not gains.size or gains.max() <= 0:
                 return None
-            tried = [(int(j), self._tried(int(j), fit)) for j in self._leading(gains)]
+            self._look_at(self._leading(gains))
+            tried = [(j, self._tried(seen, fit)) for j, seen in self._seen.items()]
             self._free[[j for j, found in tried if found.gain <= 0]] = False
             best = max(found.gain for _, found in tried)
             if best > 0:
@@ -262,18 +272,25 @@ class _Contest:
         rounded = np.round(gains[near] / gains.max(), DIGITS)
         return near[np.lexsort((self._rules.lengths[near], -rounded))][:few]
 
-    def _tried(self, j: int, fit: Fit) -> Shortened:
-        rule = self._rules.take(np.array([j]))
-        clause_signs = self._constraints.clause_signs(rule)
+    def _look_at(self, leading: Ints) -> None:
+        """Evaluates the clauses of these candidates; many of them led before."""
+        before = self._seen
+        self._seen = {j: before[j] if j in before else self._clauses_of(j) for j in leading.tolist()}
 
+    def _clauses_of(self, j: int) -> _Clauses:
+        rule = self._rules.take(np.array([j]))
+        passed = satisfied(rule, self._X) if self._tries else self._candidates.covered(j)[None]
+        return _Clauses(rule.clauses.feature, self._constraints.clause_signs(rule), passed)
+
+    def _tried(self, seen: _Clauses, fit: Fit) -> Shortened:
         def gains(covered: Bools, kept: Bools) -> Floats:
-            return fit.gains_of(covered, np.sign((kept * clause_signs).sum(axis=1)))
+            return fit.gains_of(covered, np.sign((kept * seen.signs).sum(axis=1)))
 
         if not self._tries:
-            covered, kept = self._candidates.covered(j), np.ones(len(rule.clauses.feature), dtype=bool)
-            return Shortened(kept, covered, float(gains(covered[None], kept[None])[0]))
-        needed = np.isin(rule.clauses.feature, self.unmet)
-        return shortened(rule, self._X, gains, needed)
+            kept = np.ones(len(seen.feature), dtype=bool)
+            return Shortened(kept, seen.passed[0], float(gains(seen.passed, kept[None])[0]))
+        needed = np.isin(seen.feature, self.unmet) if self._unmet.any() else None
+        return shortened(seen.passed, gains, needed)
 
     def _take(self, j: int, found: Shortened) -> tuple[Bools, int]:
         self._free[j] = False

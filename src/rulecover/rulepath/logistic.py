@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import NamedTuple
-
 import numpy as np
 
 from rulecover.coverage import addable
-from rulecover.rulepath.forward import RuleSums, Terms, mask_key
+from rulecover.rulepath.candidates import Candidates
+from rulecover.rulepath.family import added
+from rulecover.rulepath.forward import Terms, mask_key
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.logistic import Patterns
 
 #: A gain below this share of a sample's weight is rounding.
 _NOTHING = 1e-9
-
-
-class _Slopes(NamedTuple):
-    """What is left to explain of each sample, and how sure its probabilities are, samples x columns."""
-
-    residual: Floats
-    curvature: Floats
+#: All candidates are judged after each of the first rules, and then whenever this many have entered.
+_FIRST, _ALL_AGAIN = 5, 5
+#: In between this many are judged at a time.
+_JUDGED = 64
 
 
 class LogisticFit:
@@ -41,7 +37,7 @@ class LogisticFit:
         The constants of the choice.
     """
 
-    def __init__(self, candidates: RuleSums, target: Floats, terms: Terms) -> None:
+    def __init__(self, candidates: Candidates, target: Floats, terms: Terms) -> None:
         self._candidates, self._terms = candidates, terms
         self._weight = np.ones(len(target)) if candidates.weight is None else candidates.weight
         self._target = shares_of(target)
@@ -51,41 +47,56 @@ class LogisticFit:
         self.signs: list[int] = []
         self.votes: list[Floats] = []
         self.loss: list[float] = []
+        self._last_gains: Floats | None = None
         self._fit()
 
     def __len__(self) -> int:
         return len(self.covered)
 
-    def gains(self, signs: Ints) -> Floats:
-        """What each candidate explains of the residual, -1 if nothing."""
-        return self._gain(self._candidates.sums(np.hstack(self._slopes)), signs)
+    def gains(self, signs: Ints, free: Bools) -> Floats:
+        """What each free candidate explains of the residual, -1 if nothing.
+
+        After every few rules all candidates are judged. In between a gain seldom rises: those that led are judged
+        anew, the highest first, until as many as are tried lead by gains that are not outdated.
+        """
+        if self._last_gains is None or len(self) < _FIRST or len(self) % _ALL_AGAIN == 0:
+            self._last_gains = self._gain(self._candidates.sums(self._slopes), signs)
+            return np.where(free, self._last_gains, -1.0)
+        gains = np.where(free, self._last_gains, -1.0)
+        outdated = gains > 0
+        while outdated[_highest(gains, max(1, self._terms.tries))].any():
+            again = _highest(np.where(outdated, gains, -1.0), _JUDGED)
+            again = again[outdated[again]]
+            found = self._gain(self._candidates.sums_of(again, self._slopes), signs[again])
+            self._last_gains[again] = gains[again] = found
+            outdated[again] = False
+        return gains
 
     def gains_of(self, covered: Bools, signs: Ints) -> Floats:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
-        sums = covered.astype(np.float64) @ (np.hstack(self._slopes) * self._weight[:, None])
+        sums = covered.astype(np.float64) @ self._weighted_slopes
         known = np.array([mask_key(mask) in self._seen for mask in covered])
         return np.where(known, -1.0, self._gain(sums, signs))
 
     def _gain(self, sums: Floats, signs: Ints) -> Floats:
         """The gains of rules, given the sums of residuals and of curvatures over their samples, side by side."""
         residual, curvature = np.hsplit(sums, 2)
-        total = self._weight @ self._slopes.curvature
+        total = self._total_curvature
         shrinkage = self._terms.shrinkage * total / self._weight.sum()
         spread = curvature * (1.0 - curvature / total) + shrinkage
         gain = (np.square(residual) / np.maximum(spread, np.finfo(np.float64).tiny)).sum(axis=1)
         nothing = (gain <= _NOTHING) | ((signs != 0) & (residual[:, -1] * signs <= 0))
         return np.asarray(np.where(nothing, -1.0, gain))
 
-    @cached_property
-    def _slopes(self) -> _Slopes:
-        sums = np.repeat(self.votes[-1][:1], len(self._target), axis=0)
-        for covered, votes in zip(self.covered, self.votes[-1][1:], strict=True):
-            sums[covered] += votes
-        shares = self._answer.probabilities(sums)
+    def _judge_slopes(self, covered: Bools) -> None:
+        """Residuals and curvatures, samples x columns, side by side."""
+        shares = self._answer.probabilities(added(covered, self.votes[-1]))
         residual, curvature = self._target - shares, shares * (1.0 - shares)
         if shares.shape[1] == 2:  # what one class gains the other loses
             residual, curvature = residual[:, 1:], curvature[:, 1:]
-        return _Slopes(addable(residual), addable(curvature))
+        self._slopes = np.hstack([addable(residual), addable(curvature)])
+        self._weighted_slopes = self._slopes * self._weight[:, None]
+        self._total_curvature = self._weighted_slopes[:, residual.shape[1] :].sum(axis=0)
 
     def enter(self, covered: Bools, sign: int) -> None:
         """A rule enters, and all votes are fitted again."""
@@ -96,12 +107,18 @@ class LogisticFit:
 
     def _fit(self) -> None:
         size, strength = len(self), self._terms.ridge
-        covered = np.array(self.covered, dtype=bool).reshape(size, len(self._target)).T
-        patterns = Patterns.of(covered, self._target, self._weight)
+        covered = np.array(self.covered, dtype=bool).reshape(size, len(self._target))
+        patterns = Patterns.of(covered.T, self._target, self._weight)
         start = self.votes[-1] if self.votes else None
-        self.votes.append(patterns.fitted(size, strength=strength, start=start, signs=np.array(self.signs, np.intp)))
-        self.loss.append(patterns.loss(self.votes[-1], strength=strength))
-        self.__dict__.pop("_slopes", None)
+        votes, loss = patterns.fitted(size, strength=strength, start=start, signs=np.array(self.signs, np.intp))
+        self.votes.append(votes)
+        self.loss.append(loss)
+        self._judge_slopes(covered)
+
+
+def _highest(gains: Floats, few: int) -> Ints:
+    """The places of the few highest gains."""
+    return np.argpartition(-gains, few)[:few] if len(gains) > few else np.arange(len(gains))
 
 
 def shares_of(target: Floats) -> Floats:

@@ -117,8 +117,8 @@ def ridge_votes(path: ForwardPath, samples: Samples, response: Floats, *, target
 def log_odds_votes(path: ForwardPath, samples: Samples, response: Floats, *, strength: float) -> VotesBySize:
     """Votes that add up to log-odds, fitted to the response for every size by the logistic loss."""
     patterns = Patterns.of(path.covered, shares_of(response), samples.weight)
-    votes = patterns.fitted_by_size(strength=strength, signs=path.signs)
-    return VotesBySize(stacked(votes), np.array([patterns.loss(mine, strength=strength) for mine in votes]))
+    fits = patterns.fitted_by_size(strength=strength, signs=path.signs)
+    return VotesBySize(stacked([fit.votes for fit in fits]), np.array([fit.loss for fit in fits]))
 
 
 def chosen_log_odds(path: ForwardPath, samples: Samples, response: Floats) -> VotesBySize:

@@ -24,23 +24,26 @@ class Shortened:
     gain: float
 
 
-def shortened(rule: RuleSet, X: Any, gains: Callable[[Bools, Bools], Floats], needed: Bools | None = None) -> Shortened:
+def satisfied(rule: RuleSet, X: Any) -> Bools:
+    """Which samples satisfy which clause of a single rule, clauses x samples."""
+    one_by_one = replace(rule.clauses, offset=np.arange(len(rule.clauses.feature) + 1))
+    parts = [covered for _, covered in one_by_one.covered_chunks(X, rule.columns.zero_missing)]
+    return np.concatenate(parts, axis=1)
+
+
+def shortened(passed: Bools, gains: Callable[[Bools, Bools], Floats], needed: Bools | None = None) -> Shortened:
     """Drops one clause after another, each time the one without which the gain is largest, while it does not fall.
 
     Parameters
     ----------
-    rule
-        A single rule.
-    X
-        The samples.
+    passed
+        Which samples satisfy which clause of the rule, clauses x samples; see `satisfied`.
     gains
         From masks over the samples (rules x samples) and the clauses that each keeps (rules x clauses) to their gains.
     needed
         Clauses that must stay.
     """
-    kept = np.ones(len(rule.clauses.feature), dtype=bool)
-    one_by_one = replace(rule.clauses, offset=np.arange(len(kept) + 1))
-    passed = np.concatenate([covered for _, covered in one_by_one.covered_chunks(X, rule.columns.zero_missing)], axis=1)
+    kept = np.ones(len(passed), dtype=bool)
     failed = (~passed).sum(axis=0)  # clauses that are kept and not satisfied
     gain = float(gains((failed == 0)[None], kept[None])[0])
     while kept.sum() > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,8 @@ from rulecover.voting.answers import in_log_odds_units
 
 #: With more rules than this, rows are not grouped, and steps begin without the curvature between rules.
 _MANY_RULES = 1000
-#: A step that changes no vote by more than this is the last: what is left is about its square.
-_LAST_STEP = 1e-5
+#: A step that changes no vote by more than this is the last: what is left is about its square, a unit of the votes.
+_LAST_STEP = 1e-3
 #: After a step that changes a vote by more than this, the curvature is computed anew.
 _LONG_STEP = 1.0
 #: The most steps, and the most products with the curvature in each; a few of either are usual.
@@ -79,7 +80,7 @@ def logistic_votes(
     [[0.687, -0.687], [0.331, -0.331]]
     """
     patterns = Patterns.of(covered, target, weight)
-    return patterns.fitted(covered.shape[1], strength=strength, start=start, signs=signs)
+    return patterns.fitted(covered.shape[1], strength=strength, start=start, signs=signs).votes
 
 
 def logistic_votes_by_size(
@@ -105,7 +106,15 @@ def logistic_votes_by_size(
     list of Floats
         For each number of rules, from `least` to all, the base and the votes, (1 + rules) x classes.
     """
-    return Patterns.of(covered, target, weight).fitted_by_size(strength=strength, signs=signs, least=least)
+    fits = Patterns.of(covered, target, weight).fitted_by_size(strength=strength, signs=signs, least=least)
+    return [fit.votes for fit in fits]
+
+
+class Fitted(NamedTuple):
+    """The base and the votes, (1 + rules) x classes, and what they minimise."""
+
+    votes: Floats
+    loss: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,32 +152,26 @@ class Patterns:
         first = differs[new].argmax(axis=1) if new.size else new
         return cls(bits[order[starts]], first, _sums_of_runs(sums[order], starts))
 
-    def fitted(self, size: int, *, strength: float, start: Floats | None = None, signs: Ints | None = None) -> Floats:
+    def fitted(self, size: int, *, strength: float, start: Floats | None = None, signs: Ints | None = None) -> Fitted:
         """The base and the votes of the first rules, (1 + size) x classes."""
         classes = self.sums.shape[1]
-        if classes < 2 or not self.sums.any():
-            return np.zeros((1 + size, classes))
-        problem = self._problem(size, strength)
         begin = np.zeros((1 + size, classes))
+        if classes < 2 or not self.sums.any():
+            return Fitted(begin, 0.0)
+        problem = self._problem(size, strength)
         if start is not None:
             begin[: len(start)] = start
         held = np.zeros(size, dtype=np.intp) if signs is None else signs
-        return problem.wide(_minimum(problem, problem.narrow(begin), held))
+        found = _minimum(problem, problem.narrow(begin), held)
+        return Fitted(problem.wide(found.votes), found.loss)
 
-    def fitted_by_size(self, *, strength: float, signs: Ints | None = None, least: int = 0) -> list[Floats]:
+    def fitted_by_size(self, *, strength: float, signs: Ints | None = None, least: int = 0) -> list[Fitted]:
         """The same for every number of rules, from `least` to all, each fit begun from the one before."""
-        fits: list[Floats] = []
+        fits: list[Fitted] = []
         for size in range(least, self.covered.shape[1] + 1):
-            last, held = fits[-1] if fits else None, None if signs is None else signs[:size]
+            last, held = fits[-1].votes if fits else None, None if signs is None else signs[:size]
             fits.append(self.fitted(size, strength=strength, start=last, signs=held))
         return fits
-
-    def loss(self, votes: Floats, *, strength: float) -> float:
-        """What the base and the votes of the first rules, (1 + size) x classes, minimise."""
-        if self.sums.shape[1] < 2 or not self.sums.any():
-            return 0.0
-        problem = self._problem(len(votes) - 1, strength)
-        return problem.at(problem.narrow(votes)).loss
 
     def _problem(self, size: int, strength: float) -> _Problem:
         runs = np.concatenate([[0], 1 + np.flatnonzero(self.first < size)])
@@ -225,12 +228,16 @@ class _Problem:
 
     @classmethod
     def of(cls, covered: Bools | scipy.sparse.csr_array, sums: Floats, strength: float) -> _Problem:
-        ones = np.ones((covered.shape[0], 1))
-        columns = scipy.sparse.hstack([ones, scipy.sparse.csr_array(covered)], format="csr", dtype=np.float64)
+        columns = _with_ones(covered)
         penalty = np.full((columns.shape[1], 1), max(strength, _LEAST * float(sums.sum())))
         penalty[0] = 0.0
         target = sums[:, 1:] if sums.shape[1] == 2 else sums
         return cls(columns, target, sums.sum(axis=1, keepdims=True), penalty)
+
+    @cached_property
+    def by_rule(self) -> scipy.sparse.csr_array:
+        """The columns as rows, (1 + rules) x patterns."""
+        return self.columns.T.tocsr()
 
     @property
     def binary(self) -> bool:
@@ -253,7 +260,7 @@ class _Problem:
             spread, shares = _log_sum_and_softmax(scores)
         loss = float((self.weight * spread).sum() - (self.target * scores).sum())
         loss += 0.5 * float((self.penalty * votes**2).sum())
-        gradient = self.columns.T @ (self.weight * shares - self.target) + self.penalty * votes
+        gradient = self.by_rule @ (self.weight * shares - self.target) + self.penalty * votes
         return _Point(votes, loss, gradient, shares)
 
     def curved(self, weighted: Floats, shares: Floats, direction: Floats) -> Floats:
@@ -261,14 +268,14 @@ class _Problem:
         scores = self.columns @ direction
         scores -= shares * scores if self.binary else np.einsum("ik,ik->i", shares, scores)[:, None]
         scores *= weighted
-        return np.asarray(self.columns.T @ scores + self.penalty * direction)
+        return np.asarray(self.by_rule @ scores + self.penalty * direction)
 
     def inverse(self, shares: Floats) -> Callable[[Floats], Floats]:
         """The inverse of the second derivatives, roughly: without what is between classes, from some of the rows."""
         n, k = self.columns.shape
         classes = max(2, shares.shape[1])
         curvature = self.weight * shares * (1.0 - shares) * (1.0 if self.binary else classes / (classes - 1))
-        own = self.columns.T @ curvature + self.penalty
+        own = self.by_rule @ curvature + self.penalty
         if k > 1 + _MANY_RULES:
             return lambda left: left / own if self.binary else _centred(left / own)
         step = max(1, n // (_ROWS_PER_RULE * k))
@@ -283,6 +290,18 @@ class _Problem:
             return np.asarray(found) if self.binary else _centred(found)
 
         return solve
+
+
+def _with_ones(covered: Bools | scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """A column of ones, and then one per rule."""
+    n, k = covered.shape
+    if not isinstance(covered, np.ndarray):
+        return scipy.sparse.hstack([np.ones((n, 1)), covered], format="csr", dtype=np.float64)
+    bits = np.ones((n, 1 + k), dtype=bool)
+    bits[:, 1:] = covered
+    starts = np.concatenate([[0], np.cumsum(bits.sum(axis=1))])
+    inside = np.nonzero(bits)[1]
+    return scipy.sparse.csr_array((np.ones(len(inside)), inside, starts), shape=bits.shape)
 
 
 def _log_sum_and_softmax(scores: Floats) -> tuple[Floats, Floats]:
@@ -310,7 +329,7 @@ def _gram(columns: Floats, weight: Floats) -> Floats:
     return np.asarray((blocks.transpose(0, 2, 1) @ weighted[:whole].reshape(-1, rows, k)).sum(axis=0) + rest)
 
 
-def _minimum(problem: _Problem, votes: Floats, signs: Ints) -> Floats:
+def _minimum(problem: _Problem, votes: Floats, signs: Ints) -> _Point:
     """Newton's method, each step found by conjugate gradients and held to the signs."""
     point, moved = problem.at(_held(votes, signs)), np.inf
     for _ in range(_STEPS):
@@ -322,7 +341,7 @@ def _minimum(problem: _Problem, votes: Floats, signs: Ints) -> Floats:
         moved, point = float(np.abs(found.votes - point.votes).max()), found
         if moved <= _LAST_STEP:
             break
-    return point.votes
+    return point
 
 
 def _held(votes: Floats, signs: Ints) -> Floats:
