@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,11 +39,15 @@ class CategorySet:
     others: bool = False
 
     def text(self, known: Sequence[Any] = ()) -> str:
-        """The set in words, such as ``in {red, blue}`` or ``not in {red}``.
+        """The set in words, such as ``in {red, blue}``, ``= red`` or ``≠ red``.
 
         >>> CategorySet((0.0, 2.0)).text(), CategorySet((0.0, 2.0), others=True).text(["red", "green", "blue"])
         ('in {0, 2}', 'not in {red, blue}')
+        >>> CategorySet((1.0,)).text(["red", "dark red"]), CategorySet((0.0,), others=True).text(["and", "or"])
+        ('= dark red', '≠ "and"')
         """
+        if len(self.codes) == 1 and has_name(self.codes[0], known):
+            return f"{'≠' if self.others else '='} {_name_alone(known[int(self.codes[0])])}"
         return f"{'not in' if self.others else 'in'} {{{', '.join(self.names(known))}}}"
 
     def names(self, known: Sequence[Any] = ()) -> list[str]:
@@ -52,17 +57,20 @@ class CategorySet:
     def shortest(self, known: Sequence[Any]) -> CategorySet:
         """The set itself or, where that takes fewer codes, one that is equivalent for the known categories.
 
-        For unknown categories the two may differ.
+        For unknown categories the two may differ. Of two that take as many, the one without "not" is chosen.
 
         >>> CategorySet((0.0, 2.0)).shortest(["red", "green", "blue"])
         CategorySet(codes=(1.0,), others=True)
+        >>> CategorySet((0.0,), others=True).shortest(["no", "yes"])
+        CategorySet(codes=(1.0,), others=False)
         """
         if isinstance(known, HashedCategories) and not known.texts:  # there may be more categories
             return self
         if not known or max(self.codes, default=0) >= len(known):
             return self
         rest = tuple(float(k) for k in range(len(known)) if k not in set(self.codes))
-        return CategorySet(rest, not self.others) if 0 < len(rest) < len(self.codes) else self
+        shorter = len(rest) < len(self.codes) + self.others
+        return CategorySet(rest, not self.others) if rest and shorter else self
 
     def recoded(self, known: Sequence[Any], other: Sequence[Any], column: str) -> CategorySet:
         """The set of the same categories where these have other codes.
@@ -149,11 +157,26 @@ def _text(value: Any) -> str | None:
 
 def category_name(code: float, known: Sequence[Any] = ()) -> str:
     """The category behind a code, in quotes where it would not stand out from its neighbours; else the code."""
-    if not (0 <= code < len(known) and float(code).is_integer()):
+    if not has_name(code, known):
         return short_number(code)
     name = plain_name(known[int(code)])
     plain = bool(name) and name == name.strip() and not set(name) & set(",{}\"'")
     return name if plain else json.dumps(name, ensure_ascii=False)
+
+
+def has_name(code: float, known: Sequence[Any]) -> bool:
+    """Whether there is a category behind a code."""
+    return bool(0 <= code < len(known) and float(code).is_integer())
+
+
+#: What a category that stands alone, without braces, could be taken for.
+_UNCLEAR = re.compile(r"[,{}\"'()]|(^|\s)(and|or)(\s|$)|^\s|\s$|^$|^[+-]?(\d|\.\d|inf)")
+
+
+def _name_alone(category: Any) -> str:
+    """A category in words, in quotes where it could be taken for something else."""
+    unclear = isinstance(category, str) and _UNCLEAR.search(category)
+    return json.dumps(category, ensure_ascii=False) if unclear else plain_name(category)
 
 
 def plain_name(category: Any) -> str:

@@ -23,6 +23,9 @@ Levels = dict[int, tuple[str, str]]
 #: For a column that is made of dates, by its number: which part of which column.
 Parts = dict[int, DatePart]
 
+#: For a column of whole numbers, by its number: the least and the largest.
+Whole = dict[int, tuple[float, float]]
+
 #: For each of `missing_values` how it is written in a column: NaN for missing, a number of its own for a label that was
 #: never seen, ``None`` where the model has no route for it.
 Gaps = tuple[float | None, ...]
@@ -59,6 +62,8 @@ class Columns:
         For a column that is made of dates: its number, and which part of which column it is.
     notations
         For a column of numbers that are not written as programs write them: its number, and how they are written.
+    whole
+        For a column that held nothing but whole numbers in the training data: the least and the largest of them.
     """
 
     names: tuple[str, ...]
@@ -67,6 +72,7 @@ class Columns:
     zero_missing: tuple[int, ...] = ()
     parts: Parts = field(default_factory=dict)
     notations: Mapping[int, Notation] = field(default_factory=dict)
+    whole: Whole = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -102,6 +108,7 @@ class Columns:
             tuple(int(place[f]) for f in self.zero_missing if place[f] >= 0),
             {int(place[f]): part for f, part in self.parts.items() if place[f] >= 0},
             {int(place[f]): notation for f, notation in self.notations.items() if place[f] >= 0},
+            {int(place[f]): ends for f, ends in self.whole.items() if place[f] >= 0},
         )
 
 

@@ -115,9 +115,9 @@ def _always(vote: Vote, impurity: Impurity) -> Vote:
 
 
 def _check_columns(rules: RuleSet, n_features: int) -> None:
-    used = rules.clauses.columns
-    if len(used) and used.max() >= n_features:
-        name = rules.feature_names[used.max()]
+    made = [f for f in rules.clauses.columns.tolist() if f >= n_features and f not in rules.columns.parts]
+    if made:
+        name = rules.feature_names[made[-1]]
         raise ExportError(
             f"column {name!r} is made by the model's pipeline and is not in any table; train on the columns it makes."
         )

@@ -17,6 +17,7 @@ import numpy as np
 import rulecover
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
+from rulecover.data.dates import ISO, DatePart
 from rulecover.data.labels import plain_labels
 from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import InvalidModelFileError
@@ -101,6 +102,13 @@ def to_json(model: Any) -> str:
     }
     if rules.columns.notations:
         head["notations"] = [{"column": f} | asdict(each) for f, each in sorted(rules.columns.notations.items())]
+    if rules.columns.parts:
+        head["dates"] = [
+            {"column": f, "name": part.name, "part": part.part, "written": part.written}
+            for f, part in sorted(rules.columns.parts.items())
+        ]
+    if rules.columns.whole:
+        head["whole"] = [{"column": f, "from": a, "to": b} for f, (a, b) in sorted(rules.columns.whole.items())]
     if isinstance(rules.evidence, NumberEvidence):
         head["numbers"] = _written_numbers(rules.evidence)
     each = _written_rules(exported)
@@ -406,7 +414,7 @@ def _columns(written: Json) -> Columns:
         each = written.get(key, [])
         return dict(zip(_distinct_places(key, each, len(names)), each, strict=True))
 
-    levels, categories = by_column("levels"), by_column("categories")
+    levels, categories, dates = by_column("levels"), by_column("categories"), by_column("dates")
     for f in levels.keys() & categories.keys():
         raise ValueError(f"column {f} has entries in levels and in categories; leave one out.")
     notations = by_column("notations")
@@ -416,7 +424,9 @@ def _columns(written: Json) -> Columns:
         {f: tuple(each["labels"]) for f, each in categories.items()},
         {f: (each["name"], each["level"]) for f, each in levels.items()},
         tuple(_distinct_places("zero_missing", zeros, len(names))),
-        notations={f: Notation(each["decimal"], each["thousands"], each["unit"]) for f, each in notations.items()},
+        {f: DatePart(each["name"], each["part"], each.get("written", ISO)) for f, each in dates.items()},
+        {f: Notation(each["decimal"], each["thousands"], each["unit"]) for f, each in notations.items()},
+        {f: (float(each["from"]), float(each["to"])) for f, each in by_column("whole").items()},
     )
 
 

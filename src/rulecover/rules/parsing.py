@@ -159,6 +159,11 @@ def _merged(clauses: Sequence[tuple[Clause, int]], text: str, rule: int) -> list
     return [kept[key] for key in sorted(kept)]
 
 
+def intersected(clauses: Sequence[Clause]) -> list[Clause]:
+    """At most one interval and one set per column, columns in order."""
+    return _merged([(clause, 0) for clause in clauses], "", 0)
+
+
 def _both(one: Clause, two: Clause) -> Clause:
     missing = one.missing and two.missing
     if one.categories is not None and two.categories is not None:

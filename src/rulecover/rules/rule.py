@@ -34,6 +34,9 @@ class Clause:
         For a 0/1 column that stands for ``name = level``.
     known
         The category behind each code, from 0, if they have names.
+    whole
+        The least and the largest number that the column held, if all were whole numbers: bounds are written as whole
+        numbers then.
     zero
         Whether 0 satisfies the clause, if the interval does not decide that: where 0 counts as missing.
     """
@@ -47,14 +50,18 @@ class Clause:
     level: str | None = None
     known: Sequence[Any] = ()
     zero: bool | None = None
+    whole: tuple[float, float] | None = None
 
     def __str__(self) -> str:
         short = None if self.categories is None else self.categories.shortest(self.known)
-        return replace(self, categories=short).exact
+        return replace(self, categories=short)._text()
 
     @property
     def exact(self) -> str:
-        """The clause in words that hold for unknown categories too; `str` is as short as possible."""
+        """The clause in words that hold for unknown categories and numbers too; `str` is as short as possible."""
+        return replace(self, whole=None)._text()
+
+    def _text(self) -> str:
         text, by_number = self._condition(), self.lower < 0 <= self.upper
         also = ["0"] * (self.zero is True and not by_number) + ["missing"] * self.missing
         if text:
@@ -88,6 +95,8 @@ class Clause:
     def _interval(self) -> str:
         if self.lower == np.inf or (self.lower, self.upper) == (-np.inf, np.inf):  # missing, or anything but that
             return ""
+        if (ends := self.whole_ends) is not None:
+            return _whole_interval(self.name, *ends)
         above, lower = bound_text(self.lower, (">", ">="))
         below, upper = bound_text(self.upper, ("<=", "<"))
         if self.lower == -np.inf:
@@ -97,6 +106,30 @@ class Clause:
         if math.nextafter(self.lower, math.inf) == self.upper:
             return f"{self.name} = {short_number(self.upper)}"
         return f"{lower} {above.replace('>', '<')} {self.name} {below} {upper}"
+
+    @property
+    def whole_ends(self) -> tuple[float, float] | None:
+        """The whole numbers from one to the other that satisfy the clause, if it is to be written like this.
+
+        One that is infinite is not an end. Where only the least or the largest number that the column held satisfies
+        it, both ends are that number.
+        """
+        if self.whole is None or self.zero is not None or self.categories is not None:
+            return None
+        low, high = np.floor(self.lower) + 1.0, float(np.floor(self.upper))
+        low = high if high == self.whole[0] and low == -np.inf else float(low)
+        high = low if low == self.whole[1] and high == np.inf else high
+        return (low, high) if low <= high else None
+
+
+def _whole_interval(name: str, low: float, high: float) -> str:
+    if low == high:
+        return f"{name} = {short_number(low)}"
+    if low == -np.inf:
+        return f"{name} <= {short_number(high)}"
+    if high == np.inf:
+        return f"{name} >= {short_number(low)}"
+    return f"{short_number(low)} <= {name} <= {short_number(high)}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.data.categories import Categories
-from rulecover.data.columns import Columns, Levels
+from rulecover.data.columns import Columns, Levels, Whole
 from rulecover.data.frames import check_kind, column, is_frame, names_of
 from rulecover.exceptions import MismatchedDataError, RuleTextError
 from rulecover.rules.clauses import Clauses
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rulecover.show.grid import Grid, Groups
+
+
+#: Beyond this, not every whole number is a double.
+_LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,6 +278,7 @@ class RuleSet(Printed):
             level,
             self.columns.categories.get(f, ()),
             zero=bool(meant.missing[c]) if f in self.columns.zero_missing else None,
+            whole=self.columns.whole.get(f),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -332,7 +337,8 @@ class RuleSet(Printed):
         """The same rules with printed bounds that are as short as they can be for these training rows."""
         meant = self.clauses
         lower, upper, missing = meant.lower.copy(), meant.upper.copy(), meant.missing.copy()
-        for f in meant.columns:
+        whole: Whole = {}
+        for f in meant.columns.tolist():
             mine = np.flatnonzero(meant.feature == f)
             bounds = np.concatenate([lower[mine], upper[mine]])
             known = np.unique(bounds[np.isfinite(bounds)])
@@ -341,11 +347,14 @@ class RuleSet(Printed):
             missing[mine] &= len(present) < len(values)
             if not known.size:
                 continue
+            if f not in self.columns.levels and _are_whole(present):
+                whole[f] = float(present.min()), float(present.max())
             short = short_bounds(present, known)
-            for shown in (lower, upper):
-                finite = mine[np.isfinite(shown[mine])]
-                shown[finite] = short[np.searchsorted(known, shown[finite])]
-        return replace(self, shown=replace(meant, lower=lower, upper=upper, missing=missing))
+            for ends in (lower, upper):
+                finite = mine[np.isfinite(ends[mine])]
+                ends[finite] = short[np.searchsorted(known, ends[finite])]
+        shown = replace(meant, lower=lower, upper=upper, missing=missing)
+        return replace(self, shown=shown, columns=replace(self.columns, whole=whole))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per rule: its text, number of clauses and, once it was evaluated on data, what is known of it.
@@ -403,6 +412,13 @@ class RuleSet(Printed):
 def _unnamed(frame: Any) -> bool:
     """Whether the columns are merely numbered, as pandas numbers them by default."""
     return names_of(frame) == list(range(len(names_of(frame))))
+
+
+def _are_whole(values: Floats) -> bool:
+    """Whether there are values, all of them whole numbers; most columns of fractions are known by their first ones."""
+    if not len(values) or not (values[:100] == np.floor(values[:100])).all():
+        return False
+    return bool((values == np.floor(values)).all() and np.abs(values).max() < _LARGEST_WHOLE)
 
 
 def _column(X: Any, f: int) -> Floats:

@@ -57,7 +57,17 @@ def _known(clause: Clause) -> str:
         return f"not {clause.level}"
     if clause.level is not None and 0 <= clause.lower < 1 and clause.upper == math.inf:
         return clause.level
-    return _interval(clause.lower, clause.upper)
+    ends = clause.whole_ends
+    bounded = (clause.lower, clause.upper) != (-math.inf, math.inf) and clause.lower < math.inf
+    return _whole(*ends) if ends is not None and bounded else _interval(clause.lower, clause.upper)
+
+
+def _whole(low: float, high: float) -> str:
+    if low == high:
+        return short_number(low)
+    least = [] if low == -math.inf else [f"at least {short_number(low)}"]
+    most = [] if high == math.inf else [f"at most {short_number(high)}"]
+    return " and ".join(least + most)
 
 
 def _interval(lower: float, upper: float) -> str:
