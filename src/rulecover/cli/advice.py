@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 from warnings import WarningMessage
 
 import numpy as np
-import pandas as pd
 
 from rulecover.cli.options.choices import TaskName
 from rulecover.cli.tables.labelled import Table
@@ -19,21 +18,22 @@ from rulecover.rules.ruleset import RuleSet
 def warnings_on(table: Table, *, weighted: bool) -> list[str]:
     """What to know of a table before rules are learnt from it; `weighted` is whether classes have weights."""
     classes = table.task == TaskName.CLASSES
-    X, names = table.X, list(table.X.columns)
-    if not all(map(pd.api.types.is_numeric_dtype, X.dtypes)):  # columns as a booster takes them
+    numbers = table.numbers(table.X)
+    if numbers is None:
         return []
-    numbers = X.to_numpy(dtype=np.float64)
+    names, sources = _names(table)
     found = [
-        *given_away(numbers, np.asarray(table.y), _sources(table), classes=classes),
-        *duplicates(numbers, names, [f for f in range(len(names)) if f not in table.levels]),
+        *given_away(numbers, np.asarray(table.y), sources, classes=classes),
+        *duplicates(numbers, names, [f for f, name in enumerate(names) if name in sources]),
         *(unbalanced(table.y) if classes and not weighted else []),
     ]
     return [each.command_line for each in found]
 
 
-def warnings_on_parts(train: Any, held_out: Any, y_train: Any, y_held_out: Any) -> list[str]:
+def warnings_on_parts(table: Table, train: Any, held_out: Any, y_train: Any, y_held_out: Any) -> list[str]:
     """What to know of rows to learn from and rows to check on."""
-    return [each.command_line for each in shared_rows(train, held_out, y_train, y_held_out)]
+    seen, new = table.numbers(train), table.numbers(held_out)
+    return [] if seen is None else [each.command_line for each in shared_rows(seen, new, y_train, y_held_out)]
 
 
 def warnings_on_rules(rules: RuleSet) -> list[str]:
@@ -46,9 +46,13 @@ def not_ours(caught: Iterable[WarningMessage]) -> list[str]:
     return [str(each.message) for each in caught if not issubclass(each.category, RulecoverWarning)]
 
 
-def _sources(table: Table) -> dict[str, Sequence[int]]:
-    """The columns of the file, with the columns for trees that were made of them."""
+def _names(table: Table) -> tuple[list[str], dict[str, list[int]]]:
+    """The names of the columns for trees, and for each column of the file those that were made of it."""
+    if table.encoder is None:
+        names = [str(name) for name in table.X.columns]
+        return names, {name: [f] for f, name in enumerate(names)}
     sources: dict[str, list[int]] = {}
-    for f, name in enumerate(table.X.columns):
-        sources.setdefault(table.levels.get(f, (str(name), ""))[0], []).append(f)
-    return dict(sources)
+    for each in table.encoder.columns_:
+        first = sum(map(len, sources.values()))
+        sources[each.name] = list(range(first, first + len(each.made_names)))
+    return table.encoder.get_feature_names_out().tolist(), sources

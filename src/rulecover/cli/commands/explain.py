@@ -23,7 +23,6 @@ from rulecover.cli.tables.encoding import for_forests
 from rulecover.cli.tables.labelled import Table, labelled_table
 from rulecover.cli.tables.reading import Reading
 from rulecover.report.summary import Summary
-from rulecover.rules.levels import readable
 
 
 def explain(
@@ -62,7 +61,7 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
     split, notes = _split(table, test_size, training.seed)
     X_train, X_test, y_train, y_test = split
     printer.notes((*table.notes, *notes))
-    known = [*warnings_on(table, weighted="class_weight" in training.options), *warnings_on_parts(*split)]
+    known = [*warnings_on(table, weighted="class_weight" in training.options), *warnings_on_parts(table, *split)]
     with printer.bars() as bars:
         forest = trained_forest(training, table, X_train, y_train, bars=bars)
         with (
@@ -73,7 +72,7 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
             warnings.simplefilter("always", UserWarning)
             few = rules_of(forest, X_train, y_train)
         with bars.spinning("Comparing"):
-            tree = _tree_to_compare(table.task, training, len(few.rules_)).fit(X_train, y_train)
+            tree = table.encoded(_tree_to_compare(table.task, training, len(few.rules_))).fit(X_train, y_train)
             summary = Summary.of(
                 few,
                 X_test,
@@ -81,7 +80,6 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
                 title=table.name,
                 compare_with={"random forest": forest, "decision tree": tree},
                 notes=(*table.notes, *notes),
-                shown=readable(few.rules_, table.levels),
                 warnings=(*known, *warnings_on_rules(few.rules_)),
             )
     printer.notes([*not_ours(caught), *size_notes(few)])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
@@ -28,12 +29,11 @@ from rulecover.cli.tables.labelled import Table, count, labelled_table
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.written import noted
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.centred import CentredRegressor
+from rulecover.estimators.centred import CentredRegressor, behind
 from rulecover.estimators.checks import sample_weights
 from rulecover.export.exported import vote_of
 from rulecover.export.json_file import to_json
 from rulecover.files import whole_file
-from rulecover.rules.levels import readable
 from rulecover.targets.numbers.samples import far_centre
 from rulecover.voting.vote import Vote
 
@@ -110,7 +110,7 @@ class Training:
 
 
 def _train(table: Table, training: Training, source: Path | None, printer: Printer) -> Vote:
-    """Rules learnt from all rows of a table; they record which 0/1 columns stand for levels of text columns."""
+    """Rules learnt from all rows of a table."""
     printer.notes(table.notes)
     with printer.bars() as bars, warnings.catch_warnings(record=True) as caught, naming_options(training):
         warnings.simplefilter("always", UserWarning)
@@ -122,9 +122,7 @@ def _train(table: Table, training: Training, source: Path | None, printer: Print
     printer.notes(dict.fromkeys([*not_ours(caught), *size_notes(model)]))
     known = warnings_on(table, weighted="class_weight" in training.options)
     printer.warnings([*known, *warnings_on_rules(model.rules_)])
-    vote = vote_of(model)
-    columns = replace(vote.rules.columns, levels=table.levels)
-    return noted(replace(vote, rules=replace(vote.rules, columns=columns)), table.notations)
+    return noted(vote_of(model), table.notations)
 
 
 def size_notes(model: Any) -> list[str]:
@@ -172,8 +170,9 @@ def _boosting_chooser(training: Training, table: Table) -> RulesOf:
     make = with_preset(kind, options.get("preset"))
     limit = {"max_rules": options.pop("max_rules")} if "max_rules" in options else {}  # of the preset few-rules
     settings = replace(training, options=options).settings_of(kind, table) | limit
-    if "depth" in options:
-        settings["estimator"] = kind()._default_estimator().set_params(max_depth=options["depth"])
+    if "depth" in options or table.encoder is not None:
+        tree = kind()._default_estimator()
+        settings["estimator"] = table.encoded(tree.set_params(max_depth=options.get("depth", tree.max_depth)))
     return lambda model, X, y: make(**settings).fit(X, y)
 
 
@@ -204,9 +203,12 @@ def trained_forest(training: Training, table: Table, X: Any, y: Any, *, bars: Ba
     if "n_bins" in training.options:
         forest = BinnedTrees(forest, training.options["n_bins"])
     weight = sample_weights(X, y, None, class_weight(training.options.get("class_weight"), table))
+    encoder = None if table.encoder is None else clone(table.encoder).fit(X)
+    rows = X if encoder is None else encoder.transform(X)
     centre = 0.0 if table.task == TaskName.CLASSES else far_centre(np.asarray(y, dtype=np.float64), weight)
-    grown = _grow(forest, X, y - centre if centre else y, weight=weight, bars=bars)
-    return CentredRegressor(grown, centre) if centre else grown
+    grown = _grow(forest, rows, y - centre if centre else y, weight=weight, bars=bars)
+    model = CentredRegressor(grown, centre) if centre else grown
+    return model if encoder is None else behind(encoder, model)
 
 
 def _grow(forest: Any, X: Any, y: Any, *, weight: Any, bars: Bars) -> Any:
@@ -230,5 +232,5 @@ def _save(model: Vote, out: Path, printer: Printer) -> None:
     with whole_file(out) as file:
         file.write(to_json(model))
     votes = model.votes.tolist() if model.has_own_votes else ()
-    printer.rules(readable(model.rules, dict(model.rules.columns.levels)), votes)
+    printer.rules(model.rules, votes)
     printer.say(f"\n{count(len(model.rules), 'rule')} written to {out}.")

@@ -64,11 +64,10 @@ def _check_task(kind: type, settings: Mapping[str, str], task: TaskName) -> None
 
 def _check_columns(given: Mapping[str, Any], table: Table) -> None:
     """Raises where an option names a column that the table does not have."""
-    texts = {f: name for f, (name, _) in table.levels.items()}
-    names = list(dict.fromkeys(texts.get(f, name) for f, name in enumerate(table.X.columns)))
+    names = list(map(str, table.X.columns))
     for option in SETTINGS:
         for name in given.get(option.name, []) if option.metavar == "COLUMN" else []:
-            if name not in {*names, *table.X.columns}:
+            if name not in names:
                 close = did_you_mean(name, names)
                 raise CommandError(
                     f"{option.spelled} names {name!r}{close}, but there is no such column to use; there are "
@@ -81,9 +80,8 @@ _OF_NUMBERS = ("required", "rising", "falling")
 
 
 def _check_numbers(names: Sequence[str], table: Table) -> None:
-    texts = {column for column, _ in table.levels.values()}
     for name in names:
-        if name in texts and name not in table.X.columns:
+        if name in table.texts:
             raise CommandError(f"column {name!r} holds text; --require, --rising and --falling are for numbers.")
 
 
@@ -134,13 +132,6 @@ def _labels(table: Table) -> dict[str, Any]:
     return {str(label): label for label in np.unique(table.y).tolist()}
 
 
-def _with_levels(names: list[str], table: Table) -> list[str]:
-    """The columns of these names; a text column is the 0/1 columns of its levels."""
-    columns = list(table.X.columns)
-    encoded = {name: [columns[f] for f, (text, _) in table.levels.items() if text == name] for name in names}
-    return [column for name in names for column in encoded[name] or [name]]
-
-
 def _int_if_whole(number: float, table: Table) -> float:
     return int(number) if number == round(number) else number
 
@@ -150,7 +141,6 @@ _CONVERTERS: dict[str, Callable[[Any, Table], Any]] = {
     "demand": _demand,
     "class_weight": class_weight,
     "prune_held_out": lambda _, table: "held-out",
-    "forbidden": _with_levels,
     "rising": lambda names, table: dict.fromkeys(names, 1),
     "falling": lambda names, table: dict.fromkeys(names, -1),
     "min_samples": _int_if_whole,

@@ -1,10 +1,10 @@
-"""How the columns of a table are encoded: text as 0/1 columns for a forest, or all as a booster expects them."""
+"""How the columns of a table are taken: as they are for a forest, behind an encoder, or as a booster expects them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,51 +14,58 @@ import pandas as pd
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.header import quoted_names
 from rulecover.data.dates import holds_dates
-from rulecover.data.kinds import is_text, odd_text, parse_numbers
+from rulecover.data.encoder import MISSING, LeftOut, TableEncoder
+from rulecover.data.kinds import is_text, parse_numbers
 from rulecover.data.kinds import why_unusable as why_no_rules
 from rulecover.readers import read_trees
-
-#: How a missing text is shown: a level of its own, as in ``colour = (missing)``.
-MISSING = "(missing)"
 
 #: Cells that stand for a missing value. "None" is not among them: in a text column it is often a level.
 NOT_KNOWN = ["", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "#N/A", "?", MISSING]
 
-#: From a data frame to columns of numbers, the levels that 0/1 ones stand for, and what was done, in sentences.
-ColumnsOf = Callable[[Any], tuple[Any, dict[int, tuple[str, str]], list[str]]]
+
+@dataclass(frozen=True, eq=False)
+class TakenColumns:
+    """The columns of a table as a model is trained on them.
+
+    Parameters
+    ----------
+    X
+        The columns that are used, in a data frame.
+    encoder
+        What makes numbers of them, fitted to all rows; ``None`` where they are numbers, or a booster takes them.
+    notes
+        What was done to them, in sentences.
+    """
+
+    X: Any
+    encoder: TableEncoder | None = None
+    notes: tuple[str, ...] = ()
+
+
+#: From a data frame to the columns that a model is trained on.
+ColumnsOf = Callable[[Any], TakenColumns]
 
 _LARGEST = float(np.finfo(np.float32).max)
 
 
 def for_forests(max_levels: int) -> ColumnsOf:
-    """How to encode the columns of a table that a forest is trained on."""
-    return partial(encode, max_levels=max_levels)
+    """How to take the columns of a table that a forest is trained on."""
 
+    def columns(frame: Any) -> TakenColumns:
+        parsed = pd.DataFrame({name: _finite(parse_numbers(frame[name])) for name in frame.columns}, index=frame.index)
+        if not parsed.shape[1]:
+            return TakenColumns(parsed)
+        encoder = TableEncoder(max_levels)
+        try:
+            encoder.fit(parsed)
+        except ValueError:
+            return TakenColumns(parsed.iloc[:, :0], notes=tuple(encoder.notes_))
+        used = [each.name for each in encoder.columns_ if not isinstance(each, LeftOut)]
+        notes, X = tuple(encoder.notes_), parsed[used]
+        mixed = any(is_text(X[name]) for name in used)
+        return TakenColumns(X, encoder.fit(X) if mixed else None, notes)
 
-def encode(frame: Any, *, max_levels: int) -> tuple[Any, dict[int, tuple[str, str]], list[str]]:
-    """Columns of numbers, the levels that the 0/1 ones stand for, and what was left out, in sentences.
-
-    Numbers stay as they are, NaN included. A text column with two levels becomes one 0/1 column, for the later level
-    in alphabetical order; one with more becomes a 0/1 column for each level.
-    """
-    columns: dict[str, Any] = {}
-    levels: dict[int, tuple[str, str]] = {}
-    notes: list[str] = []
-    for name in frame.columns:
-        column = parse_numbers(frame[name])
-        reason = why_unusable(column) or _useless(column, max_levels)
-        if reason:
-            notes.append(f"column {name!r} left out: {reason}.")
-        elif is_text(column):
-            odd = odd_text(column)
-            if odd is not None and odd.is_rare:
-                notes.append(f"column {name!r} is taken as text: it holds numbers, but {odd}.")
-            for level, indicator in _indicators(column):
-                levels[len(columns)] = (name, level)
-                columns[_free_name(f"{name} = {level}", columns, frame)] = indicator
-        else:
-            columns[name] = _finite(column)
-    return pd.DataFrame(columns, index=frame.index), levels, notes
+    return columns
 
 
 def why_unusable(column: Any) -> str:
@@ -68,38 +75,10 @@ def why_unusable(column: Any) -> str:
     return why_no_rules(column)
 
 
-def _useless(column: Any, max_levels: int) -> str:
-    different = column.nunique(dropna=False)
-    if column.isna().all():
-        return "every value is missing"
-    if different == 1:
-        return "every value is the same"
-    if not is_text(column) or different <= max_levels:
-        return ""
-    odd = odd_text(column)
-    if odd is not None and odd.is_rare:
-        return f"it holds numbers, but {odd}; correct the cell, or leave it empty if nothing is known"
-    return (
-        f"it has {different} different texts, such as {str(column.dropna().iloc[0])[:30]!r}, and rules on them "
-        f"would only name rows (--max-levels {different} keeps it)"
-    )
-
-
-def _indicators(column: Any) -> list[tuple[str, Any]]:
-    missing = column.isna()
-    text = column.astype(str).where(~missing, MISSING)
-    found = sorted(set(text) - {MISSING}) + ([MISSING] if missing.any() else [])
-    shown = found[1:] if len(found) == 2 else found
-    return [(level, (text == level).astype(np.float64)) for level in shown]
-
-
-def _free_name(name: str, columns: dict[str, Any], frame: Any) -> str:
-    while name in columns or name in frame.columns:
-        name += "'"
-    return name
-
-
 def _finite(column: Any) -> Any:
+    """The column; numbers as floats, if a tree can compare them."""
+    if is_text(column):
+        return column
     numbers = column.astype(np.float64)
     too_large = numbers.abs() > _LARGEST
     if too_large.any():
@@ -118,14 +97,14 @@ _MADE_UP = re.compile(r"(Column_|f|Feature)?\d+")
 
 
 def booster_columns(path: Path) -> ColumnsOf:
-    """How to encode the columns of a table for the model in this file."""
+    """How to take the columns of a table for the model in this file."""
     if not path.is_file():
         raise CommandError(f"there is no file {str(path)!r} here; --model takes a trained booster's file.")
     ensemble = read_trees(path)
 
-    def columns(frame: Any) -> tuple[Any, dict[int, tuple[str, str]], list[str]]:
+    def columns(frame: Any) -> TakenColumns:
         chosen, notes = _match_columns(ensemble.feature_names, ensemble.n_features, list(frame.columns), path)
-        return frame[chosen].apply(_as_library_takes_it), {}, notes
+        return TakenColumns(frame[chosen].apply(_as_library_takes_it), notes=tuple(notes))
 
     return columns
 

@@ -17,6 +17,8 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 from pandas.errors import ParserError, ParserWarning
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import TaskName
@@ -38,8 +40,11 @@ from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.streams import blocks_of, peekable
 from rulecover.cli.tables.written import ReadFrame, with_codes, with_numbers
 from rulecover.data.advice import looks_like_id
-from rulecover.data.kinds import odd_text, parse_numbers
+from rulecover.data.columns import Columns, all_names
+from rulecover.data.encoder import TableEncoder
+from rulecover.data.kinds import is_text, odd_text, parse_numbers
 from rulecover.data.written_numbers import Notation
+from rulecover.readers.sklearn.tables import table_columns
 
 #: Fewer rows than this cannot be split into rows to learn from and rows to check on.
 FEWEST_ROWS = 10
@@ -54,31 +59,55 @@ MOST_FRACTIONAL_CLASSES = 10
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows with a target, encoded for trees.
+    """Rows with a target.
 
     Parameters
     ----------
     name
         What the data are called.
     X, y
-        A data frame of numbers, and a label or a number for each row.
-    levels
-        For each 0/1 column that stands for a level: its number, the column's name and the level.
+        The columns that are used, in a data frame, and a label or a number for each row.
     notes
         What was done to the data, in sentences.
     task
         What the target is.
     notations
         How numbers are written, by column, where they are not written as programs write them.
+    encoder
+        What makes numbers of the columns, fitted to all rows; ``None`` where they are taken as they are.
     """
 
     name: str
     X: Any
     y: Any
-    levels: dict[int, tuple[str, str]]
     notes: tuple[str, ...] = ()
     task: TaskName = TaskName.CLASSES
     notations: Mapping[str, Notation] = field(default_factory=dict)
+    encoder: TableEncoder | None = None
+
+    @property
+    def columns(self) -> Columns:
+        """What rules can be about: the columns, and the parts of those that hold dates."""
+        names = tuple(map(str, self.X.columns))
+        if self.encoder is None:
+            return Columns(names)
+        made = table_columns(self.encoder)
+        return Columns(all_names(names, made.made), dict(made.categories), parts=dict(made.parts))
+
+    @property
+    def texts(self) -> set[str]:
+        """The columns that do not hold numbers."""
+        return {str(name) for name in self.X.columns if is_text(self.X[name])}
+
+    def numbers(self, X: Any) -> Any:
+        """Rows as numbers, as trees that know all rows would see them; ``None`` where a booster takes categories."""
+        if self.encoder is not None:
+            return self.encoder.transform(X)
+        return None if self.texts else X.to_numpy(dtype=np.float64)
+
+    def encoded(self, model: Any) -> Any:
+        """A model that is to be trained on rows of the table, behind an encoder of its own if one is needed."""
+        return model if self.encoder is None else Pipeline([("table", clone(self.encoder)), ("trees", model)])
 
 
 def labelled_table(
@@ -178,11 +207,11 @@ def table_from_frame(
             f"{path} has {count(len(labels), 'row')} with a value of {target!r}; at least {FEWEST_ROWS} are needed, "
             "some to learn from and some to check on."
         )
-    X, levels, more_notes = columns(frame[kept].drop(columns=[target, *drop]))
-    if not X.shape[1]:
-        reasons = " ".join(more_notes) or f"{target!r} is the only column."
+    taken = columns(frame[kept].drop(columns=[target, *drop]))
+    if not taken.X.shape[1]:
+        reasons = " ".join(taken.notes) or f"{target!r} is the only column."
         raise CommandError(f"no column is left to explain {target!r} by: {reasons}")
-    return Table(path.name, X, labels, levels, (*notes, *more_notes), kind)
+    return Table(path.name, taken.X, labels, (*notes, *taken.notes), kind, encoder=taken.encoder)
 
 
 def read_frame(header: Header) -> tuple[Any, list[str]]:

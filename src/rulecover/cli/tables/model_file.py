@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,15 @@ import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.labelled import Table
+from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
-from rulecover.data.inputs import MISSING, Coded, Input, Level, Number
+from rulecover.data.dates import DatePart
+from rulecover.data.inputs import MISSING, Coded, Level, Number, TableInput
 from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.exceptions import InvalidModelFileError, RuleTextError
 from rulecover.export.json_file import MAX_SIZE, from_json
+from rulecover.rules.parsing import intersected
+from rulecover.rules.rule import Clause
 from rulecover.rules.ruleset import RuleSet
 from rulecover.voting.vote import Vote
 
@@ -48,12 +53,16 @@ class Model:
     @cached_property
     def numbers(self) -> set[str]:
         """The columns of numbers that the rules use."""
-        return {each.name for each in self.rules.inputs.values() if isinstance(each, Number) or _by_number(each)}
+        return {each.name for each in self._inputs.values() if isinstance(each, Number) or _by_number(each)}
 
     @cached_property
     def columns(self) -> list[str]:
         """What a table must have."""
-        return list(dict.fromkeys(each.name for each in self.rules.inputs.values()))
+        return list(dict.fromkeys(each.name for each in self._inputs.values()))
+
+    @property
+    def _inputs(self) -> dict[int, TableInput]:
+        return self.rules.table_inputs
 
     def check_interval(self, share: float) -> None:
         """Raises unless the model gives intervals that hold the true value with this probability."""
@@ -65,17 +74,19 @@ class Model:
     @cached_property
     def _truths(self) -> set[str]:
         """Text columns that hold nothing but true and false."""
-        levels: dict[str, set[str | None]] = {}
-        for each in self.rules.inputs.values():
+        levels: dict[str, set[Any]] = {}
+        for each in self._inputs.values():
             if isinstance(each, Level):
                 levels.setdefault(each.name, set()).add(each.level)
-        return {name for name, known in levels.items() if known <= {"True", "False", None}}
+            elif isinstance(each, Coded):
+                levels[each.name] = {label for label, _ in each.codes}
+        return {name for name, known in levels.items() if known <= {"True", "False", None, True, False}}
 
     def rows(self, table: Any, first: int) -> Any:
         """The rows of a part of a table, whose first row has this number, as the rules take them."""
         cells = {name: self._cells(table[name], first) for name in self.columns}
         X = np.zeros((len(table), self.rules.rules.n_features))
-        for f, each in self.rules.inputs.items():
+        for f, each in self._inputs.items():
             X[:, f] = each.read(cells[each.name])
         return X
 
@@ -88,16 +99,30 @@ class Model:
                 X[:, f] = Level(name, None if level == MISSING else level).read(self._cells(table[name], first))
         return X
 
+    @cached_property
+    def _dates(self) -> set[str]:
+        return {each.name for each in self._inputs.values() if isinstance(each, DatePart)}
+
+    @cached_property
+    def _by_truth(self) -> set[str]:
+        """Columns of which true and false are categories, and not the words for them."""
+        inputs = (each for each in self._inputs.values() if isinstance(each, Coded))
+        return {each.name for each in inputs if any(isinstance(label, bool) for label, _ in each.codes)}
+
     def _cells(self, column: Any, first: int) -> Any:
         if column.name in self.numbers:
             return numbers(column, first)
+        if column.name in self._dates:
+            return column.to_numpy()
         known = column.notna()
         text = column.astype(str)  # true and false are written as they were when the model was trained
         text = text.replace(_TRUTHS) if column.name in self._truths else text
+        if column.name in self._by_truth:
+            text = text.astype(object).replace({"True": True, "False": False})
         return text.astype(object).where(known, None).to_numpy(dtype=object)
 
 
-def _by_number(each: Input) -> bool:
+def _by_number(each: TableInput) -> bool:
     """Whether a column holds categories that are numbers."""
     return isinstance(each, Coded) and not any(isinstance(label, (str, bool)) for label, _ in each.codes)
 
@@ -162,35 +187,58 @@ def _rules_of_text(path: Path, table: Table) -> RuleSet:
         raise CommandError(f"{path} is not UTF-8 text; --keep takes a text file with one rule per line.") from error
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     rules = [_rule_of_line(line, f"{path}, line {number}", table) for number, line in lines]
-    return RuleSet.of_clauses([each[0].clauses for each in rules], tuple(table.X.columns), levels=table.levels)
+    columns = table.columns
+    return RuleSet.of_clauses([each[0].clauses for each in rules], columns.names, categories=columns.categories)
 
 
 def _rule_of_line(line: str, place: str, table: Table) -> RuleSet:
+    columns = table.columns
+    known = {columns.names[f]: labels for f, labels in columns.categories.items()}
     try:
-        rule = RuleSet.from_text([line], tuple(table.X.columns), levels=table.levels)
+        rule = RuleSet.from_text([line], columns.names, categories=known)
     except RuleTextError as error:
         reason = str(error).splitlines()[0].removeprefix("rule 0, ")
         raise CommandError(f"{place}, is not a rule on the columns of {table.name}: {reason}, in {line!r}.") from error
-    if rule.columns.categories:
-        name = rule.feature_names[next(iter(rule.columns.categories))]
+    words = rule.columns.categories.keys() - columns.categories.keys()
+    if words:
+        name = rule.feature_names[min(words)]
         raise CommandError(f"{place}, compares the column {name!r} with words, but it holds numbers in {table.name}.")
     return rule
 
 
 def _rules_of_model(path: Path, table: Table) -> RuleSet:
-    rules = load(path).rules.rules
-    texts = {place: column for column, place in table.levels.items()}
-    numbers = {name: f for f, name in enumerate(table.X.columns) if f not in table.levels}
-    known, places = rules.columns, np.zeros(rules.n_features, dtype=np.intp)
+    columns, rules = table.columns, load(path).rules.rules
+    place = {name: f for f, name in enumerate(columns.names)}
     for f in rules.clauses.columns.tolist():
-        name = rules.feature_names[f]
-        place = texts.get(known.levels[f]) if f in known.levels else numbers.get(name)
-        if place is None or f in known.categories or f in known.zero_missing:
+        name = rules.columns.levels.get(f, (rules.feature_names[f],))[0]
+        words = f in rules.columns.levels or f in rules.columns.categories
+        if name not in place or words != (place[name] in columns.categories) or f in rules.columns.zero_missing:
             raise CommandError(
                 f"{path} has rules on {name!r}, but {table.name} has no such column; leave --keep out, or keep rules "
                 "of a model that was fitted to a table with the same columns."
             )
-        places[f] = place
-    clauses = rules.clauses.on_columns(places)
-    in_order = clauses.at(np.lexsort((clauses.feature, clauses.owner)), clauses.offset)  # columns in the table's order
-    return RuleSet(in_order, Columns(tuple(table.X.columns), levels=table.levels))
+    moved = [
+        intersected([_on_table(clause, place[clause.name], columns) for clause in rule.clauses])
+        for rule in replace(rules, shown=None)
+    ]
+    return RuleSet.of_clauses(moved, columns.names, categories=columns.categories)
+
+
+def _on_table(clause: Clause, f: int, columns: Columns) -> Clause:
+    """The clause on column f of a table; one on a 0/1 column of an old file is one on the texts behind it."""
+    known = columns.categories.get(f, ())
+    if clause.level is not None:
+        clause = _on_texts(clause, clause.level, known)
+    elif clause.categories is not None and clause.known:
+        clause = replace(clause, categories=clause.categories.recoded(clause.known, known, clause.name))
+    return replace(clause, feature=f, known=known)
+
+
+def _on_texts(clause: Clause, level: str, known: Sequence[Any]) -> Clause:
+    plain, equal = replace(clause, level=None, lower=-np.inf, upper=np.inf), clause.lower > -np.inf
+    if level == MISSING:
+        return replace(plain, lower=np.inf if equal else -np.inf, missing=equal)
+    codes = {str(label): float(code) for code, label in enumerate(known)}
+    if level not in codes:
+        raise CommandError(f"a rule to keep names {level!r} of column {clause.name!r}, which the table does not have.")
+    return replace(plain, categories=CategorySet((codes[level],), others=not equal), missing=not equal)
