@@ -92,14 +92,21 @@ class Dialect:
 
     def same_text(self, given: exp.Expression, wanted: str) -> exp.Expression:
         """Whether a value that is not NULL is this very text: neither case nor blanks at the end are overlooked."""
+        return exp.EQ(this=self.comparable(given), expression=self.comparable_text(wanted))
+
+    def comparable(self, given: exp.Expression) -> exp.Expression:
+        """A value that is not NULL as something that is equal to a `comparable_text` only if it is this very text."""
         if self.name == "tsql":  # it overlooks blanks at the end in every collation
-            return exp.EQ(this=self._collated(_concat(given, text("|"))), expression=self.string(f"{wanted}|"))
+            return self._collated(_concat(given, text("|")))
         # A cast of PostgreSQL's would cut such blanks off.
         known = _concat(given) if self.name == "postgres" else exp.cast(given, exp.DataType.Type.TEXT)
-        if self.collation:
-            return exp.EQ(this=self._collated(known), expression=self.string(wanted))
-        binary = exp.DataType.Type.VARBINARY
-        return exp.EQ(this=exp.cast(known, binary), expression=exp.cast(self.string(wanted), binary))
+        return self._collated(known) if self.collation else exp.cast(known, exp.DataType.Type.VARBINARY)
+
+    def comparable_text(self, wanted: str) -> exp.Expression:
+        """A text, to be compared with what is `comparable`."""
+        if self.name == "tsql":
+            return self.string(f"{wanted}|")
+        return self.string(wanted) if self.collation else exp.cast(self.string(wanted), exp.DataType.Type.VARBINARY)
 
     def _collated(self, known: exp.Expression) -> exp.Expression:
         if self.name == "snowflake":

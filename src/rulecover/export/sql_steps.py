@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import exp
 
 from rulecover.data.frames import UNSEEN
 from rulecover.data.inputs import ZERO, Coded, Input, Level
 from rulecover.data.labels import Label
-from rulecover.export.conditions import Condition, Script
+from rulecover.export.conditions import LONGEST_NAME, Condition, Script
 from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole
 from rulecover.voting.answers import LARGEST_LOG_ODDS
 
@@ -19,6 +22,10 @@ BLOCK = 400
 
 #: The levels of a column of truth values, and what SQLite keeps in their place.
 _TRUTHS = {"False": 0, "True": 1}
+
+#: What steps call their own columns.
+_OUR_TITLES = {"fired", "list", "best", "best_now", "total", "most", "keep_none"}
+_OUR_NUMBERED = re.compile(r"(x|keep|rule|votes|near|surplus|odds)_\d+")
 
 Columns = dict[str, exp.Expression]
 
@@ -97,15 +104,15 @@ class Steps:
             yield Step("decided", self._kept | self._decided())
         yield Step("answers", self._answers())
 
-    # Rows: every feature as a float, or NULL ------------------------------------------------------------------------
+    # Rows: every feature as a float or a text, or NULL --------------------------------------------------------------
 
     def rows(self, source: exp.Identifier) -> Columns:
         """The columns to keep, and those in use as numbers, from a table under this name."""
         kept = {f"keep_{i}": column(title, of=source.copy()) for i, title in enumerate(self.keep)}
-        used = {_value_of(f): self._feature(each, source) for f, each in self.script.inputs.items()}
+        used = {self._title(f): self._feature(f, each, source) for f, each in self.script.inputs.items()}
         return kept | used or {"keep_none": whole(0)}  # rules that always hold ask for no column
 
-    def _feature(self, each: Input, source: exp.Identifier) -> exp.Expression:
+    def _feature(self, f: int, each: Input, source: exp.Identifier) -> exp.Expression:
         def given() -> exp.Column:
             return column(each.name, of=source.copy())
 
@@ -113,6 +120,8 @@ class Steps:
         if isinstance(each, Level):
             same = [] if each.level is None else [(self._is_level(given(), each.level), self._number(1.0))]
             return case((missing, self._number(float(each.level is None))), *same, default=self._number(0.0))
+        if f in self._texts:
+            return case((missing, exp.null()), default=self.dialect.comparable(given()))
         if isinstance(each, Coded):
             codes = [(self._is(given(), label), self._number(code)) for label, code in each.codes]
             return case((missing, exp.null()), *codes, default=self._number(UNSEEN))
@@ -131,6 +140,9 @@ class Steps:
     def _is(self, given: exp.Expression, label: Label) -> exp.Expression:
         if isinstance(label, str):
             return self.dialect.same_text(given, label)
+        if isinstance(label, bool) and self.dialect.name == "sqlite":  # it keeps numbers, or the words of a file
+            words = [text(str(label)), text(str(label).lower()), text(str(label).upper())]
+            return exp.In(this=given, expressions=[whole(int(label)), *words])
         return exp.EQ(this=given, expression=self._label(label))
 
     # Rules: how many conditions of each are met ---------------------------------------------------------------------
@@ -148,24 +160,27 @@ class Steps:
         known = self._known(condition)
         if not condition.missing:
             return known
-        missing = _is_null(column(_value_of(condition.feature)))
+        missing = _is_null(column(self._title(condition.feature)))
         return missing if condition.impossible else exp.Or(this=missing, expression=exp.Paren(this=known))
 
     def _known(self, condition: Condition) -> exp.Expression:
         def x() -> exp.Column:
-            return column(_value_of(condition.feature))
+            return column(self._title(condition.feature))
 
         if condition.impossible:
             return exp.EQ(this=whole(0), expression=whole(1))
         if condition.codes is not None:
-            found = exp.In(this=x(), expressions=[self._number(code) for code in condition.codes])
-            return exp.Not(this=found) if condition.others else found
+            return _one_of(x(), [self._code(condition.feature, code) for code in condition.codes], condition.others)
         bounds: list[exp.Expression] = []
         if condition.above is not None:
             bounds.append(exp.GT(this=x(), expression=self._number(condition.above)))
         if condition.up_to is not None:
             bounds.append(exp.LTE(this=x(), expression=self._number(condition.up_to)))
         return joined(exp.And, bounds) if bounds else exp.Not(this=_is_null(x()))
+
+    def _code(self, f: int, code: float) -> exp.Expression:
+        """What a category is compared with: its text, or its code."""
+        return self.dialect.comparable_text(self._texts[f][code]) if f in self._texts else self._number(code)
 
     def _fires(self, j: int) -> exp.Expression:
         return exp.EQ(this=self._ref(f"rule_{j}"), expression=whole(self.script.sizes[j]))
@@ -199,7 +214,7 @@ class Steps:
         if block[-1] + 1 == len(self.script.votes):
             return {}
         best: Columns = {"best": self._ref("best_now")} if self._fallback == "closest" else {}
-        return best | {_value_of(f): column(_value_of(f)) for f in self.script.features}
+        return best | {self._title(f): column(self._title(f)) for f in self.script.features}
 
     def _sum(self, so_far: list[exp.Expression], votes: list[exp.Expression]) -> exp.Expression:
         return joined(exp.Add, [*so_far, *votes] or [self._number(0.0)])
@@ -319,6 +334,36 @@ class Steps:
             branches.append((joined(exp.And, later), label))
         return case(*branches, default=labels[-1]) if branches else labels[-1]
 
+    @cached_property
+    def _texts(self) -> dict[int, dict[float, str]]:
+        """For columns of categories that are all texts: the text of each code."""
+        coded = {f: each for f, each in self.script.inputs.items() if isinstance(each, Coded)}
+        texts = {
+            f: {code: label for label, code in each.codes if isinstance(label, str)}
+            for f, each in coded.items()
+            if all(isinstance(label, str) for label, _ in each.codes)
+        }
+        named = [(each.feature, set(each.codes or ())) for rule in self.script.conditions for each in rule]
+        unknown = {f for f, codes in named if f in texts and not codes <= texts[f].keys()}
+        bounded = {
+            each.feature for rule in self.script.conditions for each in rule if (each.above, each.up_to) != (None, None)
+        }
+        return {f: each for f, each in texts.items() if f not in unknown | bounded}
+
+    @cached_property
+    def _titles(self) -> dict[int, str]:
+        """What columns are called in the steps: by their own names, unless these are too long or taken."""
+        names = {f: each.name for f, each in self.script.inputs.items()}
+        times = Counter(title.casefold() for title in names.values())
+        return {
+            f: title
+            for f, title in names.items()
+            if times[title.casefold()] == 1 and not _is_ours(title) and len(title.encode()) <= LONGEST_NAME
+        }
+
+    def _title(self, f: int) -> str:
+        return self._titles.get(f, f"x_{f}")
+
     # Words ----------------------------------------------------------------------------------------------------------
 
     @property
@@ -357,6 +402,14 @@ def _is_null(value: exp.Expression) -> exp.Expression:
     return exp.Is(this=value, expression=exp.null())
 
 
-def _value_of(f: int) -> str:
-    """What a column is called once its values are numbers: its own name may be too long, or mean something else."""
-    return f"x_{f}"
+def _one_of(x: exp.Expression, values: list[exp.Expression], others: bool) -> exp.Expression:
+    """Whether a value is one of these, or a known one that is not."""
+    if len(values) == 1:
+        return (exp.NEQ if others else exp.EQ)(this=x, expression=values[0])
+    found = exp.In(this=x, expressions=values)
+    return exp.Not(this=found) if others else found
+
+
+def _is_ours(title: str) -> bool:
+    """Whether a step may have a column of its own by that name."""
+    return title.casefold() in _OUR_TITLES or _OUR_NUMBERED.fullmatch(title.casefold()) is not None
