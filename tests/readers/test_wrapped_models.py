@@ -90,6 +90,20 @@ def test_a_search_is_trained_and_opened_wherever_a_model_is_taken() -> None:
     assert explain(covers, X, Y).rules_ == explain(covers.best_estimator_, X, Y).rules_
 
 
+@pytest.mark.parametrize("ensemble", [False, True])
+def test_a_calibrated_model_is_read_as_the_models_inside(ensemble: bool) -> None:
+    calibrated = CalibratedClassifierCV(FOREST, cv=3, ensemble=ensemble).fit(X, Y)
+    inside = [each.estimator for each in calibrated.calibrated_classifiers_]
+
+    trees = read_trees(calibrated).trees
+    few = explain(calibrated, X, Y)
+
+    expected = [tree for model in inside for tree in read_trees(model).trees]
+    assert len(inside) == (3 if ensemble else 1) and len(trees) == len(expected)
+    assert all(np.array_equal(one.threshold, two.threshold) for one, two in zip(trees, expected, strict=True))
+    assert few.fidelity(X) == np.mean(few.predict(X) == calibrated.predict(X)) > 0.8
+
+
 def test_a_search_without_a_trained_model_is_refused() -> None:
     for model in (GridSearchCV(FOREST, DEPTHS), FOREST, VotingClassifier([("one", FOREST)])):
         for take in (read_trees, lambda model: explain(model, X, Y)):
@@ -103,7 +117,6 @@ def test_a_search_without_a_trained_model_is_refused() -> None:
 
 TWICE = np.column_stack([Y, 1 - Y])
 WRAPPED = [
-    (CalibratedClassifierCV(FOREST, cv=2), Y, r"calibrated_classifiers_\[0\]\.estimator"),
     (OneVsRestClassifier(FOREST), Y, "one of its estimators_"),
     (OneVsOneClassifier(FOREST), Y, "one of its estimators_"),
     (OutputCodeClassifier(FOREST, random_state=0), Y, "one of its estimators_"),

@@ -10,6 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
@@ -84,7 +85,7 @@ def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
     import pandas as pd
 
     library = type(estimator).__module__.partition(".")[0]
-    if isinstance(estimator, (BaseSearchCV, BinnedTrees)):
+    if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV, BinnedTrees)):
         return _takes(estimator.estimator, kinds)
     if library == "catboost" and estimator.get_params().get("cat_features") is not None:
         return True

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -279,7 +280,7 @@ def sees_arrays(estimator: Any) -> bool:
 def _takes_missing(estimator: Any) -> bool:
     if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns know where not
         return True
-    if isinstance(estimator, (FrozenEstimator, BaseSearchCV, CentredRegressor, BinnedTrees)):
+    if isinstance(estimator, (FrozenEstimator, BaseSearchCV, CalibratedClassifierCV, CentredRegressor, BinnedTrees)):
         return _takes_missing(estimator.estimator)
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")

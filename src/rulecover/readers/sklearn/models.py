@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -43,7 +44,7 @@ READS = (
     "HistGradientBoosting",
     "AdaBoost, Bagging and Voting of any of these",
     "a Pipeline in front of these",
-    "FrozenEstimator, GridSearchCV and other searches of these",
+    "FrozenEstimator, CalibratedClassifierCV, GridSearchCV and other searches of these",
 )
 
 _STACKED = "its trees do not vote: another model is trained on their predictions; explain one of its estimators_"
@@ -60,8 +61,6 @@ _REFUSED = {
     "RandomTreesEmbedding": "its trees were grown at random, without y",
     "StackingClassifier": _STACKED,
     "StackingRegressor": _STACKED,
-    "CalibratedClassifierCV": "the outputs of its trees are calibrated, fold by fold; explain one of its models, "
-    "calibrated_classifiers_[0].estimator for instance",
     "TransformedTargetRegressor": "its trees predict a transformed y; explain its regressor_, on transformer_.transform"
     " of y",
     "SelfTrainingClassifier": "it labels rows by itself; explain its estimator_",
@@ -137,8 +136,18 @@ def _of_trees(model: Any, members: Sequence[Any]) -> TreeEnsemble:
 
 def _of_members(model: Any) -> TreeEnsemble:
     """The trees of all members, whatever library they come from."""
+    return _together(model, model.estimators_)
+
+
+def _calibrated(model: CalibratedClassifierCV) -> TreeEnsemble:
+    """The trees of the model inside, or of those of all folds: calibration changes probabilities, not leaves."""
+    members = [each.estimator for each in model.calibrated_classifiers_]
+    return read_trees(members[0]) if len(members) == 1 else _together(model, members)
+
+
+def _together(model: Any, members: Sequence[Any]) -> TreeEnsemble:
     parts = []
-    for member in model.estimators_:
+    for member in members:
         try:
             parts.append(read_trees(member))
         except UnreadableModelError as error:
@@ -211,5 +220,6 @@ _READERS: dict[tuple[type, ...], Callable[[Any], TreeEnsemble]] = {
     (HistGradientBoostingClassifier, HistGradientBoostingRegressor): _hist_boosting,
     (AdaBoostClassifier, AdaBoostRegressor, VotingClassifier, VotingRegressor): _of_members,
     (BaggingClassifier, BaggingRegressor): _of_members,
+    (CalibratedClassifierCV,): _calibrated,
     (Pipeline,): _pipeline,
 }
