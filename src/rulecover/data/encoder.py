@@ -242,7 +242,8 @@ def _dates(name: str, column: Any, written: str) -> Encoded:
 
 def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
     sizes = column.astype(object).value_counts()  # the most frequent first
-    odd = odd_text(column.reset_index(drop=True))
+    by_number = column.index.dtype.kind in "iu"  # rows of a file keep their numbers where some are left out
+    odd = odd_text(column if by_number else column.reset_index(drop=True))
     rare_odd = odd is not None and odd.is_rare
     if len(sizes) <= max_levels:
         note = f"is taken as text: it holds numbers, but {odd}" if rare_odd else ""

@@ -84,7 +84,7 @@ def test_text_columns_are_shown_by_their_levels(fruit: Path) -> None:
 
     assert "colour = red" in result.stdout
     assert "colour ≠ red" in result.stdout
-    assert "colour = red = red" not in result.stdout and "> 0" not in result.stdout
+    assert "> 0" not in result.stdout and "{" not in result.stdout
 
 
 def test_quiet_prints_the_rules_and_nothing_else(fruit: Path) -> None:
@@ -349,7 +349,7 @@ def test_missing_numbers_stay_missing_and_missing_text_is_a_level(tmp_path: Path
     result = explain(write(tmp_path / "gaps.csv", ["colour", "weight", "kind"], rows))
 
     assert result.exit_code == 0
-    assert "colour = (missing)" in result.stdout
+    assert "colour is missing" in result.stdout
     assert "NaN" not in result.stdout
 
 
@@ -372,7 +372,7 @@ def test_boolean_columns_and_targets_are_shown_as_true_and_false(tmp_path: Path)
     rows = [[i % 2 == 0, i % 3 == 0, i % 2 == 0] for i in range(40)]
     result = explain(write(tmp_path / "flags.csv", ["member", "other", "kind"], rows))
 
-    assert "member = True" in result.stdout and "member ≠ True" in result.stdout
+    assert "member = True" in result.stdout and "member = False" in result.stdout
 
 
 def test_a_target_that_looks_like_numbers_is_shown_as_whole_numbers(tmp_path: Path) -> None:
@@ -410,12 +410,13 @@ def test_columns_that_say_nothing_are_left_out_by_name_with_the_reason(fruit: Pa
     assert "person" not in result.stdout
 
 
-def test_more_levels_can_be_asked_for(fruit: Path) -> None:
+def test_rare_levels_are_taken_together(fruit: Path) -> None:
     rows = [[f"town {i % 6}", *row] for i, row in enumerate(fruit_rows())]
     path = changed(fruit, ["town", "colour", "weight", "kind"], rows)
 
-    assert "'town' left out" in explain(path, "--max-levels", 5).stderr
-    assert "left out" not in explain(path, "--max-levels", 6).stderr
+    together = "'town' has 6 levels: the 4 most frequent are told apart, the others are taken together"
+    assert together in explain(path, "--max-levels", 5).stderr
+    assert together not in explain(path, "--max-levels", 6).stderr
 
 
 def test_one_class_only_gives_one_rule(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,20 +43,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def as_rules_see(model: Any, frame: pd.DataFrame) -> np.ndarray:
-    levels = model.rules.columns.levels
-    columns = [
-        frame["town"] == levels[f][1] if f in levels else frame[name]
-        for f, name in enumerate(model.rules.feature_names)
-    ]
-    return np.column_stack(columns).astype(float)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", MethodName)
 def test_answers_and_the_report_are_those_of_the_model(method: MethodName, folder: Path) -> None:
     model, frame = from_json((folder / f"{method}.json").read_text()), houses(100, 1)
-    said = model.predict(as_rules_see(model, frame))
+    said = model.predict(frame)
 
     header, *rows = table(run("predict", folder / f"{method}.json", folder / "others.csv").stdout)
     done = run("report", folder / f"{method}.json", folder / "others.csv", "-t", "price", "-o", folder / "r.html")
@@ -72,7 +62,7 @@ def test_answers_and_the_report_are_those_of_the_model(method: MethodName, folde
 @pytest.mark.parametrize("method", [MethodName.COVER, MethodName.BOOST])
 def test_intervals_stand_beside_the_predictions(method: MethodName, folder: Path) -> None:
     model = from_json((folder / f"{method}.json").read_text())
-    ends = model.predict_interval(as_rules_see(model, houses(100, 1)), 0.8)
+    ends = model.predict_interval(houses(100, 1), 0.8)
 
     words = ("predict", folder / f"{method}.json", folder / "others.csv", "--interval", 0.8)
     header, *rows = table(run(*words).stdout)

@@ -11,7 +11,6 @@ import pytest
 from commands import fruit_folder, run
 
 from rulecover.export import from_json
-from rulecover.rules.levels import readable
 from rulecover.show.grid import latex_escaped, markdown_escaped
 
 FOR_PEOPLE = ("text", "markdown", "latex", "sentences")
@@ -33,7 +32,7 @@ def written(model: Path, kind: str) -> str:
 
 def test_a_cover_is_written_as_its_rules_print(folder: Path) -> None:
     model = from_json((folder / "model.json").read_text())
-    rules = readable(model.rules, dict(model.rules.columns.levels))
+    rules = model.rules
 
     assert written(folder / "model.json", "text") == f"{rules}\n"
     assert written(folder / "model.json", "markdown") == rules.to_markdown()

@@ -78,7 +78,7 @@ def test_a_text_among_the_numbers_of_a_column_is_named(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "column 'many' left out: it holds numbers, but 'oops' in data row 5; correct the cell" in done.stderr
     assert "column 'few' is taken as text: it holds numbers, but '?!' in data row 7." in done.stderr
-    assert from_json((tmp_path / "model.json").read_text()).rules.feature_names[:3] == ("a", "b", "few = 1")
+    assert from_json((tmp_path / "model.json").read_text()).rules.feature_names[:3] == ("a", "b", "few")
 
 
 DATES = {
@@ -89,17 +89,35 @@ DATES = {
 }
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize("kind", DATES)
-def test_dates_are_left_out_with_the_way_out_and_are_no_target(kind: str, tmp_path: Path) -> None:
-    as_column = trained(rows(when=DATES[kind]), tmp_path / "rows.parquet")
+def test_dates_become_numbers_and_are_not_a_target(kind: str, suffix: str, tmp_path: Path) -> None:
+    as_column = trained(rows(when=DATES[kind]), tmp_path / f"rows.{suffix}")
     as_target = trained(rows(y=DATES[kind]), tmp_path / "rows.parquet")
+    names = from_json((tmp_path / "model.json").read_text()).rules.feature_names
 
     assert as_column.exit_code == 0, as_column.output
-    assert "column 'when' left out: it holds dates or times; turn them into numbers first" in as_column.stderr
+    if kind != "spans":
+        assert {"when (days since 1970-01-01)"} <= set(names)
+        assert ("column 'when' holds dates (year-month-day)" in as_column.stderr) == (suffix == "csv")
+    elif suffix == "parquet":
+        assert "column 'when' left out: it holds times; turn them into numbers first" in as_column.stderr
     assert as_target.exit_code == 1
-    assert as_target.stderr.startswith(
-        "error: 'y' cannot be the target: it holds dates or times; turn them into numbers first"
+    assert as_target.stderr.startswith("error: 'y' cannot be the target: it holds ")
+
+
+def test_predictions_from_dates_are_the_same_from_every_file(tmp_path: Path) -> None:
+    frame = rows(when=DATES["dates and times"], y=["early"] * (N // 2) + ["late"] * (N // 2)).drop(columns=["a", "b"])
+    assert trained(frame, tmp_path / "rows.csv").exit_code == 0
+    frame.to_parquet(tmp_path / "rows.parquet")
+
+    by_csv, by_parquet = (
+        run("predict", tmp_path / "model.json", tmp_path / f"rows.{kind}") for kind in ("csv", "parquet")
     )
+
+    assert by_csv.exit_code == 0, by_csv.output
+    assert by_csv.stdout == by_parquet.stdout
+    assert [line.split(",")[0] for line in by_csv.stdout.splitlines()[1:]] == frame["y"].tolist()
 
 
 def test_lists_are_left_out_and_decimals_are_numbers(tmp_path: Path) -> None:
@@ -113,8 +131,8 @@ def test_lists_are_left_out_and_decimals_are_numbers(tmp_path: Path) -> None:
     assert "'y' has 80 different numbers and is predicted as a number" in as_target.stderr
 
 
-def test_nothing_but_dates_is_nothing_to_explain_by(tmp_path: Path) -> None:
-    done = trained(rows(when=DATES["dates"]).drop(columns=["a", "b"]), tmp_path / "rows.parquet")
+def test_nothing_but_times_is_nothing_to_explain_by(tmp_path: Path) -> None:
+    done = trained(rows(when=DATES["spans"]).drop(columns=["a", "b"]), tmp_path / "rows.parquet")
 
     assert done.exit_code == 1
-    assert "no column is left to explain 'y' by: column 'when' left out: it holds dates" in done.stderr
+    assert "no column is left to explain 'y' by: column 'when' left out: it holds times" in done.stderr

@@ -74,7 +74,10 @@ TASK = _data(
 DROP = _data("drop", str, "A column to leave out; may be repeated.", metavar="COLUMN", many=True)
 KEEP_IDS = _data("keep_ids", bool, "Use columns that look like ids, which are left out otherwise.", False)
 MAX_LEVELS = _data(
-    "max_levels", WHOLE, "Text columns with more different values are left out: they are names, dates or free text.", 50
+    "max_levels",
+    WHOLE,
+    "Different values of a text column; the rarest of more are taken together.",
+    50,
 )
 SEED_OF_RULES = _forest("seed", SEED, "Same seed, same rules.", 0, setting="random_state")
 JOBS = _forest(
