@@ -180,7 +180,9 @@ def test_the_frame_tells_what_each_rule_found() -> None:
 
     frame = explain(DecisionTreeClassifier(max_depth=1).fit(X, y), X, y).rules_.to_frame()
     found = (
-        frame.set_index("rule").loc["a > 2"] if "a > 2" in set(frame["rule"]) else frame.set_index("rule").loc["b > 0"]
+        frame.set_index("rule").loc["a >= 3"]
+        if "a >= 3" in set(frame["rule"])
+        else frame.set_index("rule").loc["b = 1"]
     )
     assert (found["clauses"], found["support"], found["share"]) == (1, 2, 0.5)
     assert (found["count_no"], found["count_yes"], found["purity"], found["impurity"], found["cost"]) == (

@@ -23,6 +23,7 @@ from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import TableEncoder
 from rulecover.data.frames import as_pandas, category_columns, check_kind, is_frame
 from rulecover.estimators.binned import BinnedTrees
+from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_column_names
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
@@ -67,9 +68,10 @@ def encoded_first(estimator: Any, X: Any) -> Any:
 
     Models that know categories are left alone where everything that is not a number is a category.
     """
-    if isinstance(estimator, (RuleSet, FrozenEstimator, Pipeline)) or not needs_encoder(estimator, X):
+    inner = without_centre(estimator)
+    if isinstance(inner, (RuleSet, FrozenEstimator, Pipeline)) or not needs_encoder(inner, X):
         return estimator
-    return Pipeline([("table", TableEncoder()), ("trees", estimator)])
+    return Pipeline([("table", TableEncoder()), ("trees", inner)])
 
 
 def needs_encoder(estimator: Any, X: Any) -> bool:

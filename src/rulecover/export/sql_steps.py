@@ -23,8 +23,8 @@ BLOCK = 400
 #: The levels of a column of truth values, and what SQLite keeps in their place.
 _TRUTHS = {"False": 0, "True": 1}
 
-#: What steps call their own columns.
-_OUR_TITLES = {"fired", "list", "best", "best_now", "total", "most", "keep_none"}
+#: What steps call their own columns, and what SQLite does not take for a name.
+_OUR_TITLES = {"fired", "list", "best", "best_now", "total", "most", "keep_none", "true", "false", "null"}
 _OUR_NUMBERED = re.compile(r"(x|keep|rule|votes|near|surplus|odds)_\d+")
 
 Columns = dict[str, exp.Expression]
