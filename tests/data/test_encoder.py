@@ -16,7 +16,8 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 
-from rulecover import TableEncoder, read_trees
+from rulecover import TableEncoder, explain, read_trees
+from rulecover.export import from_json, to_json
 
 
 @pytest.mark.slow
@@ -153,3 +154,20 @@ def test_a_cell_that_is_no_date_is_named():
 
     with pytest.raises(ValueError, match="column 'day' holds 'soon', which is not a date as in training"):
         encoder.transform(pd.DataFrame({"day": ["2024-01-01", "soon"]}))
+
+
+def test_numbers_as_people_write_them_are_numbers_in_rules_too():
+    share = [f"{k % 50},5 %" for k in range(80)]
+    table = pd.DataFrame({"share": share, "colour": ["red", "blue"] * 40, "zip": ["01234", "90210"] * 40})
+    y = np.array([k % 50 >= 20 for k in range(80)])
+
+    model = make_pipeline(TableEncoder(), RandomForestClassifier(3, max_depth=2, random_state=0)).fit(table, y)
+    few = explain(model, table, y)
+
+    assert model[0].get_feature_names_out().tolist() == ["share", "colour = red", "zip = 90210"]
+    assert "column 'share' is read as numbers: '0,5 %' is 0.5." in model[0].notes_
+    assert few.score(table, y) == 1.0
+    assert (from_json(to_json(few)).predict(table) == y).all()
+    assert (few.rules_.apply(table.assign(share=[k % 50 + 0.5 for k in range(80)])) != few.apply(table)).nnz == 0
+    with pytest.raises(ValueError, match="column 'share' holds '5 \\$'"):
+        few.predict(table.assign(share="5 $"))

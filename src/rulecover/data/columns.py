@@ -96,7 +96,7 @@ class Columns:
             if name not in there:
                 known = ", ".join(list(there)[:5]) + ("…" if len(there) > 5 else "")
                 raise MismatchedDataError(f"the rules use column {name!r}, but X has only {known}.")
-            out[:, f] = numbers(column(frame, there[name]), name, self.categories.get(f))
+            out[:, f] = numbers(column(frame, there[name]), name, self.categories.get(f), self.notations.get(f))
         return out
 
     def named(self, names: tuple[str, ...], place: Ints) -> Columns:
@@ -132,6 +132,8 @@ class SourceColumns:
         The names of the columns that are made, and how, from the given rows.
     parts
         Which of these are made of dates, by number after the given columns.
+    notations
+        As in `Columns`.
     """
 
     n_given: int
@@ -143,6 +145,7 @@ class SourceColumns:
     made: tuple[str, ...] = ()
     make: Callable[[Any], Floats] | None = None
     parts: Parts = field(default_factory=dict)
+    notations: Mapping[int, Notation] = field(default_factory=dict)
 
     @property
     def free(self) -> bool:
@@ -183,7 +186,7 @@ class SourceColumns:
             return X if X.dtype.kind == "f" else X.astype(np.float64)
         out = np.zeros((len(X), self.n_given))
         for f in used:
-            out[:, f] = numbers(self._values(X, f), self.name(f), self.categories.get(f))
+            out[:, f] = numbers(self._values(X, f), self.name(f), self.categories.get(f), self.notations.get(f))
         return out
 
     def _values(self, X: Any, f: int) -> Array:

@@ -14,6 +14,7 @@ from rulecover.data.columns import all_names
 from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, moments, part_of, written_as
 from rulecover.data.frames import as_pandas, codes, is_frame, numbers
 from rulecover.data.kinds import is_text, is_truth, odd_text, parse_numbers, why_unusable
+from rulecover.data.written_numbers import Notation, recognise
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats, Ints
 
@@ -26,9 +27,10 @@ _NEARLY_ALL = 0.8
 
 @dataclass(frozen=True)
 class EncodedNumbers:
-    """A column of numbers, which stays as it is."""
+    """A column of numbers, which stays as it is; texts are read by a notation if there is one."""
 
     name: str
+    notation: Notation | None = None
 
     @property
     def made_names(self) -> tuple[str, ...]:
@@ -37,7 +39,7 @@ class EncodedNumbers:
 
     def encode(self, column: Any) -> Floats:
         """The encoded columns of a column of a table, rows x columns."""
-        return numbers(np.asarray(parse_numbers(column)), self.name)[:, None]
+        return numbers(np.asarray(parse_numbers(column)), self.name, notation=self.notation)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +121,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Numbers stay as they are, NaN included. A column of texts, truth values or categories becomes 0/1 columns, one for
     each level; a missing value is a level of its own, and one that was never seen has none. A column of dates becomes
-    the year, the month, the weekday (1 is Monday) and the days since 1970-01-01; texts that are dates in all cells are
-    taken as dates. Columns that cannot help are left out: constant ones, and texts that are nearly all different.
+    the year, the month, the weekday (1 is Monday) and the days since 1970-01-01. Texts that are dates in all cells are
+    taken as dates, and such as ``23.2%`` or ``$1,188`` as numbers. What cannot help is left out: constant columns,
+    and texts that are nearly all different.
 
     Rules of trees behind it are about the columns in front of it: ``colour in {red, blue}``, ``deck is missing``. All
     models of rules put one in front by themselves if they are fitted to such a table.
@@ -221,11 +224,40 @@ def encoding_of(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
         return EncodedNumbers(name), ""
     if is_truth(column):
         return _levels(name, column, [False, True], ()), ""
-    written = written_as(column.dropna().tolist())
+    return _texts(name, column, max_levels)
+
+
+def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
+    """Texts may be numbers or dates to people; those of pandas' type for categories are not."""
+    import pandas as pd
+
+    texts = [] if isinstance(column.dtype, pd.CategoricalDtype) else list(dict.fromkeys(column.dropna().tolist()))
+    if (notation := _notation(texts)) is not None:
+        telling = max(texts, key=lambda text: len(text.strip("0123456789")))
+        return EncodedNumbers(name, notation), f"is read as numbers: {telling!r} is {notation.read([telling])[0]:.12g}"
+    written = written_as(texts)
     if written is not None:
         shown = "year-month-day" if written == ISO else written
         return _dates(name, column, written), f"holds dates ({shown}): its year, month, weekday and days are used"
-    return _texts(name, column, max_levels)
+    return _words(name, column, max_levels)
+
+
+def _notation(texts: list[Any]) -> Notation | None:
+    """How numbers are written in texts that are all numbers to people, but not to programs."""
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    found = recognise(texts)
+    if not isinstance(found, Notation):
+        return None
+    plain = [_as_float(text) for text in texts]
+    return None if plain == found.read(texts).tolist() else found  # whoever stores plain numbers as texts has a reason
+
+
+def _as_float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _useless(column: Any) -> str:
@@ -240,7 +272,7 @@ def _dates(name: str, column: Any, written: str) -> Encoded:
     return EncodedDates(name, differ, written)
 
 
-def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
+def _words(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
     sizes = column.astype(object).value_counts()  # the most frequent first
     by_number = column.index.dtype.kind in "iu"  # rows of a file keep their numbers where some are left out
     odd = odd_text(column if by_number else column.reset_index(drop=True))

@@ -9,6 +9,7 @@ import narwhals as nw
 import narwhals.stable.v1 as stable
 import numpy as np
 
+from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats, Ints
 
@@ -77,10 +78,12 @@ def category_columns(X: Any) -> dict[int, tuple[Any, ...]]:
     return {f: tuple(kind.categories.tolist()) for f, kind in kinds if isinstance(kind, pd.CategoricalDtype)}
 
 
-def numbers(values: Array, name: str, labels: Sequence[Any] | None = None) -> Floats:
-    """A column as float64: the codes of its categories where they are known, else its numbers."""
+def numbers(values: Array, name: str, labels: Sequence[Any] | None = None, notation: Notation | None = None) -> Floats:
+    """A column as float64: the codes of its categories where they are known, else its numbers, as they are written."""
     if labels is not None:
         return codes(values, labels)
+    if notation is not None and np.asarray(values).dtype.kind not in "biuf":
+        values = _read_texts(values, notation)
     check_kind(np.asarray(values).dtype, f"column {name!r}")
     plain = np.asarray(values).dtype.kind in "biuf"  # in texts, numpy takes "1_000" for a number
     return np.asarray(values).astype(np.float64) if plain else _numbers_of_objects(values, name)
@@ -107,6 +110,17 @@ def _numbers_of_objects(values: Array, name: str) -> Floats:
             "rules compare numbers there."
         )
     return np.asarray(out)
+
+
+def _read_texts(values: Array, notation: Notation) -> Array:
+    """The values with numbers in place of the texts that the notation reads; each distinct one is read once."""
+    import pandas as pd
+
+    which, known = pd.factorize(np.asarray(values, dtype=object))
+    texts = [each for each in known if isinstance(each, str)]
+    read = dict(zip(texts, notation.read(texts).tolist(), strict=True))
+    read = {text: number for text, number in read.items() if not np.isnan(number)}  # the others are named in an error
+    return np.asarray(np.array([*(read.get(each, each) for each in known), np.nan], dtype=object)[which])
 
 
 def missing_values() -> tuple[Any, ...]:

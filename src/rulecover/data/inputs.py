@@ -12,6 +12,7 @@ from rulecover.data.columns import Columns
 from rulecover.data.dates import DatePart
 from rulecover.data.frames import UNSEEN, numbers
 from rulecover.data.labels import Label
+from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats
 
@@ -24,14 +25,15 @@ ZERO = float(np.float32(1e-35))
 
 @dataclass(frozen=True)
 class Number:
-    """A column of numbers, in which 0 may count as missing."""
+    """A column of numbers, in which 0 may count as missing; texts are read by a notation if there is one."""
 
     name: str
     zero_missing: bool = False
+    notation: Notation | None = None
 
     def read(self, values: Array) -> Floats:
         """A column of such values as floats."""
-        known = numbers(values, self.name)
+        known = numbers(values, self.name, notation=self.notation)
         return np.where(np.abs(known) <= ZERO, np.nan, known) if self.zero_missing else known
 
 
@@ -75,7 +77,7 @@ def input_of(columns: Columns, f: int) -> Input:
         return Level(text, None if level == MISSING else level)
     if f in columns.categories:
         return Coded(columns.names[f], tuple((label, float(code)) for code, label in enumerate(columns.categories[f])))
-    return Number(columns.names[f], f in columns.zero_missing)
+    return Number(columns.names[f], f in columns.zero_missing, columns.notations.get(f))
 
 
 def table_input_of(columns: Columns, f: int) -> TableInput:

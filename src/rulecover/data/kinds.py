@@ -46,7 +46,7 @@ def is_truth(column: Any) -> bool:
 def parse_numbers(column: Any) -> Any:
     """The column; as numbers if it holds number objects, or numbers and None, which Python writes for missing values.
 
-    All ways of writing numbers that a table may use are recognised here, and nowhere else.
+    Numbers as people write them, such as ``23.2%``, are recognised by `rulecover.data.written_numbers`.
     """
     import pandas as pd
 

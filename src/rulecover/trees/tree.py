@@ -166,8 +166,10 @@ class TreeEnsemble:
 
     def columns_named(self, names: tuple[str, ...]) -> Columns:
         """What is known of the columns of the trees, under these names."""
-        parts = {} if self.columns is None else self.columns.parts
-        return Columns(names, self.categories, zero_missing=self.zero_missing, parts=parts)
+        known = SourceColumns(self.n_features) if self.columns is None else self.columns
+        return Columns(
+            names, self.categories, zero_missing=self.zero_missing, parts=known.parts, notations=known.notations
+        )
 
     def matrix(self, X: Any) -> Any:
         """Data as users give them as the columns of the trees; only those that a tree uses are read."""

@@ -12,8 +12,9 @@ import numpy as np
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns, Levels, SourceColumns, all_names
 from rulecover.data.dates import DatePart
-from rulecover.data.encoder import EncodedDates, EncodedLevels, EncodedNumbers, TableEncoder
+from rulecover.data.encoder import Encoded, EncodedDates, EncodedLevels, EncodedNumbers, TableEncoder
 from rulecover.data.frames import is_frame, missing_values
+from rulecover.data.written_numbers import Notation
 from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Origin
 from rulecover.rules.clauses import Clauses
 from rulecover.rules.ruleset import RuleSet
@@ -117,7 +118,12 @@ def table_columns(encoder: TableEncoder) -> SourceColumns:
         made=tuple(part.made_name for part in parts),
         make=partial(_parts_of_dates, [(place[part.name], part) for part in parts]) if parts else None,
         parts={n_given + k: part for k, part in enumerate(parts)},
+        notations={f: each for f, each in enumerate(map(_notation, encoder.columns_)) if each is not None},
     )
+
+
+def _notation(encoded: Encoded) -> Notation | None:
+    return encoded.notation if isinstance(encoded, EncodedNumbers) else None
 
 
 def _parts_of_dates(parts: Sequence[tuple[int, DatePart]], X: Any) -> Floats:
@@ -135,7 +141,7 @@ def rules_on_table(rules: RuleSet, encoder: TableEncoder, columns: SourceColumns
     return replace(
         rules,
         clauses=_plain(merge_comparisons(rewritten(rules.clauses))),
-        columns=Columns(names, dict(columns.categories), parts=dict(columns.parts)),
+        columns=Columns(names, dict(columns.categories), parts=dict(columns.parts), notations=dict(columns.notations)),
         paths=None if rules.paths is None else _plain(rewritten(rules.paths)),
         shown=None,
     )
