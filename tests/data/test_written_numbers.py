@@ -55,6 +55,7 @@ STYLES = st.builds(
 @given(NUMBERS, STYLES)
 def test_numbers_in_any_notation_are_read_back_exactly(numbers: list[Decimal], style: Style) -> None:
     texts = [style.write(each) for each in numbers]
+    assume(not all(text.startswith("(") for text in texts))
 
     notation = recognise(texts)
 
@@ -118,6 +119,7 @@ def test_a_decimal_mark_that_is_named_decides(texts: list[str], decimal: str) ->
 @given(NUMBERS, STYLES)
 def test_what_was_recognised_reads_the_unit_and_no_other(numbers: list[Decimal], style: Style) -> None:
     texts = [style.write(each) for each in numbers]
+    assume(not all(text.startswith("(") for text in texts))
     bare = [replace(style, unit="").write(each) for each in numbers]
     notation = recognise(texts)
     assert isinstance(notation, Notation)
@@ -153,6 +155,8 @@ def test_what_was_recognised_reads_the_unit_and_no_other(numbers: list[Decimal],
         (["(5"], None),
         (["5)"], None),
         (["(-5)"], None),
+        (["(1)", "(2)"], None),  # which count something
+        (["(1)", "2"], [-1, 2]),
         (["$5€"], None),
         (["5 kg"], None),
         (["01234"], None),

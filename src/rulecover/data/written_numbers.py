@@ -111,6 +111,7 @@ class _Cell:
     digits: str
     unit: str
     negative: bool
+    in_parentheses: bool
 
 
 def recognise(
@@ -137,7 +138,7 @@ def recognise(
     True
     """
     cells = _all(_parsed, texts)
-    if not cells:
+    if all(cell.in_parentheses for cell in cells):  # these number something, or there are none at all
         return None
     unit = _shared_unit(texts, cells)
     if isinstance(unit, Mixed):
@@ -181,7 +182,7 @@ def _parsed(text: str) -> _Cell | None:
     signs, units = part["sign"] + part["inner"], [each for each in (part["before"], part["after"]) if each]
     if len(signs) + len(part["open"]) > 1 or len(units) > 1 or bool(part["open"]) != bool(part["close"]):
         return None
-    return _Cell(part["digits"], "".join(units), bool(part["open"]) or signs in ("-", "\u2212"))
+    return _Cell(part["digits"], "".join(units), bool(part["open"]) or signs in ("-", "\u2212"), bool(part["open"]))
 
 
 def _all(read: Callable[[str], _Cell | None], texts: Iterable[str]) -> list[_Cell]:

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from commands import process, run
 
 
@@ -28,6 +29,7 @@ def test_the_parts_of_the_example_are_all_of_it_and_each_has_every_species() -> 
     assert {row.split(",")[0] for row in held_out[1:]} == {"Adelie", "Chinstrap", "Gentoo"}
 
 
+@pytest.mark.slow
 def test_the_example_goes_to_a_file_or_a_stream_byte_for_byte(tmp_path: Path) -> None:
     done = run("example", "--out", tmp_path / "penguins.csv")
 

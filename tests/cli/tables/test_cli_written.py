@@ -104,6 +104,7 @@ def test_a_percentage_is_read_alike_with_and_without_its_sign() -> None:
     assert predictions() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("trained", "new", "said"),
     [

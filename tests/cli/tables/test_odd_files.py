@@ -334,6 +334,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (made / "model.json").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", REFUSED)
 def test_an_odd_file_is_refused_in_one_line_with_the_way_out(odd: str, folder: Path) -> None:
     name, content, options, said = REFUSED[odd]
@@ -396,6 +397,7 @@ def test_cells_of_excel_are_read_as_people_see_them(folder: Path) -> None:
 EXCEL_NUMBERS = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: float(f"{x:.15g}")).filter(np.isfinite)
 
 
+@pytest.mark.slow
 @given(st.lists(EXCEL_NUMBERS | st.integers(-(10**15), 10**15), min_size=1, max_size=5))
 def test_numbers_of_excel_are_read_back_exactly(numbers: list[float]) -> None:
     text = text_of(excel(("Rows", [["a", "b"], *([1, number] for number in numbers)])))

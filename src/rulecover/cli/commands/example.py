@@ -6,8 +6,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from rulecover.cli.printing import is_stdout
-from rulecover.files import whole_file
+from rulecover.files import is_standard_output, whole_file
 
 #: Every this many rows, one is held out.
 _EVERY = 4
@@ -16,7 +15,7 @@ _EVERY = 4
 def example(out: Path, *, part: str) -> None:
     """Writes the table, or a part of its rows."""
     text = rows_of(part)
-    if is_stdout(out):
+    if str(out) == "-" or is_standard_output(out):
         sys.stdout.write(text)
         return
     with whole_file(out) as file:

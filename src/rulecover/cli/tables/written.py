@@ -50,22 +50,25 @@ def with_numbers(frame: Any, target: str, reading: Reading, texts_of: TextsOf | 
     texts_of
         Reads columns again, as texts; without it, columns that pandas has taken for numbers stay what they are.
     """
-    named = {"decimal": reading.decimal, "thousands": reading.thousands}
     texts = {str(name): _distinct(frame[name]) for name in frame.columns if _may_be_written(frame[name])}
-    found = {name: recognise(cells, **named) for name, cells in texts.items()}
+    found = {name: _recognised(cells, reading) for name, cells in texts.items()}
     floats = [str(name) for name in frame.columns if pd.api.types.is_float_dtype(frame[name])]
     decimal = reading.decimal or _decimal_of_others(texts, found)
-    if decimal is None and any(isinstance(each, Undecided) for each in found.values()):
-        decimal = "." if texts_of is not None and _shows_point(texts_of(floats)) else None
-    if decimal is not None:
-        undecided = [name for name, each in found.items() if isinstance(each, Undecided)]
-        found |= {name: recognise(texts[name], **named | {"decimal": decimal}) for name in undecided}
+    undecided = [name for name, each in found.items() if isinstance(each, Undecided)]
+    if decimal is None and undecided and texts_of is not None and _shows_point(texts_of(floats)):
+        decimal = "."
+    clear = replace(reading, decimal=decimal) if decimal != reading.thousands else reading
+    found |= {name: _recognised(texts[name], clear) for name in undecided}
     if decimal == "," and texts_of is not None:
         again = texts_of(floats)
-        grouped = {name: recognise(cells, **named | {"decimal": ","}) for name, cells in _columns(again).items()}
-        found |= {name: each for name, each in grouped.items() if isinstance(each, Notation) and each.thousands}
-        frame = _replaced(frame, {name: again[name] for name in grouped if name in found})
+        grouped = {name: _recognised(cells, clear) for name, cells in _columns(again).items()}
+        grouped = {name: each for name, each in grouped.items() if isinstance(each, Notation) and each.thousands}
+        frame, found = _replaced(frame, {name: again[name] for name in grouped}), found | grouped
     return _converted(frame, found, target)
+
+
+def _recognised(cells: Sequence[str], reading: Reading) -> Notation | Undecided | Mixed | None:
+    return recognise(cells, decimal=reading.decimal, thousands=reading.thousands)
 
 
 def with_codes(frame: Any, texts_of: TextsOf) -> ReadFrame:
@@ -83,7 +86,7 @@ def as_numbers(column: Any, reading: Reading) -> Any:
     """A column in which numbers are expected; as numbers if it holds some as people write them."""
     if not _may_be_written(column):
         return column
-    found = recognise(_distinct(column), decimal=reading.decimal, thousands=reading.thousands)
+    found = _recognised(_distinct(column), reading)
     if isinstance(found, (Undecided, Mixed)):
         raise CommandError(f"column {column.name!r} cannot be read as numbers: {_reason(found)}.")
     return column if found is None else _numbers(column, found)[0].rename(column.name)
