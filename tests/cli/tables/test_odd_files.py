@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import datetime
 import gzip
 import io
@@ -11,6 +12,7 @@ import lzma
 import pickle
 import sys
 import tarfile
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -23,12 +25,14 @@ from commands import run, table
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rulecover.cli.tables.encoding import for_forests
 from rulecover.cli.tables.header import TableFile, read_header
-from rulecover.cli.tables.labelled import read_frame
+from rulecover.cli.tables.labelled import labelled_table, read_frame
 from rulecover.cli.tables.letters import _guessed
 from rulecover.cli.tables.opening import utf8
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.streams import Found
+from rulecover.exceptions import RulecoverError
 
 N = 40
 HEIGHT, TOWN = "Größe", "Ort"
@@ -208,7 +212,7 @@ REFUSED: dict[str, tuple[str, bytes | None, list[str], str]] = {
         "rows.xlsx has no sheet 'rows'; it has 'Rows', 'Notes'",
     ),
     "half of a gz": ("rows.csv.gz", gzip.compress(UTF8)[:-20], [], "rows.csv.gz is damaged or cut short"),
-    "half of an Excel file": ("rows.xlsx", TWO_SHEETS[:800], [], "rows.xlsx is a damaged zip or Excel file"),
+    "half of an Excel file": ("rows.xlsx", TWO_SHEETS[:800], [], "rows.xlsx is damaged or cut short"),
     "bytes": ("rows.csv", bytes(range(256)) * 4, [], "rows.csv is n"),
     "zeros": ("rows.csv", bytes(100), [], "rows.csv is not a CSV file: it is not text"),
     "Cyrillic": (
@@ -364,6 +368,26 @@ def test_cells_behind_the_last_column_are_refused_by_predict(folder: Path, model
     done = run("predict", "model.json", "rows.csv")
 
     assert done.exit_code == 1 and "rows have more cells than the header has names" in done.stderr
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
+    """One of the files that can be read, with some bytes changed, left out or added."""
+    name, content, *_ = READ[draw(st.sampled_from(sorted(READ)))]
+    place = draw(st.integers(0, len(content)))
+    gone, more = draw(st.integers(0, 30)), draw(st.binary(max_size=5) | st.sampled_from([b'"', b"\0", b"\n", b",,,"]))
+    end = draw(st.sampled_from([None, place + gone + 50]))
+    return name, content[:place] + more + content[place + gone : end]
+
+
+@pytest.mark.slow
+@given(damaged())
+def test_a_damaged_file_is_read_or_refused_but_never_a_surprise(file: tuple[str, bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / file[0]
+        path.write_bytes(file[1])
+        with contextlib.suppress(RulecoverError):
+            labelled_table(path, "kind", drop=[], columns=for_forests(50), reading=Reading())
 
 
 # Excel ----------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -16,6 +15,7 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.excel import sheet_blocks
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.streams import Found, Peekable, blocks_of, peekable
+from rulecover.exceptions import RulecoverError
 
 #: How compressed files begin, and the modules that open them.
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
@@ -32,21 +32,29 @@ def unpacked(file: Peekable, name: str, reading: Reading, found: Found, stack: E
     """What is in a compressed file, an archive or an Excel file; ``None`` if it is none of these."""
     start = file.peek(8)
     if start.startswith(_ZIP):
-        return _from_zip(stack.enter_context(_seekable(file)), name, reading, found, stack)
+        with _undamaged(name):
+            return _from_zip(stack.enter_context(_seekable(file)), name, reading, found, stack)
     for magic, module in _COMPRESSED.items():
         if start.startswith(magic):
-            return peekable(_whole(stack.enter_context(import_module(module).open(file)), name))
+            return peekable(_whole(blocks_of(stack.enter_context(import_module(module).open(file))), name))
     return None
 
 
-def _whole(file: IO[bytes], name: str) -> Iterator[bytes]:
-    """The blocks of a compressed file, or an error if it is damaged."""
+def _whole(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """The blocks of a file in another one, or an error if it is damaged."""
+    with _undamaged(name):
+        yield from blocks
+
+
+@contextmanager
+def _undamaged(name: str) -> Iterator[None]:
+    """Errors about what is in a file say that it is damaged: what unpacks it raises whatever it stumbles over."""
     try:
-        yield from blocks_of(file)
+        yield
+    except RulecoverError:
+        raise
     except Exception as error:
-        if not isinstance(error, (EOFError, OSError, zlib.error, zipfile.BadZipFile)) and "LZMA" not in repr(error):
-            raise
-        raise CommandError(f"{name} is damaged or cut short ({error}); fetch or compress it again.") from error
+        raise CommandError(f"{name} is damaged or cut short ({error}); fetch or save it again.") from error
 
 
 @contextmanager
@@ -62,10 +70,7 @@ def _seekable(file: Peekable) -> Iterator[IO[bytes]]:
 
 
 def _from_zip(file: IO[bytes], name: str, reading: Reading, found: Found, stack: ExitStack) -> Peekable:
-    try:
-        archive = stack.enter_context(zipfile.ZipFile(file))
-    except zipfile.BadZipFile as error:
-        raise CommandError(f"{name} is a damaged zip or Excel file ({error}); fetch or save it again.") from error
+    archive = stack.enter_context(zipfile.ZipFile(file))
     members = [each.filename for each in archive.infolist() if not each.is_dir()]
     if "xl/workbook.xml" in members:
         return _from_excel(file, name, reading, found, stack)
@@ -76,13 +81,13 @@ def _from_zip(file: IO[bytes], name: str, reading: Reading, found: Found, stack:
         content: Any = stack.enter_context(archive.open(member))
     except (RuntimeError, NotImplementedError) as error:
         raise CommandError(f"{member!r} in {name} cannot be unpacked ({error}); unpack it first.") from error
-    return peekable(_whole(content, name))
+    return peekable(_whole(blocks_of(content), name))
 
 
 def _from_excel(file: IO[bytes], name: str, reading: Reading, found: Found, stack: ExitStack) -> Peekable:
     file.seek(0)
     found.separator, found.decimal = ",", reading.decimal or "."
-    return peekable(sheet_blocks(file, name, reading, found, stack))
+    return peekable(_whole(sheet_blocks(file, name, reading, found, stack), name))
 
 
 def _member(members: list[str], name: str, reading: Reading, found: Found) -> str:

@@ -30,6 +30,7 @@ from rulecover.cli.tables.header import (
     parquet,
     quoted_names,
     separator_of,
+    valid_parquet,
 )
 from rulecover.cli.tables.model_file import Model, numbers
 from rulecover.cli.tables.streams import Peekable
@@ -227,17 +228,12 @@ def _tables(
 
 
 def _parquet_parts(path: Path, asked: Sequence[str], keep: Sequence[str], of_model: set[str]) -> Iterator[Part]:
-    from pyarrow import ArrowException
-
-    try:
-        with parquet().ParquetFile(path) as file:
-            wanted = _columns_to_read(file.schema_arrow.names, [*asked, *keep], of_model, path)
-            batches = file.iter_batches(batch_size=max(1, CELLS // max(1, len(wanted))), columns=wanted)
-            for batch in batches:
-                table = batch.select([name for name in wanted if name in set(asked)]).to_pandas()
-                yield Part(table, batch.select(list(keep)).to_pandas(types_mapper=_as_in_file))
-    except ArrowException as error:
-        raise CommandError(f"{path} is not a valid Parquet file: {error}") from error
+    with valid_parquet(path), parquet().ParquetFile(path) as file:
+        wanted = _columns_to_read(file.schema_arrow.names, [*asked, *keep], of_model, path)
+        batches = file.iter_batches(batch_size=max(1, CELLS // max(1, len(wanted))), columns=wanted)
+        for batch in batches:
+            table = batch.select([name for name in wanted if name in set(asked)]).to_pandas()
+            yield Part(table, batch.select(list(keep)).to_pandas(types_mapper=_as_in_file))
 
 
 def _as_in_file(kind: Any) -> Any:

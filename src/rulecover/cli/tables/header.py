@@ -18,7 +18,7 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.opening import utf8
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.streams import BLOCK, Found, Peekable
-from rulecover.exceptions import MissingExtraError
+from rulecover.exceptions import MissingExtraError, RulecoverError
 
 SEPARATORS = ",;\t|"
 
@@ -219,6 +219,19 @@ def parquet() -> Any:
             "Parquet needs the package pyarrow; install it with: pip install 'rulecover[parquet]'"
         ) from error
     return pyarrow.parquet
+
+
+@contextmanager
+def valid_parquet(path: Path) -> Iterator[None]:
+    """Errors about what is in a Parquet file say so: pyarrow raises whatever it stumbles over."""
+    try:
+        yield
+    except RulecoverError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # about the file itself
+            raise
+        raise CommandError(f"{path} is not a valid Parquet file: {error}; fetch or save it again.") from error
 
 
 def not_text(path: Path) -> CommandError:

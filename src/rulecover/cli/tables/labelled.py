@@ -35,6 +35,7 @@ from rulecover.cli.tables.header import (
     not_valid,
     parquet,
     read_header,
+    valid_parquet,
 )
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.streams import blocks_of, peekable
@@ -162,14 +163,8 @@ def id_columns(frame: Any, besides: Sequence[str]) -> list[str]:
 
 def _parquet_frame(file: TableFile) -> Any:
     file.check_is_there()
-    path = file.path
-    pq = parquet()
-    from pyarrow import ArrowException
-
-    try:
-        return pq.read_table(path).to_pandas()
-    except ArrowException as error:
-        raise CommandError(f"{path} is not a valid Parquet file: {error}") from error
+    with valid_parquet(file.path):
+        return parquet().read_table(file.path).to_pandas()
 
 
 @contextmanager
