@@ -293,7 +293,7 @@ def test_every_kind_of_model_has_a_whole_report(place: int) -> None:
     page.asks_for_nothing()
     assert shown.trial is not None and len(page.model["rules"]) == len(model.rules_)
     for part in (
-        "On held-out rows",
+        "On the training rows",
         "The rules",
         "Try a row",
         "Predictions and truth",

@@ -16,6 +16,7 @@ from rulecover.cli.commands import COMMANDS, Command
 from rulecover.cli.errors import in_one_line
 from rulecover.cli.options.checks import check
 from rulecover.cli.options.option import signature
+from rulecover.cli.provenance import remember
 from rulecover.cli.tables.reading import with_reading
 
 #: Shows what ``--help`` leaves out.
@@ -144,6 +145,7 @@ def _callback(name: str, command: Command) -> Callable[..., None]:
 
     def run(**typed: Any) -> None:
         check(command.options, typed)
+        remember(name, command.options, typed)
         getattr(import_module(f"rulecover.cli.commands.{name}"), name)(**with_reading(typed))
 
     guarded = one_line_errors(run)

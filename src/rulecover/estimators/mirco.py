@@ -19,6 +19,7 @@ from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingMode
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
 from rulecover.estimators.prepare import Prepared, fresh
+from rulecover.estimators.provenance import provenance_of
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
@@ -89,6 +90,7 @@ class MinimumRuleCover(VotingModel):
         self.vote_, self.rules_ = found.vote, found.vote.rules
         self.certificate_: Certificate = found.certificate
         self.uncovered_: Ints = prepared.rows[found.uncovered]
+        self.provenance_ = provenance_of(self, self.vote_.rules, prepared.samples)
         warn_of(self.vote_, prepared.samples, weighted=self.class_weight is not None)
         return self
 

@@ -22,6 +22,7 @@ from rulecover.estimators.centred import behind, without_centre
 from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
 from rulecover.estimators.prepare import Preparation, RuleModel, train
+from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
@@ -108,7 +109,17 @@ class RuleBoosting(VotingModel):
         warn_of(named, run.generation.samples, weighted=self.class_weight is not None)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
+        self.provenance_ = provenance_of(
+            self, self.rules_, self._as_rules_see(run.generation.samples, X, sample_weight)
+        )
         return self
+
+    def _as_rules_see(self, samples: Any, X: Any, sample_weight: Any) -> Any:
+        """The samples on the columns that the rules are written on."""
+        if self._encoder is None:
+            return samples
+        rows = self._check_rows(X)
+        return replace(samples, X=rows if len(rows) == len(samples.y) else rows[np.asarray(sample_weight) > 0])
 
     def _encoded(self, X: Any) -> Any:
         """The rows as numbers: trees are grown on them again and again, and encoded only once."""

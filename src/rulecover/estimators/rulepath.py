@@ -38,6 +38,7 @@ from rulecover.estimators.door import rules_on
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
 from rulecover.estimators.prepare import Preparation, Prepared, fresh
+from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, model_predictions, precision_of, score_function
 from rulecover.exceptions import UnreadableModelError
 from rulecover.progress import tracked
@@ -189,6 +190,7 @@ class RulePath(VotingModel):
         by = choice.name or self._own_score
         size, self.size_reason_ = chosen_size(self._family, held_out, choice.choose, self.within, by)
         self._take(size)
+        self.provenance_ = provenance_of(self, self.vote_.rules, samples)
         warn_of(self.vote_, samples, weighted=self.class_weight is not None)
         return self
 

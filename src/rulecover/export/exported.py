@@ -95,7 +95,7 @@ def _of_voters(model: Any) -> Vote:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    vote: Vote = model._voting(model.vote_)
+    vote: Vote = replace(model._voting(model.vote_), provenance=getattr(model, "provenance_", None))
     _check_columns(vote.rules, model.n_features_in_)
     return vote if len(vote) else _always(vote, model._target.impurity)
 

@@ -18,7 +18,9 @@ import rulecover
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.data.dates import ISO, DatePart
+from rulecover.data.fingerprint import Fingerprint
 from rulecover.data.labels import plain_labels
+from rulecover.data.provenance import Provenance
 from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import InvalidModelFileError
 from rulecover.export.exported import EXPORTED_FALLBACKS, checked, vote_of
@@ -111,6 +113,8 @@ def to_json(model: Any) -> str:
         head["whole"] = [{"column": f, "from": a, "to": b} for f, (a, b) in sorted(rules.columns.whole.items())]
     if isinstance(rules.evidence, NumberEvidence):
         head["numbers"] = _written_numbers(rules.evidence)
+    if exported.provenance is not None:
+        head["provenance"] = _written_provenance(exported.provenance)
     each = _written_rules(exported)
     head["checksum"] = _checksum(head | {"rules": each})
     lines = [f"{_text(key)}: {_text(value)}" for key, value in head.items()]
@@ -166,6 +170,20 @@ def _written_rules(model: Vote) -> list[Json]:
         for rule, afar in zip(written, model.fallback_votes.tolist(), strict=True):
             rule["afar"] = afar
     return written
+
+
+def _written_provenance(provenance: Provenance) -> Json:
+    written: Json = json.loads(json.dumps(asdict(provenance)))  # tuples as lists
+    return {key: value for key, value in written.items() if value is not None}
+
+
+def _provenance(written: Json | None) -> Provenance | None:
+    if written is None:
+        return None
+    data = written["data"]
+    print_of_rows = Fingerprint(data["rows"], tuple(data["columns"]), data["digest"], tuple(data["sample"]))
+    known: Json = {"seed": None} | written | {"data": print_of_rows}
+    return Provenance(**known)
 
 
 def _written_numbers(seen: NumberEvidence) -> Json:
@@ -312,6 +330,7 @@ def _model(written: Json) -> Vote:
             fallback=EXPORTED_FALLBACKS[written["fallback"]],
             base=base,
             fallback_votes=None if afar is None else np.array(afar),
+            provenance=_provenance(written.get("provenance")),
         )
     )
 

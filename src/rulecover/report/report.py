@@ -15,6 +15,7 @@ import numpy as np
 from markupsafe import Markup
 
 import rulecover
+from rulecover.data.provenance import today
 from rulecover.files import whole_file
 from rulecover.report.curves import threshold_curves
 from rulecover.report.figures import ClassFigures
@@ -26,6 +27,7 @@ from rulecover.report.words import (
     figures_in_words,
     path_in_words,
     proved_in_words,
+    provenance_in_words,
     score_rows,
     summary_in_words,
     votes_in_words,
@@ -67,6 +69,8 @@ def report_html(summary: Summary) -> str:
     given: dict[str, Any] = {
         "summary": summary,
         "version": rulecover.__version__,
+        "today": today(),
+        "origin": provenance_in_words(summary.provenance),
         "title": printable(summary.title),
         "lead": summary_in_words(summary),
         "figures": figures_in_words(summary),
@@ -128,6 +132,7 @@ def _parts(given: dict[str, Any]) -> list[tuple[str, str]]:
         ("overlap", "Overlap", given["overlap"]),
         ("features", "Features", given["features"]),
         ("notes", "Notes", given["summary"].notes),
+        ("origin", "Origin", given["origin"]),
     ]
     return [(place, name) for place, name, there in parts if there]
 

@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from rulecover.data.advice import guessing
+from rulecover.data.fingerprint import row_hashes
+from rulecover.data.provenance import Provenance
 from rulecover.exceptions import RulecoverError, UnreadableModelError
 from rulecover.report.figures import ClassFigures, Figure, NumberFigures
 from rulecover.report.held_out import HeldOutPredictions
@@ -17,6 +19,7 @@ from rulecover.report.page_model import PredictedRows, Trial, trial_of
 from rulecover.report.rule_checks import RuleChecks
 from rulecover.rules.features import Strip, strips
 from rulecover.rules.overlaps import Overlaps
+from rulecover.show.text import percent
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.answers import LogOddsClasses
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 
 #: The most combinations of rules that are counted, and the most rules that are distinguished.
 _SETS, _RULES = 24, 16
+
+#: From this share of rows on that equal training rows, a warning says so.
+_MANY_KNOWN = 0.5
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,10 @@ class Summary:
         What was done to the data, in sentences.
     warnings
         What people should know before they trust the rules, in sentences.
+    provenance
+        Where the rules come from, if that is known.
+    on_training_rows
+        Whether the rows are not held out, but those that the rules were trained on.
     votes
         Where votes are added to a default vote: that one, then what each rule adds, each for every class.
     log_odds
@@ -111,6 +121,8 @@ class Summary:
     strips: Mapping[str, Strip] = field(default_factory=dict)
     trial: Trial | None = None
     warnings: tuple[str, ...] = ()
+    provenance: Provenance | None = None
+    on_training_rows: bool = False
 
     @classmethod
     def of(
@@ -158,6 +170,7 @@ class Summary:
         for name, other in (compare_with or {}).items():
             scores.append(scoring.score(name, other.predict(X), _shares(other, X, rules), _size_of(other)))
         scores.append(scoring.naive())
+        trained_on = _TrainedOn.of(model, rows, truth)
         return cls(
             title=title,
             rules=rules,
@@ -169,7 +182,9 @@ class Summary:
             n_candidates=getattr(model, "n_candidate_rules_", None),
             n_held_out=len(truth),
             notes=tuple(notes),
-            warnings=(*warnings, *_guessing(scores)),
+            warnings=(*trained_on.warnings, *warnings, *_guessing(scores)),
+            provenance=trained_on.provenance,
+            on_training_rows=trained_on.all_of_them,
             votes=votes,
             log_odds=_are_log_odds(model),
             path=_path(model),
@@ -213,6 +228,37 @@ class _Scoring:
             counts = self.figures.counts
             shares = np.tile(counts / max(float(counts.sum()), 1.0), (n, 1))
         return self.score(name, np.full(n, answer), shares, "no rules")
+
+
+@dataclass(frozen=True)
+class _TrainedOn:
+    """Where rules come from, and whether rows are among those that they were trained on."""
+
+    provenance: Provenance | None
+    share: float = 0.0
+    all_of_them: bool = False
+
+    @classmethod
+    def of(cls, model: Any, rows: Any, truth: Array) -> _TrainedOn:
+        provenance: Provenance | None = getattr(model, "provenance_", getattr(model, "provenance", None))
+        names = _rules_of(model).feature_names
+        if provenance is None or not set(provenance.data.columns) <= set(names):
+            return cls(provenance)
+        columns = provenance.data.columns
+        hashes = row_hashes(rows, [names.index(name) for name in columns], columns, truth)
+        return cls(provenance, provenance.data.share_among(hashes), provenance.data.is_of(hashes))
+
+    @property
+    def warnings(self) -> list[str]:
+        if self.all_of_them:
+            return [
+                "these are the rows that the rules were trained on, so that the figures are too good; give rows that "
+                "were held out."
+            ]
+        if self.share < _MANY_KNOWN:
+            return []
+        known = "nearly all" if self.share > 0.99 else f"about {percent(self.share)}"
+        return [f"{known} of these rows equal training rows, so that the figures may be too good; give rows held out."]
 
 
 def _guessing(scores: Sequence[Score]) -> list[str]:

@@ -14,6 +14,7 @@ from rulecover.show.text import aligned, percent, printable, score
 from rulecover.targets.classes.evidence import ClassEvidence
 
 if TYPE_CHECKING:
+    from rulecover.data.provenance import Provenance
     from rulecover.report.summary import Score, Summary
     from rulecover.rules.ruleset import RuleSet
     from rulecover.rules.view import TargetView
@@ -82,6 +83,21 @@ def path_in_words(summary: Summary) -> list[str]:
         return []
     sizes = ", ".join(f"{_some(size, 'rule')} {score:.3f}" for size, score in summary.path)
     return [f"Cross-validated {_view(summary).measure} on the training rows by the number of rules: {sizes}."]
+
+
+def provenance_in_words(provenance: Provenance | None) -> list[tuple[str, str]]:
+    """Where rules come from, as names and values; empty where that is not known."""
+    if provenance is None:
+        return []
+    data = provenance.data
+    return [
+        ("Trained on", f"{provenance.date}, by {provenance.version}"),
+        ("Made by", provenance.made_by),
+        ("Seed", "none" if provenance.seed is None else str(provenance.seed)),
+        ("Source model", provenance.source),
+        ("Training rows", f"{data.rows:,}, with {_some(provenance.n_columns, 'column')}"),
+        ("Fingerprint", f"{data.digest}, by the target and {_some(len(data.columns), 'column')} that the rules use"),
+    ]
 
 
 def votes_in_words(summary: Summary) -> list[str]:

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from rulecover.coverage import addable
 from rulecover.data.inputs import Input, TableInput, input_of, read_frame, table_input_of
+from rulecover.data.provenance import Provenance
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.show.notebook import notebook_table
@@ -69,6 +70,8 @@ class Vote(Printed):
         The votes that every row begins with; zeros by default.
     fallback_votes
         The votes of each rule in the fallback, if they differ from those for rows that it covers.
+    provenance
+        Where the rules come from, if that is known.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Vote(Printed):
     fallback: Fallback = Closest()  # noqa: RUF009  # frozen, without arrays
     base: Floats = field(default_factory=lambda: np.zeros(0))
     fallback_votes: Floats | None = None
+    provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
         columns = len(self.answer.votes)

@@ -24,6 +24,7 @@ from rulecover.cli.options.choices import MethodName, TaskName
 from rulecover.cli.options.settings import class_weight, settings_of, spelled, with_preset
 from rulecover.cli.options.table import FIT
 from rulecover.cli.printing import Bars, Printer, is_stdout
+from rulecover.cli.provenance import with_command
 from rulecover.cli.tables.encoding import booster_columns, for_forests
 from rulecover.cli.tables.labelled import Table, count, labelled_table
 from rulecover.cli.tables.reading import Reading
@@ -122,7 +123,7 @@ def _train(table: Table, training: Training, source: Path | None, printer: Print
     printer.notes(dict.fromkeys([*not_ours(caught), *size_notes(model)]))
     known = warnings_on(table, weighted="class_weight" in training.options)
     printer.warnings([*known, *warnings_on_rules(model.rules_)])
-    return noted(vote_of(model), table.notations)
+    return noted(with_command(vote_of(model)), table.notations)
 
 
 def size_notes(model: Any) -> list[str]:

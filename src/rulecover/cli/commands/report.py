@@ -38,6 +38,7 @@ def report(
     summary = summary_of(load(model, edited=edited, max_megabytes=max_model_size), TableFile(data, reading), target)
     printer = Printer(quiet=quiet or is_stdout(out))
     printer.notes(summary.notes)
+    printer.warnings(summary.warnings)
     printer.figures(summary)
     printer.report(summary, out)
 
