@@ -168,7 +168,7 @@ def test_rules_of_a_pipeline_speak_of_words() -> None:
     few = explain(trained, frame, y, fallback="model")
     text = str(few.rules_)
     assert "colour = red" in text or "colour ≠ red" in text
-    assert "age > " in text and "numbers__age" not in text
+    assert "age >= " in text and "numbers__age" not in text
     assert not few.missed(frame).any() and few.fidelity(frame) > 0.9 and few.score(frame, y) > 0.95
     for other in (shuffled(frame), frame.assign(colour=frame["colour"].astype("category"))):
         np.testing.assert_array_equal(few.predict_proba(other), few.predict_proba(frame))
