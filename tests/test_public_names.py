@@ -96,8 +96,8 @@ def test_a_solver_chooses_a_cover(solver: str) -> None:
 def test_rules_are_covered_read_and_turned_into_columns() -> None:
     X, y = load_iris(return_X_y=True)
     tree = DecisionTreeClassifier(random_state=0).fit(X, y)
-    few = explain(tree, X, y)
+    few = explain(tree, X, y, method="cover")
     assert len(read_trees(tree).trees) == 1
-    assert len(explain(RuleSet.from_text(few.rules_.to_text(), few.rules_.feature_names), X, y).rules_)
+    assert len(explain(RuleSet.from_text(few.rules_.to_text(), few.rules_.feature_names), X, y, method="cover").rules_)
     assert RuleTransformer(few).fit(X, y).transform(X).shape == (len(X), len(few.rules_))
     assert linear_rules(few, X, y).score(X, y) > 0.6

@@ -110,7 +110,7 @@ def test_columns_that_the_model_never_saw_are_refused() -> None:
 
 def test_a_trained_model_is_explained_on_columns_in_another_order() -> None:
     forest = FOREST.fit(X, Y)
-    few, other = explain(forest, X, Y), explain(forest, shuffled(X), Y)
+    few, other = explain(forest, X, Y, method="cover"), explain(forest, shuffled(X), Y, method="cover")
     assert other.rules_ == few.rules_ and list(other.feature_names_in_) == list(X.columns)
 
 
@@ -165,7 +165,7 @@ def as_polars(frame: pd.DataFrame) -> pl.DataFrame:
 def test_rules_of_a_pipeline_speak_of_words() -> None:
     frame, y = people()
     trained = pipeline().fit(frame, y)
-    few = explain(trained, frame, y, fallback="model")
+    few = explain(trained, frame, y, fallback="model", method="cover")
     text = str(few.rules_)
     assert "colour = red" in text or "colour ≠ red" in text
     assert "age >= " in text and "numbers__age" not in text
@@ -204,17 +204,17 @@ def test_a_pipeline_takes_weights_and_missing_values_where_it_can() -> None:
     assert "or missing" in str(few.rules_) and few.rules_.evidence is not None
     np.testing.assert_allclose(*few.rules_.evidence.totals)  # both classes weigh the same
     for model in (filled, VotingClassifier([("a", filled), ("b", DecisionTreeClassifier(max_depth=3))])):
-        assert not explain(model.fit(numbers, y), numbers, y).missed(numbers).any()
+        assert not explain(model.fit(numbers, y), numbers, y, method="cover").missed(numbers).any()
     unfilled = make_pipeline(StandardScaler(), GradientBoostingClassifier(n_estimators=3)).fit(
         numbers.dropna(), y[numbers["age"].notna()]
     )
     with pytest.raises(MismatchedDataError, match="column 'age' has a missing value in row"):
-        explain(unfilled, numbers, y)
+        explain(unfilled, numbers, y, method="cover")
 
 
 def test_only_what_the_rules_use_is_needed_of_a_frame_with_words() -> None:
     frame, y = people()
-    few = explain(pipeline().fit(frame, y), frame, y, max_rules=1)
+    few = explain(pipeline().fit(frame, y), frame, y, max_rules=1, method="cover")
     needed = used_by(few.rules_)
     assert len(needed) < 4
     np.testing.assert_array_equal(few.apply(frame[needed]).toarray(), few.apply(frame).toarray())
@@ -222,7 +222,7 @@ def test_only_what_the_rules_use_is_needed_of_a_frame_with_words() -> None:
 
 def test_rules_on_transformed_columns_are_met_through_the_model() -> None:
     trained = make_pipeline(StandardScaler(), PCA(3), RandomForestClassifier(10, max_depth=3, random_state=0)).fit(X, Y)
-    few = explain(trained, X, Y)
+    few = explain(trained, X, Y, method="cover")
     assert set(used_by(few.rules_)) <= {"pca0", "pca1", "pca2"}
     assert not few.missed(X).any() and few.score(X, Y) > 0.9
     np.testing.assert_array_equal(few.predict(shuffled(X)), few.predict(X))
@@ -235,7 +235,7 @@ def test_rules_on_transformed_columns_are_met_through_the_model() -> None:
 def test_categories_of_a_histogram_booster_are_labels_in_frames() -> None:
     frame, y = people()
     frame = frame.assign(colour=frame["colour"].astype("category")).drop(columns="name")
-    few = explain(HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(frame, y), frame, y)
+    few = explain(HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(frame, y), frame, y, method="cover")
     assert "{red}" in str(few.rules_)
     plain = frame.assign(colour=frame["colour"].astype(object))
     np.testing.assert_array_equal(few.predict_proba(plain), few.predict_proba(frame))
@@ -246,8 +246,8 @@ def test_a_pipeline_on_other_columns_is_refused() -> None:
     frame, y = people()
     trained = pipeline().fit(frame, y)
     with pytest.raises(MismatchedDataError, match="the model uses column 'age', but X has only years, income"):
-        explain(trained, frame.rename(columns={"age": "years"}), y)
-    few = explain(trained, frame, y)
+        explain(trained, frame.rename(columns={"age": "years"}), y, method="cover")
+    few = explain(trained, frame, y, method="cover")
     with pytest.raises(ValueError, match="unseen at fit time:\n- years"):
         few.predict(frame.rename(columns={"age": "years"}))
     with pytest.raises(MismatchedDataError, match="column 'age' holds 'old' in row 0"):
@@ -271,7 +271,7 @@ NAMES = ["proline", "flavanoids", "color_intensity", "alcohol", "never used"]
 
 def test_rules_made_by_hand_go_through_the_same_cover() -> None:
     rules = RuleSet.from_text(TEXTS, NAMES)
-    few = explain(rules, X, Y, solver="exact")
+    few = explain(rules, X, Y, solver="exact", method="cover", preset="as-in-paper")
     assert few.certificate_.status == "optimal"
     assert few.n_candidate_rules_ == 5  # one meets no row
     assert set(few.rules_.to_text()) <= set(TEXTS)
@@ -292,7 +292,7 @@ def test_a_report_on_rules_made_by_hand_speaks_of_no_model() -> None:
     from rulecover import Summary
     from rulecover.report.words import certificate_in_words, figures_in_words
 
-    few = explain(RuleSet.from_text(TEXTS, NAMES), X, Y)
+    few = explain(RuleSet.from_text(TEXTS, NAMES), X, Y, method="cover")
     sentences = figures_in_words(Summary.of(few, X, Y, title="wine"))
     assert not any("model" in sentence for sentence in sentences) and len(sentences) == 1
     assert any("more training row" in sentence for sentence in certificate_in_words(few.certificate_))
@@ -325,7 +325,7 @@ def test_rules_on_words_take_frames_and_need_no_other_column() -> None:
     rules = RuleSet.from_text(
         ["colour in {red}", "age > 60", "colour in {green, blue} and (age <= 60 or missing)"], ["age", "colour"]
     )
-    few = explain(rules, frame, y)
+    few = explain(rules, frame, y, method="cover")
     assert few.score(frame, y) > 0.9
     np.testing.assert_array_equal(few.predict(as_polars(frame[["colour", "age"]])), few.predict(frame))
 
@@ -333,12 +333,12 @@ def test_rules_on_words_take_frames_and_need_no_other_column() -> None:
 def test_rules_that_do_not_fit_the_data_are_refused() -> None:
     rules = RuleSet.from_text(["alcohol > 12"], ["alcohol"])
     with pytest.raises(MismatchedDataError, match="the rules use column 'alcohol', but X has only a, b, c, d, e…"):
-        explain(rules, pd.DataFrame(X.to_numpy(), columns=list("abcdefghijklm")), Y)
+        explain(rules, pd.DataFrame(X.to_numpy(), columns=list("abcdefghijklm")), Y, method="cover")
     with pytest.raises(MismatchedDataError, match="X has 13 columns without names, but the rules know 1: alcohol"):
-        explain(rules, X.to_numpy(), Y)
+        explain(rules, X.to_numpy(), Y, method="cover")
     with pytest.raises(UncoveredSamplesError, match="none of the 178 samples is covered"):
-        explain(RuleSet.from_text(["alcohol > 99"], ["alcohol"]), X, Y)
+        explain(RuleSet.from_text(["alcohol > 99"], ["alcohol"]), X, Y, method="cover")
     with pytest.raises(ValueError, match="rules made by hand have no model"):
-        explain(rules, X, Y, fallback="model")
+        explain(rules, X, Y, fallback="model", method="cover")
     with pytest.raises(UnreadableModelError, match="no model behind them"):
-        explain(rules, X, Y).fidelity(X)
+        explain(rules, X, Y, method="cover").fidelity(X)

@@ -55,7 +55,7 @@ def infinite() -> np.ndarray:
 
 def test_an_unfitted_model_is_not_explained() -> None:
     with pytest.raises(NotFittedError):
-        explain(FOREST, X, Y)
+        explain(FOREST, X, Y, method="cover")
     with pytest.raises(NotFittedError):
         MIRCOClassifier(FrozenEstimator(FOREST)).fit(X, Y)
 
@@ -76,10 +76,10 @@ def test_a_regression_model_is_refused() -> None:
 
 def test_data_with_other_columns_than_the_model_are_refused() -> None:
     with pytest.raises(MismatchedDataError, match="X has 4 features, but the model was trained on 5"):
-        explain(TRAINED, X[:, :4], Y)
+        explain(TRAINED, X[:, :4], Y, method="cover")
     with pytest.raises(MismatchedDataError, match="column 1 of X is 'z', but the model was trained with 'b'"):
-        explain(TRAINED, FRAME.rename(columns={"b": "z"}), Y)
-    mirco = explain(TRAINED, FRAME, Y)
+        explain(TRAINED, FRAME.rename(columns={"b": "z"}), Y, method="cover")
+    mirco = explain(TRAINED, FRAME, Y, method="cover")
     with pytest.raises(ValueError, match="feature names"):
         mirco.predict(FRAME.rename(columns={"a": "z"}))
     with pytest.raises(ValueError, match="4 features"):
@@ -97,9 +97,9 @@ def test_nan_is_refused_where_the_model_has_no_route_for_it() -> None:
     wrong[0, 0] = np.nan
     without_route = ExtraTreeClassifier(splitter="best").fit(X, Y)
     with pytest.raises(ValueError, match="NaN"):
-        explain(without_route, wrong, Y)
+        explain(without_route, wrong, Y, method="cover")
     with pytest.raises(ValueError, match="NaN"):
-        explain(without_route, X, Y).predict(wrong)
+        explain(without_route, X, Y, method="cover").predict(wrong)
     with pytest.raises(ValueError, match="NaN"):
         MIRCOClassifier(FOREST).fit(scipy.sparse.csr_array(wrong), Y)
 
@@ -108,18 +108,18 @@ def test_infinities_and_what_float32_cannot_hold_are_refused() -> None:
     with pytest.raises(ValueError, match="infinity"):
         MIRCOClassifier(FOREST).fit(infinite(), Y)
     with pytest.raises(ValueError, match="infinity"):
-        explain(TRAINED, FRAME, Y).predict(pd.DataFrame(infinite(), columns=FRAME.columns))
+        explain(TRAINED, FRAME, Y, method="cover").predict(pd.DataFrame(infinite(), columns=FRAME.columns))
     huge = FRAME.copy()
     huge.iloc[0, 0] = 1e300
     with pytest.raises(ValueError, match="too large for"):
-        explain(TRAINED, huge, Y)
+        explain(TRAINED, huge, Y, method="cover")
 
 
 def test_labels_that_the_model_never_saw_are_named() -> None:
     strange = Y.copy()
     strange[0] = 7
     with pytest.raises(MismatchedDataError, match=r"never saw: \[7\]; it knows \[0, 1\]"):
-        explain(TRAINED, FRAME, strange)
+        explain(TRAINED, FRAME, strange, method="cover")
 
 
 def test_targets_that_are_no_classes_are_refused() -> None:
@@ -277,7 +277,7 @@ def test_a_frame_with_categories_must_have_the_columns_of_the_model() -> None:
     categories = FRAME.assign(what=pd.Categorical(np.where(Y, "a", "b")))
     trained = RandomForestClassifier(3, random_state=0).fit(np.column_stack([X, X]), Y)
     with pytest.raises(MismatchedDataError, match=f"X has {X.shape[1] + 1} features, but .* on {2 * X.shape[1]}"):
-        explain(trained, categories, Y)
+        explain(trained, categories, Y, method="cover")
 
 
 def test_labels_of_several_kinds_are_named() -> None:

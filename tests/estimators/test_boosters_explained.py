@@ -102,7 +102,7 @@ def test_a_trained_model_and_one_to_be_trained_are_explained_alike(library: str)
     X, y = fruit()
     frame = given(library, X)
     model = MODELS[library]().set_params(random_state=0).fit(frame, y)
-    few = explain(model, frame, y)
+    few = explain(model, frame, y, method="cover")
     again = MIRCOClassifier(MODELS[library]().set_params(random_state=0)).fit(frame, y)
     assert few.rules_ == again.rules_ and len(few.rules_) < few.n_candidate_rules_
     assert few.rules_.feature_names == tuple(frame.columns)
@@ -115,7 +115,7 @@ def test_a_trained_model_and_one_to_be_trained_are_explained_alike(library: str)
 @pytest.mark.parametrize("library", MODELS)
 def test_categories_in_another_order_or_never_seen_are_told_by_name(library: str) -> None:
     X, y = fruit()
-    few = explain(MODELS[library]().fit(given(library, X), y), given(library, X), y)
+    few = explain(MODELS[library]().fit(given(library, X), y), given(library, X), y, method="cover")
     reordered = X.assign(colour=X["colour"].cat.reorder_categories(COLOURS[::-1]))
     np.testing.assert_array_equal(
         few.apply(given(library, reordered)).toarray(), few.apply(given(library, X)).toarray()
@@ -147,7 +147,7 @@ def test_an_array_holds_the_codes_that_the_model_saw() -> None:
     X, y = fruit()
     codes = X.assign(colour=X["colour"].cat.codes, year=X["year"].cat.codes).to_numpy(np.float64)
     for model in (xgb().fit(X, y), lgb().fit(X, y)):
-        few = explain(model, X, y)
+        few = explain(model, X, y, method="cover")
         np.testing.assert_array_equal(few.rules_.apply(codes).toarray(), few.rules_.apply(X).toarray())
 
 
@@ -155,13 +155,13 @@ def test_ordered_categories_of_lightgbm_are_compared_as_numbers() -> None:
     X, y = fruit()
     ordered = X.assign(colour=X["colour"].cat.as_ordered())
     model = lgb().fit(ordered, y)
-    few = explain(model, ordered, y, demand=2)
+    few = explain(model, ordered, y, demand=2, method="cover")
     coded = ordered.assign(
         colour=ordered["colour"].cat.codes.astype(float), year=ordered["year"].cat.codes.astype(float)
     ).to_numpy()
     np.testing.assert_array_equal(few.rules_.apply(coded).toarray(), few.apply(ordered).toarray())
     with pytest.raises(MismatchedDataError, match=r"1 columns of categories.*with 2"):
-        explain(model, ordered.assign(colour=coded[:, 1]), y)
+        explain(model, ordered.assign(colour=coded[:, 1]), y, method="cover")
 
 
 def test_an_unfitted_model_in_a_grid_and_a_frozen_one_are_taken() -> None:
@@ -199,7 +199,7 @@ def test_a_booster_and_its_file_are_explained(library: str, n_classes: int, tmp_
     X, y = numbers()
     y = y if n_classes == 3 else (y > 0).astype(int)
     booster = boosters(y, n_classes)[library]
-    few = explain(booster, X, y, fallback="model")
+    few = explain(booster, X, y, fallback="model", method="cover")
     proba = few.estimator_.predict_proba(X)
     assert proba.shape == (len(X), n_classes)
     np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-6)
@@ -208,7 +208,7 @@ def test_a_booster_and_its_file_are_explained(library: str, n_classes: int, tmp_
 
     path = tmp_path / "model.json"
     booster.save_model(str(path), **({"format": "json"} if library == "catboost" else {}))
-    of_file = explain(path, X, y)
+    of_file = explain(path, X, y, method="cover")
     assert of_file.rules_ == few.rules_
     np.testing.assert_array_equal(of_file.predict(X), few.predict(X))
     with pytest.raises(UnreadableModelError, match="does not predict"):
@@ -218,18 +218,18 @@ def test_a_booster_and_its_file_are_explained(library: str, n_classes: int, tmp_
 def test_labels_of_any_kind_stand_for_the_outputs_of_a_booster() -> None:
     X, y = numbers()
     booster = boosters(y, 3)["xgboost"]
-    few = explain(booster, X, np.array(["low", "middle", "top"])[y])
+    few = explain(booster, X, np.array(["low", "middle", "top"])[y], method="cover")
     assert few.classes_.tolist() == ["low", "middle", "top"]
-    assert explain(booster, X[y < 2], y[y < 2]).classes_.tolist() == [0, 1, 2]
+    assert explain(booster, X[y < 2], y[y < 2], method="cover").classes_.tolist() == [0, 1, 2]
     with pytest.raises(MismatchedDataError, match=r"y has 2 labels.*3 classes"):
-        explain(booster, X[y < 2], np.array(["low", "middle"])[y[y < 2]])
+        explain(booster, X[y < 2], np.array(["low", "middle"])[y[y < 2]], method="cover")
 
 
 def test_a_model_of_another_number_of_columns_is_refused() -> None:
     X, y = numbers()
     for booster in boosters(y, 3).values():
         with pytest.raises(MismatchedDataError, match="X has 3 features, but the model was trained on 4"):
-            explain(booster, X[:, :3], y)
+            explain(booster, X[:, :3], y, method="cover")
 
 
 def test_a_regressor_is_refused_where_classes_are_wanted() -> None:
@@ -294,13 +294,13 @@ def test_a_booster_and_its_file_are_not_trained_in_folds(library: str, class_wei
     booster.save_model(str(path), **({"format": "json"} if library == "catboost" else {}))
     for model in (booster, path, str(path)):
         with pytest.raises(ValueError, match=r"held-out.* cannot be trained anew; choose prune=True or prune=False"):
-            explain(model, X, y, prune="held-out", class_weight=class_weight)
+            explain(model, X, y, prune="held-out", class_weight=class_weight, method="cover")
         with pytest.raises(ValueError, match=r"size.* cannot be trained anew; give choose='last'"):
             RulePathClassifier(FrozenEstimator(model), cv=5, class_weight=class_weight).fit(X, y)
         with pytest.raises(UnreadableModelError, match=r"cannot be trained anew. give it(s path)? to explain"):
             MIRCOClassifier(model).fit(X, y)
         few = MIRCOClassifier(FrozenEstimator(model), class_weight=class_weight, prune=True).fit(X, y)
-        assert few.rules_ == explain(model, X, y, class_weight=class_weight, prune=True).rules_
+        assert few.rules_ == explain(model, X, y, class_weight=class_weight, prune=True, method="cover").rules_
     whole = RulePathClassifier(FrozenEstimator(booster), max_rules=4, choose="last").fit(X, y)
     assert whole.at(2).score(X, y) > 0.4
 
@@ -322,7 +322,7 @@ def test_boosters_inside_voting_bagging_and_pipelines_are_read() -> None:
         prepared = ensemble.prepare(filled)
         nodes = np.column_stack([route(prepared) for route in ensemble.routes])
         np.testing.assert_array_equal(rules.apply(filled).toarray(), nodes[:, tree] == node)
-        assert explain(model, filled, y).score(filled, y) > 0.5
+        assert explain(model, filled, y, method="cover").score(filled, y) > 0.5
     columns = bagging.estimators_features_[1]
     own = bagging.estimators_[1].apply(filled[:, columns])
     ensemble = read_trees(bagging)
@@ -336,10 +336,10 @@ def test_sparse_rows_in_front_of_xgboost_are_refused_with_the_way_out() -> None:
     front = make_column_transformer((OneHotEncoder(), ["colour", "year"]), sparse_threshold=1.0)
     model = make_pipeline(front, xgboost.XGBClassifier(n_estimators=2, n_jobs=1)).fit(frame, y)
     with pytest.raises(UnreadableModelError, match=r"sparse_output=False"):
-        explain(model, frame, y)
+        explain(model, frame, y, method="cover")
     dense = make_column_transformer((OneHotEncoder(sparse_output=False), ["colour", "year"]))
     model = make_pipeline(dense, xgboost.XGBClassifier(n_estimators=2, n_jobs=1)).fit(frame, y)
-    assert "year in {2010}" in str(explain(model, frame, y).rules_)
+    assert "year in {2010}" in str(explain(model, frame, y, method="cover").rules_)
 
 
 def test_zero_as_missing_is_said_in_the_rules() -> None:
@@ -347,7 +347,7 @@ def test_zero_as_missing_is_said_in_the_rules() -> None:
     X = pd.DataFrame({"income": rng.integers(0, 6, 300).astype(float), "age": rng.normal(size=300)})
     y = ((X["income"] >= 4) | (X["income"] == 0)).astype(int)
     model = lightgbm.LGBMClassifier(n_estimators=1, zero_as_missing=True, n_jobs=1, verbose=-1).fit(X, y)
-    few = explain(model, X, y)
+    few = explain(model, X, y, method="cover")
     leaves = model.predict(X, pred_leaf=True).ravel()
     text = str(few.rules_)
     assert "or 0" in text or "but not 0" in text
@@ -360,7 +360,7 @@ def test_zero_as_missing_is_said_in_the_rules() -> None:
 @pytest.mark.parametrize("library", MODELS)
 def test_what_was_explained_survives_pickling(library: str) -> None:
     X, y = numbers()
-    few = explain(boosters(y, 3)[library], X, y, fallback="model")
+    few = explain(boosters(y, 3)[library], X, y, fallback="model", method="cover")
     again = pickle.loads(pickle.dumps(few))
     np.testing.assert_array_equal(again.predict(X), few.predict(X))
     assert again.fidelity(X) == few.fidelity(X)

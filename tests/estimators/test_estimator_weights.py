@@ -49,14 +49,16 @@ def given_by_hand(model: Any) -> np.ndarray:
 def test_cost_and_vote_follow_the_stated_formula(model: Any) -> None:
     given = given_by_hand(model)
     strength = np.clip(given / given.mean(), 0.1, 10)
-    plain = explain(model, X, Y, estimator_weights=None)
+    plain = explain(model, X, Y, estimator_weights=None, method="cover", preset="as-in-paper")
     paper = plain.covering_problem(X, Y).cost
-    np.testing.assert_allclose(explain(model, X, Y).covering_problem(X, Y).cost, paper / strength)
-    only_vote = explain(model, X, Y, estimator_weights="vote")
+    np.testing.assert_allclose(
+        explain(model, X, Y, method="cover", preset="as-in-paper").covering_problem(X, Y).cost, paper / strength
+    )
+    only_vote = explain(model, X, Y, estimator_weights="vote", method="cover", preset="as-in-paper")
     np.testing.assert_array_equal(only_vote.covering_problem(X, Y).cost, paper)
     assert only_vote.rules_ == plain.rules_
     for settings in ("both", "cost", "vote", None):
-        few = explain(model, X, Y, estimator_weights=settings)
+        few = explain(model, X, Y, estimator_weights=settings, method="cover", preset="as-in-paper")
         evidence = few.rules_.evidence
         assert evidence is not None
         ratio = few.vote_.votes[evidence.sums > 0] / evidence.sums[evidence.sums > 0]
@@ -68,7 +70,10 @@ def test_cost_and_vote_follow_the_stated_formula(model: Any) -> None:
 
 
 def test_trees_that_count_the_same_leave_cost_and_vote_as_in_the_paper() -> None:
-    fits = [explain(FOREST, X, Y, estimator_weights=settings) for settings in (None, "cost", "vote", "both")]
+    fits = [
+        explain(FOREST, X, Y, estimator_weights=settings, method="cover", preset="as-in-paper")
+        for settings in (None, "cost", "vote", "both")
+    ]
     for few in fits[1:]:
         assert few.rules_ == fits[0].rules_
         np.testing.assert_array_equal(few.vote_.votes, fits[0].vote_.votes)
@@ -110,4 +115,4 @@ def test_what_is_no_place_for_weights_is_refused() -> None:
     with pytest.raises(
         ValueError, match="estimator_weights is 'everywhere'; choose one of None, 'cost', 'vote', 'both'"
     ):
-        explain(ADA, X, Y, estimator_weights="everywhere")
+        explain(ADA, X, Y, estimator_weights="everywhere", method="cover", preset="as-in-paper")

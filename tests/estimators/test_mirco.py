@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from rulecover.exceptions import InvalidCertificateError
 from rulecover.setcover import Cover, Greedy, Status, verify
 from rulecover.setcover.greedy import greedy_picks
 from rulecover.targets.classes.impurity import Entropy, Gini
+
+#: Algorithm 1 of the paper on a trained model.
+paper_cover = partial(explain, method="cover", preset="as-in-paper")
 
 
 def data(seed: int = 0, n: int = 300, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +79,7 @@ def test_the_rules_are_those_of_the_paper_in_plain_loops() -> None:
 @pytest.mark.parametrize("vote", ["counts", "shares"])
 def test_covered_rows_go_to_the_class_with_most_votes(vote: str) -> None:
     X, y = data(1)
-    mirco = explain(forest().fit(X, y), X, y, vote=vote)
+    mirco = paper_cover(forest().fit(X, y), X, y, vote=vote)
     sums = mirco.rules_.evidence.sums
     votes = sums if vote == "counts" else sums / sums.sum(axis=1, keepdims=True)
     tally = mirco.apply(X).toarray().astype(float) @ votes
@@ -90,7 +94,7 @@ def test_covered_rows_go_to_the_class_with_most_votes(vote: str) -> None:
 def test_fitted_votes_are_the_least_squares_that_they_are_said_to_be(settings: dict[str, Any]) -> None:
     X, y = data(5)
     model = forest().fit(X, y)
-    mirco, plain = (explain(model, X, y, vote=vote, **settings) for vote in ("fitted", "shares"))
+    mirco, plain = (paper_cover(model, X, y, vote=vote, **settings) for vote in ("fitted", "shares"))
     covered = mirco.apply(X).toarray().astype(float)
     np.testing.assert_array_equal(covered, plain.apply(X).toarray())
     weight = np.ones(len(y)) if "class_weight" not in settings else compute_sample_weight("balanced", y)
@@ -109,7 +113,7 @@ def test_fitted_votes_are_the_least_squares_that_they_are_said_to_be(settings: d
 @pytest.mark.parametrize("scale", [1e-12, 1e15, 1e30, 1e150])
 def test_fitted_votes_bear_weights_of_any_size(scale: float) -> None:
     X, y = data(5)
-    mirco = explain(forest().fit(X, y), X, y, demand=2, vote="fitted", sample_weight=np.full(len(y), scale))
+    mirco = paper_cover(forest().fit(X, y), X, y, demand=2, vote="fitted", sample_weight=np.full(len(y), scale))
     assert mirco.score(X, y) > 0.8 and (mirco.vote_.votes >= 0).all()
 
 
@@ -117,8 +121,8 @@ def test_fitted_votes_listen_to_the_rows_that_count() -> None:
     X, y = data(6)
     model = forest().fit(X, y)
     count = np.random.default_rng(6).integers(1, 4, len(y))
-    often = explain(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote="fitted")
-    weighted = explain(model, X, y, sample_weight=count, demand=2, vote="fitted")
+    often = paper_cover(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote="fitted")
+    weighted = paper_cover(model, X, y, sample_weight=count, demand=2, vote="fitted")
     np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=1e-9)
 
 
@@ -128,7 +132,7 @@ def test_fitted_votes_listen_to_the_rows_that_count() -> None:
 def test_log_odds_are_those_of_a_logistic_regression_on_the_rules(settings: dict[str, Any]) -> None:
     X, y = data(5)
     model = forest().fit(X, y)
-    mirco, plain = (explain(model, X, y, vote=vote, **settings) for vote in ("log-odds", "shares"))
+    mirco, plain = (paper_cover(model, X, y, vote=vote, **settings) for vote in ("log-odds", "shares"))
     assert mirco.rules_ == plain.rules_
     weight = np.ones(len(y)) if "class_weight" not in settings else compute_sample_weight("balanced", y)
     smoothed = np.eye(len(mirco.classes_))[y] + 1 / (len(y) * len(mirco.classes_))  # one row in all, of every class
@@ -147,7 +151,7 @@ def test_log_odds_are_those_of_a_logistic_regression_on_the_rules(settings: dict
 @pytest.mark.parametrize("scale", [1e-150, 1e-12, 1e15, 1e150])
 def test_log_odds_bear_weights_of_any_size(scale: float) -> None:
     X, y = data(5)
-    mirco = explain(forest().fit(X, y), X, y, demand=2, vote="log-odds", sample_weight=np.full(len(y), scale))
+    mirco = paper_cover(forest().fit(X, y), X, y, demand=2, vote="log-odds", sample_weight=np.full(len(y), scale))
     assert np.isfinite(mirco.predict_proba(X)).all() and mirco.score(X, y) > 0.8
 
 
@@ -155,8 +159,8 @@ def test_log_odds_count_a_row_of_weight_3_as_three_rows() -> None:
     X, y = data(6)
     model = forest().fit(X, y)
     count = np.random.default_rng(6).integers(1, 4, len(y))
-    often = explain(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote="log-odds")
-    weighted = explain(model, X, y, sample_weight=count, demand=2, vote="log-odds")
+    often = paper_cover(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote="log-odds")
+    weighted = paper_cover(model, X, y, sample_weight=count, demand=2, vote="log-odds")
     np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=1e-5)
 
 
@@ -165,7 +169,7 @@ def test_the_accurate_preset_covers_three_times_and_predicts_new_rows_better() -
     for seed in range(4):
         X, y = data(seed, n=600)
         model, new = forest(n_estimators=50, max_depth=10).fit(X[:300], y[:300]), (X[300:], y[300:])
-        plain = MIRCOClassifier(FrozenEstimator(model)).fit(X[:300], y[:300])
+        plain = MIRCOClassifier.as_in_paper(FrozenEstimator(model)).fit(X[:300], y[:300])
         accurate = MIRCOClassifier.accurate(FrozenEstimator(model)).fit(X[:300], y[:300])
         assert accurate.apply(X[:300]).sum(axis=1).min() == 3 and accurate.pruned_
         scores.append([(m.score(*new), -log_loss(new[1], m.predict_proba(new[0]))) for m in (accurate, plain)])
@@ -178,7 +182,7 @@ def test_the_accurate_preset_covers_three_times_and_predicts_new_rows_better() -
 @pytest.mark.parametrize("fallback", ["closest", "all", "majority", "model"])
 def test_rows_that_no_rule_covers_have_probabilities_by_every_fallback(fallback: str) -> None:
     X, y = data(7)
-    mirco = explain(forest().fit(X, y), X, y, max_rules=2, vote="log-odds", fallback=fallback)
+    mirco = paper_cover(forest().fit(X, y), X, y, max_rules=2, vote="log-odds", fallback=fallback)
     missed = mirco.missed(X)
     shares = mirco.predict_proba(X)[missed]
     assert missed.any() and (shares > 0).all() and (shares < 1).all()
@@ -191,13 +195,13 @@ def test_rows_that_no_rule_covers_have_probabilities_by_every_fallback(fallback:
 
 def test_ties_in_a_vote_go_to_the_first_class() -> None:
     tree = DecisionTreeClassifier().fit([[0.0], [0.0]], ["b", "a"])
-    assert explain(tree, [[0.0], [0.0]], ["b", "a"]).predict([[0.0]]) == ["a"]
+    assert paper_cover(tree, [[0.0], [0.0]], ["b", "a"]).predict([[0.0]]) == ["a"]
 
 
 def missing_rows() -> tuple[MIRCOClassifier, np.ndarray]:
     """A model under a limit of rules, and rows that it misses."""
     X, y = data(2)
-    mirco = explain(forest().fit(X, y), X, y, max_rules=3)
+    mirco = paper_cover(forest().fit(X, y), X, y, max_rules=3)
     far = np.random.default_rng(0).normal(scale=4, size=(300, 8))
     missed = far[mirco.missed(far)]
     assert len(missed) > 10
@@ -238,7 +242,7 @@ def test_majority_and_model_answer_for_missed_rows() -> None:
 
 def test_the_model_answers_in_the_columns_it_was_trained_with() -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
-    mirco = explain(forest().fit(X, y), X, y, max_rules=1, fallback="model")
+    mirco = paper_cover(forest().fit(X, y), X, y, max_rules=1, fallback="model")
     missed = X[mirco.missed(X)]
     np.testing.assert_array_equal(mirco.predict(missed), mirco.estimator_.predict(missed))
     assert mirco.fidelity(missed) == 1.0
@@ -246,7 +250,7 @@ def test_the_model_answers_in_the_columns_it_was_trained_with() -> None:
 
 def test_why_names_the_rules_that_fired_and_their_votes_add_up() -> None:
     X, y = data(3)
-    mirco = explain(forest().fit(X, y), X, y)
+    mirco = paper_cover(forest().fit(X, y), X, y)
     reasons = mirco.why(X[:40])
     fired = np.zeros((40, len(mirco.rules_)), dtype=bool)
     fired[reasons["row"], reasons["rule"]] = True
@@ -271,10 +275,10 @@ def test_why_tells_how_the_fallback_decided(fallback: str) -> None:
 def test_limits_on_the_number_of_rules_are_nested_and_report_what_stays_uncovered() -> None:
     X, y = data(4)
     model = forest().fit(X, y)
-    free = explain(model, X, y)
+    free = paper_cover(model, X, y)
     previous: set[str] = set()
     for limit in range(1, len(greedy_picks(free.covering_problem(X, y))[0])):
-        mirco = explain(model, X, y, max_rules=limit)
+        mirco = paper_cover(model, X, y, max_rules=limit)
         texts = {rule.text for rule in mirco.rules_}
         assert len(mirco.rules_) == limit and previous <= texts
         previous = texts
@@ -282,7 +286,7 @@ def test_limits_on_the_number_of_rules_are_nested_and_report_what_stays_uncovere
         np.testing.assert_array_equal(mirco.uncovered_, np.flatnonzero(mirco.missed(X)))
         assert mirco.certificate_.n_uncovered == len(mirco.uncovered_) > 0
     assert len(previous) > 3
-    unbound = explain(model, X, y, max_rules=1000)
+    unbound = paper_cover(model, X, y, max_rules=1000)
     assert unbound.rules_ == free.rules_ and len(unbound.uncovered_) == 0
 
 
@@ -292,14 +296,14 @@ def test_every_sample_is_covered_as_often_as_demanded(solver: str) -> None:
     X, y = data(5, n=150)
     model = forest(n_estimators=8).fit(X, y)
     for demand in (1, 2, 3):
-        mirco = explain(model, X, y, demand=demand, solver=solver, time_limit=20, random_state=0)
+        mirco = paper_cover(model, X, y, demand=demand, solver=solver, time_limit=20, random_state=0)
         texts = [rule.text for rule in mirco.rules_]
         assert len(set(texts)) == len(texts)
         times = np.asarray(mirco.apply(X).sum(axis=1)).ravel()
         capped = mirco.certificate_.n_capped
         assert (times < demand).sum() <= capped
         assert mirco.certificate_.n_uncovered == 0
-    assert explain(model, X, y, demand=100).certificate_.n_capped == len(X)
+    assert paper_cover(model, X, y, demand=100).certificate_.n_capped == len(X)
 
 
 @pytest.mark.slow
@@ -307,7 +311,7 @@ def test_solvers_give_ever_cheaper_covers() -> None:
     X, y = data(6, n=200)
     model = forest().fit(X, y)
     greedy, search, exact = (
-        explain(model, X, y, solver=solver, random_state=0, time_limit=60).certificate_
+        paper_cover(model, X, y, solver=solver, random_state=0, time_limit=60).certificate_
         for solver in ("greedy", "search", "exact")
     )
     assert greedy.objective >= search.objective - 1e-9 >= exact.objective - 2e-9
@@ -318,8 +322,8 @@ def test_weights_count_as_repeated_rows() -> None:
     X, y = data(7, n=150)
     model = forest().fit(X, y)
     weight = np.random.default_rng(0).integers(0, 4, len(y))
-    repeated = explain(model, np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    weighted = explain(model, X, y, sample_weight=weight)
+    repeated = paper_cover(model, np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    weighted = paper_cover(model, X, y, sample_weight=weight)
     assert weighted.rules_ == repeated.rules_
     np.testing.assert_allclose(weighted.rules_.evidence.sums, repeated.rules_.evidence.sums)
     np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
@@ -330,18 +334,18 @@ def test_weights_of_any_size_end_in_a_cover_whatever_the_order_of_the_rows() -> 
     model = forest(n_estimators=20).fit(X, y)
     rng = np.random.default_rng(0)
     tiny = np.where(np.arange(len(y)) % 3, 1.0, 1e-17)
-    assert not explain(model, X, y, sample_weight=tiny).missed(X).any()
+    assert not paper_cover(model, X, y, sample_weight=tiny).missed(X).any()
     for weight in (rng.choice([0.1, 0.3, 0.7, 1.1], len(y)), rng.random(len(y)), tiny):
-        whole = explain(model, X, y, sample_weight=weight)
+        whole = paper_cover(model, X, y, sample_weight=weight)
         for seed in range(5):
             rows = np.random.default_rng(seed).permutation(len(y))
-            assert explain(model, X[rows], y[rows], sample_weight=weight[rows]).rules_ == whole.rules_
+            assert paper_cover(model, X[rows], y[rows], sample_weight=weight[rows]).rules_ == whole.rules_
 
 
 def test_weighted_greedy_breaks_ties_as_exact_arithmetic_does() -> None:
     X, y = load_wine(return_X_y=True)
     weight = np.random.default_rng(1).choice([0.1, 0.3, 0.7, 1.1], len(y))
-    problem = explain(forest(n_estimators=20).fit(X, y), X, y).covering_problem(X, y, sample_weight=weight)
+    problem = paper_cover(forest(n_estimators=20).fit(X, y), X, y).covering_problem(X, y, sample_weight=weight)
     exact = [Fraction(w) for w in problem.weight]
     open_samples, picks = set(range(len(y))), []
     covered = [set(problem.coverage.samples_of(j).tolist()) for j in range(problem.n_rules)]
@@ -356,11 +360,11 @@ def test_weighted_greedy_breaks_ties_as_exact_arithmetic_does() -> None:
 def test_balanced_class_weights_give_every_class_the_same_total() -> None:
     X, y = data(9, classes=2)
     y[:60] = 0
-    mirco = explain(forest().fit(X, y), X, y, class_weight="balanced")
+    mirco = paper_cover(forest().fit(X, y), X, y, class_weight="balanced")
     totals = mirco.rules_.evidence.totals
     assert totals == pytest.approx([len(y) / 2] * 2)
     weight = np.where(y == 0, 3.0, 1.0)
-    weighted = explain(mirco.estimator_, X, y, class_weight="balanced", sample_weight=weight)
+    weighted = paper_cover(mirco.estimator_, X, y, class_weight="balanced", sample_weight=weight)
     assert weighted.rules_.evidence.totals == pytest.approx([weight.sum() / 2] * 2)
 
 
@@ -371,10 +375,10 @@ def test_one_rule_found_in_several_trees_covers_once() -> None:
     ).fit(X, y)
     for tree in same.estimators_:
         tree.fit(X, y)  # trees that are equal, which the bagging's seeds need not make them
-    mirco = explain(same, X, y, demand=2)
+    mirco = paper_cover(same, X, y, demand=2)
     texts = [rule.text for rule in mirco.rules_]
     assert len(set(texts)) == len(texts)
-    assert mirco.n_candidate_rules_ == explain(same, X, y).n_candidate_rules_ > len(mirco.rules_)
+    assert mirco.n_candidate_rules_ == paper_cover(same, X, y).n_candidate_rules_ > len(mirco.rules_)
 
 
 def test_rules_that_differ_in_missing_values_alone_are_two() -> None:
@@ -395,12 +399,12 @@ def test_a_cover_of_a_foreign_solver_is_verified() -> None:
         return Cover(whole.rules[:1], whole.certificate)
 
     with pytest.raises(InvalidCertificateError):
-        explain(forest().fit(X, y), X, y, solver=careless)
+        paper_cover(forest().fit(X, y), X, y, solver=careless)
 
 
 def test_sparse_rows_are_answered_by_a_model_of_a_data_frame() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
-    mirco = explain(forest().fit(X, y), X, y, max_rules=1, fallback="model")
+    mirco = paper_cover(forest().fit(X, y), X, y, max_rules=1, fallback="model")
     with pytest.warns(UserWarning, match="feature names"):
         assert mirco.fidelity(scipy.sparse.csr_array(X.to_numpy())) == mirco.fidelity(X)
 
@@ -409,17 +413,20 @@ def test_rows_of_weight_zero_need_no_cover() -> None:
     X, y = data(8)
     model = forest().fit(X, y)
     weight = (np.arange(len(y)) < 40).astype(float)
-    mirco = explain(model, X, y, sample_weight=weight)
+    mirco = paper_cover(model, X, y, sample_weight=weight)
     assert not mirco.missed(X[:40]).any()
     assert mirco.rules_.evidence.totals.sum() == 40
-    assert mirco.rules_ == explain(model, X[:40], y[:40]).rules_
+    assert mirco.rules_ == paper_cover(model, X[:40], y[:40]).rules_
 
 
 def test_class_weights_multiply_sample_weights() -> None:
     X, y = data(9, classes=2)
     model = forest(max_depth=2).fit(X, y)
-    plain, heavy = explain(model, X, y), explain(model, X, y, class_weight={0: 1, 1: 10})
-    by_hand = explain(model, X, y, sample_weight=np.where(y == 1, 10.0, 1.0))
+    plain, heavy = (
+        paper_cover(model, X, y),
+        paper_cover(model, X, y, class_weight={0: 1, 1: 10}),
+    )
+    by_hand = paper_cover(model, X, y, sample_weight=np.where(y == 1, 10.0, 1.0))
     assert heavy.rules_ == by_hand.rules_
     np.testing.assert_array_equal(heavy.predict(X), by_hand.predict(X))
     assert (heavy.predict(X) == 1).sum() > (plain.predict(X) == 1).sum()
@@ -429,12 +436,12 @@ def test_weights_in_the_cost_do_what_they_say() -> None:
     X, y = data(10)
     model = forest(max_depth=4).fit(X, y)
     for criterion, impurity in (("gini", Gini()), ("entropy", Entropy()), ("log_loss", Entropy()), (Gini(), Gini())):
-        mirco = explain(model, X, y, criterion=criterion, impurity_weight=2.0, length_weight=0.1)
+        mirco = paper_cover(model, X, y, criterion=criterion, impurity_weight=2.0, length_weight=0.1)
         seen = mirco.rules_.evidence
         np.testing.assert_allclose(seen.impurity, impurity(seen.sums))
         np.testing.assert_allclose(seen.cost, 1 + 2 * seen.impurity + 0.1 * mirco.rules_.lengths)
-    short = explain(model, X, y, length_weight=5.0)
-    assert short.rules_.lengths.mean() < explain(model, X, y).rules_.lengths.mean()
+    short = paper_cover(model, X, y, length_weight=5.0)
+    assert short.rules_.lengths.mean() < paper_cover(model, X, y).rules_.lengths.mean()
 
 
 @pytest.mark.parametrize(
@@ -479,7 +486,7 @@ def test_a_frozen_model_is_not_trained_again_and_an_open_one_is() -> None:
     assert frozen.estimator_ is model
     opened = MIRCOClassifier(model).fit(X[:50], y[:50])
     assert opened.estimator_ is not model and not np.array_equal(opened.estimator_.apply(X), model.apply(X))
-    assert explain(model, X, y).rules_ == MIRCOClassifier(FrozenEstimator(model)).fit(X, y).rules_
+    assert explain(model, X, y, method="cover").rules_ == MIRCOClassifier(FrozenEstimator(model)).fit(X, y).rules_
 
 
 @pytest.mark.parametrize(
@@ -493,7 +500,7 @@ def test_a_frozen_model_is_not_trained_again_and_an_open_one_is() -> None:
 )
 def test_every_kind_of_ensemble_is_covered(model) -> None:
     X, y = data(14)
-    mirco = explain(model.fit(X, y), X, y)
+    mirco = paper_cover(model.fit(X, y), X, y)
     assert not mirco.missed(X).any()
     assert mirco.score(X, y) > 0.5
 
@@ -501,14 +508,14 @@ def test_every_kind_of_ensemble_is_covered(model) -> None:
 def test_other_data_than_the_forest_saw_are_priced_by_those_data() -> None:
     X, y = data(15)
     model = forest().fit(X[:200], y[:200])
-    mirco = explain(model, X[200:], y[200:])
+    mirco = paper_cover(model, X[200:], y[200:])
     assert not mirco.missed(X[200:]).any()
     np.testing.assert_array_equal(mirco.rules_.evidence.support, mirco.apply(X[200:]).sum(axis=0))
 
 
 def test_the_certificate_can_be_checked_by_anyone() -> None:
     X, y = data(16)
-    mirco = explain(forest().fit(X, y), X, y)
+    mirco = paper_cover(forest().fit(X, y), X, y)
     problem = mirco.covering_problem(X, y)
     cover = Greedy()(problem)
     assert verify(problem, cover).objective == pytest.approx(mirco.certificate_.objective)
@@ -528,8 +535,8 @@ def test_the_order_of_the_rows_does_not_matter(solver: str) -> None:
     X, y = data(18, n=150)
     model = forest().fit(X, y)
     shuffle = np.random.default_rng(0).permutation(len(y))
-    one = explain(model, X, y, solver=solver, random_state=0)
-    other = explain(model, X[shuffle], y[shuffle], solver=solver, random_state=0)
+    one = paper_cover(model, X, y, solver=solver, random_state=0)
+    other = paper_cover(model, X[shuffle], y[shuffle], solver=solver, random_state=0)
     assert one.rules_ == other.rules_
 
 
@@ -558,7 +565,7 @@ def test_names_of_a_data_frame_are_kept() -> None:
     mirco = MIRCOClassifier(random_state=0).fit(X, y)
     assert mirco.rules_.feature_names == tuple(X.columns)
     assert "petal" in str(mirco.rules_)
-    arrays = explain(mirco.estimator_, X.to_numpy(), y)
+    arrays = paper_cover(mirco.estimator_, X.to_numpy(), y)
     assert arrays.rules_.feature_names == tuple(X.columns)
 
 

@@ -35,7 +35,7 @@ def test_a_pruned_rule_covers_what_it_covered_and_is_no_less_sure(seed: int) -> 
     y = (X[:, 0] > rng.normal(size=60)).astype(int)
     weight = rng.integers(1, 4, 60).astype(float)
     forest = RandomForestClassifier(3, random_state=seed % 1000).fit(X, y)
-    rules = explain(forest, X, y).rules_
+    rules = explain(forest, X, y, method="cover").rules_
     data = ClassSamples(X, y, np.array([0, 1]), weight)
 
     short = [pruned(rules[j : j + 1], data) for j in range(len(rules))]
@@ -58,7 +58,8 @@ def test_a_pruned_cover_has_fewer_and_shorter_rules_and_covers_every_row(solver:
     X, y = noisy()
     forest = clone(FOREST).fit(X, y)
     plain, short = (
-        explain(forest, X, y, solver=solver, demand=demand, prune=prune, random_state=0) for prune in (False, True)
+        explain(forest, X, y, solver=solver, demand=demand, prune=prune, random_state=0, method="cover")
+        for prune in (False, True)
     )
 
     assert short.pruned_ and not plain.pruned_
@@ -101,10 +102,15 @@ def test_pruning_is_refused_where_fine_regions_matter() -> None:
     flipped = rng.random(900) < 0.02
     deep = RandomForestClassifier(30, random_state=0)
 
-    mirco = MIRCOClassifier(FrozenEstimator(clone(deep).fit(X, y ^ flipped)), prune="held-out", vote="shares")
+    mirco = MIRCOClassifier.as_in_paper(
+        FrozenEstimator(clone(deep).fit(X, y ^ flipped)), prune="held-out", vote="shares"
+    )
     mirco.fit(X, y ^ flipped)
 
-    both = [explain(mirco.estimator_, X, y, prune=prune, vote="shares").score(X, y) for prune in (False, True)]
+    both = [
+        explain(mirco.estimator_, X, y, method="cover", preset="as-in-paper", prune=prune, vote="shares").score(X, y)
+        for prune in (False, True)
+    ]
     assert mirco.pruned_ == (both[1] >= both[0] - 0.02)
 
 
@@ -113,7 +119,7 @@ def test_rare_classes_can_be_covered_more_often() -> None:
     labels = np.array(["often", "rare", "some"])[y]
     forest = clone(FOREST).fit(X, labels)
 
-    mirco = explain(forest, X, labels, demand={"rare": 3})
+    mirco = explain(forest, X, labels, demand={"rare": 3}, method="cover")
 
     times = np.asarray(mirco.apply(X).sum(axis=1)).ravel()
     assert times[labels == "rare"].min() >= 3
@@ -126,7 +132,7 @@ def test_rows_can_be_covered_more_often_and_weightless_rows_not_at_all() -> None
     forest = clone(FOREST).fit(X, y)
     demand, weight = 1 + np.arange(len(y)) % 3, (np.arange(len(y)) >= 20).astype(float)
 
-    mirco = explain(forest, X, y, demand=demand, sample_weight=weight)
+    mirco = explain(forest, X, y, demand=demand, sample_weight=weight, method="cover")
 
     times = np.asarray(mirco.apply(X).sum(axis=1)).ravel()
     assert (times >= demand)[20:].all()

@@ -445,7 +445,7 @@ def test_rows_of_weight_zero_need_no_cover() -> None:
 )
 def test_explain_takes_models_of_numbers_as_they_are(model) -> None:
     X, y = data(16)
-    few = explain(model.fit(X, y), X, y)
+    few = explain(model.fit(X, y), X, y, method="cover")
     assert isinstance(few, MIRCORegressor) and few.estimator_ is model
     assert len(few.rules_) <= 20 and few.score(X, y) > 0.3
     np.testing.assert_array_equal(few.rules_.evidence.support, few.apply(X).sum(axis=0))
@@ -457,7 +457,7 @@ def test_explain_still_takes_models_of_classes() -> None:
 
     X, y = data(17)
     model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y > y.mean())
-    assert isinstance(explain(model, X, y > y.mean()), MIRCOClassifier)
+    assert isinstance(explain(model, X, y > y.mean(), method="cover"), MIRCOClassifier)
 
 
 def test_rules_agree_with_the_leaves_of_the_model_if_nothing_is_cut() -> None:
@@ -494,7 +494,7 @@ def test_missing_values_and_sparse_rows_are_taken() -> None:
 def test_mirco_of_a_trained_pool_covers_with_some_of_its_rules() -> None:
     X, y = data(21)
     boosted = RCBoostRegressor(max_rmp_calls=8, random_state=0).fit(X, y)
-    few = explain(boosted, X, y, max_rules=12)
+    few = explain(boosted, X, y, max_rules=12, method="cover")
     assert isinstance(few, MIRCORegressor)
     assert {rule.text for rule in few.rules_} <= {rule.text for rule in boosted.rules_}
     assert not few.missed(X).any() or few.certificate_.n_uncovered

@@ -132,7 +132,7 @@ def trained(request: pytest.FixtureRequest) -> tuple[Any, pd.DataFrame, np.ndarr
 @pytest.mark.parametrize("min_samples", [1, 12])
 def test_rules_of_a_regressor_cover_what_they_were_counted_on(trained: Any, min_samples: int) -> None:
     model, X, y = trained
-    mirco = explain(model, X, y, min_samples=min_samples, solver="greedy", max_rules=None)
+    mirco = explain(model, X, y, min_samples=min_samples, solver="greedy", max_rules=None, method="cover")
     assert isinstance(mirco, MIRCORegressor)
     covered = mirco.apply(X).toarray()
     assert covered.any(axis=1).all()
@@ -145,7 +145,7 @@ def test_rules_of_a_regressor_cover_what_they_were_counted_on(trained: Any, min_
 @pytest.mark.slow
 def test_rules_answer_like_the_regressor_that_they_come_from(trained: Any) -> None:
     model, X, y = trained
-    few = explain(model, X, y, max_rules=30)
+    few = explain(model, X, y, max_rules=30, method="cover")
     assert few.fidelity(X) == pytest.approx(r2_score(np.asarray(model.predict(X)).ravel(), few.predict(X)))
     assert few.fidelity(X) > 0.7 and few.score(X, y) > 0.7
 
@@ -163,7 +163,7 @@ def test_rows_of_which_a_regressor_says_nothing_are_asked_of_it() -> None:
     frame, y = houses()
     X = plain(frame)
     model = lightgbm.LGBMRegressor(**LIGHT).fit(X, y)
-    few = explain(model, X, y, max_rules=2, min_samples=1, fallback="model")
+    few = explain(model, X, y, max_rules=2, min_samples=1, fallback="model", method="cover")
     missed = few.missed(X)
     assert missed.any()
     np.testing.assert_allclose(few.predict(X)[missed], model.predict(X[missed]))
@@ -188,13 +188,13 @@ def test_a_booster_of_numbers_and_its_file_are_explained(library: str, tmp_path:
     frame, y = houses()
     X, y = plain(frame), np.round(y)  # whole numbers are no classes to a booster that was trained on numbers
     booster = boosters(X, y)[library]
-    few = explain(booster, X, y, max_rules=30)
+    few = explain(booster, X, y, max_rules=30, method="cover")
     says = booster.predict(xgboost.DMatrix(X)) if library == "xgboost" else booster.predict(X)
     assert few.fidelity(X) == pytest.approx(r2_score(says, few.predict(X)), abs=1e-6) and few.fidelity(X) > 0.7
 
     path = tmp_path / "model.json"
     booster.save_model(str(path), **({"format": "json"} if library == "catboost" else {}))
-    of_file = explain(path, X, y, max_rules=30)
+    of_file = explain(path, X, y, max_rules=30, method="cover")
     assert of_file.rules_ == few.rules_
     np.testing.assert_array_equal(of_file.predict(X), few.predict(X))
     with pytest.raises(UnreadableModelError, match="does not predict"):
@@ -205,7 +205,9 @@ def test_a_booster_of_numbers_and_its_file_are_explained(library: str, tmp_path:
 def test_a_booster_of_counts_answers_in_counts(library: str) -> None:
     frame, y = houses()
     X, y = filled(frame), np.round(y - y.min())
-    few = explain(boosters(X, y, counts=True)[library], X, y, fallback="model", max_rules=2, min_samples=1)
+    few = explain(
+        boosters(X, y, counts=True)[library], X, y, fallback="model", max_rules=2, min_samples=1, method="cover"
+    )
     assert y.mean() / 2 < few.estimator_.predict(X).mean() < 2 * y.mean()  # their logarithms are about 2.5
 
 
@@ -219,17 +221,17 @@ def test_a_booster_that_does_not_say_what_it_was_trained_for_is_taken_as_y_has_i
     booster = lightgbm.train(
         {"objective": residual, "num_threads": 1, "verbosity": -1}, lightgbm.Dataset(X, y - 100), num_boost_round=3
     )
-    assert isinstance(explain(booster, X, y), MIRCORegressor)
-    assert isinstance(explain(booster, X, (y > 101).astype(int)), MIRCOClassifier)
+    assert isinstance(explain(booster, X, y, method="cover"), MIRCORegressor)
+    assert isinstance(explain(booster, X, (y > 101).astype(int), method="cover"), MIRCOClassifier)
 
 
 def test_rules_by_hand_predict_numbers_if_y_has_fractions() -> None:
     frame, y = houses()
     X = filled(frame)
     rules = RuleSet.from_text(["size > 0", "size <= 0", "garden > 1"], list(X.columns))
-    few = explain(rules, X, y)
+    few = explain(rules, X, y, method="cover")
     assert isinstance(few, MIRCORegressor) and few.score(X, y) > 0.3
-    assert isinstance(explain(rules, X, (y > 101).astype(int)), MIRCOClassifier)
+    assert isinstance(explain(rules, X, (y > 101).astype(int), method="cover"), MIRCOClassifier)
 
 
 # What a booster gives to its leaves -----------------------------------------------------------------------------
@@ -241,16 +243,16 @@ def test_what_a_booster_gives_to_its_leaves_comes_into_cost_and_mean(name: str) 
     X = filled(frame)
     model = clone(SOURCES[name][0]).fit(X, y)
     paper = {"min_samples": 1, "solver": "greedy", "max_rules": None, "ridge": None}
-    plainly = explain(model, X, y, estimator_weights=None, **paper)
+    plainly = explain(model, X, y, estimator_weights=None, method="cover", **paper)
     problem = plainly.covering_problem(X, y)
     ensemble = read_trees(model)
     pool = leaf_pool(NumberSamples.of(X.to_numpy(), y), ensemble, Price(SquaredError()), tuple(X.columns))
     given = ensemble.strength(pool.source.tree, pool.source.node)
     strength = np.clip(given / given.mean(), 0.1, 10)
-    both = explain(model, X, y, **paper)
+    both = explain(model, X, y, method="cover", **paper)
     np.testing.assert_allclose(both.covering_problem(X, y).cost, problem.cost / strength)
 
-    voted = explain(model, X, y, estimator_weights="vote", **paper)
+    voted = explain(model, X, y, estimator_weights="vote", method="cover", **paper)
     assert voted.rules_ == plainly.rules_
     says = voted.vote_.votes[:, 1]
     assert np.ptp(says) > 0 and np.isin(np.round(says, 9), np.round(strength, 9)).all()
@@ -259,8 +261,8 @@ def test_what_a_booster_gives_to_its_leaves_comes_into_cost_and_mean(name: str) 
 
     fitted = {**paper, "ridge": 5.0}
     np.testing.assert_allclose(
-        explain(model, X, y, estimator_weights="vote", **fitted).predict(X),
-        explain(model, X, y, estimator_weights=None, **fitted).predict(X),
+        explain(model, X, y, estimator_weights="vote", method="cover", **fitted).predict(X),
+        explain(model, X, y, estimator_weights=None, method="cover", **fitted).predict(X),
     )
 
 

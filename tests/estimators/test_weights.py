@@ -65,7 +65,11 @@ def test_rules_with_linear_weights_do_not_depend_on_the_scale_of_weights(of_numb
 def test_explaining_does_not_depend_on_the_scale_of_weights() -> None:
     X, y = classes(5)
     model, weight = forest(5).estimator, np.random.default_rng(5).uniform(0.5, 2, len(y))
-    assert_same(explain(model, X, y, sample_weight=weight), explain(model, X, y, sample_weight=weight / 442), X)
+    assert_same(
+        explain(model, X, y, sample_weight=weight, method="cover"),
+        explain(model, X, y, sample_weight=weight / 442, method="cover"),
+        X,
+    )
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=30).filter(any), st.floats(1e-300, 1e290))
@@ -137,7 +141,7 @@ def test_people_are_shown_rows_where_classes_are_weighted(class_weight: Any) -> 
     X, y = classes(1)
     times = np.random.default_rng(1).integers(1, 4, len(y))
     for source in (
-        explain(forest(1).estimator, X, y, class_weight=class_weight, sample_weight=0.1 * times),
+        explain(forest(1).estimator, X, y, class_weight=class_weight, sample_weight=0.1 * times, method="cover"),
         RulePathClassifier(forest(1), max_rules=5, choose="last", class_weight=class_weight).fit(X, y, times),
         RCBoostClassifier(tree(1), max_rmp_calls=2, class_weight=class_weight).fit(X, y, sample_weight=times),
     ):

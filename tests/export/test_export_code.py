@@ -259,7 +259,7 @@ def test_a_booster_of_categories_is_exported_by_their_names() -> None:
     frame = pd.DataFrame({"age": rng.normal(40, 10, 300), "colour": colours})
     y = np.where((frame["age"] > 40) ^ (frame["colour"] == "red"), "yes", "no")
     booster = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=4, categorical_features="from_dtype")
-    few = explain(booster.fit(frame, y), frame, y)
+    few = explain(booster.fit(frame, y), frame, y, method="cover")
     assert (few.rules_.clauses.category >= 0).any()
     predict = executed(to_python(few))["predict"]
     said = [predict(row)["prediction"] for row in frame.to_dict("records")]

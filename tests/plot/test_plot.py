@@ -41,7 +41,7 @@ def data() -> tuple[Any, Any]:
 @functools.cache
 def fitted(**options: Any) -> MIRCOClassifier:
     forest = RandomForestClassifier(10, max_depth=3, random_state=0)
-    return MIRCOClassifier(forest, **options).fit(*data())
+    return MIRCOClassifier.as_in_paper(forest, **options).fit(*data())
 
 
 def boxes() -> RuleSet:

@@ -157,7 +157,7 @@ def test_none_behind_an_imputer_of_nan_is_a_category_as_in_the_pipeline(handle_u
     front = make_pipeline(SimpleImputer(strategy="constant"), OneHotEncoder(handle_unknown=handle_unknown))
     model = make_pipeline(front, DecisionTreeClassifier(random_state=0)).fit(X, y)
     assert (model.predict(X) == y).all()
-    rules = explain(model, X, y)
+    rules = explain(model, X, y, method="cover")
     assert (rules.predict(X) == y).all() and rules.fidelity(X) == 1.0
 
 
@@ -169,12 +169,12 @@ def test_a_kind_that_the_encoder_does_not_know_is_one_more_label_that_it_never_s
     y = np.array([0, 1, 2] * 10)
     tree = DecisionTreeClassifier(random_state=0)
     model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), tree).fit(X, y)
-    rules = explain(model, X, y)
+    rules = explain(model, X, y, method="cover")
     assert read_trees(model).columns.made == ()
     np.testing.assert_array_equal(rules.predict(odd), model.predict(odd))
     strict = make_pipeline(OneHotEncoder(), tree).fit(X, y)
     with pytest.raises(MismatchedDataError, match=f"column 'word' holds {other} in row 0.* write {known} there"):
-        explain(strict, X, y).predict(odd)
+        explain(strict, X, y, method="cover").predict(odd)
 
 
 def test_numbers_that_are_categories_keep_theirs_where_a_kind_is_a_label_never_seen() -> None:
@@ -182,7 +182,7 @@ def test_numbers_that_are_categories_keep_theirs_where_a_kind_is_a_label_never_s
     y = np.array([0, 1, 2, 3] * 10)
     model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier(random_state=0)).fit(X, y)
     odd = np.array([[np.nan], [-1.0], [None], [17.0]], dtype=object)
-    rules = explain(model, X, y)
+    rules = explain(model, X, y, method="cover")
     np.testing.assert_array_equal(rules.predict(odd), model.predict(odd))
     numbers = np.array([[np.nan], [-1.0]])
     np.testing.assert_array_equal(rules.predict(numbers), model.predict(numbers.astype(object)))
@@ -223,7 +223,7 @@ def test_nulls_of_polars_are_what_the_pipeline_takes_them_for(kind: str) -> None
     for front in (encode, make_pipeline(SimpleImputer(strategy="most_frequent"), encode)):
         parts = ColumnTransformer([("x", front, ["x"])], remainder="passthrough")
         model = make_pipeline(parts, DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
-        rules = explain(model, X, y)
+        rules = explain(model, X, y, method="cover", preset="as-in-paper")
         np.testing.assert_array_equal(rules.predict(X), model.predict(X))
 
 
@@ -234,4 +234,4 @@ def test_a_null_that_an_imputer_leaves_alone_is_left_alone_by_the_rules(kind: st
     filled = SimpleImputer(strategy="most_frequent")
     model = make_pipeline(filled, OneHotEncoder(), DecisionTreeClassifier(random_state=0)).fit(X, y)
 
-    np.testing.assert_array_equal(explain(model, X, y).predict(X), model.predict(X))
+    np.testing.assert_array_equal(explain(model, X, y, method="cover").predict(X), model.predict(X))

@@ -38,7 +38,7 @@ def test_boosted_and_voting_trees_are_explained_whole(kind: str) -> None:
     rng = np.random.default_rng(1)
     X = random_rows(rng, missing=False)
     y = np.array(["no", "yes", "maybe"])[target(rng, X, "multi-class")]
-    few = explain(KINDS[kind][0](rng, "multi-class").fit(X, y), X, y)
+    few = explain(KINDS[kind][0](rng, "multi-class").fit(X, y), X, y, method="cover")
     assert not few.missed(X).any()
     assert few.fidelity(X) > 0.5
     assert set(few.predict(X)) <= set(y)

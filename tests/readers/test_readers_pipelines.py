@@ -292,7 +292,7 @@ def test_rules_on_made_columns_are_told_apart_and_printed() -> None:
     rules = ensemble.rules()
     assert rules.feature_names == ("x0", "x1", "x2", "columntransformer1", "columntransformer2")
     assert "columntransformer2" in str(rules)
-    assert explain(model, X, model.predict(X)).rules_.feature_names == rules.feature_names
+    assert explain(model, X, model.predict(X), method="cover").rules_.feature_names == rules.feature_names
 
 
 @pytest.mark.parametrize("as_frame", [True, False], ids=["frame", "array"])
@@ -312,7 +312,7 @@ def test_a_made_column_never_has_the_name_of_another(as_frame: bool) -> None:
         ensemble = read_trees(model)
         names = ensemble.rules().feature_names
         assert len(set(names)) == len(names) == 2 + len(ensemble.columns.made)
-        assert explain(model, X, y).rules_.feature_names == names
+        assert explain(model, X, y, method="cover").rules_.feature_names == names
         each = RuleSet.from_text([rule.text for rule in ensemble.rules()], names)
         matrix = ensemble.matrix(X)
         np.testing.assert_array_equal(each.apply(matrix).toarray(), ensemble.rules().apply(matrix).toarray())

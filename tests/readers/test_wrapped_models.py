@@ -65,7 +65,7 @@ def test_a_search_is_read_as_the_best_model_that_it_found(search: Any) -> None:
     best = found.best_estimator_
     assert read_trees(found).rules() == read_trees(best).rules()
     for source in (found, FrozenEstimator(found)):
-        assert explain(source, X, Y).rules_ == explain(best, X, Y).rules_
+        assert explain(source, X, Y, method="cover").rules_ == explain(best, X, Y, method="cover").rules_
         path = {"max_rules": 4, "choose": "last"}
         frozen = source if isinstance(source, FrozenEstimator) else FrozenEstimator(source)
         mine = RulePathClassifier(frozen, **path).fit(X, Y)
@@ -85,9 +85,9 @@ def test_a_search_is_trained_and_opened_wherever_a_model_is_taken() -> None:
         GridSearchCV(make_pipeline(StandardScaler(), FOREST), {"standardscaler__with_mean": [True]}, cv=2),
     ):
         rows = np.nan_to_num(X)  # scikit-learn does not say whether bagging of a search takes NaN
-        assert explain(model.fit(rows, Y), rows, Y).fidelity(rows) > 0.8
+        assert explain(model.fit(rows, Y), rows, Y, method="cover").fidelity(rows) > 0.8
     covers = GridSearchCV(MIRCOClassifier(FOREST), {"max_rules": [2, 4]}, cv=2).fit(X, Y)
-    assert explain(covers, X, Y).rules_ == explain(covers.best_estimator_, X, Y).rules_
+    assert explain(covers, X, Y, method="cover").rules_ == explain(covers.best_estimator_, X, Y, method="cover").rules_
 
 
 @pytest.mark.parametrize("ensemble", [False, True])
@@ -106,13 +106,13 @@ def test_a_calibrated_model_is_read_as_the_models_inside(ensemble: bool) -> None
 
 def test_a_search_without_a_trained_model_is_refused() -> None:
     for model in (GridSearchCV(FOREST, DEPTHS), FOREST, VotingClassifier([("one", FOREST)])):
-        for take in (read_trees, lambda model: explain(model, X, Y)):
+        for take in (read_trees, lambda model: explain(model, X, Y, method="cover")):
             with pytest.raises(NotFittedError, match=type(model).__name__):
                 take(model)
     with pytest.raises(UnreadableModelError, match=r"GridSearchCV .* refit=False.*best_params_"):
         read_trees(GridSearchCV(FOREST, DEPTHS, cv=2, refit=False).fit(X, Y))
     with pytest.raises(UnreadableModelError, match="SVC"):
-        explain(GridSearchCV(SVC(), {"C": [1, 2]}, cv=2).fit(np.nan_to_num(X), Y), X, Y)
+        explain(GridSearchCV(SVC(), {"C": [1, 2]}, cv=2).fit(np.nan_to_num(X), Y), X, Y, method="cover")
 
 
 TWICE = np.column_stack([Y, 1 - Y])
@@ -149,7 +149,7 @@ def test_what_cannot_be_read_is_refused_in_one_line_with_the_way_out(model: Any,
     one = y if np.ndim(y) == 1 else y[:, 0]
     takes = [
         lambda: read_trees(model),
-        lambda: explain(model, rows, one),
+        lambda: explain(model, rows, one, method="cover"),
         lambda: MIRCOClassifier(FrozenEstimator(model)).fit(rows, one),
         lambda: MIRCORegressor(FrozenEstimator(model)).fit(rows, one),
         lambda: RulePathClassifier(FrozenEstimator(model)).fit(rows, one),
@@ -170,11 +170,15 @@ def test_a_vote_without_probabilities_is_refused_where_they_are_asked_for() -> N
 
 def test_explain_names_an_option_that_it_does_not_have() -> None:
     forest = FOREST.fit(X, Y)
-    with pytest.raises(UnknownOptionError, match=r"no option 'within'.*max_rules.*RulePathClassifier\(FrozenEstimator"):
-        explain(forest, X, Y, within=0.01)
-    with pytest.raises(UnknownOptionError, match="no option 'estimator'"):
+    with pytest.raises(UnknownOptionError, match=r"MIRCOClassifier.* has no 'within'; it belongs to method='path'"):
+        explain(forest, X, Y, within=0.01, method="cover")
+    with pytest.raises(UnknownOptionError, match=r"RulePathClassifier.* has no 'demand'; it belongs to method='cover'"):
+        explain(forest, X, Y, demand=3)
+    with pytest.raises(
+        UnknownOptionError, match=r"no option 'estimator'; with method='path' .* RulePathClassifier: choose"
+    ):
         explain(forest, X, Y, estimator=forest)
-    with pytest.raises(UnknownOptionError, match=r"'choose'.*of MIRCORegressor.*RulePathRegressor"):
-        explain(REGRESSOR.fit(X, NUMBERS), X, NUMBERS, choose="best")
+    with pytest.raises(UnknownOptionError, match=r"MIRCORegressor, .* has no 'prune'; it is for classes"):
+        explain(REGRESSOR.fit(X, NUMBERS), X, NUMBERS, prune=True, method="cover")
     with pytest.raises(UnreadableModelError, match="has no rules to turn into columns"):
         RuleTransformer(FOREST).fit(X, Y)

@@ -147,8 +147,8 @@ def test_a_rule_that_always_holds_and_more_classes_than_colours_are_shown() -> N
     X, y = rng.random((120, 2)), rng.integers(0, 12, 120)
     stump = DecisionTreeClassifier(max_depth=1, min_samples_leaf=60).fit(X, y)
     lone = DecisionTreeClassifier(max_depth=1).fit(X[:2], [0, 0])
-    many = Summary.of(explain(stump, X, y), X, y, title="Many classes")
-    one = Summary.of(explain(lone, X[:2], [0, 0]), X[:2], [0, 0], title="One class")
+    many = Summary.of(explain(stump, X, y, method="cover"), X, y, title="Many classes")
+    one = Summary.of(explain(lone, X[:2], [0, 0], method="cover"), X[:2], [0, 0], title="One class")
 
     assert "c8" in report_html(many)
     assert "always" in Page(report_html(one)).text
@@ -258,7 +258,7 @@ def test_the_page_has_the_rows_as_they_are_and_what_is_said_of_them() -> None:
 def test_of_many_rows_the_wrong_and_missed_ones_come_first() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.random((2000, 3)), rng.integers(0, 2, 2000)
-    model = explain(DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y), X, y)
+    model = explain(DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y), X, y, method="cover")
     rows = Summary.of(model, X, y, title="Noise").trial
     assert rows is not None
     wrong = np.flatnonzero(model.predict(X) != y)
@@ -324,7 +324,7 @@ def test_rows_come_in_any_form(made: Any) -> None:
 def test_rules_made_by_hand_have_a_report_without_a_model_to_compare_with() -> None:
     X, y = load_iris(return_X_y=True)
     rules = RuleSet.from_text(["x2 <= 2.5", "x2 > 2.5 and x3 <= 1.7", "x3 > 1.7"], ["x0", "x1", "x2", "x3"])
-    page = Page(report_html(Summary.of(explain(rules, X, y), X, y, title="Mine")))
+    page = Page(report_html(Summary.of(explain(rules, X, y, method="cover"), X, y, title="Mine")))
 
     assert "Agreement with the model" not in page.text and "Compared with the model" not in page.text
 
@@ -335,7 +335,7 @@ def test_rules_of_a_model_file_have_a_report_without_a_model_to_compare_with(num
     model = lightgbm.LGBMRegressor if numbers else lightgbm.LGBMClassifier
     path = tmp_path / "model.txt"
     model(n_estimators=3, verbose=-1, n_jobs=1).fit(X, y).booster_.save_model(path)
-    shown = Summary.of(explain(path, X, y), X, y, title="File")
+    shown = Summary.of(explain(path, X, y, method="cover"), X, y, title="File")
     page = Page(write_report(shown, tmp_path / "report.html").read_text(encoding="utf-8"))
 
     assert shown.fidelity is None
@@ -371,7 +371,7 @@ def test_rules_on_levels_are_tried_by_level() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": rng.uniform(0, 90, 80), "colour = red": rng.integers(0, 2, 80).astype(float)})
     y = np.where((X["age"] > 40) & (X["colour = red"] > 0), "yes", "no")
-    model = explain(DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y), X, y)
+    model = explain(DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y), X, y, method="cover")
     shown = Summary.of(model, X, y, title="Levels", shown=with_levels(model.rules_, levels))
     assert shown.trial is not None
     column = next(each for each in shown.trial.columns if each["name"] == "colour")
@@ -407,7 +407,7 @@ def forest_without_gaps() -> tuple[Any, Any, Any]:
     """Rules of several trees: where nothing was missing, each sends a missing value its own way."""
     X, y = load_iris(return_X_y=True, as_frame=True)
     forest = RandomForestClassifier(10, max_depth=3, random_state=0).fit(X, y)
-    return explain(forest, X, y), X, y
+    return explain(forest, X, y, method="cover"), X, y
 
 
 def test_where_nothing_is_missing_a_field_cannot_be_left_empty() -> None:
@@ -426,7 +426,7 @@ def test_where_something_is_missing_a_field_can_be_left_empty(training: bool) ->
     gaps.iloc[::3, 3] = np.nan
     learnt, held_out = (gaps, X) if training else (X, gaps)
     forest = RandomForestClassifier(10, max_depth=3, random_state=0).fit(learnt, y)
-    trial = Summary.of(explain(forest, learnt, y), held_out, y, title="Iris").trial
+    trial = Summary.of(explain(forest, learnt, y, method="cover"), held_out, y, title="Iris").trial
     assert trial is not None
 
     can_be = {column["name"]: column["missing"] for column in trial.columns}

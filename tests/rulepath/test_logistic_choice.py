@@ -157,9 +157,9 @@ def test_bad_pools_votes_and_gains_are_refused_with_the_way_out() -> None:
     for given_settings, message in (
         ({"pool": "trees"}, "pool is 'trees'; give one of 'forest', 'boosted', 'both'"),
         ({"pool": "both", "estimator": RandomForestClassifier()}, "an estimator is given; leave one of them out"),
-        ({"vote": "logits"}, "vote is 'logits'; choose one of 'log-odds', 'shares'"),
+        ({"vote": "logits"}, "vote is 'logits'; choose one of 'log-odds', 'fitted'"),
         ({"gain": "gini"}, "gain is 'gini'; choose one of None, 'squares', 'log-loss'"),
-        ({"vote": "shares", "gain": "log-loss"}, "needs vote='log-odds'"),
+        ({"vote": "fitted", "gain": "log-loss"}, "needs vote='log-odds'"),
     ):
         with pytest.raises(ValueError, match=message):
             RulePathClassifier(**given_settings).fit(X, y)

@@ -56,7 +56,7 @@ def followed(
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3))
 def test_the_function_and_the_estimator_follow_the_same_path(seed: int, n_classes: int) -> None:
     family, forest, samples = followed(seed, n_classes)
-    settings = {"max_rules": MOST, "max_depth": 4, "model_share": 0.0, "choose": "last", "vote": "shares"}
+    settings = {"max_rules": MOST, "max_depth": 4, "model_share": 0.0, "choose": "last", "vote": "fitted"}
     model = RulePathClassifier(FrozenEstimator(forest), **settings)
     model.fit(samples.X, samples.y)
 

@@ -147,7 +147,7 @@ def test_shown_bounds_change_no_training_row() -> None:
 
     X, y = load_wine(return_X_y=True, as_frame=True)
     forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
-    rules = explain(forest, X, y).rules_
+    rules = explain(forest, X, y, method="cover").rules_
     assert rules.shown is not None
     shown = replace(rules, clauses=rules.shown)
     np.testing.assert_array_equal(shown.apply(X).toarray(), rules.apply(X).toarray())
@@ -178,7 +178,7 @@ def test_the_frame_tells_what_each_rule_found() -> None:
     y = np.array(["no", "no", "yes", "no"])
     from sklearn.tree import DecisionTreeClassifier
 
-    frame = explain(DecisionTreeClassifier(max_depth=1).fit(X, y), X, y).rules_.to_frame()
+    frame = explain(DecisionTreeClassifier(max_depth=1).fit(X, y), X, y, method="cover", preset="as-in-paper").rules_.to_frame()
     found = (
         frame.set_index("rule").loc["a >= 3"]
         if "a >= 3" in set(frame["rule"])
@@ -200,7 +200,7 @@ def test_html_escapes_the_names_of_columns_and_classes() -> None:
 
     X = pd.DataFrame({"<b>x</b>": [0.0, 1.0]})
     y = np.array(["<script>", "&"])
-    html = explain(DecisionTreeClassifier().fit(X, y), X, y).rules_._repr_html_()
+    html = explain(DecisionTreeClassifier().fit(X, y), X, y, method="cover").rules_._repr_html_()
     assert "<b>x" not in html and "<script>" not in html
     assert "&lt;b&gt;x&lt;/b&gt;" in html and "&lt;script&gt;" in html and "&amp;" in html
 

@@ -54,8 +54,8 @@ def test_rules_in_any_order_share_blocks_and_give_the_same_cover() -> None:
     rules = read_trees(forest).rules()
     shuffled = rules.take(np.random.default_rng(0).permutation(len(rules)))
     assert len(rule_pool(data, shuffled, PRICE).coverage.blocks) < len(rules) / 4
-    plain = explain(forest, data.X, data.y)
-    by_hand = explain(rules, data.X, data.y)
+    plain = explain(forest, data.X, data.y, method="cover", preset="as-in-paper")
+    by_hand = explain(rules, data.X, data.y, method="cover", preset="as-in-paper")
     assert [rule.text for rule in by_hand.rules_] == [rule.text for rule in plain.rules_]
     assert by_hand.certificate_.objective == plain.certificate_.objective
 
@@ -63,5 +63,5 @@ def test_rules_in_any_order_share_blocks_and_give_the_same_cover() -> None:
 def test_a_boosted_pool_has_about_a_block_for_each_tree() -> None:
     data = table(2)
     model = RCBoostClassifier(pricing="tree", max_rmp_calls=10, random_state=0).fit(data.X, data.y)
-    blocks = explain(model, data.X, data.y).covering_problem(data.X, data.y).coverage.blocks
+    blocks = explain(model, data.X, data.y, method="cover").covering_problem(data.X, data.y).coverage.blocks
     assert len(blocks) <= 1 + model.n_rmp_calls_ < len(model.rules_) / 4

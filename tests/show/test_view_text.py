@@ -90,7 +90,7 @@ def test_numbers_and_added_votes_have_sentences_too() -> None:
     default, *others = path.vote_.sentences()
     assert re.fullmatch(r"By default log-odds [+-][\d.]+ for low\.", default)
     assert len(others) == 2 and all(re.search(r", then log-odds [+-][\d.]+ for low\.$", each) for each in others)
-    shares = RulePathClassifier(RandomForestClassifier(5, random_state=0), max_rules=2, choose="last", vote="shares")
+    shares = RulePathClassifier(RandomForestClassifier(5, random_state=0), max_rules=2, choose="last", vote="fitted")
     default, *others = shares.fit(X, np.where(y > 140, "high", "low")).vote_.sentences()
     assert re.fullmatch(r"By default \+[\d.]+ for high and \+[\d.]+ for low\.", default)
     assert len(others) == 2 and all(" for high and " in each for each in others)
@@ -108,7 +108,7 @@ def test_printed_bounds_send_every_training_row_to_the_same_side(
     if missing:
         X[rng.random(X.shape) < 0.1] = np.nan
     y = rng.integers(0, 2, 60)
-    rules = explain(DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y), X, y).rules_
+    rules = explain(DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y), X, y, method="cover").rules_
     printed = RuleSet.from_text([rule.text for rule in rules], rules.feature_names)
 
     np.testing.assert_array_equal(printed.apply(X).toarray(), rules.apply(X).toarray())
@@ -243,7 +243,7 @@ def test_a_long_table_in_a_notebook_ends_early_and_says_so() -> None:
 
 
 def test_a_fitted_model_shows_its_rules_in_a_notebook() -> None:
-    unfitted = MIRCOClassifier(DecisionTreeClassifier(max_depth=2, random_state=0))
+    unfitted = MIRCOClassifier.as_in_paper(DecisionTreeClassifier(max_depth=2, random_state=0))
     plain = unfitted._repr_html_()
     model = unfitted.fit(*load_iris(return_X_y=True))
 

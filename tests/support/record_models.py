@@ -96,7 +96,9 @@ def explained(rng: np.random.Generator, nth: int, target: Target) -> Case:
     model = source.make(target, _seed(rng))
 
     def fit(folder: Path) -> Any:
-        return rulecover.explain(trained(name, model, data, folder), data.X, data.y, **_weights(data), **settings)
+        return rulecover.explain(
+            trained(name, model, data, folder), data.X, data.y, method="cover", **_weights(data), **settings
+        )
 
     return Case(f"explain {target} {name}", data, settings, fit)
 
@@ -146,7 +148,9 @@ def covered_pool(rng: np.random.Generator, nth: int, target: Target) -> Case:
     settings = drawn(rng, cover_settings(target), inner.data) | {"random_state": _seed(rng)}
 
     def fit(folder: Path) -> Any:
-        return rulecover.explain(inner.fit(folder), inner.data.X, inner.data.y, **_weights(inner.data), **settings)
+        return rulecover.explain(
+            inner.fit(folder), inner.data.X, inner.data.y, method="cover", **_weights(inner.data), **settings
+        )
 
     return Case(f"explain {inner.title}", inner.data, settings | {"pool": inner.settings}, fit)
 
@@ -172,7 +176,7 @@ def by_hand(rng: np.random.Generator, nth: int, target: Target) -> Case:
         settings["fallback"] = "all"
 
     def fit(folder: Path) -> Any:
-        return rulecover.explain(rules(data), data.X, data.y, **_weights(data), **settings)
+        return rulecover.explain(rules(data), data.X, data.y, method="cover", **_weights(data), **settings)
 
     return Case(f"{rules.__name__.replace('_', ' ')} {target}", data, settings, fit)
 

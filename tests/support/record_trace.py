@@ -74,7 +74,7 @@ def journeys(folder: Path) -> dict[str, Callable[[], Any]]:
     X, y = load_iris(return_X_y=True, as_frame=True)
     X.assign(species=y).to_csv(folder / "iris.csv", index=False)
     forest = RandomForestClassifier(random_state=0).fit(X, y)
-    few = rulecover.explain(forest, X, y)
+    few = rulecover.explain(forest, X, y, method="cover")
     table, model = str(folder / "iris.csv"), str(folder / "model.json")
 
     def report() -> None:
@@ -82,7 +82,7 @@ def journeys(folder: Path) -> dict[str, Callable[[], Any]]:
 
     path = rulecover.RulePathClassifier(choose="last", random_state=0)
     return {
-        "explain(forest, X, y)": lambda: rulecover.explain(forest, X, y),
+        "explain(forest, X, y)": lambda: rulecover.explain(forest, X, y, method="cover"),
         "print(rules_)": lambda: str(few.rules_),
         "RCBoostClassifier.fit": lambda: rulecover.RCBoostClassifier(random_state=0).fit(X, y),
         "RulePathClassifier.fit, no cross-validation": lambda: path.fit(X, y),

@@ -19,7 +19,7 @@ HOSTILE = "<script>alert('x')</script>\x1b[31m\n[bold]"
 def fitted(**options: Any) -> tuple[MIRCOClassifier, Any, Any]:
     X, y = load_iris(return_X_y=True, as_frame=True)
     forest = RandomForestClassifier(10, max_depth=4, random_state=0).fit(X[::2], y[::2])
-    return explain(forest, X[::2], y[::2], **options), X[1::2], y[1::2]
+    return explain(forest, X[::2], y[::2], method="cover", preset="as-in-paper", **options), X[1::2], y[1::2]
 
 
 def summary(**options: Any) -> Summary:
@@ -30,7 +30,7 @@ def summary(**options: Any) -> Summary:
 def hostile_rules() -> RuleSet:
     X, y = make_classification(80, n_features=4, random_state=0)
     forest = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y)
-    rules = explain(forest, X, y).rules_
+    rules = explain(forest, X, y, method="cover", preset="as-in-paper").rules_
     assert rules.evidence is not None
     classes = np.array([HOSTILE, "<b>other"])
     names = tuple(f"{HOSTILE}{f}" for f in range(4))

@@ -94,7 +94,7 @@ def test_what_the_page_offers_changes_the_answer_as_it_says(tmp_path: Path) -> N
 
 def test_nothing_that_never_was_missing_is_offered_as_missing(tmp_path: Path) -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
-    model = explain(RandomForestClassifier(10, max_depth=3, random_state=0).fit(X, y), X, y)
+    model = explain(RandomForestClassifier(10, max_depth=3, random_state=0).fit(X, y), X, y, method="cover")
     found = Summary.of(model, X, y, title="Iris").trial
     assert found is not None
     (answers,) = by_page(tmp_path, [found])

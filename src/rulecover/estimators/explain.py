@@ -2,42 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, overload
 
 from sklearn.base import is_regressor
 from sklearn.utils.multiclass import type_of_target
 
 from rulecover.estimators.booster import as_estimator, is_booster
 from rulecover.estimators.mirco import MIRCOClassifier, MIRCORegressor, frozen
+from rulecover.estimators.rcboost import RCBoostClassifier, RCBoostRegressor
+from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
 from rulecover.exceptions import UnknownOptionError
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 
+#: The most rules of a path, where nothing else is asked for: as many as people read.
+FEW = 15
 
+#: The estimators of each method, for classes and for numbers.
+METHODS: dict[str, tuple[type, type]] = {
+    "path": (RulePathClassifier, RulePathRegressor),
+    "cover": (MIRCOClassifier, MIRCORegressor),
+    "boost": (RCBoostClassifier, RCBoostRegressor),
+}
+
+Path = RulePathClassifier | RulePathRegressor
+CoverModel = MIRCOClassifier | MIRCORegressor
+
+
+@overload
 def explain(
-    model: Any, X: Any, y: Any, *, sample_weight: Any = None, **options: Any
-) -> MIRCOClassifier | MIRCORegressor:
+    model: Any, X: Any, y: Any, *, method: Literal["path"] = ..., sample_weight: Any = ..., **options: Any
+) -> Path: ...
+@overload
+def explain(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: Literal["cover"],
+    preset: str | None = ...,
+    sample_weight: Any = ...,
+    **options: Any,
+) -> CoverModel: ...
+def explain(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: str = "path",
+    preset: str | None = None,
+    sample_weight: Any = None,
+    **options: Any,
+) -> Path | CoverModel:
     """A few rules of a model that is already trained; the model is never trained again.
 
     Parameters
     ----------
     model
-        A trained tree ensemble that `rulecover.readers` can read, with or without a pipeline in front; a trained
-        `RCBoostClassifier` or `RCBoostRegressor`, whose pool is then covered (Algorithm 1 from the line that evaluates
-        impurities); or a `RuleSet`, rules of whatever origin: they predict numbers if y has fractions.
+        A trained tree ensemble that `rulecover.readers` can read, with or without a pipeline in front; the path of a
+        model file; a trained `RCBoostClassifier` or `RCBoostRegressor`, from whose pool rules are then chosen; or a
+        `RuleSet`, rules of whatever origin: they predict numbers if y has fractions.
     X, y
-        Data to choose and price the rules by, with labels or with numbers, as the model predicts them: the model's
+        Data to choose and weigh the rules by, with labels or with numbers, as the model predicts them: the model's
         training data, or other data with the same columns and labels.
+    method
+        "path": the rules that explain most, one after another, with fitted votes: the most accurate small rule set.
+        "cover": rules that cover every row, with a certificate of how few they could be (`MIRCOClassifier`). "boost"
+        trains trees of its own, and so is not for a trained model: see `RCBoostClassifier`.
+    preset
+        For covers, a named set of settings: "as-in-paper" or "accurate"; `options` take precedence.
     sample_weight
         What each row counts.
     **options
-        As in `MIRCOClassifier`, or in `MIRCORegressor` for a regressor.
+        Of the method: those of `RulePathClassifier` or `MIRCOClassifier`, or of their regressors. `max_rules` is the
+        most rules there may be: 15 by default in a path, 50 if `within` is given. The size of a path is chosen in folds
+        in which rules are chosen and weighed anew, but the model stays as it is; with ``train_in_folds=True`` copies of
+        it are trained in the folds. Where the model predicts nothing, as a model file and rules made by hand, or no
+        probabilities, rules are chosen by the labels alone.
 
     Returns
     -------
-    MIRCOClassifier or MIRCORegressor
-        Fitted; see its ``rules_``, ``certificate_``, ``predict`` and ``why``.
+    RulePathClassifier or RulePathRegressor, MIRCOClassifier or MIRCORegressor
+        Fitted; see its ``rules_``, ``predict`` and ``why``; of a path ``size_reason_``, of a cover ``certificate_``.
 
     Examples
     --------
@@ -46,31 +94,87 @@ def explain(
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(max_depth=5, random_state=0).fit(X, y)
     >>> few = explain(forest, X, y)
-    >>> len(few.rules_) < 20 < few.n_candidate_rules_
-    True
+    >>> len(few.rules_) <= 15 < few.n_candidate_rules_, few.score(X, y) > 0.95
+    (True, True)
+    >>> cover = explain(forest, X, y, method="cover")
+    >>> bool(cover.missed(X).any()), cover.certificate_.n_uncovered
+    (False, 0)
     """
+    _check_method(method, preset)
     source = frozen(as_estimator(model, y) if is_booster(model) else best_of(model))
-    kind = _kind_for(source, y)
-    _check_options(kind, options)
-    return kind(source, **options).fit(X, y, sample_weight=sample_weight)
+    numbers = _predicts_numbers(source, y)
+    kind = METHODS[method][numbers]
+    _check_options(method, kind, options)
+    settings = _path_settings(model, options, numbers=numbers) if method == "path" else options
+    make = kind if preset is None else preset_of(kind, preset)
+    fitted: Path | CoverModel = make(source, **settings).fit(X, y, sample_weight=sample_weight)
+    return fitted
 
 
-def _check_options(kind: type[MIRCOClassifier] | type[MIRCORegressor], options: Mapping[str, Any]) -> None:
-    """Raises for an option of `explain` that covers do not have."""
-    known = [name for name in kind._get_param_names() if name != "estimator"]
+def small_path(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a path, of as many rules as people read unless they say otherwise."""
+    few = {} if options.get("within") is not None else {"max_rules": FEW}
+    return {**few, **options}
+
+
+def preset_of(kind: type, preset: str) -> Callable[..., Any]:
+    """The class method of an estimator for a preset of this name."""
+    make: Callable[..., Any] | None = getattr(kind, preset.replace("-", "_"), None)
+    if make is None or preset not in _PRESETS:
+        raise ValueError(f"preset is {preset!r}, which {kind.__name__} does not have; leave it out.")
+    return make
+
+
+_PRESETS = ("as-in-paper", "accurate")
+
+
+def _path_settings(model: Any, options: Mapping[str, Any], *, numbers: bool) -> dict[str, Any]:
+    """The model stays as it is in the folds, and is not asked where it does not predict what a path needs."""
+    kept: dict[str, Any] = {"train_in_folds": False}
+    silent = isinstance(model, (str, os.PathLike, RuleSet))
+    if silent or not (numbers or is_booster(model) or hasattr(model, "predict_proba")):
+        kept["model_share"] = 0.0
+    if isinstance(model, RuleSet):
+        kept["tries"] = 0  # rules made by hand stay as they are
+    return kept | small_path(options)
+
+
+def _check_method(method: str, preset: str | None) -> None:
+    if method == "boost":
+        raise ValueError(
+            "method is 'boost', which trains trees of its own, but explain takes a trained model as it is; give "
+            "RCBoostClassifier().fit(X, y) or RCBoostRegressor, or choose 'path' or 'cover'."
+        )
+    if method not in METHODS:
+        raise ValueError(f"method is {method!r}; choose 'path' or 'cover'.")
+    if preset is not None and method != "cover":
+        raise ValueError(f"preset is {preset!r}, which belongs to method='cover', but the method is {method!r}.")
+
+
+def _check_options(method: str, kind: type, options: Mapping[str, Any]) -> None:
+    """Raises for an option that the method does not have, and names the one that has it."""
+    known = _options_of(kind)
     for name in sorted(options.keys() - set(known)):
-        path = kind.__name__.replace("MIRCO", "RulePath")
+        others = [repr(each) for each, kinds in METHODS.items() if any(name in _options_of(one) for one in kinds)]
+        if others:
+            way_out = f"it belongs to method={' and '.join(others)}"
+            if repr(method) in others:
+                way_out = f"it is for {'numbers' if 'Classifier' in kind.__name__ else 'classes'}"
+            raise UnknownOptionError(f"{kind.__name__}, which method={method!r} makes, has no {name!r}; {way_out}.")
         raise UnknownOptionError(
-            f"explain has no option {name!r}; it has those of {kind.__name__}: {', '.join(known)}. For a rule path and "
-            f"its options, give {path}(FrozenEstimator(model), …).fit(X, y)."
+            f"explain has no option {name!r}; with method={method!r} it has those of {kind.__name__}: "
+            f"{', '.join(known)}."
         )
 
 
-def _kind_for(source: Any, y: Any) -> type[MIRCOClassifier] | type[MIRCORegressor]:
-    """The estimator that covers a source of this kind, or refuses it."""
+def _options_of(kind: Any) -> list[str]:
+    return [name for name in kind._get_param_names() if name != "estimator"]
+
+
+def _predicts_numbers(source: Any, y: Any) -> bool:
     if isinstance(source, RuleSet):
-        return MIRCORegressor if type_of_target(y).startswith("continuous") else MIRCOClassifier
+        return bool(type_of_target(y).startswith("continuous"))
     try:
-        return MIRCORegressor if is_regressor(source) else MIRCOClassifier
+        return bool(is_regressor(source))
     except (AttributeError, TypeError):
-        return MIRCOClassifier
+        return False

@@ -41,9 +41,12 @@ from rulecover.voting.voting_on import voting_on
 #: Where the weights that a booster gives to its trees and leaves come in.
 WEIGHTS = (None, "cost", "vote", "both")
 
+#: Seconds that the bound of a greedy choice may take.
+_BOUND = 1.0
+
 #: The solvers that have a name, made from the estimator's time limit and seed.
 SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
-    "greedy": lambda time_limit, seed: Greedy(),
+    "greedy": lambda time_limit, seed: Greedy(bound="lp", time_limit=min(time_limit or _BOUND, _BOUND)),
     "search": lambda time_limit, seed: Search(time_limit=time_limit, random_state=seed),
     "exact": lambda time_limit, seed: Exact(time_limit=time_limit or Exact.time_limit, random_state=seed),
 }
@@ -193,8 +196,12 @@ class MinimumRuleCover(VotingModel):
 class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     """A few rules of a forest that cover every training sample and vote almost as well as the forest.
 
-    Every leaf of every tree is a rule, priced ``1 + impurity``; a weighted set cover chooses among them (Algorithm 1
+    Every leaf of every tree is a rule, priced by its impurity; a weighted set cover chooses among them (Algorithm 1
     of Birbil, Edali and Yüceoğlu, 2020). The chosen rules vote (eq. (2)); rows that none covers go to a fallback.
+
+    The defaults are the most accurate covers that have no more rules and clauses than those of the paper, on average:
+    clauses that are not needed are dropped, impurity counts twice, and votes are fitted. `as_in_paper` is the algorithm
+    as it is printed, `accurate` covers every sample three times.
 
     Parameters
     ----------
@@ -206,8 +213,9 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         The impurity w: "gini", "entropy" or "log_loss" (another name of entropy), or an object of
         `rulecover.targets.classes.impurity`.
     solver
-        How rules are chosen: "greedy" (Algorithm S.1, the paper), "search" (fewer rules in about a second), "exact"
-        (proved optimal, or the best found with a bound), or an object of `rulecover.setcover` with its own settings.
+        How rules are chosen: "greedy" (Algorithm S.1, the paper; the bound is that of the covering LP where it takes
+        less than a second), "search" (fewer rules in about a second), "exact" (proved optimal, or the best found with a
+        bound), or an object of `rulecover.setcover` with its own settings.
     demand
         How many rules must cover each sample; where fewer cover it at all, all of them. One number for all, a
         dictionary with one for each of some labels (1 for the others), or an array with one for each row.
@@ -226,7 +234,8 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     prune
         Whether to drop the clauses that the chosen rules do not need, and to cover again with the shorter rules:
         fewer rules, shorter ones, fewer missed rows, mostly as accurate. "held-out" lets three folds decide, in which
-        the estimator is trained anew: rules are pruned unless that is less accurate by more than a standard error.
+        the estimator is trained anew: rules are pruned unless that is less accurate by more than a standard error. By
+        default they are pruned, but for those of a `RuleSet`, which stay as they were made.
     vote
         "counts": each covering rule adds its number of training samples of each class (paper). "shares": each adds
         its share of each class. "fitted": votes are fitted to the training samples by least squares, drawn towards the
@@ -240,8 +249,8 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         As in scikit-learn: ``None``, "balanced" or a dictionary; multiplies the sample weights.
     time_limit
         Seconds that a solver with a name may take to choose; the best cover so far is kept. "exact" takes 60 by
-        default. The greedy choice takes milliseconds and knows no limit; reading the trees and training the
-        estimator do not count.
+        default. The greedy choice takes milliseconds and knows no limit, its bound takes a second at most; reading the
+        trees and training the estimator do not count.
     random_state
         Seed of the default forest, of an estimator without a seed of its own, and of the search. With ``None`` the
         forest differs from fit to fit, but the search does not: the rules of a trained model are always the same.
@@ -296,11 +305,11 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         solver: Any = "greedy",
         demand: Any = 1,
         max_rules: int | None = None,
-        impurity_weight: float = 1.0,
+        impurity_weight: float = 2.0,
         length_weight: float = 0.0,
         estimator_weights: str | None = "both",
-        prune: bool | str = False,
-        vote: str = "counts",
+        prune: bool | str | None = None,
+        vote: str = "log-odds",
         fallback: Any = "closest",
         class_weight: Any = None,
         time_limit: float | None = None,
@@ -347,15 +356,15 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         >>> paper.pruned_, paper.certificate_.n_uncovered
         (False, 0)
         """
-        paper = {"solver": Greedy(), "prune": False, "vote": "counts", "fallback": "closest"}
+        paper = {"solver": Greedy(), "impurity_weight": 1.0, "prune": False, "vote": "counts", "fallback": "closest"}
         return cls(estimator, **{**paper, **settings})
 
     @classmethod
     def accurate(cls, estimator: Any = None, **settings: Any) -> MIRCOClassifier:
         """The settings of the most accurate covers: three rules for every sample, pruned, with log-odds for votes.
 
-        On the paper's data sets there are 1.7 times as many rules as by default, and a quarter more clauses in all:
-        pruned rules are shorter.
+        On the paper's data sets there are 1.7 times as many rules as in the cover of the paper, and a quarter more
+        clauses in all: pruned rules are shorter.
 
         Parameters
         ----------
@@ -372,19 +381,21 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         >>> int(accurate.apply(X).sum(axis=1).min()), accurate.score(X, y) > 0.95
         (3, True)
         >>> MIRCOClassifier.accurate(demand=2)
-        MIRCOClassifier(demand=2, prune=True, vote='log-odds')
+        MIRCOClassifier(demand=2, impurity_weight=1.0)
         """
-        return cls(estimator, **{"demand": 3, "prune": True, "vote": "log-odds", **settings})
+        accurate = {"demand": 3, "impurity_weight": 1.0, "prune": True, "vote": "log-odds"}
+        return cls(estimator, **{**accurate, **settings})
 
     def _check_settings(self) -> CoverSolver:
-        if not isinstance(self.prune, bool) and self.prune != "held-out":
+        if self.prune is not None and not isinstance(self.prune, bool) and self.prune != "held-out":
             raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
         if self.prune == "held-out":
             check_trains_anew(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
         return super()._check_settings()
 
     def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any) -> Recipe:
-        self.pruned_ = self.prune is True or self._pruning_pays(X, y, sample_weight)
+        always = not isinstance(self.estimator, RuleSet) if self.prune is None else self.prune is True
+        self.pruned_ = always or self._pruning_pays(X, y, sample_weight)
         return Recipe(
             lambda samples: solver,
             self._vote_of,

@@ -20,6 +20,7 @@ from rulecover.estimators.base import AskedModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.prepare import RuleModel
+from rulecover.rulepath.family import RowPredictions
 from rulecover.typing import Array, Floats, Ints
 
 _CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
@@ -125,6 +126,13 @@ class HonestModel:
     def predict(self, X: Any) -> Array:
         """The numbers of a regressor."""
         return self._honest(X, lambda rows: self.source.predict(rows)[:, None])[:, 0]
+
+    def predictions(self, X: Any, classes: Array) -> RowPredictions:
+        """What is predicted for rows, and for classes the shares."""
+        if not len(classes):
+            return RowPredictions(self.predict(X))
+        shares = self.predict_proba(X)
+        return RowPredictions(np.asarray(self.source.classes_)[shares.argmax(axis=1)], shares)
 
     def _honest(self, X: Any, predicted: Any) -> Floats:
         held_out = out_of_bag(self.source.model, self.source.as_seen(X), self.places)

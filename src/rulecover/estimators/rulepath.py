@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numbers
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -45,6 +45,7 @@ from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
 from rulecover.rulepath.constraints import Constraints, column_numbers
 from rulecover.rulepath.family import RowPredictions
+from rulecover.rulepath.folds import PathData, scores_with_kept_model
 from rulecover.rulepath.forward import ForwardFit, Terms, usual_shrinkage
 from rulecover.rulepath.logistic import LogisticFit
 from rulecover.rulepath.path import PathRecipe, PathSteps, chosen_log_odds, log_odds_votes, ridge_votes, rule_path
@@ -55,7 +56,7 @@ from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
-from rulecover.typing import Array, Floats
+from rulecover.typing import Floats
 from rulecover.voting.classes import added_class_votes, log_odds_class_votes
 from rulecover.voting.fallback import Default, Fallback
 from rulecover.voting.numbers import added_values
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
 #: Where candidates come from if no estimator is given.
 POOLS = ("forest", "boosted", "both")
 #: How the rules of a path vote for classes, and by which gain they are chosen.
-PATH_VOTES, GAINS = ("log-odds", "shares"), ("squares", "log-loss")
+PATH_VOTES, GAINS = ("log-odds", "fitted"), ("squares", "log-loss")
 #: The usual penalty on votes that add up to log-odds, and on those that add up to shares or numbers.
 _LOG_ODDS_RIDGE, _RIDGE = 0.5, 5.0
 #: About this many trees are boosted.
@@ -107,6 +108,7 @@ class RulePath(VotingModel):
         within: float | None = None,
         scoring: Any = None,
         cv: Any = 5,
+        train_in_folds: bool = True,
         max_depth: int | None = None,
         min_samples: int = 2,
         model_share: float = 0.5,
@@ -130,6 +132,7 @@ class RulePath(VotingModel):
         self.within = within
         self.scoring = scoring
         self.cv = cv
+        self.train_in_folds = train_in_folds
         self.max_depth = max_depth
         self.min_samples = min_samples
         self.model_share = model_share
@@ -180,10 +183,13 @@ class RulePath(VotingModel):
         self._check_settings()
         # Boosted trees of ours keep to one thread: many would wait for each other longer than they work.
         with nullcontext() if self.estimator is not None else threadpool_limits(1, "openmp"):
-            samples, predicted = self._follow(X, y, sample_weight)
+            data = self._follow(X, y, sample_weight)
+            samples = data.samples
             choice = self._choice(samples)
-            held_out = None if self._takes_all() else self._cross_validated(X, y, sample_weight, groups, choice.scoring)
-            model = RowPredictions(predicted(samples.X))
+            held_out = (
+                None if self._takes_all() else self._held_out(X, y, sample_weight, groups, choice=choice, of=data)
+            )
+            model = self._fitted_predictions(X, data)
         training = size_scores(self._family, samples, model)
         self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
         self.model_score_ = np.nan if held_out is None else float(held_out.model.mean())
@@ -248,29 +254,45 @@ class RulePath(VotingModel):
             checked_scoring(self.scoring)
         if self.choose not in (None, *CHOICES):
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
-        if not self._takes_all():
-            way_out = "give choose='last', and take another size by at(n_rules)"
+        if not self._takes_all() and self.train_in_folds:
+            way_out = "give train_in_folds=False, or choose='last', and take another size by at(n_rules)"
             check_trains_anew(self.estimator, "a size is chosen in folds", way_out)
 
-    def _follow(self, X: Any, y: Any, sample_weight: Any) -> tuple[Samples, Callable[[Any], Array]]:
-        """Follows the path to its end, and returns the samples and how the source model predicts them."""
+    def _follow(self, X: Any, y: Any, sample_weight: Any) -> PathData:
+        """Follows the path to its end, and returns what it was made from."""
         prepared = self._prepare(X, y, sample_weight)
-        samples, source = prepared.samples, self._model(X, prepared.rows)
-        candidates = self._candidates(prepared)
+        samples, candidates = prepared.samples, self._candidates(prepared)
         recipe = self._recipe(candidates, self._target.of(samples))
-        honest = HonestModel(source, prepared.rows)
+        honest = HonestModel(self._model(X, prepared.rows), prepared.rows) if self.model_share else None
         calibrate = len(recipe.target.classes) > 1 and has_out_of_bag(self.estimator_)
         response = softened_response(samples, recipe.target, honest, self.model_share, calibrate=calibrate)
         self._family = rule_path(samples, candidates, response, recipe)
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
-        return samples, source.predict
+        return PathData(samples, prepared.rows, candidates, response)
+
+    def _fitted_predictions(self, X: Any, data: PathData) -> RowPredictions | None:
+        """What the model predicts for the samples; ``None`` if it cannot be asked."""
+        with suppress(UnreadableModelError):
+            return RowPredictions(self._model(X, data.places).predict(data.samples.X))
+        return None
+
+    def _honest_predictions(self, X: Any, data: PathData) -> RowPredictions | None:
+        """The same with probabilities, out of bag where the model has such predictions."""
+        rows, classes = data.samples.X, self._target.of(data.samples).classes
+        with suppress(UnreadableModelError):
+            source = self._model(X, data.places)
+            if has_out_of_bag(self.estimator_):
+                return HonestModel(source, data.places).predictions(rows, classes)
+            return model_predictions(source, rows, classes)
+        return None
 
     def _candidates(self, prepared: Prepared) -> Candidates:
         """The nodes of the model's trees, or the rules of a model of rules."""
         samples, source, least = prepared.samples, prepared.source, self.min_samples
         if source.trees is None:
-            return rule_candidates(source.model.rules_, samples.X, samples.weight, min_samples=least)
+            rules = source.model if isinstance(source.model, RuleSet) else source.model.rules_
+            return rule_candidates(rules, samples.X, samples.weight, min_samples=least)
         names = check_model_fits(source.trees, samples.X, self._names())
         depth = self.max_depth or self._usual_depth(samples)
         return node_candidates(
@@ -315,10 +337,10 @@ class RulePath(VotingModel):
         return Default()
 
     def _source(self, y: Any) -> Any:
-        if isinstance(self.estimator, RuleSet):
+        if isinstance(self.estimator, RuleSet) and self.model_share:
             raise UnreadableModelError(
                 "a path is chosen by what a model predicts, and rules made by hand have no model behind them; "
-                "give a model, and the rules as keep."
+                "give model_share=0, or a model, and the rules as keep."
             )
         if self.estimator is not None:
             return super()._source(y)
@@ -361,16 +383,33 @@ class RulePath(VotingModel):
     def _takes_all(self) -> bool:
         return self.within is None and self.choose == "last"
 
-    def _cross_validated(self, X: Any, y: Any, sample_weight: Any, groups: Any, scoring: Any) -> HeldOut | None:
-        """The scores of every size in folds, in each of which the estimator is trained anew."""
+    def _held_out(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, *, choice: SizeChoice, of: PathData
+    ) -> HeldOut | None:
+        """The scores of every size in folds."""
         y = self._target.check(np.asarray(y).ravel(), type(self).__name__)
-        weight = sample_weights(X, y, sample_weight, self.class_weight)
-        model = self._for_a_part()
-        X, groups = indexable(X, groups)
-        folds = folds_of(self.cv, X, y, classes=is_classifier(self), random_state=self.random_state, groups=groups)
+        rows, groups = indexable(X, groups)
+        folds = folds_of(self.cv, rows, y, classes=is_classifier(self), random_state=self.random_state, groups=groups)
         shown = tracked(folds, "Cross-validating", total=len(folds), verbose=self.verbose)
-        scores = [model._scores_on(*fold, scoring) for fold in parts_of(shown, X, y, weight)]
+        if self.train_in_folds:
+            weight, model = sample_weights(X, y, sample_weight, self.class_weight), self._for_a_part()
+            scores = [model._scores_on(*fold, choice.scoring) for fold in parts_of(shown, rows, y, weight)]
+        else:
+            scores = self._scores_with_kept_model(X, of, shown, choice.scoring)
         return HeldOut.of(scores, self._family.largest + 1) if scores else None
+
+    def _scores_with_kept_model(self, X: Any, data: PathData, folds: Any, scoring: Any) -> list[SizeScores]:
+        target = self._target.of(data.samples)
+        by = None if scoring is None else score_function(scoring, target.classes)
+        model = self._honest_predictions(X, data)
+        if model is None and self.within is not None:
+            raise UnreadableModelError(
+                f"within is {self.within:g}, which is measured from the model's score, but this model does not "
+                "predict; give max_rules in place of it."
+            )
+        recipe_for = partial(self._recipe, target=target)
+        least = self.min_samples
+        return scores_with_kept_model(data, folds, recipe_for, model, min_samples=least, by=by)
 
     def _for_a_part(self) -> Self:
         """The same settings for a part of the rows, whose weights have those of the classes in them."""
@@ -463,6 +502,10 @@ class RulePathClassifier(PredictsClasses, RulePath):
     cv
         Folds of the cross-validation: a number, whose rows are drawn by `random_state` with equal shares of the
         classes, or as scikit-learn takes it. The estimator is trained in each.
+    train_in_folds
+        Whether the estimator is trained anew in each fold. If not, its trees stay as they are, and only the choice of
+        rules and their votes are made anew: quick, and possible for boosters and model files, but trees that were
+        trained on all rows make large sets look a little better than they are.
     max_depth
         How deep the nodes may lie: the most comparisons in a rule. By default 8, and 4 for two classes and fewer than
         2,000 rows; 3 with `n_bins`.
@@ -473,7 +516,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         of a forest are out of bag: for each row those of the trees that were not trained on it; they are calibrated by
         one exponent.
     ridge
-        The penalty on the squares of the votes: higher means smaller votes. By default 0.5 for log-odds, 5 for shares.
+        The penalty on the squares of the votes: higher means smaller votes. By default 0.5 for log-odds, 5 for
+        fitted ones.
     shrinkage
         When rules compete, each is judged as if it covered this many more rows: higher means larger rules first. By
         default a twentieth of the rows, at most 50.
@@ -492,8 +536,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
     keep
         Rules that stay in, whatever they gain: they come first in every set, with fitted votes.
     vote
-        What the votes add up to: "log-odds", whose probabilities are never 0 or 1, or "shares", fitted by least
-        squares.
+        What the votes add up to: "log-odds", whose probabilities are never 0 or 1, or shares of the classes, "fitted"
+        by least squares.
     gain
         By what the next rule is chosen: "squares", what it explains of the squared error, or "log-loss", what it gains
         in the logistic loss, which takes longer. By default squares for two classes, and log-loss for more.
@@ -565,6 +609,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
         within: float | None = None,
         scoring: Any = None,
         cv: Any = 5,
+        train_in_folds: bool = True,
         max_depth: int | None = None,
         min_samples: int = 2,
         model_share: float = 0.5,
@@ -592,6 +637,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
             within=within,
             scoring=scoring,
             cv=cv,
+            train_in_folds=train_in_folds,
             max_depth=max_depth,
             min_samples=min_samples,
             model_share=model_share,
@@ -620,8 +666,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         for name, value, known in (("vote", self.vote, PATH_VOTES), ("gain", self.gain, (None, *GAINS))):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
-        if (self.vote, self.gain) == ("shares", "log-loss"):
-            raise ValueError("gain is 'log-loss', which needs vote='log-odds', but vote is 'shares'; change one.")
+        if (self.vote, self.gain) == ("fitted", "log-loss"):
+            raise ValueError("gain is 'log-loss', which needs vote='log-odds', but vote is 'fitted'; change one.")
 
     def _usual_choice(self, samples: Samples) -> SizeChoice:
         assert isinstance(samples, ClassSamples)
@@ -645,7 +691,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
         return (_LOG_ODDS_RIDGE if self.vote == "log-odds" else _RIDGE) if self.ridge is None else self.ridge
 
     def _steps(self, target: Target) -> PathSteps:
-        if self.vote == "shares" or len(target.classes) < 2:
+        if self.vote == "fitted" or len(target.classes) < 2:
             return PathSteps(ForwardFit, partial(ridge_votes, target=target), added_class_votes)
         if self._by_log_loss(target):
             return PathSteps(LogisticFit, chosen_log_odds, log_odds_class_votes)

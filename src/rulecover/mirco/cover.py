@@ -62,7 +62,8 @@ def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> Rule
     coverable = samples.among(covered) if len(left_out) else samples
     choose = recipe.solver(coverable)
     if recipe.shorten is not None:
-        first = choose(pool.problem(demand), max_rules=None)
+        # Nothing is said about this cover, so it needs no bound.
+        first = (replace(choose, bound="fit") if isinstance(choose, Greedy) else choose)(pool.problem(demand))
         pool = recipe.shorten(pool.written(first.rules), coverable)
     problem = pool.problem(demand)
     cover = choose(problem, max_rules=recipe.max_rules)

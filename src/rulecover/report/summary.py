@@ -355,7 +355,9 @@ def _size(rules: RuleSet) -> str:
 
 
 def _size_of(model: Any) -> str:
-    """The size of a tree or a forest of scikit-learn in words; empty for other models."""
+    """The size of rules, or of a tree or a forest of scikit-learn, in words; empty for other models."""
+    if hasattr(model, "rules_"):
+        return _size(model.rules_)
     if hasattr(model, "get_n_leaves"):
         return f"{model.get_n_leaves():,} rules (leaves)"
     trees = getattr(model, "estimators_", None) or []

@@ -80,6 +80,11 @@ class Candidates:
             source=self.source.take(rules),
         )
 
+    def among(self, rows: Ints, *, min_samples: int) -> Candidates:
+        """The candidates as they are on some of the samples, without those that cover too few of these, or all."""
+        weight = None if self.weight is None else self.weight[rows]
+        return _that_tell_apart(replace(self, cells=self.cells[rows], weight=weight), min_samples)
+
     @cached_property
     def total(self) -> float:
         """The (weighted) number of samples."""

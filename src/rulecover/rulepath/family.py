@@ -25,6 +25,10 @@ class RowPredictions(NamedTuple):
     values: Array
     shares: Floats | None = None
 
+    def among(self, rows: Ints) -> RowPredictions:
+        """The same for some of the rows."""
+        return RowPredictions(self.values[rows], None if self.shares is None else self.shares[rows])
+
 
 @dataclass(frozen=True, eq=False)
 class RuleFamily:

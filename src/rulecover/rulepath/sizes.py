@@ -60,9 +60,9 @@ class LabelledRows:
 
 
 def size_scores(
-    family: RuleFamily, rows: LabelledRows | Samples, model: RowPredictions, by: Score | None = None
+    family: RuleFamily, rows: LabelledRows | Samples, model: RowPredictions | None, by: Score | None = None
 ) -> SizeScores:
-    """The scores of every size on labelled rows, given what the model predicts for them."""
+    """The scores of every size on labelled rows, given what the model predicts for them; NaN where it is not known."""
     target, y, weight = family.target, rows.labels, rows.count
 
     def own(predictions: RowPredictions, truth: Array) -> float:
@@ -75,8 +75,11 @@ def size_scores(
     for sums in family.sums(rows.X):
         predictions = family.predictions(sums)
         score = own(predictions, y)
-        sizes.append((score, own(predictions, model.values), chosen_by(predictions, score)))
+        fidelity = np.nan if model is None else own(predictions, model.values)
+        sizes.append((score, fidelity, chosen_by(predictions, score)))
     ours = np.array(sizes).T
+    if model is None:
+        return SizeScores(ours[0], ours[1], ours[2], np.nan, np.nan)
     theirs = own(model, y)
     return SizeScores(ours[0], ours[1], ours[2], theirs, _or_nan(lambda: chosen_by(model, theirs)))
 

@@ -67,14 +67,26 @@ def changed(path: Path, header: list[str], rows: list[list[object]]) -> Path:
 # What is printed ------------------------------------------------------------------------------------------------
 
 
-def test_it_prints_rules_figures_and_what_is_proved(fruit: Path) -> None:
+def test_it_prints_a_small_path_next_to_a_cover_and_other_models(fruit: Path) -> None:
     result = explain(fruit)
 
     assert result.exit_code == 0
-    assert "rule  then   support  purity  held out  precision there  if" in result.stdout
-    for model in ("these rules", "random forest", "decision tree", "most frequent class"):
-        assert model in result.stdout
+    for model in ("these rules", "a cover", "random forest", "decision tree", "most frequent class"):
+        assert f"\n{model} " in result.stdout
+    assert "a path" not in result.stdout and "What is proved" not in result.stdout
+    assert "Every row begins with the default vote" in result.stdout
     assert "agree with the model" in result.stdout
+    rules = explain(fruit, "--quiet").stdout.splitlines()[1:]
+    assert 1 <= len(rules) <= 15 and result.stderr.startswith("note: ")
+
+
+def test_a_cover_comes_with_what_is_proved_next_to_a_path(fruit: Path) -> None:
+    result = explain(fruit, "--method", "cover")
+
+    assert result.exit_code == 0
+    for model in ("these rules", "a path", "random forest", "decision tree", "most frequent class"):
+        assert f"\n{model} " in result.stdout
+    assert "a cover" not in result.stdout
     assert "No choice costs less than" in result.stdout or "Optimal" in result.stdout
     assert result.stderr == ""
 
@@ -152,14 +164,11 @@ def test_a_distance_from_the_forest_that_no_path_keeps_is_noted(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--within", 0.1, "--solver", "search"], "--solver belongs to --method cover, but --within implies --method"),
+        (["--within", 0.1, "--solver", "search"], "--solver belongs to --method cover, but the method is path; add --me"),
         (["--method", "path", "--demand", 2], "--demand belongs to --method cover, but the method is path"),
-        (
-            ["--method", "path", "--vote", "counts"],
-            "--vote is 'counts'; choose one of 'log-odds', 'shares'.",
-        ),
+        (["--vote", "counts"], "--vote is 'counts'; choose one of 'log-odds', 'fitted'."),
         (["--method", "cover", "--within", 0.1], "--within belongs to --method path, but the method is cover"),
-        (["--method", "boost", "--max-rules", 3], "--max-rules belongs to --method cover and path, but the method is"),
+        (["--method", "boost", "--demand", 3], "--demand belongs to --method cover, but the method is boost"),
     ],
     ids=str,
 )
@@ -173,7 +182,7 @@ def test_options_that_contradict_the_method_are_refused(fruit: Path, options: li
 def test_every_setting_of_the_rules_is_taken(fruit: Path) -> None:
     settings = "--demand 2 --vote shares --fallback model --criterion entropy --impurity-weight 2 --length-weight 0.1"
 
-    result = explain(fruit, *settings.split(), "--test-size", 0.4)
+    result = explain(fruit, "--method", "cover", *settings.split(), "--test-size", 0.4)
 
     assert result.exit_code == 0
     assert "24 held-out rows" in result.stdout
@@ -186,7 +195,7 @@ def test_pruning_class_weights_and_demand_by_class_are_those_of_fit(tmp_path: Pa
     y = np.where(X["a"] + X["b"] + rng.normal(0, 0.7, 200) > 1.5, "yes", "no")
     X.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
     words = {
-        "--prune": {"prune": True},
+        "--prune no": {"prune": False},
         "--class-weight yes=9": {"class_weight": {"yes": 9}},
         "--demand yes=2": {"demand": {"yes": 2}},
     }
@@ -198,9 +207,10 @@ def test_pruning_class_weights_and_demand_by_class_are_those_of_fit(tmp_path: Pa
 
     for options, settings in words.items():
         source = weighted(settings["class_weight"]) if "class_weight" in settings else forest
-        few = rulecover.explain(source, X_train, y_train, random_state=0, **settings)
-        said = explain(tmp_path / "rows.csv", *options.split(), "--quiet", target="y")
-        assert said.stdout == f"{few.rules_}\n"
+        few = rulecover.explain(source, X_train, y_train, random_state=0, method="cover", **settings)
+        said = explain(tmp_path / "rows.csv", "--method", "cover", *options.split(), "--quiet", target="y")
+        shown = [line.split("  ")[-1] for line in said.stdout.splitlines()[1:]]
+        assert shown == [rule.text for rule in few.rules_]
     source = FrozenEstimator(weighted("balanced"))
     path = RulePathClassifier(source, max_rules=3, class_weight="balanced", random_state=0)
     said = explain(tmp_path / "rows.csv", "--max-rules", 3, "--class-weight", "balanced", "--quiet", target="y")
@@ -209,7 +219,7 @@ def test_pruning_class_weights_and_demand_by_class_are_those_of_fit(tmp_path: Pa
     ]
 
 
-@pytest.mark.parametrize("options", [(), ("--max-rules", 3)], ids=str)
+@pytest.mark.parametrize("options", [("--method", "cover"), ("--max-rules", 3)], ids=str)
 def test_class_weights_are_not_rows_to_be_counted(tmp_path: Path, options: tuple[Any, ...]) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(400, 4)).round(2), columns=list("abcd"))
@@ -229,7 +239,7 @@ def test_class_weights_are_not_rows_to_be_counted(tmp_path: Path, options: tuple
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver_can_be_named(fruit: Path, solver: str) -> None:
-    result = explain(fruit, "--solver", solver, "--time-limit", 5)
+    result = explain(fruit, "--method", "cover", "--solver", solver, "--time-limit", 5)
 
     assert result.exit_code == 0, result.stderr
     assert "What is proved" in result.stdout
@@ -240,7 +250,7 @@ def test_the_defaults_of_covers_are_those_of_the_library() -> None:
     shown = {option.sets: option.default for option in EXPLAIN if isinstance(option, Option) and option.methods}
 
     given = {name: default for name, default in shown.items() if default is not None and name}
-    assert given == {"impurity_weight": 1.0, "length_weight": 0.0}
+    assert given == {"length_weight": 0.0}
     assert {name: theirs[name].default for name in given} == given
 
 
@@ -287,15 +297,15 @@ def test_a_target_of_many_numbers_is_predicted_as_a_number(prices: Path, tmp_pat
 
 @pytest.mark.parametrize("solver", CHOICES["solver"])
 def test_every_solver_can_be_named_for_numbers(prices: Path, solver: str) -> None:
-    result = explain(prices, "--solver", solver, "--time-limit", 5, target="price")
+    result = explain(prices, "--method", "cover", "--solver", solver, "--time-limit", 5, target="price")
 
     assert result.exit_code == 0, result.stderr
     assert "What is proved" in result.stdout
 
 
-@pytest.mark.parametrize("option", ["--prune", "--class-weight balanced"])
+@pytest.mark.parametrize("option", ["--prune no", "--class-weight balanced"])
 def test_options_of_classes_are_refused_for_numbers(prices: Path, option: str) -> None:
-    result = explain(prices, *option.split(), target="price")
+    result = explain(prices, "--method", "cover", *option.split(), target="price")
 
     assert result.exit_code == 1
     assert f"{option.split(maxsplit=1)[0]} is for classes, but the target is predicted as a number" in result.stderr
@@ -303,7 +313,7 @@ def test_options_of_classes_are_refused_for_numbers(prices: Path, option: str) -
 
 def test_every_setting_is_taken_for_numbers(prices: Path) -> None:
     settings = "--demand 2 --vote support --fallback model --criterion squared_error --impurity-weight 3"
-    result = explain(prices, *settings.split(), "--quiet", target="price")
+    result = explain(prices, "--method", "cover", *settings.split(), "--quiet", target="price")
 
     assert result.exit_code == 0, result.stderr
     assert result.stdout.splitlines()[0].split() == ["rule", "mean", "spread", "support", "if"]
@@ -320,8 +330,9 @@ def test_a_path_of_numbers_begins_with_a_default_and_adds(prices: Path, tmp_path
 
 
 def test_a_cover_of_numbers_says_what_every_row_begins_with(prices: Path) -> None:
-    assert "Every row begins with" in explain(prices, target="price").stdout
-    assert "Every row begins with" not in explain(prices, "--vote", "equal", target="price").stdout
+    assert "Every row begins with" in explain(prices, "--method", "cover", target="price").stdout
+    plain = explain(prices, "--method", "cover", "--vote", "equal", target="price")
+    assert plain.exit_code == 0 and "Every row begins with" not in plain.stdout
 
 
 @pytest.mark.parametrize("method", ["cover", "path"])
@@ -419,12 +430,14 @@ def test_rare_levels_are_taken_together(fruit: Path) -> None:
     assert together not in explain(path, "--max-levels", 6).stderr
 
 
-def test_one_class_only_gives_one_rule(tmp_path: Path) -> None:
-    result = explain(write(tmp_path / "one.csv", ["a", "kind"], [[i, "yes"] for i in range(20)]))
+def test_one_class_only_gives_one_rule_or_none(tmp_path: Path) -> None:
+    data = write(tmp_path / "one.csv", ["a", "kind"], [[i, "yes"] for i in range(20)])
+    cover, path = explain(data, "--method", "cover"), explain(data)
 
-    assert result.exit_code == 0
-    assert "1 rule out of" in result.stdout and "always" in result.stdout
-    assert "every row is of class 'yes'" in result.stderr
+    assert cover.exit_code == path.exit_code == 0
+    assert "1 rule out of" in cover.stdout and "always" in cover.stdout
+    assert "0 rules out of" in path.stdout and "+1 for yes" in path.stdout
+    assert "every row is of class 'yes'" in cover.stderr and "every row is of class 'yes'" in path.stderr
 
 
 def test_a_class_with_a_single_row_is_no_reason_to_fail(fruit: Path) -> None:
@@ -490,7 +503,7 @@ def test_an_error_that_names_a_hostile_column_is_one_line(tmp_path: Path) -> Non
 
 def test_the_report_is_one_file_that_asks_for_nothing_else(fruit: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
-    result = explain(fruit, "--report", report)
+    result = explain(fruit, "--method", "cover", "--report", report)
 
     text = report.read_text(encoding="utf-8")
     page = Page(text)

@@ -90,22 +90,24 @@ def saved_by_catboost(path: Path, X: pd.DataFrame, y: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("library", [saved_by_xgboost, saved_by_lightgbm, saved_by_catboost])
-def test_a_trained_booster_is_covered_with_the_table(library: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["path", "cover"])
+def test_rules_of_a_trained_booster_are_chosen_by_the_table(library: Any, method: Any, tmp_path: Path) -> None:
     frame, X, y = numbers_and_texts()
     frame.to_csv(tmp_path / "fruit.csv", index=False)
     library(tmp_path / "booster.json", X, y)
 
     done = run(
-        "fit", tmp_path / "fruit.csv", "-t", "kind", "--model", tmp_path / "booster.json", "-o", tmp_path / "few.json"
+        *("fit", tmp_path / "fruit.csv", "-t", "kind", "--method", method, "--seed", 0),
+        *("--model", tmp_path / "booster.json", "-o", tmp_path / "few.json"),
     )
     answers = run("predict", tmp_path / "few.json", tmp_path / "fruit.csv", "--exact")
 
     assert done.exit_code == 0, done.output
-    few = explain(str(tmp_path / "booster.json"), X, frame["kind"])
+    few = explain(str(tmp_path / "booster.json"), X, frame["kind"], method=method, random_state=0)
     _, *rows = table(answers.stdout)
     assert (few.rules_.clauses.category >= 0).any()
     assert [row[0] for row in rows] == few.predict(X).tolist()
-    assert [[float(cell) for cell in row[1:3]] for row in rows] == few.predict_proba(X).tolist()
+    np.testing.assert_allclose([[float(cell) for cell in row[1:3]] for row in rows], few.predict_proba(X), rtol=1e-12)
 
 
 def test_a_booster_without_names_takes_the_columns_in_their_order(tmp_path: Path) -> None:

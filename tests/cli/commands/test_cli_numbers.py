@@ -93,27 +93,27 @@ def test_what_the_rules_of_a_row_add_or_say_makes_its_answer(method: MethodName,
 
 def test_a_vote_asks_for_means_and_a_task_decides_what_is_predicted(folder: Path) -> None:
     out = folder / "means.json"
-    words = ("fit", folder / "houses.csv", "--trees", 5, "-o", out)
+    words = ("fit", folder / "houses.csv", "--trees", 5, "--method", "cover", "-o", out)
     run(*words, "-t", "price", "--vote", "support", "--fallback", "closest")
     assert from_json(out.read_text()).fallback_votes is None
 
     run(*words, "-t", "rooms", "--task", "numbers")
     assert from_json(out.read_text()).answer.votes[0] == "weighted value"
     run(*words, "-t", "rooms")
-    assert from_json(out.read_text()).answer.votes == tuple("123456")
+    assert from_json(out.read_text()).rules.class_names == tuple("123456")
 
 
-def test_a_trained_booster_of_numbers_is_covered(folder: Path) -> None:
+@pytest.mark.parametrize("method", ["path", "cover"])
+def test_rules_of_a_trained_booster_of_numbers_are_chosen(folder: Path, method: Any) -> None:
     frame = houses(300, 0)
     X = frame[["size", "rooms"]]
     xgboost.XGBRegressor(n_estimators=8, max_depth=3).fit(X, frame["price"]).save_model(folder / "booster.json")
 
-    done = run(
-        "fit", folder / "houses.csv", "-t", "price", "--model", folder / "booster.json", "-o", folder / "few.json"
-    )
+    words = ("fit", folder / "houses.csv", "-t", "price", "--model", folder / "booster.json", "--method", method)
+    done = run(*words, "-o", folder / "few.json")
 
     assert done.exit_code == 0, done.output
-    few = explain(str(folder / "booster.json"), X, frame["price"], random_state=0)
+    few = explain(str(folder / "booster.json"), X, frame["price"], random_state=0, method=method)
     assert from_json((folder / "few.json").read_text()).predict(X).tolist() == few.predict(X).tolist()
 
 

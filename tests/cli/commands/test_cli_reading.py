@@ -53,7 +53,7 @@ def test_a_path_is_written_with_its_default_and_votes(folder: Path) -> None:
 
 def test_fitted_votes_of_a_cover_are_shown(folder: Path) -> None:
     file, report = folder / "fitted.json", folder / "fitted.html"
-    done = run("fit", folder / "fruit.csv", "-t", "kind", "--drop", "id", "--vote", "fitted", "-o", file)
+    done = run("fit", folder / "fruit.csv", "-t", "kind", "--drop", "id", "--method", "cover", "--vote", "fitted", "-o", file)
     model = from_json(file.read_text())
     text, said = (written(file, kind) for kind in ("text", "sentences"))
 
@@ -70,7 +70,7 @@ def test_fitted_votes_of_a_cover_are_shown(folder: Path) -> None:
 @pytest.mark.parametrize("fallback", ["closest", "majority"])
 def test_log_odds_of_a_cover_are_said_to_be_log_odds(fallback: str, folder: Path) -> None:
     file, report, table = folder / f"odds-{fallback}.json", folder / f"odds-{fallback}.html", folder / "fruit.csv"
-    settings = ["--vote", "log-odds", "--fallback", fallback, "--max-rules", 1]
+    settings = ["--method", "cover", "--vote", "log-odds", "--fallback", fallback, "--max-rules", 1]
     run("fit", table, "-t", "kind", "--drop", "id", *settings, "-o", file)
     model = from_json(file.read_text())
     text, said = (written(file, kind) for kind in ("text", "sentences"))

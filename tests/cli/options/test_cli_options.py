@@ -39,6 +39,7 @@ ESTIMATORS = {
 WITHOUT_OPTION = {
     "estimator": "a model is an object; --trees, --depth and --model say which one",
     "pool": "the forest is trained before, with its bar; --trees and --depth say which",
+    "train_in_folds": "a forest is trained in the folds, a model file is not",
     "verbose": "bars are shown on a terminal unless --quiet",
     "warm_start": "a command fits once",
 }
@@ -125,7 +126,7 @@ def in_python(method: str, task: str, settings: dict[str, Any]) -> str:
     settings = {"random_state": 0} | ALWAYS[method][1] | settings
     if method == "cover":
         source = settings.pop("estimator", None) or forest(task, class_weight=settings.get("class_weight"))
-        return to_json(explain(source, X, y, **settings))
+        return to_json(explain(source, X, y, method="cover", **settings))
     make = settings.pop("make", ESTIMATORS[MethodName(method)][task == "numbers"])
     if method == "path":
         trained = forest(task, class_weight=settings.get("class_weight"))
@@ -144,7 +145,7 @@ def on_the_command_line(method: str, task: str, words: str, folder: Path) -> str
 
 
 KEPT = ["age > 0.5 and (size <= 1 or missing)", "noise <= 0"]
-ACCURATE = {"demand": 3, "prune": True, "vote": "log-odds"}
+ACCURATE = {"demand": 3, "prune": True, "vote": "log-odds", "impurity_weight": 1}
 IN_PAPER = {"solver": "greedy", "max_rules": None, "min_samples": 1, "ridge": None}
 SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("cover", "classes", "--solver exact", {"solver": "exact"}),
@@ -155,11 +156,12 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("cover", "classes", "--max-rules 3", {"max_rules": 3}),
     ("cover", "classes", "--impurity-weight 9", {"impurity_weight": 9}),
     ("cover", "classes", "--length-weight 2", {"length_weight": 2}),
-    ("cover", "classes", "--prune", {"prune": True}),
-    ("cover", "classes", "--prune-held-out", {"prune": "held-out"}),
-    ("cover", "classes", "--vote shares --prune-held-out", {"vote": "shares", "prune": "held-out"}),
+    ("cover", "classes", "--prune no", {"prune": False}),
+    ("cover", "classes", "--prune held-out", {"prune": "held-out"}),
+    ("cover", "classes", "--vote shares --prune held-out", {"vote": "shares", "prune": "held-out"}),
     ("cover", "classes", "--vote shares", {"vote": "shares"}),
     ("cover", "classes", "--vote fitted --demand 2", {"vote": "fitted", "demand": 2}),
+    ("cover", "classes", "--vote counts", {"vote": "counts"}),
     ("cover", "classes", "--vote log-odds", {"vote": "log-odds"}),
     ("cover", "classes", "--fallback all", {"fallback": "all"}),
     ("cover", "classes", "--class-weight balanced", {"class_weight": "balanced"}),
@@ -180,6 +182,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("cover", "numbers", "--fallback closest", {"fallback": "closest"}),
     ("cover", "classes", "--preset accurate", ACCURATE),
     ("cover", "classes", "--preset accurate --demand 2", ACCURATE | {"demand": 2}),
+    ("cover", "classes", "--preset as-in-paper", {"preset": "as-in-paper"}),
     ("cover", "numbers", "--preset as-in-paper", IN_PAPER),
     ("cover", "numbers", "--preset as-in-paper --impurity-weight 9", IN_PAPER | {"impurity_weight": 9}),
     ("boost", "classes", "--calls 4", {"max_rmp_calls": 4}),
@@ -200,6 +203,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("boost", "classes", "--class-weight yes=5", {"class_weight": {"yes": 5}}),
     ("boost", "classes", "--depth 3", {"estimator": DecisionTreeClassifier(max_depth=3)}),
     ("boost", "classes", "--preset as-in-paper", {"make": RCBoostClassifier.as_in_paper}),
+    ("boost", "classes", "--max-rules 5", {"make": RCBoostClassifier.few_rules, "max_rules": 5}),
     ("boost", "classes", "--preset few-rules --max-rules 5", {"make": RCBoostClassifier.few_rules, "max_rules": 5}),
     ("boost", "numbers", "--scale 0.1", {"scale": 0.1}),
     ("boost", "numbers", "--step 1", {"step": 1}),
@@ -213,7 +217,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("path", "classes", "--choose best --cv 2", {"choose": "best", "cv": 2}),
     ("path", "classes", "--choose best --scoring recall_macro", {"choose": "best", "scoring": "recall_macro"}),
     ("path", "classes", "--choose last --gain log-loss", {"choose": "last", "gain": "log-loss"}),
-    ("path", "classes", "--choose last --vote shares", {"choose": "last", "vote": "shares"}),
+    ("path", "classes", "--choose last --vote fitted", {"choose": "last", "vote": "fitted"}),
     ("path", "classes", "--choose last --max-depth 1", {"choose": "last", "max_depth": 1}),
     ("path", "classes", "--choose last --bins 4", {"choose": "last", "estimator": binned_forest("classes", 4)}),
     ("path", "numbers", "--choose best --bins 9", {"choose": "best", "estimator": binned_forest("numbers", 9)}),
@@ -243,7 +247,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
 ]
 
 #: Cases in which the last option may change nothing but the time that it takes.
-MAY_CHANGE_NOTHING = ("--solver search --time-limit 2", "--prune-held-out")
+MAY_CHANGE_NOTHING = ("--vote log-odds", "--solver search --time-limit 2", "--prune held-out")
 
 
 @pytest.fixture(scope="module")
@@ -281,11 +285,11 @@ def test_the_weights_of_a_booster_count_where_they_are_asked_for(weights: str, f
     booster.save_model(file)
     done = run(
         *("fit", folder / "rows.csv", "-t", "ill", "--drop", "price", "--model", file, "-o", "-"),
-        *("--estimator-weights", weights),
+        *("--method", "cover", "--estimator-weights", weights),
     )
 
     asked = None if weights == "none" else weights
-    few = explain(file, X, ROWS["ill"], estimator_weights=asked, random_state=0)
+    few = explain(file, X, ROWS["ill"], estimator_weights=asked, random_state=0, method="cover")
     assert from_json(done.stdout).votes.tolist() == few.vote_.votes.tolist()
     assert from_json(done.stdout).rules == few.rules_
 
@@ -319,7 +323,7 @@ def test_rules_of_a_saved_model_are_kept_whatever_the_order_of_the_columns(tmp_p
     frame.to_csv(tmp_path / "fruit.csv", index=False)
     frame[["kind", "ripe", "weight", "id", "colour"]].to_csv(tmp_path / "turned.csv", index=False)
     words = ("-t", "kind", "--drop", "id", "--trees", 5)
-    run("fit", tmp_path / "fruit.csv", *words, "--max-rules", 3, "-o", tmp_path / "old.json")
+    run("fit", tmp_path / "fruit.csv", *words, "--method", "cover", "--max-rules", 3, "-o", tmp_path / "old.json")
 
     done = run(
         *("fit", tmp_path / "turned.csv", *words, "--method", "path", "--max-rules", 6, "--choose", "last"),
@@ -367,28 +371,30 @@ WRONG_WORDS = {
     "--scale nan": "'--scale': 'nan' is not a number of at least 0",
 }
 WRONG_TOGETHER = {
-    "--fallback mean": "error: --fallback is 'mean'; choose one of 'closest', 'all', 'majority'.",
+    "--method cover --fallback mean": "error: --fallback is 'mean'; choose one of 'closest', 'all', 'majority'.",
     "--method path --forbid nope": "error: --forbid names 'nope', but there is no such column",
     "--method path --require nope": "error: --require names 'nope'",
     "--method path --falling nope": "error: --rising or --falling names 'nope'",
-    "--demand maybe=2": "--demand names the class 'maybe', but the target has 'no', 'yes'",
+    "--method cover --demand maybe=2": "--demand names the class 'maybe', but the target has 'no', 'yes'",
     "--class-weight maybe=2": "--class-weight names the class 'maybe', but the target has 'no', 'yes'",
     "--class-weight yes=2 --class-weight balanced": "balanced or CLASS=X for some classes, not both",
-    "--estimator-weights cost": "a forest is trained, which has none; name the booster's file with --model",
+    "--method cover --estimator-weights cost": "a forest is trained, which has none; name the booster's file with --model",
     "--method path --within 0.1 --choose last": "--within and --choose exclude each other: both say how many rules",
-    "--prune --prune-held-out": "leave one of them out",
     "--vote equal --ridge 3": "--vote and --ridge exclude each other: one weighs plain means",
     "--method path --rising age --falling age": "column 'age' cannot be both --rising and --falling",
-    "--scale 3": "--scale is for numbers, but the target is predicted as a class; leave it out, or add --task numbers",
-    "--ridge 3": "--ridge is for numbers",
-    "--step 1": "--step belongs to --method boost, but the method is cover",
-    "--method boost --max-rules 5": "add --preset few-rules",
+    "--method cover --scale 3": "--scale is for numbers, but the target is predicted as a class; leave it out, or add --task numbers",
+    "--method cover --ridge 3": "--ridge is for numbers",
+    "--step 1": "--step belongs to --method boost, but the method is path; add --method boost",
+    "--method boost --preset as-in-paper --max-rules 5": "--max-rules goes with --preset few-rules",
     "--method boost --step 0": "error: --step is 0.0; it must be finite and above 0",
-    "--preset few-rules": "--preset few-rules is for boosting (--method boost) of classes; leave it out",
+    "--preset accurate": "--preset belongs to --method cover and boost, but the method is path",
+    "--method cover --preset few-rules": "--preset few-rules is for boosting (--method boost) of classes; leave it out",
     "--preset accurate --method boost": "--preset accurate is for covers (--method cover) of classes; leave it out",
     "--method path --max-rules none": "error: --max-rules is none; it must be a whole number",
     "--method path --min-samples 0.5": "error: --min-samples is 0.5; it must be a whole number",
-    "--model x.json --prune-held-out": "--prune-held-out is for training, but --model is trained",
+    "--method cover --model x.json --prune held-out": "--prune held-out trains in folds, but --model is trained",
+    "--model x.json --within 0.1": "a model file does not predict; give --max-rules",
+    "--model x.json --method boost": "--model goes with --method path and cover",
     "--method path --keep none.txt": "there is no file 'none.txt' here; --keep takes a model that rulecover fit wrote",
     "--method path --keep rows.csv": "rows.csv, line 1, is not a rule on the columns of rows.csv: position 3",
     "--method path --keep empty.txt": "empty.txt has no rule to keep",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import rulecover
 from rulecover.cli.advice import not_ours, warnings_on, warnings_on_parts, warnings_on_rules
 from rulecover.cli.commands.fit import Training, naming_options, rule_chooser, size_notes, trained_forest
 from rulecover.cli.errors import CommandError
-from rulecover.cli.options.checks import chosen_method, given_settings
+from rulecover.cli.options.checks import given_settings
 from rulecover.cli.options.choices import MethodName, TaskName
 from rulecover.cli.options.table import EXPLAIN
 from rulecover.cli.printing import Printer
@@ -30,7 +32,7 @@ def explain(
     *,
     target: str | None,
     task: TaskName | None,
-    method: MethodName | None,
+    method: MethodName,
     drop: Sequence[str] | None,
     keep_ids: bool,
     test_size: float,
@@ -48,7 +50,7 @@ def explain(
     table = labelled_table(
         data, target, drop=drop or [], columns=columns, reading=reading, task=task, keep_ids=keep_ids
     )
-    training = Training(chosen_method(method, given), given, seed=seed, jobs=jobs)
+    training = Training(method, given, seed=seed, jobs=jobs)
     summary = explain_table(table, training, test_size=test_size, printer=printer)
     printer.summary(summary)
     if report is not None:
@@ -73,12 +75,13 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
             few = rules_of(forest, X_train, y_train)
         with bars.spinning("Comparing"):
             tree = table.encoded(_tree_to_compare(table.task, training, len(few.rules_))).fit(X_train, y_train)
+            others = _other_rules(training, forest, X_train, y_train)
             summary = Summary.of(
                 few,
                 X_test,
                 y_test,
                 title=table.name,
-                compare_with={"random forest": forest, "decision tree": tree},
+                compare_with={**others, "random forest": forest, "decision tree": tree},
                 notes=(*table.notes, *notes),
                 warnings=(*known, *warnings_on_rules(few.rules_)),
             )
@@ -86,6 +89,17 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
     printer.warnings(summary.warnings)
     boosted = training.method is MethodName.BOOST  # whose certificate is about an LP, not about these rules
     return replace(summary, certificate=None) if boosted else summary
+
+
+def _other_rules(training: Training, forest: Any, X: Any, y: Any) -> dict[str, Any]:
+    """The rules that the methods which were not chosen find in the same forest, by default."""
+    settings = {"random_state": training.seed, "n_jobs": training.jobs}
+    others = {
+        MethodName.PATH: partial(rulecover.explain, method="path", **settings),
+        MethodName.COVER: partial(rulecover.explain, method="cover", **settings),
+    }
+    others.pop(training.method, None)
+    return {f"a {method}": rules_of(forest, X, y) for method, rules_of in others.items()}
 
 
 def _tree_to_compare(task: TaskName, training: Training, n_rules: int) -> Any:
@@ -110,7 +124,7 @@ def _split(table: Table, test_size: float, seed: int) -> tuple[list[Any], list[s
     stratify = table.y if sizes.min() > 1 and len(classes) <= min(held_out, len(table.y) - held_out) else None
     notes = [] if stratify is not None else [_rare_class_note(classes, sizes)]
     if len(classes) == 1:
-        notes.append(f"every row is of class {str(classes[0])!r}: one rule is enough.")
+        notes.append(f"every row is of class {str(classes[0])!r}: there is nothing to tell apart.")
     return train_test_split(table.X, table.y, test_size=test_size, random_state=seed, stratify=stratify), notes
 
 

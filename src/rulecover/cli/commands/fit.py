@@ -20,7 +20,7 @@ import rulecover
 from rulecover.cli.advice import not_ours, warnings_on, warnings_on_rules
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import given_settings
-from rulecover.cli.options.choices import MethodName, TaskName
+from rulecover.cli.options.choices import MethodName, Preset, TaskName
 from rulecover.cli.options.settings import class_weight, settings_of, spelled, with_preset
 from rulecover.cli.options.table import FIT
 from rulecover.cli.printing import Bars, Printer, is_stdout
@@ -32,6 +32,7 @@ from rulecover.cli.tables.written import noted
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor, behind
 from rulecover.estimators.checks import sample_weights
+from rulecover.estimators.explain import small_path
 from rulecover.export.exported import vote_of
 from rulecover.export.json_file import to_json
 from rulecover.files import whole_file
@@ -87,7 +88,7 @@ class Training:
         The seed of all random choices, and the number of threads.
     """
 
-    method: MethodName = MethodName.COVER
+    method: MethodName = MethodName.PATH
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     jobs: int | None = None
@@ -159,17 +160,15 @@ def _cover_chooser(training: Training, table: Table) -> RulesOf:
     if table.task == TaskName.NUMBERS and "vote" in settings:
         settings = {"ridge": None} | settings  # a weighted mean in place of fitted values
     preset = training.options.get("preset")
-    if preset is not None:
-        settings = with_preset(kind, preset)(**settings).get_params(deep=False)
-        del settings["estimator"]
-    return partial(rulecover.explain, **settings)
+    with_preset(kind, preset)
+    return partial(rulecover.explain, method="cover", preset=preset, **settings)
 
 
 def _boosting_chooser(training: Training, table: Table) -> RulesOf:
     kind = rulecover.RCBoostClassifier if table.task == TaskName.CLASSES else rulecover.RCBoostRegressor
     options = dict(training.options)
-    make = with_preset(kind, options.get("preset"))
-    limit = {"max_rules": options.pop("max_rules")} if "max_rules" in options else {}  # of the preset few-rules
+    limit = {"max_rules": options.pop("max_rules")} if "max_rules" in options else {}
+    make = with_preset(kind, options.get("preset", Preset.FEW_RULES if limit else None))
     settings = replace(training, options=options).settings_of(kind, table) | limit
     if "depth" in options or table.encoder is not None:
         tree = kind()._default_estimator()
@@ -181,7 +180,13 @@ def _path_chooser(training: Training, table: Table) -> RulesOf:
     kind = rulecover.RulePathClassifier if table.task == TaskName.CLASSES else rulecover.RulePathRegressor
     settings = training.settings_of(kind, table)
     settings.pop("n_bins", None)  # of the forest
-    return lambda model, X, y: kind(FrozenEstimator(model), **settings).fit(X, y)
+
+    def rules_of(model: Any, X: Any, y: Any) -> Any:
+        if isinstance(model, Path):
+            return rulecover.explain(model, X, y, **settings)
+        return kind(FrozenEstimator(model), **small_path(settings)).fit(X, y)
+
+    return rules_of
 
 
 _CHOOSERS: dict[MethodName, Callable[[Training, Table], RulesOf]] = {

@@ -99,18 +99,9 @@ def given_settings(options: Options, typed: Mapping[str, Any]) -> dict[str, Any]
     return {each.name: typed[each.name] for each in settings if each.is_given(typed[each.name])}
 
 
-def chosen_method(method: MethodName | None, given: Mapping[str, Any]) -> MethodName:
-    """The method that was given, or else the one that the options imply."""
-    if method is not None:
-        return method
-    others = [name for name in given if MethodName.PATH not in _BY_NAME[name].methods]
-    return MethodName.PATH if "within" in given or ("max_rules" in given and not others) else MethodName.COVER
-
-
 def _check_method(options: Options, typed: Mapping[str, Any]) -> None:
     """Raises where an option does not apply to the method, or contradicts another."""
-    given = given_settings(options, typed)
-    method = chosen_method(typed["method"], given)
+    given, method = given_settings(options, typed), MethodName(typed["method"])
     if typed.get("model") is not None:
         _check_trained_model(method, given)
     elif "estimator_weights" in given:
@@ -118,32 +109,39 @@ def _check_method(options: Options, typed: Mapping[str, Any]) -> None:
             "--estimator-weights is about the weights in a booster, but a forest is trained, which has none; name the "
             "booster's file with --model, or leave it out."
         )
-    asked = f"the method is {method}" if typed["method"] is not None else f"--within implies --method {method}"
     for option in options:
         if option.name in given and isinstance(option, Option) and method not in option.methods:
             raise CommandError(
-                f"{option.spelled} belongs to --method {' and '.join(option.methods)}, but {asked}; leave one or the "
-                "other out."
+                f"{option.spelled} belongs to --method {' and '.join(option.methods)}, but the method is {method}; add "
+                f"--method {option.methods[0]}, or leave it out."
             )
     _check_together(method, given)
 
 
 def _check_trained_model(method: MethodName, given: Mapping[str, Any]) -> None:
-    if method is not MethodName.COVER:
+    if method is MethodName.BOOST:
         raise CommandError(
-            f"--model goes with --method cover: a file has trees whose rules can be covered, but {method} needs a "
-            "model that it can train."
+            "--model goes with --method path and cover, which choose among the rules of a trained model, but boost "
+            "trains trees of its own; leave one or the other out."
         )
-    for name in ("trees", "depth", "prune_held_out"):
+    if "within" in given:
+        raise CommandError(
+            "--within is measured from the model's score, but a model file does not predict; give --max-rules in place "
+            "of it."
+        )
+    for name in ("trees", "depth", "n_bins"):
         if name in given:
             raise CommandError(
                 f"{_BY_NAME[name].spelled} is for training, but --model is trained; leave one or the other out."
             )
+    if given.get("prune") == "held-out":
+        raise CommandError("--prune held-out trains in folds, but --model is trained; choose yes or no.")
 
+
+_FEW = Preset.FEW_RULES
 
 #: Two options that exclude each other, and why.
 _EXCLUSIVE = {
-    ("prune", "prune_held_out"): "one always prunes, the other only where it pays",
     ("within", "choose"): "both say how many rules are taken",
     ("vote", "ridge"): "one weighs plain means of numbers, the other fits values",
 }
@@ -156,10 +154,10 @@ def _check_together(method: MethodName, given: Mapping[str, Any]) -> None:
                 f"{_BY_NAME[one].spelled} and {_BY_NAME[other].spelled} exclude each other: {why}; leave one of them "
                 "out."
             )
-    if "max_rules" in given and method is MethodName.BOOST and given.get("preset") != Preset.FEW_RULES:
+    if "max_rules" in given and method is MethodName.BOOST and given.get("preset", _FEW) != _FEW:
         raise CommandError(
-            "--max-rules belongs to --method cover and path, and to --preset few-rules of boost: boosting keeps the "
-            "rules that its --calls find; leave it out, or add --preset few-rules."
+            f"--max-rules goes with --preset few-rules; {given['preset']} keeps the rules that its --calls find. Leave "
+            "one of them out."
         )
     for name in sorted({*given.get("rising", [])} & {*given.get("falling", [])}):
         raise CommandError(f"column {name!r} cannot be both --rising and --falling; leave one of them out.")

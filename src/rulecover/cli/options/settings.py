@@ -140,7 +140,7 @@ def _int_if_whole(number: float, table: Table) -> float:
 _CONVERTERS: dict[str, Callable[[Any, Table], Any]] = {
     "demand": _demand,
     "class_weight": class_weight,
-    "prune_held_out": lambda _, table: "held-out",
+    "prune": lambda word, table: {"yes": True, "no": False}.get(word, word),
     "rising": lambda names, table: dict.fromkeys(names, 1),
     "falling": lambda names, table: dict.fromkeys(names, -1),
     "min_samples": _int_if_whole,

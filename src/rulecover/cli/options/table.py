@@ -79,6 +79,14 @@ MAX_LEVELS = _data(
     "Different values of a text column; the rarest of more are taken together.",
     50,
 )
+METHOD_OF_RULES = Option(
+    "method",
+    METHOD,
+    "path: the rules that explain most, one after another, with fitted votes: the most accurate small rule set. cover: "
+    "rules that cover every training row, with a proof of how few they could be. boost: a pool of rules grown by "
+    "boosting.",
+    MethodName.PATH.value,
+)
 SEED_OF_RULES = _forest("seed", SEED, "Same seed, same rules.", 0, setting="random_state")
 JOBS = _forest(
     "jobs", workers("threads"), "Threads; -1 takes every core. The rules stay the same.", 1, setting="n_jobs"
@@ -116,16 +124,15 @@ SETTINGS: tuple[Option, ...] = (
     _rules(
         "max_rules",
         WHOLE_OR_NONE,
-        "The most rules to choose (cover, path); none: no limit (cover).",
-        shown="none; 50 for path; 20 for a cover of numbers",
+        "The most rules there may be; none: no limit (cover). With boost, as in --preset few-rules.",
+        shown="15 in a path, 50 with --within; 20 in a cover of numbers; no limit otherwise",
         methods=ANY,
     ),
     _rules(
         "vote",
         ("counts", "shares", "fitted", "log-odds", "equal", "support", "precision"),
-        "What a rule adds for each class, or its weight in a mean (fitted: cover; path: log-odds or shares); see "
-        "explain.",
-        shown="counts; shares for boost; log-odds for path; fitted values for numbers",
+        "What a rule adds for each class, or its weight in a mean (path: log-odds or fitted); see explain.",
+        shown="log-odds; shares for boost; fitted values for numbers",
         methods=ANY,
     ),
     _rules(
@@ -192,11 +199,14 @@ SETTINGS: tuple[Option, ...] = (
         shown="1",
         many=True,
     ),
-    _cover("impurity_weight", NUMBER, "Price of impurity; see explain.", shown="1"),
+    _cover("impurity_weight", NUMBER, "Price of impurity; see explain.", shown="2; 1 for numbers"),
     _cover("length_weight", NUMBER, "Price of a clause; see explain.", shown="0"),
-    _cover("prune", bool, "Drop clauses that are not needed, and cover again."),
     _cover(
-        "prune_held_out", bool, "The same, unless it costs accuracy in three-fold cross-validation.", setting="prune"
+        "prune",
+        ("yes", "no", "held-out"),
+        "Whether to drop clauses that are not needed, and to cover again. held-out: unless it costs accuracy in "
+        "three-fold cross-validation. For classes.",
+        shown="yes",
     ),
     _cover(
         "estimator_weights",
@@ -306,13 +316,7 @@ FIT: Options = (
         metavar="FILE",
         file="read",
     ),
-    Option(
-        "method",
-        METHOD,
-        "path: the rules of a forest that explain most, one after another, with fitted votes. cover: rules of a forest "
-        "that cover every row. boost: a pool of rules grown by boosting.",
-        MethodName.COVER.value,
-    ),
+    METHOD_OF_RULES,
     *(TASK, DROP, KEEP_IDS, MAX_LEVELS, *READING),
     *SETTINGS,
     *(SEED_OF_RULES, JOBS),
@@ -339,23 +343,15 @@ EXPLAIN: Options = (
     JOBS,
     _in_explain(
         "max_rules",
-        "The most rules; cross-validation finds out how many pay. With --method cover, rows may stay uncovered; "
-        "their number is printed.",
+        "The most rules; in a path, cross-validation finds out how many pay. With --method cover, rows may stay "
+        "uncovered; their number is printed.",
         kind=WHOLE,
-        shown="no limit; 50 with --within; 20 in a cover of numbers",
-        methods=COVER_PATH,
     ),
     _in_explain(
         "within",
         "The fewest rules whose accuracy (R² for numbers) is at most this far below the forest's, by cross-validation.",
     ),
-    _rules(
-        "method",
-        METHOD,
-        "path: the rules that explain most, one after another, with fitted votes. cover: rules that cover every "
-        "training row, with a proof of how few they could be. boost: a pool of rules grown by boosting.",
-        shown="path with --within or --max-rules alone, cover otherwise",
-    ),
+    replace(METHOD_OF_RULES, group=RULES),
     _in_explain(
         "solver",
         "greedy: milliseconds, the paper's way. search: fewer rules in seconds. exact: the fewest, proved, or the best "
@@ -384,11 +380,13 @@ EXPLAIN: Options = (
     _in_explain(
         "impurity_weight",
         "A rule costs 1 + this × impurity + length weight × clauses. Higher: purer rules, more of them.",
-        default=1.0,
-        shown="",
     ),
     _in_explain("length_weight", "Price of a clause. Higher: shorter rules.", default=0.0, shown=""),
-    _in_explain("prune", "Drop clauses that are not needed, and cover again: fewer, shorter rules."),
+    _in_explain(
+        "prune",
+        "Whether to drop clauses that are not needed, and to cover again: fewer, shorter rules. For classes.",
+        kind=("yes", "no"),
+    ),
     next(each for each in SETTINGS if each.name == "class_weight"),
     _output("report", Path, "Write a report to this HTML file.", metavar="FILE", file="written"),
     *(QUIET, DEBUG),
