@@ -40,7 +40,9 @@ def cancer(long: bool) -> tuple[Any, Any]:
 @functools.cache
 def cover(long: bool) -> Any:
     X, y = cancer(long)
-    return explain(RandomForestClassifier(20, max_depth=4, random_state=0).fit(X, y), X, y, method="cover", preset="as-in-paper")
+    return explain(
+        RandomForestClassifier(20, max_depth=4, random_state=0).fit(X, y), X, y, method="cover", preset="as-in-paper"
+    )
 
 
 @functools.cache

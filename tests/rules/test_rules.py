@@ -178,7 +178,9 @@ def test_the_frame_tells_what_each_rule_found() -> None:
     y = np.array(["no", "no", "yes", "no"])
     from sklearn.tree import DecisionTreeClassifier
 
-    frame = explain(DecisionTreeClassifier(max_depth=1).fit(X, y), X, y, method="cover", preset="as-in-paper").rules_.to_frame()
+    frame = explain(
+        DecisionTreeClassifier(max_depth=1).fit(X, y), X, y, method="cover", preset="as-in-paper"
+    ).rules_.to_frame()
     found = (
         frame.set_index("rule").loc["a >= 3"]
         if "a >= 3" in set(frame["rule"])

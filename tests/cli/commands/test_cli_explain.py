@@ -164,7 +164,10 @@ def test_a_distance_from_the_forest_that_no_path_keeps_is_noted(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--within", 0.1, "--solver", "search"], "--solver belongs to --method cover, but the method is path; add --me"),
+        (
+            ["--within", 0.1, "--solver", "search"],
+            "--solver belongs to --method cover, but the method is path; add --me",
+        ),
         (["--method", "path", "--demand", 2], "--demand belongs to --method cover, but the method is path"),
         (["--vote", "counts"], "--vote is 'counts'; choose one of 'log-odds', 'fitted'."),
         (["--method", "cover", "--within", 0.1], "--within belongs to --method path, but the method is cover"),

@@ -53,7 +53,9 @@ def test_a_path_is_written_with_its_default_and_votes(folder: Path) -> None:
 
 def test_fitted_votes_of_a_cover_are_shown(folder: Path) -> None:
     file, report = folder / "fitted.json", folder / "fitted.html"
-    done = run("fit", folder / "fruit.csv", "-t", "kind", "--drop", "id", "--method", "cover", "--vote", "fitted", "-o", file)
+    done = run(
+        "fit", folder / "fruit.csv", "-t", "kind", "--drop", "id", "--method", "cover", "--vote", "fitted", "-o", file
+    )
     model = from_json(file.read_text())
     text, said = (written(file, kind) for kind in ("text", "sentences"))
 
