@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, overload
 
+import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils.multiclass import type_of_target
 
@@ -17,8 +18,8 @@ from rulecover.exceptions import UnknownOptionError
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 
-#: The most rules of a path, where nothing else is asked for: as many as people read.
-FEW = 15
+#: The most rules of a path, where nothing else is asked for: as many as people read, more where there are many classes.
+FEW, FEW_PER_CLASS, NOT_MORE = 15, 4, 50
 
 #: The estimators of each method, for classes and for numbers.
 METHODS: dict[str, tuple[type, type]] = {
@@ -77,10 +78,10 @@ def explain(
         What each row counts.
     **options
         Of the method: those of `RulePathClassifier` or `MIRCOClassifier`, or of their regressors. `max_rules` is the
-        most rules there may be: 15 by default in a path, 50 if `within` is given. The size of a path is chosen in folds
-        in which rules are chosen and weighed anew, but the model stays as it is; with ``train_in_folds=True`` copies of
-        it are trained in the folds. Where the model predicts nothing, as a model file and rules made by hand, or no
-        probabilities, rules are chosen by the labels alone.
+        most rules there may be: in a path 15 by default, or four per class if these are more, and 50 if `within` is
+        given. The size of a path is chosen in folds in which rules are chosen and weighed anew, but the model stays as
+        it is; with ``train_in_folds=True`` copies of it are trained in the folds. Where the model predicts nothing, as
+        a model file and rules made by hand, or no probabilities, rules are chosen by the labels alone.
 
     Returns
     -------
@@ -105,16 +106,24 @@ def explain(
     numbers = _predicts_numbers(source, y)
     kind = METHODS[method][numbers]
     _check_options(method, kind, options)
-    settings = _path_settings(model, options, numbers=numbers) if method == "path" else options
+    settings = _path_settings(model, options, y, numbers=numbers) if method == "path" else options
     make = kind if preset is None else preset_of(kind, preset)
     fitted: Path | CoverModel = make(source, **settings).fit(X, y, sample_weight=sample_weight)
     return fitted
 
 
-def small_path(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a path, of as many rules as people read unless they say otherwise."""
-    few = {} if options.get("within") is not None else {"max_rules": FEW}
-    return {**few, **options}
+def small_path(options: Mapping[str, Any], y: Any, *, numbers: bool) -> dict[str, Any]:
+    """The options of a path, of as many rules as people read unless they say otherwise.
+
+    >>> small_path({"vote": "fitted"}, ["a", "b"], numbers=False)
+    {'max_rules': 15, 'vote': 'fitted'}
+    >>> small_path({}, list("abcdef"), numbers=False), small_path({"within": 0.01}, ["a", "b"], numbers=False)
+    ({'max_rules': 24}, {'within': 0.01})
+    """
+    if options.get("within") is not None:
+        return dict(options)
+    n_classes = 0 if numbers else len(np.unique(np.asarray(y).ravel()))
+    return {"max_rules": min(max(FEW, FEW_PER_CLASS * n_classes), NOT_MORE), **options}
 
 
 def preset_of(kind: type, preset: str) -> Callable[..., Any]:
@@ -128,7 +137,7 @@ def preset_of(kind: type, preset: str) -> Callable[..., Any]:
 _PRESETS = ("as-in-paper", "accurate")
 
 
-def _path_settings(model: Any, options: Mapping[str, Any], *, numbers: bool) -> dict[str, Any]:
+def _path_settings(model: Any, options: Mapping[str, Any], y: Any, *, numbers: bool) -> dict[str, Any]:
     """The model stays as it is in the folds, and is not asked where it does not predict what a path needs."""
     kept: dict[str, Any] = {"train_in_folds": False}
     silent = isinstance(model, (str, os.PathLike, RuleSet))
@@ -136,7 +145,7 @@ def _path_settings(model: Any, options: Mapping[str, Any], *, numbers: bool) -> 
         kept["model_share"] = 0.0
     if isinstance(model, RuleSet):
         kept["tries"] = 0  # rules made by hand stay as they are
-    return kept | small_path(options)
+    return kept | small_path(options, y, numbers=numbers)
 
 
 def _check_method(method: str, preset: str | None) -> None:

@@ -79,6 +79,9 @@ _RARE = 0.05
 #: How deep candidates on binned columns lie.
 _BINNED_DEPTH = 3
 
+#: How folds were made in which no model was trained.
+_KEPT = " (rules were chosen and weighed anew in each fold, among those of the same model)"
+
 #: How a size is chosen; "last" needs no scores.
 CHOICES = (*BY_SCORE, "last")
 
@@ -194,7 +197,9 @@ class RulePath(VotingModel):
         self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
         self.model_score_ = np.nan if held_out is None else float(held_out.model.mean())
         by = choice.name or self._own_score
-        size, self.size_reason_ = chosen_size(self._family, held_out, choice.choose, self.within, by)
+        size, reason = chosen_size(self._family, held_out, choice.choose, self.within, by)
+        kept = held_out is not None and not self.train_in_folds
+        self.size_reason_ = reason + (_KEPT if kept else "")
         self._take(size)
         self.provenance_ = provenance_of(self, self.vote_.rules, samples)
         warn_of(self.vote_, samples, weighted=self.class_weight is not None)

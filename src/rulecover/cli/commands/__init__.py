@@ -41,11 +41,11 @@ COMMANDS = {
     "explain": Command(
         """Explain a table by a few rules that people can read.
 
-        A forest is trained on the file, and a few of its rules are chosen so that every training row is covered. They
-        are printed with the number of rows they cover, compared with the forest and a single decision tree on held-out
-        rows, and come with a certificate: how many rules any such choice needs at least. With --max-rules or --within
-        the rules are chosen for accuracy instead: the fewest that predict as well as possible, or almost as well as the
-        forest.
+        A forest is trained on a part of the rows, and a few of its rules are chosen: at most 15 that predict as well as
+        possible (--max-rules for another number), or the fewest that predict almost as well as the forest (--within).
+        They are checked on the other rows, next to the forest, a decision tree and other rules. --method cover chooses
+        rules that cover every training row, with a certificate: how few any such choice could have. --save writes the
+        rules that were checked.
 
         Text columns become clauses such as colour = red, and missing values are used as they are. A target with
         many different numbers is predicted as a number.
@@ -55,8 +55,8 @@ COMMANDS = {
           rulecover example > penguins.csv
           rulecover explain penguins.csv --target species
           rulecover explain penguins.csv -t sex --drop year --report penguins.html
-          rulecover explain penguins.csv -t sex --solver exact --time-limit 30
-          rulecover explain penguins.csv -t sex --max-rules 5
+          rulecover explain penguins.csv -t sex --max-rules 5 --save model.json
+          rulecover explain penguins.csv -t sex --method cover --solver exact --time-limit 30
           rulecover explain penguins.csv -t sex --within 0.01
           rulecover explain penguins.csv -t body_mass_g
         """,
@@ -66,12 +66,14 @@ COMMANDS = {
     "fit": Command(
         """Train on every row of a table, and write the rules to a file that predict, why, report and export read.
 
+        The figures are those of rules that are trained in the same way in each fold of a cross-validation.
+
         \b
         Examples:
           rulecover fit penguins.csv --target species --out model.json
           rulecover fit penguins.csv -t species --model booster.json
           rulecover fit penguins.parquet -t species --method boost --calls 30
-          rulecover fit penguins.csv -t species --method path --max-rules 10 --forbid island
+          rulecover fit penguins.csv -t species --max-rules 10 --forbid island
         """,
         table.FIT,
         table.COMMON_OF_FIT,

@@ -15,14 +15,23 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import rulecover
 from rulecover.cli.advice import not_ours, warnings_on, warnings_on_parts, warnings_on_rules
-from rulecover.cli.commands.fit import Training, naming_options, rule_chooser, size_notes, trained_forest
+from rulecover.cli.commands.fit import (
+    Training,
+    as_saved,
+    naming_options,
+    rule_chooser,
+    size_notes,
+    train_on_all,
+    trained_forest,
+    write_model,
+)
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import given_settings
 from rulecover.cli.options.choices import MethodName, TaskName
 from rulecover.cli.options.table import EXPLAIN
 from rulecover.cli.printing import Printer
 from rulecover.cli.tables.encoding import for_forests
-from rulecover.cli.tables.labelled import Table, labelled_table
+from rulecover.cli.tables.labelled import Table, count, labelled_table
 from rulecover.cli.tables.reading import Reading
 from rulecover.report.summary import Summary
 
@@ -41,24 +50,39 @@ def explain(
     seed: int,
     jobs: int,
     report: Path | None,
+    save: Path | None,
+    refit: bool,
     quiet: bool,
     **typed: Any,
 ) -> None:
-    """Prints rules learnt from a part of the rows, and their scores on the others."""
+    """Prints rules learnt from a part of the rows, and their scores on the others; they can be saved."""
     printer, given = Printer(quiet=quiet), given_settings(EXPLAIN, typed)
     columns = for_forests(max_levels)
     table = labelled_table(
         data, target, drop=drop or [], columns=columns, reading=reading, task=task, keep_ids=keep_ids
     )
     training = Training(method, given, seed=seed, jobs=jobs)
-    summary = explain_table(table, training, test_size=test_size, printer=printer)
+    summary, few = explain_table(table, training, test_size=test_size, printer=printer)
     printer.summary(summary)
     if report is not None:
         printer.report(summary, report)
+    if save is not None:
+        _save(few, table, training, save, refit=refit, printer=printer)
 
 
-def explain_table(table: Table, training: Training, *, test_size: float, printer: Printer) -> Summary:
-    """A few rules of a forest on the table, compared with the forest and a single decision tree on held-out rows."""
+def _save(few: Any, table: Table, training: Training, out: Path, *, refit: bool, printer: Printer) -> None:
+    """Writes the rules that were checked, or rules of all rows."""
+    vote = train_on_all(table, training, None, printer) if refit else as_saved(few, table)
+    write_model(vote, out)
+    rules = count(len(vote.rules), "rule")
+    if refit:
+        printer.say(f"\n{rules} trained on all {len(table.y):,} rows written to {out}: other rules than those above.")
+    else:
+        printer.say(f"\nThe {rules} above, as they were checked, written to {out}.")
+
+
+def explain_table(table: Table, training: Training, *, test_size: float, printer: Printer) -> tuple[Summary, Any]:
+    """A few rules of a forest on the table, compared with other models on held-out rows; and the fitted rules."""
     rules_of = rule_chooser(training, table)
     split, notes = _split(table, test_size, training.seed)
     X_train, X_test, y_train, y_test = split
@@ -88,7 +112,7 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
     printer.notes([*not_ours(caught), *size_notes(few)])
     printer.warnings(summary.warnings)
     boosted = training.method is MethodName.BOOST  # whose certificate is about an LP, not about these rules
-    return replace(summary, certificate=None) if boosted else summary
+    return (replace(summary, certificate=None) if boosted else summary), few
 
 
 def _other_rules(training: Training, forest: Any, X: Any, y: Any) -> dict[str, Any]:

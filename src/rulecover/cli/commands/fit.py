@@ -18,6 +18,7 @@ from sklearn.frozen import FrozenEstimator
 
 import rulecover
 from rulecover.cli.advice import not_ours, warnings_on, warnings_on_rules
+from rulecover.cli.cross_validated import cross_validated, folds_of_table
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import given_settings
 from rulecover.cli.options.choices import MethodName, Preset, TaskName
@@ -36,6 +37,7 @@ from rulecover.estimators.explain import small_path
 from rulecover.export.exported import vote_of
 from rulecover.export.json_file import to_json
 from rulecover.files import whole_file
+from rulecover.report.words import score_table
 from rulecover.targets.numbers.samples import far_centre
 from rulecover.voting.vote import Vote
 
@@ -59,11 +61,12 @@ def fit(
     reading: Reading,
     seed: int,
     jobs: int,
+    folds: int,
     out: Path,
     quiet: bool,
     **typed: Any,
 ) -> None:
-    """Writes rules learnt from all rows of a table to a file, and shows them."""
+    """Writes rules learnt from all rows of a table to a file, and shows them with cross-validated figures."""
     printer = Printer(quiet=quiet or is_stdout(out))
     columns = for_forests(max_levels) if model is None else booster_columns(model)
     keep_ids = keep_ids or model is not None  # a trained model needs its columns
@@ -71,7 +74,14 @@ def fit(
         data, target, drop=drop or [], columns=columns, reading=reading, task=task, keep_ids=keep_ids
     )
     training = Training(method, given_settings(FIT, typed), seed=seed, jobs=jobs)
-    _save(_train(table, training, model, printer), out, printer)
+    fitted = train_on_all(table, training, model, printer)
+    write_model(fitted, out)
+    if not is_stdout(out):
+        votes = fitted.votes.tolist() if fitted.has_own_votes else ()
+        printer.rules(fitted.rules, votes)
+        if not quiet:
+            _print_figures(table, training, model, folds=folds, printer=printer)
+        printer.say(f"\n{count(len(fitted.rules), 'rule')} written to {out}.")
 
 
 @dataclass(frozen=True)
@@ -111,7 +121,7 @@ class Training:
 # Rules ----------------------------------------------------------------------------------------------------------------
 
 
-def _train(table: Table, training: Training, source: Path | None, printer: Printer) -> Vote:
+def train_on_all(table: Table, training: Training, source: Path | None, printer: Printer) -> Vote:
     """Rules learnt from all rows of a table."""
     printer.notes(table.notes)
     with printer.bars() as bars, warnings.catch_warnings(record=True) as caught, naming_options(training):
@@ -124,6 +134,11 @@ def _train(table: Table, training: Training, source: Path | None, printer: Print
     printer.notes(dict.fromkeys([*not_ours(caught), *size_notes(model)]))
     known = warnings_on(table, weighted="class_weight" in training.options)
     printer.warnings([*known, *warnings_on_rules(model.rules_)])
+    return as_saved(model, table)
+
+
+def as_saved(model: Any, table: Table) -> Vote:
+    """What is written to a file: the rules of a fitted model, where they come from, and how cells are read."""
     return noted(with_command(vote_of(model)), table.notations)
 
 
@@ -184,7 +199,8 @@ def _path_chooser(training: Training, table: Table) -> RulesOf:
     def rules_of(model: Any, X: Any, y: Any) -> Any:
         if isinstance(model, Path):
             return rulecover.explain(model, X, y, **settings)
-        return kind(FrozenEstimator(model), **small_path(settings)).fit(X, y)
+        few = small_path(settings, y, numbers=table.task == TaskName.NUMBERS)
+        return kind(FrozenEstimator(model), **few).fit(X, y)
 
     return rules_of
 
@@ -230,13 +246,33 @@ def _grow(forest: Any, X: Any, y: Any, *, weight: Any, bars: Bars) -> Any:
 # The file -------------------------------------------------------------------------------------------------------------
 
 
-def _save(model: Vote, out: Path, printer: Printer) -> None:
-    """Writes the model as JSON, whole or not at all, and shows its rules."""
+def write_model(model: Vote, out: Path) -> None:
+    """Writes the model as JSON, whole or not at all; - is standard output."""
     if is_stdout(out):
         sys.stdout.write(to_json(model))
         return
     with whole_file(out) as file:
         file.write(to_json(model))
-    votes = model.votes.tolist() if model.has_own_votes else ()
-    printer.rules(model.rules, votes)
-    printer.say(f"\n{count(len(model.rules), 'rule')} written to {out}.")
+
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+
+def _print_figures(table: Table, training: Training, source: Path | None, *, folds: int, printer: Printer) -> None:
+    """The figures of rules that are trained in the same way in each fold, next to those of the forest."""
+    choose = rule_chooser(training, table)
+
+    def train(X: Any, y: Any) -> dict[str, Any]:
+        if source is not None or training.method is MethodName.BOOST:
+            return {"such rules": choose(source, X, y)}
+        forest = trained_forest(training, table, X, y, bars=Bars(None))
+        return {"such rules": choose(forest, X, y), "random forest": forest}
+
+    parts = folds_of_table(table, folds, training.seed)
+    with printer.bars() as bars:
+        scores = cross_validated(table, train, bars.over(parts, "Cross-validating"))
+    if scores:
+        printer.say(f"\nIn {len(parts)}-fold cross-validation", "bold")
+        printer.say(score_table(scores))
+        if source is not None:
+            printer.say("The trees of the model stayed as they are: only the choice among their rules was made anew.")

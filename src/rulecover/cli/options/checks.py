@@ -21,6 +21,8 @@ _BY_NAME = {option.name: option for option in SETTINGS}
 def check(options: Options, typed: Mapping[str, Any]) -> None:
     """Raises if files cannot be read or written as the command would, or options do not go together."""
     _check_files(options, typed)
+    if "save" in typed:
+        _check_save(typed)
     if "method" in typed:
         _check_method(options, typed)
 
@@ -88,6 +90,16 @@ def _is_same_file(out: Path, read: Path) -> bool:
         return out.is_file() and os.path.samestat(out.stat(), there)
     except OSError:
         return False
+
+
+def _check_save(typed: Mapping[str, Any]) -> None:
+    """Raises where rules would be saved that cannot be, or where nothing is saved."""
+    if typed["refit"] and typed["save"] is None:
+        raise CommandError("--refit is about the rules that --save writes; add --save FILE, or leave it out.")
+    if typed["save"] is not None and str(typed["save"]) == "-":
+        raise CommandError("--save - would mix the model with what is printed; name a file, or see rulecover fit.")
+    if typed["save"] is not None and typed["fallback"] == "model":
+        raise CommandError("--fallback model needs the forest, which --save does not write; choose another fallback.")
 
 
 # Methods --------------------------------------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ SETTINGS: tuple[Option, ...] = (
         "max_rules",
         WHOLE_OR_NONE,
         "The most rules there may be; none: no limit (cover). With boost, as in --preset few-rules.",
-        shown="15 in a path, 50 with --within; 20 in a cover of numbers; no limit otherwise",
+        shown="15 in a path, or 4 per class, and 50 with --within; 20 in a cover of numbers; no limit otherwise",
         methods=ANY,
     ),
     _rules(
@@ -320,6 +320,12 @@ FIT: Options = (
     *(TASK, DROP, KEEP_IDS, MAX_LEVELS, *READING),
     *SETTINGS,
     *(SEED_OF_RULES, JOBS),
+    _output(
+        "folds",
+        whole_from(0),
+        "Folds of a cross-validation in which everything is trained anew, for the figures; 0 leaves them out.",
+        3,
+    ),
     *(_out("Where to write the model, as JSON; - for standard output.", "model.json"), QUIET, DEBUG),
 )
 
@@ -389,6 +395,14 @@ EXPLAIN: Options = (
     ),
     next(each for each in SETTINGS if each.name == "class_weight"),
     _output("report", Path, "Write a report to this HTML file.", metavar="FILE", file="written"),
+    _output(
+        "save",
+        Path,
+        "Write the rules, exactly as they were checked, to this JSON file, which predict, why, report and export read.",
+        metavar="FILE",
+        file="written",
+    ),
+    _output("refit", bool, "With --save: write rules that are trained on all rows instead.", False),
     *(QUIET, DEBUG),
 )
 
@@ -527,11 +541,11 @@ STUDY: Options = (
 #: The options that most people need, by the names of their parameters.
 COMMON_OF_FIT = (
     *("data", "target", "model", "method", "task", "drop", "max_rules", "within", "class_weight", "keep", "seed"),
-    *("jobs", "out", "quiet"),
+    *("jobs", "folds", "out", "quiet"),
 )
 COMMON_OF_EXPLAIN = (
     *("data", "target", "method", "task", "drop", "test_size", "max_rules", "within", "class_weight", "seed", "jobs"),
-    *("report", "save", "quiet"),
+    *("report", "save", "refit", "quiet"),
 )
 COMMON_OF_PREDICT = ("model", "data", "out", "keep", "interval", "exact", "quiet")
 COMMON_OF_WHY = ("model", "data", "row")

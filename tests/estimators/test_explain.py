@@ -1,0 +1,211 @@
+"""`explain`: one question, one default; the model is never trained again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xgboost
+from sklearn.datasets import load_iris, load_wine, make_classification, make_regression
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from rulecover import (
+    MIRCOClassifier,
+    MIRCORegressor,
+    RCBoostClassifier,
+    RulePathClassifier,
+    RulePathRegressor,
+    RuleSet,
+    explain,
+)
+from rulecover.exceptions import UnreadableModelError
+
+X, Y = make_classification(300, 6, n_informative=4, random_state=0)
+NUMBERS = make_regression(200, 4, noise=5.0, random_state=0)
+
+
+def forest() -> RandomForestClassifier:
+    return RandomForestClassifier(20, random_state=0).fit(X, Y)
+
+
+class OnlyOnce(RandomForestClassifier):
+    """A forest that must not be trained a second time, nor any copy of it."""
+
+    trained = False
+
+    def fit(self, *data: Any, **settings: Any) -> Any:
+        assert not OnlyOnce.trained
+        OnlyOnce.trained = True
+        return super().fit(*data, **settings)
+
+
+def test_the_default_is_a_path_of_a_few_rules() -> None:
+    few = explain(forest(), X, Y)
+
+    assert isinstance(few, RulePathClassifier)
+    assert 1 <= len(few.rules_) <= 15 and few.max_rules == 15
+    assert few.score(X, Y) > 0.85
+
+
+@pytest.mark.parametrize("method", ["path", "cover"])
+def test_neither_the_model_nor_a_copy_of_it_is_trained(method: Any) -> None:
+    OnlyOnce.trained = False
+    model = OnlyOnce(10, max_depth=4, random_state=0).fit(X, Y)
+
+    assert explain(model, X, Y, method=method).estimator_ is model
+
+
+def test_the_reason_of_the_size_says_that_the_model_was_kept() -> None:
+    kept, trained = (explain(forest(), X, Y, train_in_folds=train, max_rules=5) for train in (False, True))
+
+    assert "cross-validated neg_brier_score" in kept.size_reason_
+    assert kept.size_reason_.endswith(
+        "(rules were chosen and weighed anew in each fold, among those of the same model)"
+    )
+    assert "same model" not in trained.size_reason_
+
+
+def test_copies_are_trained_in_the_folds_if_asked_for() -> None:
+    asked = explain(forest(), X, Y, train_in_folds=True, max_rules=6, random_state=0)
+    path = RulePathClassifier(FrozenEstimator(forest()), max_rules=6, random_state=0).fit(X, Y)
+
+    assert asked.path_.equals(path.path_) and asked.rules_ == path.rules_
+
+
+def test_folds_that_keep_the_model_give_the_path_itself_and_other_scores() -> None:
+    kept = explain(forest(), X, Y, choose="best", max_rules=6)
+    last = explain(forest(), X, Y, choose="last", max_rules=6)
+
+    assert kept.at(6).rules_ == last.rules_
+    assert "cv_score" not in last.path_ and kept.path_["cv_score"].between(0.5, 1).all()
+    assert 0.5 < kept.model_score_ < 1  # out of bag, where the forest itself is right on every row
+
+
+def test_numbers_and_more_classes_have_their_own_estimators() -> None:
+    rows, numbers = NUMBERS
+    regressor = RandomForestRegressor(20, random_state=0).fit(rows, numbers)
+    path = explain(regressor, rows, numbers)
+    cover = explain(regressor, rows, numbers, method="cover")
+
+    assert isinstance(path, RulePathRegressor) and path.max_rules == 15 and path.score(rows, numbers) > 0.5
+    assert isinstance(cover, MIRCORegressor)
+
+
+def test_many_classes_may_have_more_rules() -> None:
+    y = np.digitize(X[:, 0], np.quantile(X[:, 0], np.linspace(0.1, 0.9, 9)))
+    model = DecisionTreeClassifier(max_depth=5, random_state=0).fit(X, y)
+
+    assert explain(model, X, y, choose="last").max_rules == 40
+    assert explain(model, X, y, choose="last", max_rules=3).n_rules_ == 3
+
+
+def test_a_cover_is_one_word_away() -> None:
+    cover = explain(forest(), X, Y, method="cover")
+    same = MIRCOClassifier(FrozenEstimator(forest())).fit(X, Y)
+
+    assert isinstance(cover, MIRCOClassifier)
+    assert cover.rules_ == same.rules_ and (cover.vote_.votes == same.vote_.votes).all()
+    assert not cover.missed(X).any()
+
+
+@pytest.mark.parametrize("preset", ["as-in-paper", "accurate"])
+def test_a_preset_is_the_one_of_the_estimator(preset: str) -> None:
+    make = getattr(MIRCOClassifier, preset.replace("-", "_"))
+    cover = explain(forest(), X, Y, method="cover", preset=preset, max_rules=9)
+    same = make(FrozenEstimator(forest()), max_rules=9).fit(X, Y)
+
+    assert cover.rules_ == same.rules_ and cover.get_params().keys() == same.get_params().keys()
+
+
+def test_on_average_the_default_cover_has_fewer_rules_and_clauses_than_that_of_the_paper() -> None:
+    noisy = [make_classification(400, 8, n_informative=5, flip_y=0.2, random_state=seed) for seed in range(3)]
+    rules, clauses = np.zeros(2), np.zeros(2)
+    for rows, labels in (*noisy, load_iris(return_X_y=True), load_wine(return_X_y=True)):
+        model = RandomForestClassifier(50, max_depth=8, random_state=0).fit(rows, labels)
+        covers = [explain(model, rows, labels, method="cover", preset=preset) for preset in (None, "as-in-paper")]
+        rules += [len(cover.rules_) for cover in covers]
+        clauses += [cover.rules_.lengths.sum() for cover in covers]
+
+    assert rules[0] < rules[1] and clauses[0] < 0.8 * clauses[1]
+
+
+def test_the_default_cover_has_a_bound_worth_printing() -> None:
+    ours, paper = (explain(forest(), X, Y, method="cover", preset=preset) for preset in (None, "as-in-paper"))
+    unpruned = explain(forest(), X, Y, method="cover", prune=False)
+
+    assert paper.certificate_.source == "dual fitting"
+    for cover in (ours, unpruned):
+        assert cover.certificate_.source.startswith("LP") or cover.certificate_.status == "optimal"
+        assert cover.certificate_.gap < paper.certificate_.gap
+
+
+# Models that cannot be asked ------------------------------------------------------------------------------------------
+
+
+def test_rules_of_a_model_file_are_chosen_by_the_labels(tmp_path: Path) -> None:
+    file = tmp_path / "booster.json"
+    booster = xgboost.XGBClassifier(n_estimators=10, max_depth=3, random_state=0).fit(X, Y)
+    booster.save_model(file)
+    few, asked = explain(file, X, Y), explain(booster, X, Y, model_share=0)
+
+    assert few.score(X, Y) > 0.85 and few.rules_ == asked.rules_
+    assert few.path_["train_fidelity"].isna().all() and np.isnan(few.model_score_)
+    with pytest.raises(UnreadableModelError, match=r"within is 0.01, .* this model does not predict; give max_rules"):
+        explain(file, X, Y, within=0.01)
+
+
+def test_a_path_through_rules_made_by_hand_takes_them_as_they_are() -> None:
+    rules = RuleSet.from_text(
+        ["x0 > 0", "x1 <= 0 and x2 > 0.5", "x3 > 1", "x0 <= 0 and x3 <= 0"], [f"x{k}" for k in range(6)]
+    )
+    few = explain(rules, X, Y, choose="last")
+
+    assert {rule.text for rule in few.rules_} <= {rule.text for rule in rules}
+    with pytest.raises(UnreadableModelError, match=r"rules made by hand have no model .* give model_share=0"):
+        RulePathClassifier(rules).fit(X, Y)
+
+
+def test_a_model_without_probabilities_is_not_asked() -> None:
+    vote = VotingClassifier([("one", forest()), ("two", DecisionTreeClassifier(max_depth=3))]).fit(X, Y)
+
+    assert explain(vote, X, Y).model_share == 0
+
+
+def test_a_distance_is_measured_from_out_of_bag_predictions() -> None:
+    near = explain(forest(), X, Y, within=0.2)
+
+    assert near.max_rules == 50 and "very likely within 0.2 of the model's" in near.size_reason_
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "boosting": ({"method": "boost"}, r"method is 'boost', which trains trees of its own.*RCBoostClassifier\(\)\.fit"),
+    "another method": ({"method": "tree"}, "method is 'tree'; choose 'path' or 'cover'"),
+    "a preset of a path": ({"preset": "accurate"}, "preset is 'accurate', which belongs to method='cover'"),
+    "no such preset": ({"method": "cover", "preset": "best"}, "preset is 'best', which MIRCOClassifier does not have"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_done_is_refused_with_the_way_out(case: str) -> None:
+    options, said = WRONG[case]
+    with pytest.raises(ValueError, match=said):
+        explain(forest(), X, Y, **options)
+
+
+def test_a_model_that_has_no_trees_is_refused() -> None:
+    with pytest.raises(UnreadableModelError):
+        explain(LogisticRegression().fit(X, Y), X, Y)
+
+
+def test_the_pool_of_a_boosting_is_chosen_from() -> None:
+    boosted = RCBoostClassifier(max_rmp_calls=2, random_state=0).fit(X, Y)
+    few = explain(boosted, X, Y)
+
+    assert len(few.rules_) <= 15 < len(boosted.rules_)
