@@ -51,7 +51,20 @@ def fruit_folder(folder: Path, options: Sequence[object] = ()) -> Path:
     frame.to_csv(folder / "fruit.csv", index=False)
     typed = frame.assign(ripe=frame["ripe"] == "true", colour=frame["colour"].where(frame["colour"] != "", None))
     typed.to_parquet(folder / "fruit.parquet")
-    words = ("fit", folder / "fruit.csv", "-t", "kind", "--drop", "id", "--trees", 10, "--method", "cover")
+    words = (
+        "fit",
+        folder / "fruit.csv",
+        "-t",
+        "kind",
+        "--drop",
+        "id",
+        "--trees",
+        10,
+        "--method",
+        "cover",
+        "--preset",
+        "as-in-paper",
+    )
     done = run(*words, *options, "-o", folder / "model.json")
     assert done.exit_code == 0, done.output
     return folder

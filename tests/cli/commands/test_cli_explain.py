@@ -629,12 +629,14 @@ def test_text_as_numbers_is_refused_with_the_reason(fruit: Path) -> None:
 )
 def test_settings_of_classes_are_refused_for_numbers(prices: Path, option: str, value: str) -> None:
     assert f"is {value!r}; choose one of" in refused(
-        explain(prices, option, value, "--task", "numbers", target="price")
+        explain(prices, "--method", "cover", option, value, "--task", "numbers", target="price")
     )
 
 
 def test_settings_of_numbers_are_refused_for_classes(fruit: Path) -> None:
-    assert "solver is 'forward'; choose one of 'greedy'" in refused(explain(fruit, "--solver", "forward"))
+    assert "solver is 'forward'; choose one of 'greedy'" in refused(
+        explain(fruit, "--method", "cover", "--solver", "forward")
+    )
 
 
 def test_a_target_of_names_is_refused(tmp_path: Path) -> None:

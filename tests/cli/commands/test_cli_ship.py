@@ -43,7 +43,7 @@ def test_a_fitted_model_knows_its_columns_and_levels(folder: Path) -> None:
 
 
 def test_the_same_table_gives_the_same_model_as_csv_as_parquet_and_on_standard_input(folder: Path) -> None:
-    options = ("-t", "kind", "--drop", "id", "--trees", 10, "--method", "cover", "-o", "-")
+    options = ("-t", "kind", "--drop", "id", "--trees", 10, "--method", "cover", "--preset", "as-in-paper", "-o", "-")
     by_parquet = run("fit", folder / "fruit.parquet", *options)
     by_stdin = run("fit", "-", *options, stdin=(folder / "fruit.csv").read_bytes())
 
