@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from rulecover.data.advice import guessing
@@ -356,6 +357,8 @@ def _size(rules: RuleSet) -> str:
 
 def _size_of(model: Any) -> str:
     """The size of rules, or of a tree or a forest of scikit-learn, in words; empty for other models."""
+    if isinstance(model, Pipeline):
+        return _size_of(model[-1])
     if hasattr(model, "rules_"):
         return _size(model.rules_)
     if hasattr(model, "get_n_leaves"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -726,3 +727,11 @@ def test_a_few_fractional_numbers_are_classes(tmp_path: Path) -> None:
     result = explain(tmp_path / "half.csv", target="y")
     assert result.exit_code == 0, result.stderr
     assert "0.5" in result.stdout and "1.5" in result.stdout
+
+
+def test_the_comparison_says_how_large_the_forest_is_and_warns_only_of_rules_that_are_shown(fruit: Path) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        shown = explain(fruit)
+    assert re.search(r"random forest .* rules in 5 trees", shown.stdout)
+    assert not [warning for warning in caught if "rests on" in str(warning.message)]

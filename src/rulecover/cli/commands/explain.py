@@ -123,7 +123,9 @@ def _other_rules(training: Training, forest: Any, X: Any, y: Any) -> dict[str, A
         MethodName.COVER: partial(rulecover.explain, method="cover", **settings),
     }
     others.pop(training.method, None)
-    return {f"a {method}": rules_of(forest, X, y) for method, rules_of in others.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about rules that are not shown
+        return {f"a {method}": rules_of(forest, X, y) for method, rules_of in others.items()}
 
 
 def _tree_to_compare(task: TaskName, training: Training, n_rules: int) -> Any:
