@@ -6,9 +6,11 @@ import re
 import shlex
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 from typer.testing import CliRunner
+from xgboost import XGBClassifier
 
 from rulecover.cli.commands import COMMANDS
 from rulecover.cli.main import app
@@ -88,14 +90,37 @@ def test_every_shell_command_of_a_page_runs_word_for_word_in_an_empty_folder(
     monkeypatch.chdir(tmp_path)
     lines = shell_lines(ROOT / page)
     for line in lines:
-        program, *words = shlex.split(line, comments=True)
-        words, into = (words[:-2], Path(words[-1])) if ">" in words else (words, None)
-        done = CliRunner().invoke(app, words)
-        assert (program, done.exit_code) == ("rulecover", 0), f"{line}: {done.output}"
-        if into is not None:
-            into.write_bytes(done.stdout_bytes)
+        run_line(line)
 
     assert len(lines) > 10
+
+
+def run_line(line: str) -> None:
+    program, *words = shlex.split(line, comments=True)
+    words, into = (words[:-2], Path(words[-1])) if ">" in words else (words, None)
+    done = CliRunner().invoke(app, words)
+    assert (program, done.exit_code) == ("rulecover", 0), f"{line}: {done.output}"
+    if into is not None:
+        into.write_bytes(done.stdout_bytes)
+
+
+@pytest.mark.slow
+def test_every_example_of_the_help_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_line("rulecover example > penguins.csv")
+    table = pd.read_csv("penguins.csv")
+    numbers = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+    booster = XGBClassifier(n_estimators=3).fit(table[numbers], pd.factorize(table["species"])[0])
+    booster.save_model("booster.json")
+    for name in ("penguins.parquet", "new.parquet"):
+        table.to_parquet(name)
+
+    helps = [command.help for name, command in COMMANDS.items() if name != "study"]
+    lines = re.findall(r"^ +(rulecover .*)$", "\n".join(helps), flags=re.MULTILINE)
+    for line in lines:
+        run_line(line)
+
+    assert len(lines) > 15
 
 
 def test_options_named_in_the_documentation_exist() -> None:

@@ -540,7 +540,7 @@ STUDY: Options = (
 
 #: The options that most people need, by the names of their parameters.
 COMMON_OF_FIT = (
-    *("data", "target", "model", "method", "task", "drop", "max_rules", "within", "class_weight", "keep", "seed"),
+    *("data", "target", "model", "method", "task", "drop", "max_rules", "within", "class_weight", "seed"),
     *("jobs", "folds", "out", "quiet"),
 )
 COMMON_OF_EXPLAIN = (
