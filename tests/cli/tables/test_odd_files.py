@@ -9,10 +9,12 @@ import gzip
 import io
 import json
 import lzma
+import os
 import pickle
 import sys
 import tarfile
 import tempfile
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -446,6 +448,18 @@ def test_standard_input_may_be_an_odd_file_too(odd: str, folder: Path) -> None:
 
     assert done.exit_code == 0, done.output
     assert HEIGHT in done.stdout
+
+
+@pytest.mark.parametrize("odd", ["plain", "gz", "Excel"])
+def test_a_pipe_with_a_name_may_be_read(odd: str, folder: Path, model: bytes) -> None:
+    (folder / "model.json").write_bytes(model)
+    os.mkfifo("pipe")
+    for words in (("fit", "pipe", "-t", "kind", "--trees", 3, "-o", "new.json"), ("predict", "model.json", "pipe")):
+        writer = threading.Thread(target=Path("pipe").write_bytes, args=(READ[odd][1],))
+        writer.start()
+        done = run(*words)
+        writer.join()
+        assert done.exit_code == 0, done.output
 
 
 # Without a header -----------------------------------------------------------------------------------------------------

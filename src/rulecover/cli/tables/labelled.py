@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -122,7 +121,7 @@ def labelled_table(
     keep_ids: bool = False,
 ) -> Table:
     """The table, or an error that says what is wrong with it and what to do."""
-    with _standard_input(reading) if str(path) == "-" else nullcontext(TableFile(path, reading)) as file:
+    with _copied(path, reading) if _is_read_once(path) else nullcontext(TableFile(path, reading)) as file:
         check_is_table(file)
         notes: list[str] = []
         if file.is_parquet:
@@ -167,15 +166,22 @@ def _parquet_frame(file: TableFile) -> Any:
         return parquet().read_table(file.path).to_pandas()
 
 
+def _is_read_once(path: Path) -> bool:
+    """Whether a path is standard input or a pipe."""
+    return str(path) == "-" or path.is_fifo()
+
+
 @contextmanager
-def _standard_input(reading: Reading) -> Iterator[TableFile]:
-    """Standard input, copied to a file: it can be read only once, and a table is read twice.
+def _copied(path: Path, reading: Reading) -> Iterator[TableFile]:
+    """Standard input or a pipe, copied to a file: it can be read only once, and a table is read twice.
 
     The file has no name, so that nothing stays behind however the process ends.
     """
+    once = TableFile(path, reading)
     with tempfile.TemporaryFile() as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        yield TableFile(Path("standard input"), reading, copy)
+        with once.open_as_it_is() as content:
+            shutil.copyfileobj(content, copy)
+        yield replace(once, path=once.source, copy=copy)
 
 
 def table_from_frame(
