@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 from sklearn.datasets import make_classification
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+)
 
 from rulecover import RulePathClassifier, RulePathRegressor, read_trees
+from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.rulepath.candidates import Candidates, node_candidates
 from rulecover.rulepath.forward import Terms, forward_path
 from rulecover.rulepath.logistic import LogisticFit, shares_of
@@ -133,11 +140,9 @@ def test_candidates_come_from_the_pool_that_is_asked_for() -> None:
     assert isinstance(boosted, HistGradientBoostingClassifier)
     both = RulePathClassifier(pool="both", **settings).fit(*two)
     assert both.n_candidate_rules_ > RulePathClassifier(pool="forest", **settings).fit(*two).n_candidate_rules_
-    numbers = RulePathRegressor(**settings).fit(*two)
-    assert [type(each).__name__ for each in numbers.estimator_.estimators_] == [
-        "RandomForestRegressor",
-        "HistGradientBoostingRegressor",
-    ]
+    forest, boosted = RulePathRegressor(**settings).fit(*two).estimator_.estimators_
+    assert isinstance(forest, RandomForestRegressor) and isinstance(boosted, CrossFitted)
+    assert isinstance(boosted.estimator_, HistGradientBoostingRegressor)
 
 
 @pytest.mark.parametrize("regression", [False, True])

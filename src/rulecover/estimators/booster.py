@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from rulecover.estimators.binned import BinnedTrees, read_binned
 from rulecover.estimators.centred import CentredRegressor
+from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, reader_of, register, unreadable
 from rulecover.trees.tree import TreeEnsemble
@@ -150,11 +151,13 @@ def _n_outputs(ensemble: TreeEnsemble) -> int:
 
 
 def read(model: Any) -> TreeEnsemble:
-    """The trees of a `BoosterClassifier`, a `BoosterRegressor`, a `CentredRegressor` or a `BinnedTrees`."""
+    """The trees of a model of ours: a booster, or one around another model."""
     if isinstance(model, BinnedTrees):
         return read_binned(model)
     if isinstance(model, CentredRegressor):
         return read_trees(model.estimator)
+    if isinstance(model, CrossFitted):
+        return read_trees(model.estimator_)
     if not isinstance(model, _Booster):
         raise unreadable(model)
     return model.ensemble

@@ -15,10 +15,12 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
 
 from rulecover.estimators.base import AskedModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor
+from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.prepare import RuleModel
 from rulecover.rulepath.family import RowPredictions
 from rulecover.typing import Array, Floats, Ints
@@ -58,9 +60,12 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
     if isinstance(model, CentredRegressor):
         predicted = out_of_bag(model.estimator, X, places)
         return None if predicted is None else predicted + model.centre
+    if isinstance(model, CrossFitted):
+        return model.out_of_fold(X, places)[:, None]
     if isinstance(model, (VotingClassifier, VotingRegressor)):  # members that have none are not asked
         return _mean_of([out_of_bag(member, X, places) for member in model.estimators_ if has_out_of_bag(member)])
-    rows = np.asarray(X) if hasattr(X, "iloc") else X
+    # As the trees of a forest take rows: checked once, not once per tree.
+    rows = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=False)
     places = np.arange(rows.shape[0]) if places is None else places
     method = "predict_proba" if isinstance(model, _CLASSIFIERS) else "predict"
     total: Any = 0.0
@@ -69,7 +74,7 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
         seen = np.zeros(1 + max(int(places.max()), int(drawn.max())), dtype=bool)
         seen[drawn] = True
         free = ~seen[places][:, None]
-        total = total + free * np.asarray(getattr(tree, method)(rows)).reshape(rows.shape[0], -1)
+        total = total + free * np.asarray(getattr(tree, method)(rows, check_input=False)).reshape(rows.shape[0], -1)
         trees += free
     return np.asarray(np.where(trees > 0, total / np.maximum(trees, 1.0), np.nan))
 
@@ -101,7 +106,7 @@ def has_out_of_bag(model: Any) -> bool:
         return has_out_of_bag(model.estimator)
     if isinstance(model, (VotingClassifier, VotingRegressor)):
         return any(map(has_out_of_bag, model.estimators_))
-    return isinstance(model, _FORESTS) and bool(model.bootstrap)
+    return isinstance(model, CrossFitted) or (isinstance(model, _FORESTS) and bool(model.bootstrap))
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,7 @@ from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, real_number, sample_weights, whole_number
+from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
@@ -74,6 +75,8 @@ _LOG_ODDS_RIDGE, _RIDGE = 0.5, 5.0
 _BOOSTED_TREES = 100
 #: They are shallow, and each split sees a part of the columns.
 _SHALLOW = {"max_depth": 4, "max_features": 0.5, "min_samples_leaf": 5, "early_stopping": False}
+#: The usual share of a model's predictions in what the rules are to predict, and that of two kinds of models.
+_SHARE, _SHARE_OF_BOTH = 0.5, 0.7
 #: A class is rare if its share of the rows is below this.
 _RARE = 0.05
 #: How deep candidates on binned columns lie.
@@ -114,7 +117,7 @@ class RulePath(VotingModel):
         train_in_folds: bool = True,
         max_depth: int | None = None,
         min_samples: int = 2,
-        model_share: float = 0.5,
+        model_share: float | None = None,
         ridge: float | None = None,
         shrinkage: float | None = None,
         tries: int = 5,
@@ -237,7 +240,7 @@ class RulePath(VotingModel):
         for name, above in (("ridge", True), ("shrinkage", False), ("within", False)):
             if getattr(self, name) is not None:
                 real_number(name, getattr(self, name), above=above)
-        if real_number("model_share", self.model_share) > 1:
+        if self.model_share is not None and real_number("model_share", self.model_share) > 1:
             raise ValueError(f"model_share is {self.model_share}; it must be at most 1.")
         if self.keep is not None and not isinstance(self.keep, RuleSet):
             raise TypeError(f"keep is {self.keep!r}; give a RuleSet, such as RuleSet.of_intervals makes.")
@@ -270,7 +273,7 @@ class RulePath(VotingModel):
         recipe = self._recipe(candidates, self._target.of(samples))
         honest = HonestModel(self._model(X, prepared.rows), prepared.rows) if self.model_share else None
         calibrate = len(recipe.target.classes) > 1 and has_out_of_bag(self.estimator_)
-        response = softened_response(samples, recipe.target, honest, self.model_share, calibrate=calibrate)
+        response = softened_response(samples, recipe.target, honest, self._share(), calibrate=calibrate)
         self._family = rule_path(samples, candidates, response, recipe)
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
@@ -337,6 +340,10 @@ class RulePath(VotingModel):
     def _kept(self, keep: RuleSet, columns: Columns) -> RuleSet:
         """The rules to keep on all columns: those that are given, and those that are made of dates."""
         return rules_on(keep, columns.names, len(columns)) if columns.parts else keep
+
+    def _share(self) -> float:
+        """The share of the model's predictions in the target."""
+        return _SHARE if self.model_share is None else self.model_share
 
     def _fallback(self) -> Fallback:
         return Default()
@@ -517,9 +524,9 @@ class RulePathClassifier(PredictsClasses, RulePath):
     min_samples
         The fewest training rows that a rule may cover.
     model_share
-        The share of the model's predictions in the target; the rest are the labels. Between 0 and 1. The predictions
-        of a forest are out of bag: for each row those of the trees that were not trained on it; they are calibrated by
-        one exponent.
+        The share of the model's predictions in the target; the rest are the labels. Between 0 and 1, by default 0.5.
+        The predictions of a forest are out of bag: for each row those of the trees that were not trained on it; they
+        are calibrated by one exponent.
     ridge
         The penalty on the squares of the votes: higher means smaller votes. By default 0.5 for log-odds, 5 for
         fitted ones.
@@ -617,7 +624,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
         train_in_folds: bool = True,
         max_depth: int | None = None,
         min_samples: int = 2,
-        model_share: float = 0.5,
+        model_share: float | None = None,
         ridge: float | None = None,
         shrinkage: float | None = None,
         tries: int = 5,
@@ -723,8 +730,11 @@ class RulePathRegressor(RegressorMixin, RulePath):
     ----------
     estimator
         A regressor; by default what `pool` says, which is a forest and boosted trees together.
-    pool, n_bins, max_rules, choose, within, scoring, cv, max_depth, min_samples, model_share, ridge, shrinkage, tries
+    pool, n_bins, max_rules, choose, within, scoring, cv, max_depth, min_samples, ridge, shrinkage, tries
         As in `RulePathClassifier`; a size is chosen by R² unless `scoring` says otherwise.
+    model_share
+        As in `RulePathClassifier`, but 0.7 by default where boosted trees are in the pool: their predictions are out of
+        fold, from copies that were trained on other rows, and count as much as those of the forest.
     max_clauses, forbidden, required, monotone, keep, random_state, n_jobs, verbose
         As in `RulePathClassifier`.
 
@@ -759,8 +769,13 @@ class RulePathRegressor(RegressorMixin, RulePath):
     def _steps(self, target: Target) -> PathSteps:
         return PathSteps(ForwardFit, partial(ridge_votes, target=target), added_values)
 
+    def _share(self) -> float:
+        if self.model_share is None and self.estimator is None and self.pool != "forest":
+            return _SHARE_OF_BOTH
+        return super()._share()
+
     def _boosted(self, n_classes: int) -> Any:
-        return HistGradientBoostingRegressor(max_iter=_BOOSTED_TREES, **_SHALLOW)
+        return CrossFitted(HistGradientBoostingRegressor(max_iter=50, learning_rate=0.2, **_SHALLOW))
 
     def _together(self, members: list[tuple[str, Any]]) -> Any:
         return VotingRegressor(members)
