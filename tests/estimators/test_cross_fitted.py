@@ -5,14 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor, VotingRegressor
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+    VotingRegressor,
+)
 from sklearn.tree import DecisionTreeRegressor
 
 from rulecover import RulePathRegressor, read_trees
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.out_of_bag import has_out_of_bag, out_of_bag
+from rulecover.rulepath.response import share_by_noise
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -60,15 +68,44 @@ def test_the_trees_are_those_of_the_model_on_all_rows_and_members_count_alike() 
     np.testing.assert_allclose(out_of_bag(both, X)[:, 0], mean)
 
 
-@pytest.mark.parametrize(("settings", "share"), [({}, 0.7), ({"pool": "boosted"}, 0.7), ({"pool": "forest"}, 0.5)])
-def test_boosted_trees_teach_the_rules_by_what_they_predict_out_of_fold(settings: dict, share: float) -> None:
+@pytest.mark.parametrize("pool", [None, "boosted"])
+def test_the_share_of_the_model_follows_the_noise_that_honest_predictions_leave(pool: str | None) -> None:
     X, y = make_friedman1(120, random_state=0)
     frame = pd.DataFrame(X, columns=list("abcdefghij"))
-    settings = {"max_rules": 4, "choose": "last", "random_state": 0, **settings}
+    given_settings = {"pool": pool, "max_rules": 4, "choose": "last", "random_state": 0}
 
-    usual = RulePathRegressor(**settings).fit(frame, y)
+    usual = RulePathRegressor(**given_settings).fit(frame, y)
 
-    said = RulePathRegressor(model_share=share, **settings).fit(frame, y)
-    assert usual.rules_ == said.rules_ and (usual.vote_.votes == said.vote_.votes).all()
-    other = RulePathRegressor(model_share=0.2, **settings).fit(frame, y)
+    left = y - out_of_bag(usual.estimator_, frame)[:, 0]
+    share = (1 - 0.1 * y.var() / np.mean(left**2)) / 0.9
+    assert 0.0 < share < 0.8
+    said = RulePathRegressor(model_share=share, **given_settings).fit(frame, y)
+    assert usual.rules_ == said.rules_ and usual.vote_.votes == pytest.approx(said.vote_.votes, abs=1e-9)
+    other = RulePathRegressor(model_share=0.0, **given_settings).fit(frame, y)
     assert not np.array_equal(usual.predict(frame), other.predict(frame))
+
+
+@pytest.mark.parametrize("source", [{"estimator": GradientBoostingRegressor(n_estimators=5)}, {"pool": "forest"}])
+def test_without_cross_fitted_trees_the_model_has_half_of_the_say(source: dict) -> None:
+    X, y = make_friedman1(80, random_state=0)
+    given_settings = {"max_rules": 4, "choose": "last", "random_state": 0, **source}
+
+    usual, half = (RulePathRegressor(model_share=share, **given_settings).fit(X, y) for share in (None, 0.5))
+
+    assert usual.rules_ == half.rules_ and (usual.vote_.votes == half.vote_.votes).all()
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=30)
+def test_labels_and_predictions_count_by_the_inverse_of_their_errors(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y, error, weight = rng.normal(size=(40, 1)), rng.normal(size=(40, 1)), rng.integers(1, 4, 40).astype(float)
+    predicted = y + rng.uniform(0.0, 1.5) * error
+    again = np.repeat(np.arange(40), weight.astype(int))
+
+    share = share_by_noise(y, predicted, weight)
+
+    spread, left = y[again].var(), np.square(y - predicted)[again].mean()
+    noise = max(0.0, (left - 0.1 * spread) / 0.9)  # of the labels; what the model misses is the rest of `left`
+    assert share == pytest.approx(min(0.8, noise / left), abs=1e-9)
+    assert share == pytest.approx(share_by_noise(1e3 * y + 5, 1e3 * predicted + 5, 2 * weight), abs=1e-6)

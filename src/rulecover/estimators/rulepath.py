@@ -75,8 +75,8 @@ _LOG_ODDS_RIDGE, _RIDGE = 0.5, 5.0
 _BOOSTED_TREES = 100
 #: They are shallow, and each split sees a part of the columns.
 _SHALLOW = {"max_depth": 4, "max_features": 0.5, "min_samples_leaf": 5, "early_stopping": False}
-#: The usual share of a model's predictions in what the rules are to predict, and that of two kinds of models.
-_SHARE, _SHARE_OF_BOTH = 0.5, 0.7
+#: The usual share of a model's predictions in what the rules are to predict.
+_SHARE = 0.5
 #: A class is rare if its share of the rows is below this.
 _RARE = 0.05
 #: How deep candidates on binned columns lie.
@@ -341,8 +341,8 @@ class RulePath(VotingModel):
         """The rules to keep on all columns: those that are given, and those that are made of dates."""
         return rules_on(keep, columns.names, len(columns)) if columns.parts else keep
 
-    def _share(self) -> float:
-        """The share of the model's predictions in the target."""
+    def _share(self) -> float | None:
+        """The share of the model's predictions in the target, `None` if it depends on how noisy the target is."""
         return _SHARE if self.model_share is None else self.model_share
 
     def _fallback(self) -> Fallback:
@@ -733,8 +733,9 @@ class RulePathRegressor(RegressorMixin, RulePath):
     pool, n_bins, max_rules, choose, within, scoring, cv, max_depth, min_samples, ridge, shrinkage, tries
         As in `RulePathClassifier`; a size is chosen by R² unless `scoring` says otherwise.
     model_share
-        As in `RulePathClassifier`, but 0.7 by default where boosted trees are in the pool: their predictions are out of
-        fold, from copies that were trained on other rows, and count as much as those of the forest.
+        As in `RulePathClassifier`. Boosted trees of the pool predict out of fold, by copies that were trained on other
+        rows, and count as much as the forest; with them the share is by default the larger, the less can be predicted
+        of rows that no tree was trained on: from 0, where that is nearly everything, to 0.8.
     max_clauses, forbidden, required, monotone, keep, random_state, n_jobs, verbose
         As in `RulePathClassifier`.
 
@@ -769,10 +770,9 @@ class RulePathRegressor(RegressorMixin, RulePath):
     def _steps(self, target: Target) -> PathSteps:
         return PathSteps(ForwardFit, partial(ridge_votes, target=target), added_values)
 
-    def _share(self) -> float:
-        if self.model_share is None and self.estimator is None and self.pool != "forest":
-            return _SHARE_OF_BOTH
-        return super()._share()
+    def _share(self) -> float | None:
+        boosted = self.estimator is None and self.pool != "forest"
+        return None if self.model_share is None and boosted else super()._share()
 
     def _boosted(self, n_classes: int) -> Any:
         return CrossFitted(HistGradientBoostingRegressor(max_iter=50, learning_rate=0.2, **_SHALLOW))

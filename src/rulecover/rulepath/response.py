@@ -18,6 +18,10 @@ _NOTHING = 1e-3
 #: The logarithms of the exponents that are tried, and the digits of the one that is taken.
 _EXPONENTS = (-1.5, 2.5)
 _DIGITS = 3
+#: A model misses about this part of what can be known of numbers.
+_MISSED = 0.1
+#: A fifth at least of what rules are to predict are the labels.
+_LARGEST_SHARE = 0.8
 
 
 def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Floats:
@@ -52,8 +56,37 @@ def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Floats:
     return np.asarray(np.exp(log_softmax(np.exp(found) * logs, axis=1)))
 
 
+def share_by_noise(response: Floats, predicted: Floats, weight: Floats) -> float:
+    """The share of honest predictions in what rules are to predict, by how noisy the numbers must be.
+
+    What the predictions leave of the variance is noise, and what the model misses of the rest, about a tenth. Labels
+    and predictions then count by the inverse of their errors: the noisier the labels, the more the predictions.
+
+    Parameters
+    ----------
+    response
+        The numbers, samples x 1.
+    predicted
+        What a model predicts for them that was not trained on them, samples x 1.
+    weight
+        The weight of each sample.
+
+    Examples
+    --------
+    >>> y = np.array([[0.0], [2.0], [0.0], [2.0]])
+    >>> shares = [share_by_noise(y, y + error, np.ones(4)) for error in (0.1, 0.5, 0.7, 2.0)]
+    >>> np.round(shares, 2).tolist()
+    [0.0, 0.67, 0.8, 0.8]
+    """
+    spread = float(weight @ np.square(response[:, 0] - np.average(response[:, 0], weights=weight)))
+    left = float(weight @ np.square(response - predicted)[:, 0])
+    if left <= _MISSED * spread:
+        return 0.0
+    return min(_LARGEST_SHARE, (1.0 - _MISSED * spread / left) / (1.0 - _MISSED))
+
+
 def softened_response(
-    samples: Samples, target: Target, model: Any, model_share: float, *, calibrate: bool = False
+    samples: Samples, target: Target, model: Any, model_share: float | None, *, calibrate: bool = False
 ) -> Floats:
     """What the rules are to predict: y and, with a weight of `model_share`, what the model predicts for the samples.
 
@@ -66,7 +99,7 @@ def softened_response(
     model
         What it predicts for the samples is part of the response.
     model_share
-        Its share, between 0 and 1.
+        Its share, between 0 and 1; ``None`` for what `share_by_noise` says of honest predictions of numbers.
     calibrate
         Whether its predictions are shares of classes that are to be `calibrated` first.
 
@@ -76,9 +109,11 @@ def softened_response(
         Samples x responses.
     """
     response = target.responses(samples.labels)
-    if not model_share:
+    if model_share == 0:
         return response
     predicted = target.predicted_responses(model, samples.X)
+    if model_share is None:
+        model_share = share_by_noise(response, predicted, samples.count)
     if calibrate:
         shares = calibrated(shares_of(predicted), shares_of(response), samples.count)
         predicted = shares[:, -response.shape[1] :]

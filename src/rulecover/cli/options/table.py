@@ -283,7 +283,7 @@ SETTINGS: tuple[Option, ...] = (
         "model_share",
         number_from(0.0, 1.0),
         "The weight of the forest's predictions, next to the target, when rules are fitted.",
-        shown="0.5; 0.7 for numbers",
+        shown="0.5; by noise for numbers",
     ),
     _path(
         "shrinkage",
