@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score, recall_score
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
@@ -103,3 +104,19 @@ def test_thresholds_are_moved_where_the_path_is_fitted_inside() -> None:
     assert recall_score(y, low.predict(X)) >= recall_score(y, plain)
     assert balanced_accuracy_score(y, tuned.predict(X)) > balanced_accuracy_score(y, plain)
     assert 0 < tuned.best_threshold_ < 0.5
+
+
+@pytest.mark.parametrize(
+    ("frequent", "weights", "by"), [(30, None, "log-loss"), (3, None, "squares"), (30, "balanced", "squares")]
+)
+def test_rules_for_a_rare_class_are_chosen_by_the_logistic_loss(frequent: int, weights: str | None, by: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20 * (1 + frequent), 4)), np.repeat([0, 1], [20 * frequent, 20])
+    X[y == 1] += 0.8
+    forest = RandomForestClassifier(20, max_depth=4, random_state=0)
+    settings = {"max_rules": 6, "choose": "last", "class_weight": weights}
+
+    usual, said = (RulePathClassifier(forest, gain=gain, **settings).fit(X, y) for gain in (None, by))
+    other = RulePathClassifier(forest, gain="squares" if by == "log-loss" else "log-loss", **settings).fit(X, y)
+
+    assert usual.rules_ == said.rules_ != other.rules_

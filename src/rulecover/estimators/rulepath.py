@@ -56,7 +56,6 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
-from rulecover.targets.target import Target
 from rulecover.typing import Floats
 from rulecover.voting.classes import added_class_votes, log_odds_class_votes
 from rulecover.voting.fallback import Default, Fallback
@@ -155,11 +154,11 @@ class RulePath(VotingModel):
         self.verbose = verbose
 
     @abstractmethod
-    def _steps(self, target: Target) -> PathSteps:
+    def _steps(self, samples: Samples) -> PathSteps:
         """How rules are chosen, and how they vote."""
 
     @abstractmethod
-    def _ridge_of_choice(self, target: Target) -> float:
+    def _ridge_of_choice(self, samples: Samples) -> float:
         """The penalty on the votes by which rules are chosen."""
 
     @abstractmethod
@@ -270,7 +269,7 @@ class RulePath(VotingModel):
         """Follows the path to its end, and returns what it was made from."""
         prepared = self._prepare(X, y, sample_weight)
         samples, candidates = prepared.samples, self._candidates(prepared)
-        recipe = self._recipe(candidates, self._target.of(samples))
+        recipe = self._recipe(candidates, samples)
         honest = HonestModel(self._model(X, prepared.rows), prepared.rows) if self.model_share else None
         calibrate = len(recipe.target.classes) > 1 and has_out_of_bag(self.estimator_)
         response = softened_response(samples, recipe.target, honest, self._share(), calibrate=calibrate)
@@ -313,8 +312,8 @@ class RulePath(VotingModel):
             return _BINNED_DEPTH
         return usual_depth(samples.count.sum(), len(self._target.of(samples).classes))
 
-    def _recipe(self, candidates: Candidates, target: Target) -> PathRecipe:
-        columns = candidates.source.columns
+    def _recipe(self, candidates: Candidates, samples: Samples) -> PathRecipe:
+        columns, target = candidates.source.columns, self._target.of(samples)
         constraints = Constraints.of(
             columns.names,
             forbidden=self.forbidden,
@@ -329,10 +328,10 @@ class RulePath(VotingModel):
         shrinkage = usual_shrinkage(candidates.total) if self.shrinkage is None else self.shrinkage
         return PathRecipe(
             self.max_rules,
-            Terms(self._ridge_of_choice(target), shrinkage, self.tries),
+            Terms(self._ridge_of_choice(samples), shrinkage, self.tries),
             constraints,
             target,
-            self._steps(target),
+            self._steps(samples),
             given=None if keep is None else keep.in_codes_of(columns),
             verbose=self.verbose,
         )
@@ -419,7 +418,7 @@ class RulePath(VotingModel):
                 f"within is {self.within:g}, which is measured from the model's score, but this model does not "
                 "predict; give max_rules in place of it."
             )
-        recipe_for = partial(self._recipe, target=target)
+        recipe_for = partial(self._recipe, samples=data.samples)
         least = self.min_samples
         return scores_with_kept_model(data, folds, recipe_for, model, min_samples=least, by=by)
 
@@ -552,7 +551,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         by least squares.
     gain
         By what the next rule is chosen: "squares", what it explains of the squared error, or "log-loss", what it gains
-        in the logistic loss, which takes longer. By default squares for two classes, and log-loss for more.
+        in the logistic loss, which takes longer. By default squares for two classes, and log-loss for more and where
+        one of two has less than 5 % of the weight.
     class_weight
         As in scikit-learn: ``None``, "balanced" or a dictionary; multiplies the sample weights.
     random_state
@@ -684,28 +684,30 @@ class RulePathClassifier(PredictsClasses, RulePath):
     def _usual_choice(self, samples: Samples) -> SizeChoice:
         assert isinstance(samples, ClassSamples)
         shares = samples.totals if samples.class_weight is None else samples.totals / samples.class_weight
-        rarest = int(shares.argmin())
-        if len(shares) == 2 and shares[rarest] < _RARE * shares.sum():
-            return SizeChoice("best", precision_of(self.classes_[rarest]), "average_precision")
+        if _one_of_two_is_rare(shares):
+            return SizeChoice("best", precision_of(self.classes_[int(shares.argmin())]), "average_precision")
         return SizeChoice("one-se", "neg_brier_score", "neg_brier_score")
 
-    def _by_log_loss(self, target: Target) -> bool:
+    def _by_log_loss(self, samples: Samples) -> bool:
         """Whether rules are chosen by the gain of the logistic loss."""
-        gain = self.gain or ("log-loss" if len(target.classes) > 2 else "squares")
-        return self.vote == "log-odds" and gain == "log-loss" and len(target.classes) > 1
+        assert isinstance(samples, ClassSamples)
+        many = len(samples.totals) > 2 or _one_of_two_is_rare(samples.totals)
+        gain = self.gain or ("log-loss" if many else "squares")
+        return self.vote == "log-odds" and gain == "log-loss" and len(samples.totals) > 1
 
-    def _ridge_of_choice(self, target: Target) -> float:
-        if self.vote == "log-odds" and not self._by_log_loss(target):
+    def _ridge_of_choice(self, samples: Samples) -> float:
+        if self.vote == "log-odds" and not self._by_log_loss(samples):
             return _RIDGE  # the votes of the choice are not those that are kept
         return self._ridge()
 
     def _ridge(self) -> float:
         return (_LOG_ODDS_RIDGE if self.vote == "log-odds" else _RIDGE) if self.ridge is None else self.ridge
 
-    def _steps(self, target: Target) -> PathSteps:
+    def _steps(self, samples: Samples) -> PathSteps:
+        target = self._target.of(samples)
         if self.vote == "fitted" or len(target.classes) < 2:
             return PathSteps(ForwardFit, partial(ridge_votes, target=target), added_class_votes)
-        if self._by_log_loss(target):
+        if self._by_log_loss(samples):
             return PathSteps(LogisticFit, chosen_log_odds, log_odds_class_votes)
         return PathSteps(ForwardFit, partial(log_odds_votes, strength=self._ridge()), log_odds_class_votes)
 
@@ -718,6 +720,10 @@ class RulePathClassifier(PredictsClasses, RulePath):
 
     def _default_estimator(self) -> Any:
         return RandomForestClassifier(n_estimators=100, n_jobs=self.n_jobs)
+
+
+def _one_of_two_is_rare(totals: Floats) -> bool:
+    return len(totals) == 2 and bool(totals.min() < _RARE * totals.sum())
 
 
 class RulePathRegressor(RegressorMixin, RulePath):
@@ -764,11 +770,11 @@ class RulePathRegressor(RegressorMixin, RulePath):
     def _usual_choice(self, samples: Samples) -> SizeChoice:
         return SizeChoice("one-se", None, None)
 
-    def _ridge_of_choice(self, target: Target) -> float:
+    def _ridge_of_choice(self, samples: Samples) -> float:
         return _RIDGE if self.ridge is None else self.ridge
 
-    def _steps(self, target: Target) -> PathSteps:
-        return PathSteps(ForwardFit, partial(ridge_votes, target=target), added_values)
+    def _steps(self, samples: Samples) -> PathSteps:
+        return PathSteps(ForwardFit, partial(ridge_votes, target=self._target.of(samples)), added_values)
 
     def _share(self) -> float | None:
         boosted = self.estimator is None and self.pool != "forest"
