@@ -131,8 +131,9 @@ def page(results: pd.DataFrame) -> str:
     return f"""# R² of rule paths by where their candidates come from
 
 Made by `python experiments/regression_paths.py`: 5 folds, at most 2,000 rows of each table. A path has the defaults,
-candidates of a forest and of boosted trees together, or those of one of them. "Before" are paths with the defaults that
-they had before: a forest alone, nodes to depth 4 below 2,000 rows.
+candidates of a forest and of boosted trees together, or those of one of them; boosted trees teach the rules by what
+they predict out of fold. "Before" are paths with the defaults that they had at first, which the command does not make:
+a forest alone, nodes to depth 4 below 2,000 rows.
 
 {chr(10).join(lines)}
 

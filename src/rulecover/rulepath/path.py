@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -104,7 +104,7 @@ def distinct_allowed(candidates: Candidates, constraints: Constraints) -> Candid
     """The candidates that keep to the constraints; of those that cover the same samples, the one of fewest clauses."""
     rules = candidates.rules()
     allowed = np.flatnonzero(constraints.allows(rules))
-    nodes = candidates.take(allowed)
+    nodes = replace(candidates, source=rules).take(allowed)  # which are not written out again
     return nodes.take(nodes.distinct(np.argsort(rules.lengths[allowed], kind="stable")))
 
 
