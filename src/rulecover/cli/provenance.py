@@ -47,9 +47,11 @@ def typed_command(name: str, options: Options, typed: Mapping[str, Any]) -> str:
 def _spelled(option: str, value: Any) -> list[str]:
     if isinstance(value, bool):
         return [option]
-    values = value if isinstance(value, (list, tuple)) else [value]
+    values = value if isinstance(value, list) else [value]
     return [word for each in values for word in (option, _word(each))]
 
 
 def _word(value: Any) -> str:
+    if isinstance(value, tuple):  # as in recall=0.8
+        return "=".join(map(_word, value))
     return "" if value is None or value is False or value == [] else str(getattr(value, "value", value))

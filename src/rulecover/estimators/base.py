@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -40,12 +41,14 @@ from rulecover.estimators.prepare import (
 )
 from rulecover.exceptions import UnreadableModelError
 from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.classes.target import ClassTarget
 from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.target import Target
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import Classes
 from rulecover.voting.fallback import Fallback, SourceModel
+from rulecover.voting.threshold import at_threshold, threshold_for
 from rulecover.voting.vote import Tally, Vote
 from rulecover.voting.voting_on import voting_on
 
@@ -272,6 +275,90 @@ class PredictsClasses(ClassifierMixin):
         """The probability of each class, rows x classes: the share of its votes."""
         tally = self._votes_for(X)
         return self.vote_.probabilities(tally)
+
+    def at_threshold(self, threshold: float, label: Any = None) -> Self:
+        """The model that predicts a class where its probability was above a threshold; for two classes.
+
+        Votes are moved, so that the probabilities move along (one half is where the threshold was), and files and
+        exports predict the same.
+
+        Parameters
+        ----------
+        threshold
+            Above 0 and below 1.
+        label
+            The class; by default the rarer one in the training rows.
+        """
+        model: Any = self
+        other = copy.copy(model)
+        place = _place_of(label, model.vote_)
+        other.vote_ = at_threshold(model._voting(model.vote_), place, threshold)
+        other.rules_ = other.vote_.rules
+        return cast("Self", other)
+
+    def tuned(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        recall: float | None = None,
+        precision: float | None = None,
+        cost: float | None = None,
+        label: Any = None,
+        cv: Any = None,
+    ) -> Self:
+        """The model with the threshold that does what is asked for; for two classes, see `at_threshold`.
+
+        Give one of `recall`, `precision` and `cost`.
+
+        Parameters
+        ----------
+        X, y
+            Rows to choose the threshold on: the training rows, never those that figures are made on.
+        recall
+            At least this share of the rows of the class is found, with as few false alarms as possible.
+        precision
+            At least this share of the predictions of the class is right, and as many rows as possible are found.
+        cost
+            What a missed row of the class costs, if a false alarm costs 1.
+        label
+            The class; by default the rarer one in the training rows.
+        cv
+            The number of folds, or a splitter: the model is trained again in each, and the probabilities are those of
+            rows that it was not trained on. By default the probabilities of this model for X.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from rulecover import RulePathClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> path = RulePathClassifier(max_rules=3, choose="last", random_state=0).fit(X, y)
+        >>> found = path.tuned(X, y, recall=0.99).predict(X)[y == 0] == 0
+        >>> bool(found.mean() >= 0.99)
+        True
+        """
+        model: Any = self
+        place = _place_of(label, model.vote_)
+        if cv is None:
+            shares = self.predict_proba(X)
+        else:
+            shares = cross_val_predict(clone(model), X, y, cv=cv, method="predict_proba")
+        positive = np.asarray(y).ravel() == self.classes_[place]
+        threshold = threshold_for(positive, shares[:, place], recall=recall, precision=precision, cost=cost)
+        return self.at_threshold(threshold, self.classes_[place])
+
+
+def _place_of(label: Any, vote: Vote) -> int:
+    """The place of a label among two classes; that of the rarer class where there is none."""
+    assert isinstance(vote.answer, Classes)
+    seen, classes = vote.rules.evidence, vote.answer.labels
+    counts = seen.all_counts if isinstance(seen, ClassEvidence) else vote.totals
+    if label is None:
+        return int(counts[0] >= counts[-1])
+    places = np.flatnonzero(classes == label)
+    if not places.size:
+        raise ValueError(f"label is {label!r}, but the classes are {classes[:10].tolist()}; give one of them.")
+    return int(places[0])
 
 
 class PredictsMeans(RegressorMixin):

@@ -274,7 +274,7 @@ def test_an_option_gives_the_model_that_the_setting_gives(
 def test_every_option_is_among_these_cases() -> None:
     typed = {word for _, _, words, _ in SETTINGS for word in words.split()} | {"--trees", "--depth"}
 
-    apart = {"--estimator-weights", "--on-interrupt"}
+    apart = {"--estimator-weights", "--on-interrupt", "--threshold"}
     assert {option.spelled for option in TABLE} - apart <= typed
 
 

@@ -30,6 +30,7 @@ from rulecover.cli.tables.encoding import booster_columns, for_forests
 from rulecover.cli.tables.labelled import Table, count, labelled_table
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.written import noted
+from rulecover.cli.threshold import with_threshold
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor, behind
 from rulecover.estimators.checks import sample_weights
@@ -166,7 +167,21 @@ def naming_options(training: Training) -> Iterator[None]:
 
 def rule_chooser(training: Training, table: Table) -> RulesOf:
     """How the rules of a trained model are chosen; what some options mean depends on the table."""
-    return _CHOOSERS[training.method](training, table)
+    choose = _CHOOSERS[training.method](training, table)
+    asked = training.options.get("threshold")
+    if asked is None:
+        return choose
+    if table.task == TaskName.NUMBERS:
+        raise CommandError("--threshold is for classes, but the target is predicted as a number; leave it out.")
+
+    def choose_and_tune(model: Any, X: Any, y: Any) -> Any:
+        few, said = with_threshold(
+            choose(model, X, y), X, y, asked, seed=training.seed, train_again=not isinstance(model, Path)
+        )
+        warnings.warn(said, UserWarning, stacklevel=2)  # printed as a note
+        return few
+
+    return choose_and_tune
 
 
 def _cover_chooser(training: Training, table: Table) -> RulesOf:

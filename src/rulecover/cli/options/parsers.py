@@ -83,6 +83,17 @@ def _class_weight(text: str) -> str | tuple[str, float]:
     return name, _number(value if equals else "", 0.0, None, "balanced, or CLASS=X with a number, such as yes=2", text)
 
 
+def _threshold(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    wanted = "recall=X, precision=X or cost=X, such as recall=0.8"
+    if name not in ("recall", "precision", "cost"):
+        raise _bad_value(text, wanted)
+    number = _number(value, 0.0, None if name == "cost" else 1.0, wanted, text)
+    if not number:
+        raise _bad_value(text, f"{wanted}, above 0")
+    return name, number
+
+
 def _method(text: str) -> MethodName:
     """A method by its name; an earlier name raises an error with the new one."""
     if text in _OLD_METHODS:
@@ -96,6 +107,7 @@ SEED = Parser(_seed, "N")
 WHOLE_OR_NONE = Parser(_whole_or_none, f"N|{NONE}")
 NUMBER_OR_NONE = Parser(_number_or_none, f"X|{NONE}")
 CLASS_DEMAND = Parser(_class_demand, "N|CLASS=N")
+THRESHOLD = Parser(_threshold, "recall|precision|cost=X")
 CLASS_WEIGHT = Parser(_class_weight, "balanced|CLASS=X")
 METHOD = Parser(_method, f"<{'|'.join(MethodName)}>", lambda: [*MethodName])
 

@@ -19,6 +19,7 @@ from rulecover.cli.options.parsers import (
     METHOD,
     NUMBER_OR_NONE,
     SEED,
+    THRESHOLD,
     WHOLE_OR_NONE,
     number_from,
     whole_from,
@@ -148,6 +149,16 @@ SETTINGS: tuple[Option, ...] = (
         "How the impurity of a rule is measured (cover, boost).",
         shown="gini; squared_error for numbers",
         methods=COVER_BOOST,
+    ),
+    _rules(
+        "threshold",
+        THRESHOLD,
+        "From which probability on the rarer of two classes is predicted, chosen in folds of the training rows: "
+        "recall=0.8 finds 80 % of it, precision=0.6 makes 60 % of its predictions right, cost=5 takes a missed row for "
+        "as bad as 5 false alarms.",
+        shown="one half",
+        methods=ANY,
+        setting="",
     ),
     _rules(
         "class_weight",
@@ -393,7 +404,7 @@ EXPLAIN: Options = (
         "Whether to drop clauses that are not needed, and to cover again: fewer, shorter rules. For classes.",
         kind=("yes", "no"),
     ),
-    next(each for each in SETTINGS if each.name == "class_weight"),
+    *(each for each in SETTINGS if each.name in ("class_weight", "threshold")),
     _output("report", Path, "Write a report to this HTML file.", metavar="FILE", file="written"),
     _output(
         "save",

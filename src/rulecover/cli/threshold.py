@@ -1,0 +1,50 @@
+"""The threshold that --threshold asks for, chosen in folds of the training rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+from rulecover.cli.errors import CommandError
+from rulecover.voting.threshold import threshold_for
+
+#: The folds, where every class has enough rows for them.
+_FOLDS = 5
+
+
+def with_threshold(
+    few: Any, X: Any, y: Any, asked: tuple[str, float], *, seed: int, train_again: bool
+) -> tuple[Any, str]:
+    """The rules with the threshold that does what is asked for, and how it was chosen, in a sentence."""
+    labels, sizes = np.unique(y, return_counts=True)
+    if len(labels) != 2:
+        raise CommandError(f"--threshold is for two classes, but the target has {len(labels)}; leave it out.")
+    (name, value), place = asked, int(sizes.argmin())
+    if train_again and sizes.min() >= _FOLDS:
+        shares, rows = _shares_in_folds(few, X, y, seed), f"{_FOLDS} folds of the training rows"
+    else:
+        shares, rows = few.predict_proba(X), "the training rows"
+    try:
+        threshold = threshold_for(np.asarray(y) == labels[place], shares[:, place], **{name: value})
+        moved = few.at_threshold(threshold, labels[place])
+    except ValueError as error:
+        raise CommandError(f"--threshold {name}={value:g}: {error}") from error
+    words = (
+        f"{str(labels[place])!r} is predicted from a probability of {threshold:.3g} on, for {name} {value:g} on {rows}."
+    )
+    return moved, words
+
+
+def _shares_in_folds(few: Any, X: Any, y: Any, seed: int) -> Any:
+    """Probabilities for the training rows, by models that were not trained on them."""
+    again = clone(few)
+    if isinstance(few.estimator, FrozenEstimator):
+        again.set_params(estimator=clone(few.estimator.estimator))
+    if "choose" in again.get_params():  # the size is chosen already
+        again.set_params(choose="last", max_rules=max(len(few.rules_), 1), within=None)
+    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
+    return cross_val_predict(again, X, y, cv=folds, method="predict_proba")
