@@ -613,7 +613,7 @@ def test_a_path_knows_categories_by_name_and_so_does_what_is_exported(kind: type
 
     path = kind(booster, max_rules=6, choose="last", cv=2, random_state=0).fit(X, y)
 
-    assert "{g}" in str(path.rules_) and path.rules_.columns.categories == {1: ("b", "g", "r")}
+    assert "col = g" in str(path.rules_) and path.rules_.columns.categories == {1: ("b", "g", "r")}
     assert (path.rules_.apply(X) != path.apply(X)).nnz == 0
     assert from_json(to_json(path)).predict(X).tolist() == path.predict(X).tolist()
 

@@ -270,7 +270,7 @@ class RulePath(VotingModel):
         prepared = self._prepare(X, y, sample_weight)
         samples, candidates = prepared.samples, self._candidates(prepared)
         recipe = self._recipe(candidates, samples)
-        honest = HonestModel(self._model(X, prepared.rows), prepared.rows) if self.model_share else None
+        honest = HonestModel(self._model(X, prepared.rows), prepared.rows) if self._share() != 0 else None
         calibrate = len(recipe.target.classes) > 1 and has_out_of_bag(self.estimator_)
         response = softened_response(samples, recipe.target, honest, self._share(), calibrate=calibrate)
         self._family = rule_path(samples, candidates, response, recipe)
@@ -348,7 +348,7 @@ class RulePath(VotingModel):
         return Default()
 
     def _source(self, y: Any) -> Any:
-        if isinstance(self.estimator, RuleSet) and self.model_share:
+        if isinstance(self.estimator, RuleSet) and self._share() != 0:
             raise UnreadableModelError(
                 "a path is chosen by what a model predicts, and rules made by hand have no model behind them; "
                 "give model_share=0, or a model, and the rules as keep."
