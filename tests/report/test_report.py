@@ -447,7 +447,9 @@ def test_a_held_out_level_that_no_rule_asks_for_has_its_name(tmp_path: Path) -> 
 
     model = Page((tmp_path / "r.html").read_text(encoding="utf-8")).model
     place = next(k for k, column in enumerate(model["columns"]) if column["name"] == "colour")
-    shown = [row["values"][place] for row in model["rows"]]
+    column = model["columns"][place]
+    name_of = dict(zip(column["values"], column["names"], strict=True))
+    shown = [name_of[row["values"][place]] for row in model["rows"]]
     assert shown == [colour[row["number"]] for row in model["rows"]]
     assert sorted(model["columns"][place]["names"]) == ["another", "blue", "green", "red"]
 
