@@ -13,14 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    VotingClassifier,
-    VotingRegressor,
-)
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
@@ -34,10 +26,10 @@ from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_model_fits, real_number, sample_weights, whole_number
-from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
+from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
 from rulecover.estimators.prepare import Preparation, Prepared, fresh
 from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, model_predictions, precision_of, score_function
@@ -64,16 +56,10 @@ from rulecover.voting.numbers import added_values
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Where candidates come from if no estimator is given.
-POOLS = ("forest", "boosted", "both")
 #: How the rules of a path vote for classes, and by which gain they are chosen.
 PATH_VOTES, GAINS = ("log-odds", "fitted"), ("squares", "log-loss")
 #: The usual penalty on votes that add up to log-odds, and on those that add up to shares or numbers.
 _LOG_ODDS_RIDGE, _RIDGE = 0.5, 5.0
-#: About this many trees are boosted.
-_BOOSTED_TREES = 100
-#: They are shallow, and each split sees a part of the columns.
-_SHALLOW = {"max_depth": 4, "max_features": 0.5, "min_samples_leaf": 5, "early_stopping": False}
 #: The usual share of a model's predictions in what the rules are to predict.
 _SHARE = 0.5
 #: A class is rare if its share of the rows is below this.
@@ -162,12 +148,8 @@ class RulePath(VotingModel):
         """The penalty on the votes by which rules are chosen."""
 
     @abstractmethod
-    def _boosted(self, n_classes: int) -> Any:
-        """Boosted trees, shallow ones, about a hundred in all."""
-
-    @abstractmethod
-    def _together(self, members: list[tuple[str, Any]]) -> Any:
-        """A model of several."""
+    def _pool(self, y: Any) -> Any:
+        """What is trained where no estimator is given."""
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
@@ -355,18 +337,7 @@ class RulePath(VotingModel):
             )
         if self.estimator is not None:
             return super()._source(y)
-        pool = self._pool(len(set(np.asarray(y).ravel().tolist())) if is_classifier(self) else 0)
-        return pool if self.n_bins is None else BinnedTrees(pool, self.n_bins)
-
-    def _pool(self, n_classes: int) -> Any:
-        """What is trained where no estimator is given."""
-        pool = self.pool or ("forest" if is_classifier(self) and n_classes <= 2 else "both")
-        if pool == "forest":
-            return self._default_estimator()
-        boosted = self._boosted(n_classes)
-        if pool == "boosted":
-            return boosted
-        return self._together([("forest", self._default_estimator()), ("boosted", boosted)])
+        return self._pool(y) if self.n_bins is None else BinnedTrees(self._pool(y), self.n_bins)
 
     def _preparation(self) -> Preparation:
         """As usual; the estimator is trained without the columns that no rule may use, so that its nodes do not."""
@@ -711,15 +682,11 @@ class RulePathClassifier(PredictsClasses, RulePath):
             return PathSteps(LogisticFit, chosen_log_odds, log_odds_class_votes)
         return PathSteps(ForwardFit, partial(log_odds_votes, strength=self._ridge()), log_odds_class_votes)
 
-    def _boosted(self, n_classes: int) -> Any:
-        rounds = max(10, _BOOSTED_TREES // (1 if n_classes <= 2 else n_classes))
-        return HistGradientBoostingClassifier(max_iter=rounds, **_SHALLOW)
-
-    def _together(self, members: list[tuple[str, Any]]) -> Any:
-        return VotingClassifier(members, voting="soft")
+    def _pool(self, y: Any) -> Any:
+        return class_pool(self.pool, len(set(np.asarray(y).ravel().tolist())), self.n_jobs)
 
     def _default_estimator(self) -> Any:
-        return RandomForestClassifier(n_estimators=100, n_jobs=self.n_jobs)
+        return class_pool("forest", 2, self.n_jobs)
 
 
 def _one_of_two_is_rare(totals: Floats) -> bool:
@@ -780,11 +747,8 @@ class RulePathRegressor(RegressorMixin, RulePath):
         boosted = self.estimator is None and self.pool != "forest"
         return None if self.model_share is None and boosted else super()._share()
 
-    def _boosted(self, n_classes: int) -> Any:
-        return CrossFitted(HistGradientBoostingRegressor(max_iter=50, learning_rate=0.2, **_SHALLOW))
-
-    def _together(self, members: list[tuple[str, Any]]) -> Any:
-        return VotingRegressor(members)
+    def _pool(self, y: Any) -> Any:
+        return number_pool(self.pool, self.n_jobs)
 
     def _default_estimator(self) -> Any:
-        return RandomForestRegressor(n_estimators=100, n_jobs=self.n_jobs)
+        return number_pool("forest", self.n_jobs)
