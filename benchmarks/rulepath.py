@@ -63,8 +63,10 @@ def main() -> None:
         f"Made by `python benchmarks/rulepath.py`: CPU seconds of one thread, medians; runs: {arguments.runs}.",
         f"Generated data of {FEATURES} columns, forests of 100 trees of any depth. The path is all that comes after",
         "the forest: reading trees, choosing and shortening 50 rules, fitting votes, and the table of all sizes.",
+        "For more than two classes rules are chosen by the logistic loss, which takes longer than the forest where",
+        "rows are few. Seconds depend on what else the machine does.",
         "",
-        "| data | rows | forest | path | path / forest | path, microseconds a row |",
+        "| data | rows | forest | path | path / forest | path, microseconds per row |",
         "|---|---|---|---|---|---|",
     ]
     for n in map(int, arguments.rows.split(",")):
