@@ -295,7 +295,9 @@ def test_a_booster_and_its_file_are_not_trained_in_folds(library: str, class_wei
     for model in (booster, path, str(path)):
         with pytest.raises(ValueError, match=r"held-out.* cannot be trained anew; choose prune=True or prune=False"):
             explain(model, X, y, prune="held-out", class_weight=class_weight, method="cover")
-        with pytest.raises(ValueError, match=r"size.* cannot be trained anew; give choose='last'"):
+        with pytest.raises(
+            ValueError, match=r"size.* cannot be trained anew; give train_in_folds=False, or choose='last'"
+        ):
             RulePathClassifier(FrozenEstimator(model), cv=5, class_weight=class_weight).fit(X, y)
         with pytest.raises(UnreadableModelError, match=r"cannot be trained anew. give it(s path)? to explain"):
             MIRCOClassifier(model).fit(X, y)

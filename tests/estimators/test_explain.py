@@ -100,7 +100,7 @@ def test_many_classes_may_have_more_rules() -> None:
     y = np.digitize(X[:, 0], np.quantile(X[:, 0], np.linspace(0.1, 0.9, 9)))
     model = DecisionTreeClassifier(max_depth=5, random_state=0).fit(X, y)
 
-    assert explain(model, X, y, choose="last").max_rules == 40
+    assert explain(model, X, y, choose="last").max_rules == 30
     assert explain(model, X, y, choose="last", max_rules=3).n_rules_ == 3
 
 

@@ -19,7 +19,7 @@ from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 
 #: The most rules of a path, where nothing else is asked for: as many as people read, more where there are many classes.
-FEW, FEW_PER_CLASS, NOT_MORE = 15, 4, 50
+FEW, FEW_PER_CLASS, NOT_MORE = 15, 3, 50
 
 #: The estimators of each method, for classes and for numbers.
 METHODS: dict[str, tuple[type, type]] = {
@@ -78,7 +78,7 @@ def explain(
         What each row counts.
     **options
         Of the method: those of `RulePathClassifier` or `MIRCOClassifier`, or of their regressors. `max_rules` is the
-        most rules there may be: in a path 15 by default, or four per class if these are more, and 50 if `within` is
+        most rules there may be: in a path 15 by default, or three per class if these are more, and 50 if `within` is
         given. The size of a path is chosen in folds in which rules are chosen and weighed anew, but the model stays as
         it is; with ``train_in_folds=True`` copies of it are trained in the folds. Where the model predicts nothing, as
         a model file and rules made by hand, or no probabilities, rules are chosen by the labels alone.
@@ -118,7 +118,7 @@ def small_path(options: Mapping[str, Any], y: Any, *, numbers: bool) -> dict[str
     >>> small_path({"vote": "fitted"}, ["a", "b"], numbers=False)
     {'max_rules': 15, 'vote': 'fitted'}
     >>> small_path({}, list("abcdef"), numbers=False), small_path({"within": 0.01}, ["a", "b"], numbers=False)
-    ({'max_rules': 24}, {'within': 0.01})
+    ({'max_rules': 18}, {'within': 0.01})
     """
     if options.get("within") is not None:
         return dict(options)

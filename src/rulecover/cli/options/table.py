@@ -126,7 +126,7 @@ SETTINGS: tuple[Option, ...] = (
         "max_rules",
         WHOLE_OR_NONE,
         "The most rules there may be; none: no limit (cover). With boost, as in --preset few-rules.",
-        shown="15 in a path, or 4 per class, and 50 with --within; 20 in a cover of numbers; no limit otherwise",
+        shown="15 in a path, or 3 per class, and 50 with --within; 20 in a cover of numbers; no limit otherwise",
         methods=ANY,
     ),
     _rules(
