@@ -105,6 +105,16 @@ def test_a_search_is_trained_behind_the_encoder():
     assert explain(model.estimator_, table, y).rules_ == model.rules_
 
 
+def test_rules_of_rules_are_about_the_table_too():
+    table, y = mixed_table(80, 2)
+    rows = pd.concat([table, odd_rows(table)], ignore_index=True)
+
+    model = MIRCOClassifier(RCBoostClassifier(max_rmp_calls=1, random_state=0)).fit(table, y)
+
+    assert isinstance(model.estimator_, RCBoostClassifier)
+    assert (model.vote_.predict(rows) == model.predict(rows)).all()
+
+
 def test_gaps_that_the_trees_have_no_route_for_are_named():
     table, y = mixed_table(80, 4)
 

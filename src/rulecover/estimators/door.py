@@ -89,6 +89,8 @@ def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
     library = type(estimator).__module__.partition(".")[0]
     if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV, BinnedTrees)):
         return _takes(estimator.estimator, kinds)
+    if library == "rulecover":  # a model of rules encodes a table itself
+        return True
     if library == "catboost" and estimator.get_params().get("cat_features") is not None:
         return True
     knows = (

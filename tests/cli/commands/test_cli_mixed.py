@@ -113,7 +113,7 @@ def old_model(tmp_path: Path) -> Path:
     rules = RuleSet.of_intervals(
         [{1: (0.5, np.inf)}, {1: (-np.inf, 0.5), 2: (-np.inf, 0.5)}, {2: (0.5, np.inf)}], names
     )
-    vote = vote_of(MIRCOClassifier(rules, demand=1, fallback="majority").fit(X, X[:, 1]))
+    vote = vote_of(MIRCOClassifier.as_in_paper(estimator=rules, fallback="majority").fit(X, X[:, 1]))
     levels = {1: ("colour", "red"), 2: ("colour", "blue"), 3: ("colour", "(missing)")}
     old = type(vote)(
         RuleSet(vote.rules.clauses, Columns(names, levels=levels), evidence=vote.rules.evidence),
