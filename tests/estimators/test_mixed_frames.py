@@ -102,7 +102,7 @@ def test_a_search_is_trained_behind_the_encoder():
     model = MIRCOClassifier(search).fit(table, y)
 
     assert set(model.predict(table)) <= {"yes", "no"}
-    assert explain(model.estimator_, table, y).rules_ == model.rules_
+    assert explain(model.estimator_, table, y, method="cover").rules_ == model.rules_
 
 
 def test_rules_of_rules_are_about_the_table_too():
