@@ -42,6 +42,12 @@ def test_a_report_on_the_training_rows_says_so(table: Path, tmp_path: Path) -> N
     assert "--seed 3" in page.text and "300, with" in page.text
 
 
+def test_a_report_of_explain_has_its_command(table: Path, tmp_path: Path) -> None:
+    run("explain", table, "--target", "kind", "--trees", 5, "--report", tmp_path / "r.html", "--quiet")
+
+    assert f"rulecover explain {table} --target kind --trees 5" in Page((tmp_path / "r.html").read_text()).text
+
+
 def test_a_report_on_other_rows_does_not(table: Path, tmp_path: Path) -> None:
     fit(table, tmp_path / "a.json")
     fruit(seed=1).to_csv(tmp_path / "new.csv", index=False)

@@ -53,6 +53,13 @@ def test_blocks_of_rows_add_up(seed: int, cut: int) -> None:
     assert Fingerprint.of(np.concatenate(parts), NAMES) == taken(X, y)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(1, 2000), st.sampled_from([3, 100, 2**63]))
+def test_the_sample_holds_the_smallest_different_hashes(seed: int, n: int, most: int) -> None:
+    hashes = np.random.default_rng(seed).integers(0, most, n).astype(np.uint64)
+
+    assert Fingerprint.of(hashes, []).sample == tuple(f"{each:016x}" for each in sorted(set(hashes.tolist()))[:64])
+
+
 @pytest.mark.parametrize("change", ["value", "target", "name", "row"])
 def test_any_change_changes_it(change: str) -> None:
     X, y = rows(0)

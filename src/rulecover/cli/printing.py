@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from rulecover.cli.provenance import by_command
 from rulecover.files import is_standard_output
 from rulecover.report.report import report_html, write_report
 from rulecover.report.summary import Summary
@@ -122,6 +123,7 @@ class Printer:
 
     def report(self, summary: Summary, path: Path) -> None:
         """Writes the HTML report and says where it is; - is standard output."""
+        summary = by_command(summary)
         if is_stdout(path):
             sys.stdout.write(report_html(summary))
             return

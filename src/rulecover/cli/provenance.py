@@ -12,6 +12,7 @@ from rulecover.cli.options.option import Argument
 from rulecover.cli.options.table import Options
 
 if TYPE_CHECKING:
+    from rulecover.report.summary import Summary
     from rulecover.voting.vote import Vote
 
 #: What does not change the rules.
@@ -30,6 +31,13 @@ def with_command(vote: Vote) -> Vote:
     if vote.provenance is None or not _TYPED.get():
         return vote
     return replace(vote, provenance=replace(vote.provenance, made_by=_TYPED.get()))
+
+
+def by_command(summary: Summary) -> Summary:
+    """The summary of rules that the running command has made, with that command; others stay as they are."""
+    if summary.provenance is None or not _TYPED.get().startswith("rulecover explain "):
+        return summary
+    return replace(summary, provenance=replace(summary.provenance, made_by=_TYPED.get()))
 
 
 def typed_command(name: str, options: Options, typed: Mapping[str, Any]) -> str:

@@ -98,6 +98,9 @@ def looks_like_id(name: str, values: Any) -> bool:
     >>> looks_like_id("x", numbers), looks_like_id("x", numbers % 7), looks_like_id("year", numbers)
     (True, False, False)
     """
+    first = np.asarray(values[:FEWEST_ROWS], dtype=np.float64)
+    if not _are_whole(first[~np.isnan(first)]):  # a glance that spares most columns the rest
+        return False
     known = np.asarray(values, dtype=np.float64)
     known = known[~np.isnan(known)]
     if len(known) < FEWEST_ROWS or _TIMES.search(name) or not _are_whole(known):
@@ -147,11 +150,11 @@ def duplicates(X: Any, names: Sequence[str], among: Sequence[int] | None = None)
     if issparse(X) or not len(X):
         return []
     found, places = [], _places(X, among)
-    some = np.unique(np.linspace(0, len(X) - 1, min(len(X), 16)).astype(int))
+    some = X[np.unique(np.linspace(0, len(X) - 1, min(len(X), 16)).astype(int))]
     for f in places:
-        others = np.flatnonzero(_equal(X[some], X[some][:, [f]]).all(axis=0))
+        others = np.flatnonzero(_equal(some, some[:, [f]]).all(axis=0))
         twin = next((int(g) for g in others if g < f and _equal(X[:, g], X[:, f]).all()), None)
-        if twin is not None and not _equal(X[:, f], X[0, f]).all():
+        if twin is not None and not _equal(X[:, f], X[0, f]).all():  # constants are another matter
             found.append((names[twin], names[f]))
     return [
         Advice(
@@ -185,7 +188,8 @@ def given_away(X: Any, y: Array, sources: Mapping[str, Sequence[int]], *, classe
     some = np.asarray(y)[rows]
     if issparse(X) or len(rows) < FEWEST_ROWS or not _can_be_given_away(some, classes=classes):
         return []
-    scores = {name: _alone(X[rows][:, list(made)], some, classes=classes) for name, made in sources.items()}
+    tried = X[rows]
+    scores = {name: _alone(tried[:, list(made)], some, classes=classes) for name, made in sources.items()}
     what = "balanced accuracy" if classes else "R²"
     return [
         Advice(

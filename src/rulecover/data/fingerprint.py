@@ -57,7 +57,7 @@ class Fingerprint:
     @classmethod
     def of(cls, hashes: Hashes, columns: Sequence[str]) -> Fingerprint:
         digest = int(np.add.reduce(hashes, dtype=np.uint64))
-        smallest = np.unique(hashes)[:_KEPT]
+        smallest = _smallest(hashes)
         return cls(len(hashes), tuple(columns), f"{digest:016x}", tuple(f"{int(each):016x}" for each in smallest))
 
     def is_of(self, hashes: Hashes) -> bool:
@@ -71,6 +71,13 @@ class Fingerprint:
             return 0.0
         told = hashes if len(kept) < _KEPT else hashes[hashes <= kept[-1]]
         return float(np.isin(told, kept).mean()) if len(told) else 0.0
+
+
+def _smallest(hashes: Hashes) -> Hashes:
+    """The smallest different hashes; a part is looked at first, as rows rarely repeat that often."""
+    part = 4 * _KEPT
+    some = np.unique(np.partition(hashes, part)[:part] if len(hashes) > part else hashes)
+    return (some if len(some) >= _KEPT else np.unique(hashes))[:_KEPT]
 
 
 def row_hashes(X: Any, places: Sequence[int] | Ints, names: Sequence[str], y: Array) -> Hashes:
@@ -91,8 +98,8 @@ def _bits(values: Any) -> Hashes:
 def _target_bits(y: Array) -> Hashes:
     if y.dtype.kind == "f":
         return _bits(y)
-    labels, which = np.unique(y.astype(str), return_inverse=True)
-    return np.array([_seed(label) for label in labels.tolist()], dtype=np.uint64)[which.ravel()]
+    labels, which = np.unique(y, return_inverse=True)
+    return np.array([_seed(str(label)) for label in labels.tolist()], dtype=np.uint64)[which.ravel()]
 
 
 def _seed(text: str) -> np.uint64:

@@ -7,6 +7,7 @@ import numbers
 from typing import Any
 
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 
 import rulecover
 from rulecover.data.fingerprint import Fingerprint, row_hashes
@@ -55,6 +56,7 @@ def _said(value: Any) -> str:
 
 def _source(model: Any) -> str:
     model = model.estimator if isinstance(model, FrozenEstimator) else model
+    model = model[-1] if isinstance(model, Pipeline) else model
     trees = getattr(model, "estimators_", None)
     size = f" of {len(trees):,} trees" if trees is not None and len(trees) > 1 else ""
     return f"{type(model).__name__}{size}"

@@ -162,7 +162,7 @@ def _class_tiles(seen: ClassEvidence, held_out: HeldOutPredictions) -> list[tupl
     found = int((true & said).sum())
     return [
         (f"Found of {name}", f"{found:,} of {int(true.sum()):,}"),
-        (f"Right where {name} is predicted", f"{found:,} of {int(said.sum()):,}"),
+        (f"Right where {name} is predicted", f"{found:,} of {int(said.sum()):,}" if said.any() else "never"),
         *tiles,
     ]
 
