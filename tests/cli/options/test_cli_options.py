@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,12 @@ def on_the_command_line(method: str, task: str, words: str, folder: Path) -> str
     return done.stdout
 
 
+def rules_in(file: str) -> dict[str, Any]:
+    """All that a model file says, but for where its rules come from."""
+    written: dict[str, Any] = json.loads(file)
+    return {name: part for name, part in written.items() if name not in ("provenance", "checksum")}
+
+
 KEPT = ["age > 0.5 and (size <= 1 or missing)", "noise <= 0"]
 ACCURATE = {"demand": 3, "prune": True, "vote": "log-odds", "impurity_weight": 1}
 IN_PAPER = {"solver": "greedy", "max_rules": None, "min_samples": 1, "ridge": None}
@@ -158,7 +165,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("cover", "classes", "--length-weight 2", {"length_weight": 2}),
     ("cover", "classes", "--prune no", {"prune": False}),
     ("cover", "classes", "--prune held-out", {"prune": "held-out"}),
-    ("cover", "classes", "--vote shares --prune held-out", {"vote": "shares", "prune": "held-out"}),
+    ("cover", "classes", "--prune no --prune held-out", {"prune": "held-out"}),
     ("cover", "classes", "--vote shares", {"vote": "shares"}),
     ("cover", "classes", "--vote fitted --demand 2", {"vote": "fitted", "demand": 2}),
     ("cover", "classes", "--vote counts", {"vote": "counts"}),
@@ -267,8 +274,8 @@ def test_an_option_gives_the_model_that_the_setting_gives(
     model = on_the_command_line(method, task, words, folder)
     without = on_the_command_line(method, task, f" {words}".rpartition(" --")[0], folder)
 
-    assert model == in_python(method, task, settings)
-    assert model != without or words in MAY_CHANGE_NOTHING
+    assert rules_in(model) == rules_in(in_python(method, task, settings))
+    assert rules_in(model) != rules_in(without) or words in MAY_CHANGE_NOTHING
 
 
 def test_every_option_is_among_these_cases() -> None:
