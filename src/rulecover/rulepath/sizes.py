@@ -200,7 +200,7 @@ def chosen_size(
     top = least + best(scores)
     if margin is None:
         size = least + BY_SCORE[choose](scores)
-        best_of_all = f"{top} rules have the best cross-validated {by}"
+        best_of_all = f"{'1 rule has' if top == 1 else f'{top} rules have'} the best cross-validated {by}"
         fewest = f", and {size} are the fewest that are at most one standard error of the difference worse"
         return ChosenSize(size, best_of_all + (fewest if size < top else ""))
     near = within(scores, held_out.model_chosen_by, margin)

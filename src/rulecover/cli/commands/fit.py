@@ -147,7 +147,7 @@ def size_notes(model: Any) -> list[str]:
     """Why a path has as many rules as it has, where a size was chosen and no warning has said it."""
     reason: str = getattr(model, "size_reason_", "")
     told = not reason or reason.startswith(("no set", "the largest"))
-    return [] if told else [f"{reason}."]
+    return [] if told else [f"{reason}.".replace("neg_brier_score", "Brier score")]
 
 
 @contextmanager
