@@ -371,8 +371,9 @@ def test_a_file_from_before_there_were_checksums_is_read() -> None:
 
 
 def as_version_1(text: str) -> str:
-    """The file as it was written before there were log-odds."""
-    written = json.loads(text) | {"version": 1}
+    """The file as it was written before there were log-odds, provenance and more about columns."""
+    later = {"provenance", "dates", "notations", "whole"}
+    written = {key: value for key, value in json.loads(text).items() if key not in later} | {"version": 1}
     return json.dumps(written | {"checksum": json_file._checksum(written)})
 
 
@@ -389,7 +390,7 @@ def test_files_of_version_1_mean_what_they_meant() -> None:
 
         checker.validate(json.loads(older))
         assert loaded.predict(case.X).tolist() == case.prediction
-        assert to_json(loaded) == text
+        assert as_version_1(to_json(loaded)) == older
         with pytest.raises(InvalidModelFileError, match="checksum"):
             from_json(older.replace('"version": 1', '"version": 2'))
 
