@@ -32,18 +32,18 @@ def cross_validated(table: Table, train: Train, folds: Iterable[tuple[Ints, Ints
     """The figures of each model by predictions for every row, each made by a model that was not trained on it."""
     y = np.asarray(table.y)
     classes = np.unique(y) if table.task == TaskName.CLASSES else np.zeros(0)
-    found: dict[str, _Predicted] = {}
+    found: dict[str, _CrossPredicted] = {}
     for learn, check in folds:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # said once, of the rules of all rows
             models = train(table.X.iloc[learn], y[learn])
         for name, model in models.items():
-            found.setdefault(name, _Predicted(y, classes)).take(model, table.X.iloc[check], check)
+            found.setdefault(name, _CrossPredicted(y, classes)).take(model, table.X.iloc[check], check)
     return [predicted.score(name) for name, predicted in found.items()]
 
 
 @dataclass(eq=False)
-class _Predicted:
+class _CrossPredicted:
     """What the models of one kind predict for the rows that each has not seen."""
 
     truth: Array

@@ -107,7 +107,7 @@ class Mixed:
 
 
 @dataclass(frozen=True)
-class _Cell:
+class _WrittenNumber:
     digits: str
     unit: str
     negative: bool
@@ -174,7 +174,7 @@ def is_code(text: str) -> bool:
     return re.fullmatch(r"0\d\d+", text.strip()) is not None
 
 
-def _parsed(text: str) -> _Cell | None:
+def _parsed(text: str) -> _WrittenNumber | None:
     found = _CELL.fullmatch(text.strip())
     if found is None:
         return None
@@ -182,12 +182,14 @@ def _parsed(text: str) -> _Cell | None:
     signs, units = part["sign"] + part["inner"], [each for each in (part["before"], part["after"]) if each]
     if len(signs) + len(part["open"]) > 1 or len(units) > 1 or bool(part["open"]) != bool(part["close"]):
         return None
-    return _Cell(part["digits"], "".join(units), bool(part["open"]) or signs in ("-", "\u2212"), bool(part["open"]))
+    return _WrittenNumber(
+        part["digits"], "".join(units), bool(part["open"]) or signs in ("-", "\u2212"), bool(part["open"])
+    )
 
 
-def _all(read: Callable[[str], _Cell | None], texts: Iterable[str]) -> list[_Cell]:
+def _all(read: Callable[[str], _WrittenNumber | None], texts: Iterable[str]) -> list[_WrittenNumber]:
     """What each text is read as; nothing as soon as one cannot be read."""
-    cells: list[_Cell] = []
+    cells: list[_WrittenNumber] = []
     for text in texts:
         cell = read(text)
         if cell is None:
@@ -196,7 +198,7 @@ def _all(read: Callable[[str], _Cell | None], texts: Iterable[str]) -> list[_Cel
     return cells
 
 
-def _shared_unit(texts: Sequence[str], cells: Sequence[_Cell]) -> str | Mixed:
+def _shared_unit(texts: Sequence[str], cells: Sequence[_WrittenNumber]) -> str | Mixed:
     """The unit of all cells; a zero may be without."""
     first: dict[str, str] = {}
     for text, cell in zip(texts, cells, strict=True):
@@ -207,7 +209,7 @@ def _shared_unit(texts: Sequence[str], cells: Sequence[_Cell]) -> str | Mixed:
 
 
 def _fits(
-    cells: Sequence[_Cell], decimal: str | None, thousands: str | None
+    cells: Sequence[_WrittenNumber], decimal: str | None, thousands: str | None
 ) -> Iterator[tuple[tuple[str, str], list[float]]]:
     """The marks that fit every cell, and what they read."""
     for marks in product(DECIMALS if decimal is None else [decimal], THOUSANDS if thousands is None else [thousands]):
@@ -222,14 +224,14 @@ def _fits(
                 yield marks, values
 
 
-def _value(cell: _Cell, decimal: str, thousands: str) -> float | None:
+def _value(cell: _WrittenNumber, decimal: str, thousands: str) -> float | None:
     if not _pattern(decimal, thousands).fullmatch(cell.digits):
         return None
     number = float(re.sub(THOUSANDS[thousands], "", cell.digits).replace(decimal, "."))
     return -number if cell.negative else number
 
 
-def _has_group(cells: Sequence[_Cell], marks: tuple[str, str]) -> bool:
+def _has_group(cells: Sequence[_WrittenNumber], marks: tuple[str, str]) -> bool:
     return any(re.search(THOUSANDS[marks[1]], cell.digits) for cell in cells)
 
 

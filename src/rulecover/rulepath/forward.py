@@ -220,7 +220,7 @@ def mask_key(covered: Bools) -> bytes:
     return np.packbits(covered).tobytes()
 
 
-class _Clauses(NamedTuple):
+class _EvaluatedClauses(NamedTuple):
     """The clauses of a candidate: their features, the signs they hold votes to, and which samples satisfy which."""
 
     feature: Ints
@@ -239,7 +239,7 @@ class _Contest:
         self._free = np.ones(len(candidates), dtype=bool)
         self._unmet = np.ones(len(constraints.required), dtype=bool)
         self._taken: list[tuple[int, Bools]] = []
-        self._seen: dict[int, _Clauses] = {}
+        self._seen: dict[int, _EvaluatedClauses] = {}
 
     def note(self, given: RuleSet) -> None:
         """Rules that came from elsewhere may use what is required."""
@@ -277,12 +277,12 @@ class _Contest:
         before = self._seen
         self._seen = {j: before[j] if j in before else self._clauses_of(j) for j in leading.tolist()}
 
-    def _clauses_of(self, j: int) -> _Clauses:
+    def _clauses_of(self, j: int) -> _EvaluatedClauses:
         rule = self._rules.take(np.array([j]))
         passed = satisfied(rule, self._X) if self._tries else self._candidates.covered(j)[None]
-        return _Clauses(rule.clauses.feature, self._constraints.clause_signs(rule), passed)
+        return _EvaluatedClauses(rule.clauses.feature, self._constraints.clause_signs(rule), passed)
 
-    def _tried(self, seen: _Clauses, fit: Fit) -> Shortened:
+    def _tried(self, seen: _EvaluatedClauses, fit: Fit) -> Shortened:
         def gains(covered: Bools, kept: Bools) -> Floats:
             return fit.gains_of(covered, np.sign((kept * seen.signs).sum(axis=1)))
 

@@ -110,7 +110,7 @@ def logistic_votes_by_size(
     return [fit.votes for fit in fits]
 
 
-class Fitted(NamedTuple):
+class FittedVotes(NamedTuple):
     """The base and the votes, (1 + rules) x classes, and what they minimise."""
 
     votes: Floats
@@ -152,22 +152,24 @@ class Patterns:
         first = differs[new].argmax(axis=1) if new.size else new
         return cls(bits[order[starts]], first, _sums_of_runs(sums[order], starts))
 
-    def fitted(self, size: int, *, strength: float, start: Floats | None = None, signs: Ints | None = None) -> Fitted:
+    def fitted(
+        self, size: int, *, strength: float, start: Floats | None = None, signs: Ints | None = None
+    ) -> FittedVotes:
         """The base and the votes of the first rules, (1 + size) x classes."""
         classes = self.sums.shape[1]
         begin = np.zeros((1 + size, classes))
         if classes < 2 or not self.sums.any():
-            return Fitted(begin, 0.0)
+            return FittedVotes(begin, 0.0)
         problem = self._problem(size, strength)
         if start is not None:
             begin[: len(start)] = start
         held = np.zeros(size, dtype=np.intp) if signs is None else signs
         found = _minimum(problem, problem.narrow(begin), held)
-        return Fitted(problem.wide(found.votes), found.loss)
+        return FittedVotes(problem.wide(found.votes), found.loss)
 
-    def fitted_by_size(self, *, strength: float, signs: Ints | None = None, least: int = 0) -> list[Fitted]:
+    def fitted_by_size(self, *, strength: float, signs: Ints | None = None, least: int = 0) -> list[FittedVotes]:
         """The same for every number of rules, from `least` to all, each fit begun from the one before."""
-        fits: list[Fitted] = []
+        fits: list[FittedVotes] = []
         for size in range(least, self.covered.shape[1] + 1):
             last, held = fits[-1].votes if fits else None, None if signs is None else signs[:size]
             fits.append(self.fitted(size, strength=strength, start=last, signs=held))

@@ -466,7 +466,7 @@ def hostile_file(path: Path) -> Path:
 
 
 def test_markup_in_names_levels_and_classes_is_printed_as_it_is(tmp_path: Path) -> None:
-    result = explain(hostile_file(tmp_path / "[bold]data.csv"), target="[link=x]kind")
+    result = explain(hostile_file(tmp_path / "[bold]data.csv"), "--method", "cover", target="[link=x]kind")
 
     assert result.exit_code == 0
     for name in ("[bold]x[/bold]", "<script>alert(1)</script>", "{{ 7*7 }}", "[red]text = "):
