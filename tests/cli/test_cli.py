@@ -121,7 +121,7 @@ def test_the_demo_shows_rules_and_writes_its_report(tmp_path: Path) -> None:
     done = rulecover("demo", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert "malignant" in done.stdout and "What is proved" in done.stdout and "What to try next" in done.stdout
+    assert "malignant" in done.stdout and "a cover" in done.stdout and "What to try next" in done.stdout
     assert "Report written to rulecover-demo.html" in done.stdout
     assert (tmp_path / "rulecover-demo.html").read_text(encoding="utf-8").endswith("</html>\n")
 
@@ -166,7 +166,7 @@ def test_a_terminal_gets_colour_bars_and_folded_rules() -> None:
     err = Console(file=StringIO(), force_terminal=True, width=90, highlight=False)
     printer = Printer(out=out, err=err)
 
-    summary = explain_table(wine(), Training(options={"trees": 10}), test_size=0.3, printer=printer)
+    summary, _ = explain_table(wine(), Training(options={"trees": 10}), test_size=0.3, printer=printer)
     printer.summary(summary)
 
     assert "Training the forest" in err.file.getvalue()  # type: ignore[attr-defined]

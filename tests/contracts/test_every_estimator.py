@@ -24,6 +24,7 @@ from rulecover import (
     RulePathClassifier,
     RulePathRegressor,
     RuleTransformer,
+    TableEncoder,
 )
 from rulecover.export import from_json, to_json
 from rulecover.setcover import Status
@@ -53,13 +54,14 @@ CHECKED = [
     RulePathClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), max_rules=8, within=0.05, cv=2),
     RulePathRegressor(DecisionTreeRegressor(), max_rules=8, choose="best", cv=2),
     RuleTransformer(MIRCOClassifier(DecisionTreeClassifier(max_depth=3, random_state=0))),
+    TableEncoder(),
 ]
 
 
 def test_every_estimator_is_here() -> None:
     public = {name for name in rulecover.__all__ if hasattr(getattr(rulecover, name), "fit")}
     assert public == {type(estimator).__name__ for estimator in CHECKED}
-    assert public == {case.name for case in ALL} | {"RuleTransformer"}
+    assert public == {case.name for case in ALL} | {"RuleTransformer", "TableEncoder"}
 
 
 # scikit-learn ---------------------------------------------------------------------------------------------------
@@ -73,7 +75,7 @@ OF_THE_FOREST = {
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    inside = estimator.estimator
+    inside = getattr(estimator, "estimator", None)
     bootstraps = (
         (inside is None and isinstance(estimator, (MIRCOClassifier, MIRCORegressor)))
         or (isinstance(inside, (RandomForestClassifier, RandomForestRegressor)) and inside.bootstrap)

@@ -15,7 +15,6 @@ from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, moments, par
 from rulecover.data.frames import as_pandas, codes, is_frame, numbers
 from rulecover.data.kinds import is_text, is_truth, odd_text, parse_numbers, why_unusable
 from rulecover.data.written_numbers import Notation, recognise
-from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats, Ints
 
 #: How a missing text, and levels that are too rare to be told apart, are written in the names of 0/1 columns.
@@ -192,11 +191,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _table(self, X: Any, *, reset: bool) -> Any:
         import pandas as pd
 
-        table = as_pandas(X) if is_frame(X) else np.asarray(X)
-        if not is_frame(X) and table.ndim != 2:
-            raise MismatchedDataError(f"X has shape {table.shape}; give rows x columns, such as a data frame.")
-        validate_data(self, table, skip_check_array=True, reset=reset)
-        return table if is_frame(X) else pd.DataFrame(table, columns=[f"x{f}" for f in range(table.shape[1])])
+        if is_frame(X):
+            table = as_pandas(X)
+            validate_data(self, table, skip_check_array=True, reset=reset)
+            return table
+        fewest = 2 if reset else 1  # of one row every column is constant
+        rows = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=fewest, reset=reset)
+        return pd.DataFrame(rows, columns=[f"x{f}" for f in range(rows.shape[1])])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
 
     def _encoded(self, name: str, column: Any) -> Encoded:
         """How a column is encoded; notes what is not obvious."""

@@ -381,7 +381,7 @@ WRONG_TOGETHER = {
     "--method cover --fallback mean": "error: --fallback is 'mean'; choose one of 'closest', 'all', 'majority'.",
     "--method path --forbid nope": "error: --forbid names 'nope', but there is no such column",
     "--method path --require nope": "error: --require names 'nope'",
-    "--method path --falling nope": "error: --rising or --falling names 'nope'",
+    "--method path --falling nope": "error: --falling names 'nope'",
     "--method cover --demand maybe=2": "--demand names the class 'maybe', but the target has 'no', 'yes'",
     "--class-weight maybe=2": "--class-weight names the class 'maybe', but the target has 'no', 'yes'",
     "--class-weight yes=2 --class-weight balanced": "balanced or CLASS=X for some classes, not both",

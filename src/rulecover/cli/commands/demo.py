@@ -23,6 +23,7 @@ def demo(out: Path) -> None:
     printer.say(
         "\nWhat to try next\n"
         "  rulecover explain YOUR.csv --target COLUMN   the same for data of your own\n"
+        "  … --method cover                             rules that cover every row, with a proof of how few suffice\n"
         "  rulecover explain --help                     what can be set, with examples\n"
         "  rulecover.explain(model, X, y)               in Python, for a model that is already trained"
     )
