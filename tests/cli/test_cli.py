@@ -162,8 +162,8 @@ def wine() -> Table:
 
 
 def test_a_terminal_gets_colour_bars_and_folded_rules() -> None:
-    out = Console(file=StringIO(), force_terminal=True, width=90, highlight=False)
-    err = Console(file=StringIO(), force_terminal=True, width=90, highlight=False)
+    out = Console(file=StringIO(), force_terminal=True, width=100, highlight=False)
+    err = Console(file=StringIO(), force_terminal=True, width=100, highlight=False)
     printer = Printer(out=out, err=err)
 
     summary, _ = explain_table(wine(), Training(options={"trees": 10}), test_size=0.3, printer=printer)
