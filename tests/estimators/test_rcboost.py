@@ -257,7 +257,7 @@ def test_a_stage_of_a_changing_pool_is_the_model_of_that_many_calls(settings) ->
 def test_mirco_of_a_trained_pool_covers_with_some_of_its_rules() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = boosted().fit(X, y)
-    few = explain(model, X, y, method="cover")
+    few = explain(model, X, y, method="cover", prune=False)
     assert isinstance(few, MIRCOClassifier)
     assert len(few.rules_) < len(model.rules_) and not few.missed(X).any()
     assert {rule.text for rule in few.rules_} <= {rule.text for rule in model.rules_}

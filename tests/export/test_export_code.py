@@ -172,8 +172,9 @@ def test_zeros_that_are_missing_are_so_in_onnx() -> None:
     assert by_onnx(case) == case.table()
 
 
-def test_a_bare_rule_set_votes_by_counts(mirco: MIRCOClassifier) -> None:
-    X, _ = load_iris(return_X_y=True, as_frame=True)
+def test_a_bare_rule_set_votes_by_counts() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    mirco = MIRCOClassifier.as_in_paper(random_state=0).fit(X, y)
 
     assert (vote_of(mirco.rules_).predict_proba(X) == mirco.predict_proba(X)).all()
 

@@ -95,6 +95,8 @@ def _scores(vote: Vote, samples: Samples) -> tuple[float, float | None]:
     if isinstance(samples, ClassSamples):
         n_classes = len(np.unique(truth))
         return balanced_accuracy(truth, predicted), 1.0 / n_classes if n_classes > 1 else None
+    largest = float(np.abs(truth).max()) or 1.0  # in units of which squares do not overflow
+    truth, predicted = truth / largest, predicted / largest
     spread = float(np.var(truth))
     return (1.0 - _error(truth, predicted) / spread, 0.0) if spread > 0 else (0.0, None)
 
