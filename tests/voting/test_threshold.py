@@ -37,7 +37,7 @@ MODELS: dict[str, Any] = {
     ),
     "boosting": RCBoostClassifier(max_rmp_calls=2, random_state=0),
     "path": RulePathClassifier(forest(), max_rules=4, choose="last", random_state=0),
-    "path, shares": RulePathClassifier(forest(), max_rules=4, choose="last", vote="shares", random_state=0),
+    "path, fitted": RulePathClassifier(forest(), max_rules=4, choose="last", vote="fitted", random_state=0),
     "path, balanced": RulePathClassifier(forest(), max_rules=4, choose="last", class_weight="balanced", random_state=0),
 }
 

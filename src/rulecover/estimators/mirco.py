@@ -381,7 +381,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         >>> int(accurate.apply(X).sum(axis=1).min()), accurate.score(X, y) > 0.95
         (3, True)
         >>> MIRCOClassifier.accurate(demand=2)
-        MIRCOClassifier(demand=2, impurity_weight=1.0)
+        MIRCOClassifier(demand=2, impurity_weight=1.0, prune=True)
         """
         accurate = {"demand": 3, "impurity_weight": 1.0, "prune": True, "vote": "log-odds"}
         return cls(estimator, **{**accurate, **settings})

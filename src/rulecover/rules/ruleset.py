@@ -128,7 +128,7 @@ class RuleSet(Printed):
         >>> print(rules)
         rule  if
            0  age >= 30 and (size <= 9 or missing)
-           1  colour in {red}
+           1  colour = red
         """
         from rulecover.rules.parsing import parse_rules
 
