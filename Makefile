@@ -19,7 +19,7 @@ test: $(VENV)/test  ## every test, doctests included
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-quick: $(VENV)/test  ## the tests that are not slow, with few random models
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" --models 3 --files 30 --hypothesis-profile quick
+	$(BIN)/python -m pytest -n $(JOBS) tests -m "not slow" --models 3 --files 30 --hypothesis-profile quick
 
 test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with the oldest versions that are allowed
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) tests/test_public_names.py --models 20 --files 100

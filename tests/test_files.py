@@ -351,6 +351,7 @@ def read_by(words: tuple[object, ...]) -> set[str]:
     return named | {same[name] for name in named if name in same}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "out"),
     [(command, out) for command, out in itertools.product(WRITING, INPUTS) if out in read_by(WRITING[command])],
@@ -374,6 +375,7 @@ def test_a_table_on_standard_input_is_not_written_over(folder: Path) -> None:
     assert done.returncode == 1 and "is read by this command" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [name for name in WRITING if name not in {"fit of a model", "fit keeps"}])
 def test_every_command_keeps_modes_and_links(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
@@ -389,6 +391,7 @@ def test_every_command_keeps_modes_and_links(
     assert names(tmp_path) == ["link", "target"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [name for name in WRITING if name not in {"fit of a model", "fit keeps"}])
 def test_every_command_writes_into_a_pipe(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
@@ -420,6 +423,7 @@ def test_parquet_goes_into_a_pipe(folder: Path, tmp_path: Path) -> None:
     assert pd.read_parquet(copy)["id"].astype(int).tolist() == list(range(300))
 
 
+@pytest.mark.slow
 def test_a_model_on_standard_output_is_alone_there_by_any_name(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/dev/fd/1")
     words = ("fit", folder / "fruit.csv", "-t", "kind", "--drop", "id", "--trees", 2, "--out")
@@ -439,6 +443,7 @@ def test_a_study_does_not_write_into_the_folder_of_its_data(tmp_path: Path) -> N
     assert (tmp_path / "rules.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_prediction_that_is_ended_leaves_nothing(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
     out = tmp_path / "answers.csv"
@@ -458,6 +463,7 @@ def test_a_prediction_that_is_ended_leaves_nothing(folder: Path, tmp_path: Path,
     assert names(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 @pytest.mark.parametrize("command", ["fit", "explain"])
 def test_a_copy_of_standard_input_is_not_left_behind(command: str, number: signal.Signals, tmp_path: Path) -> None:

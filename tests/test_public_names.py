@@ -56,6 +56,7 @@ def test_a_module_needs_the_package_and_at_most_its_extras() -> None:
             assert missing.name in EXTRAS, module.name
 
 
+@pytest.mark.slow
 def test_a_class_name_is_used_once_in_the_package() -> None:
     sources = [path.read_text(encoding="utf-8") for folder in rulecover.__path__ for path in Path(folder).rglob("*.py")]
     nodes = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]
@@ -64,6 +65,7 @@ def test_a_class_name_is_used_once_in_the_package() -> None:
     assert [name for name, times in names.items() if times > 1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_an_estimator_fits_answers_and_is_reported(name: str, tmp_path: Path) -> None:
     model, X, y = small(name)
@@ -74,6 +76,7 @@ def test_an_estimator_fits_answers_and_is_reported(name: str, tmp_path: Path) ->
     assert write_report(Summary.of(model, X, y, title="small"), tmp_path / "report.html").stat().st_size > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_an_estimator_fits_sparse_rows_alike(name: str) -> None:
     model, X, y = small(name)
@@ -85,6 +88,7 @@ def test_an_estimator_fits_sparse_rows_alike(name: str) -> None:
     assert np.array_equal(model.fit(csr_array(X), y).predict(X), dense)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_solver_chooses_a_cover(solver: str) -> None:
     X, y = load_iris(return_X_y=True)

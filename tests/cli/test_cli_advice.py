@@ -36,6 +36,7 @@ def fit(path: Path, out: Path, *options: object) -> Any:
     return run("fit", path, "--target", "leaves", "--trees", 10, "--depth", 4, "-o", out, *options)
 
 
+@pytest.mark.slow
 def test_an_id_is_left_out_unless_it_is_asked_for(people: Any, tmp_path: Path) -> None:
     path = people()
 
@@ -52,6 +53,7 @@ def test_ids_stay_where_nothing_else_would(tmp_path: Path) -> None:
     assert explain(tmp_path / "n.csv").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_text_column_that_tells_is_named_with_the_way_out(people: Any, tmp_path: Path) -> None:
     path = people()
     frame = pd.read_csv(path)
@@ -64,6 +66,7 @@ def test_a_text_column_that_tells_is_named_with_the_way_out(people: Any, tmp_pat
     assert "alone predicts" not in explain(path, "--drop", "gone").stderr
 
 
+@pytest.mark.slow
 def test_rare_classes_and_copies_of_rows_are_warned_of(people: Any) -> None:
     people()
     path = people(leaves=np.where(np.arange(300) < 6, "yes", "no"))
@@ -77,5 +80,6 @@ def test_rare_classes_and_copies_of_rows_are_warned_of(people: Any) -> None:
     assert "are of class" not in explain(path, "--class-weight", "balanced").stderr
 
 
+@pytest.mark.slow
 def test_quiet_is_quiet(people: Any) -> None:
     assert explain(people(leaves=np.where(np.arange(300) < 6, "yes", "no")), "--quiet").stderr == ""

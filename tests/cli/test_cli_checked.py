@@ -34,6 +34,7 @@ def table(tmp_path: Path) -> Path:
     return tmp_path / "rows.csv"
 
 
+@pytest.mark.slow
 def test_the_rules_that_were_checked_are_saved(table: Path, tmp_path: Path) -> None:
     done = run("explain", table, *WORDS, "--save", tmp_path / "model.json")
     frame = rows()
@@ -51,6 +52,7 @@ def test_the_rules_that_were_checked_are_saved(table: Path, tmp_path: Path) -> N
     assert all(rule.text in done.stdout for rule in saved.rules)
 
 
+@pytest.mark.slow
 def test_a_refit_saves_what_fit_writes_and_says_so(table: Path, tmp_path: Path) -> None:
     done = run("explain", table, *WORDS, "--save", tmp_path / "all.json", "--refit")
     run("fit", table, *WORDS, "--folds", 0, "-o", tmp_path / "fit.json")
@@ -77,6 +79,7 @@ def test_what_cannot_be_saved_is_refused_before_any_work(table: Path, options: l
     assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_fit_prints_cross_validated_figures_next_to_the_forest(table: Path, tmp_path: Path) -> None:
     with_figures = run("fit", table, *WORDS, "-o", tmp_path / "a.json")
     without = run("fit", table, *WORDS, "--folds", 0, "-o", tmp_path / "b.json")
@@ -107,6 +110,7 @@ def test_figures_are_those_of_models_that_did_not_see_the_rows() -> None:
     assert score["accuracy"].value == pytest.approx(np.concatenate(right).mean())
 
 
+@pytest.mark.slow
 def test_numbers_have_their_figures(table: Path, tmp_path: Path) -> None:
     frame = rows().assign(price=lambda data: (3 * data["a"] + data["b"]).round(2))
     frame.drop(columns="y").to_csv(tmp_path / "prices.csv", index=False)

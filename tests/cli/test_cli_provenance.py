@@ -31,6 +31,7 @@ def test_the_file_has_the_command_without_what_does_not_change_the_rules(table: 
     assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text()
 
 
+@pytest.mark.slow
 def test_a_report_on_the_training_rows_says_so(table: Path, tmp_path: Path) -> None:
     fit(table, tmp_path / "a.json")
     result = run("report", tmp_path / "a.json", table, "--target", "kind", "-o", tmp_path / "r.html")
@@ -42,12 +43,14 @@ def test_a_report_on_the_training_rows_says_so(table: Path, tmp_path: Path) -> N
     assert "--seed 3" in page.text and "300, with" in page.text
 
 
+@pytest.mark.slow
 def test_a_report_of_explain_has_its_command(table: Path, tmp_path: Path) -> None:
     run("explain", table, "--target", "kind", "--trees", 5, "--report", tmp_path / "r.html", "--quiet")
 
     assert f"rulecover explain {table} --target kind --trees 5" in Page((tmp_path / "r.html").read_text()).text
 
 
+@pytest.mark.slow
 def test_a_report_on_other_rows_does_not(table: Path, tmp_path: Path) -> None:
     fit(table, tmp_path / "a.json")
     fruit(seed=1).to_csv(tmp_path / "new.csv", index=False)

@@ -34,6 +34,7 @@ def recall(said: str) -> float:
     return float(line.split()[3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["cover", "path"])
 def test_more_is_found_where_it_is_asked_for(rare: Path, method: str) -> None:
     usual, asked = (explain(rare, "--method", method, *more) for more in ((), ("--threshold", "recall=0.9")))
@@ -43,6 +44,7 @@ def test_more_is_found_where_it_is_asked_for(rare: Path, method: str) -> None:
     assert re.search(r"'yes' is predicted from a probability of 0\.\d+ on, for recall 0.9 on 5 folds", asked.stderr)
 
 
+@pytest.mark.slow
 def test_a_model_file_has_the_threshold(rare: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(rare)
     found = {}
@@ -70,6 +72,7 @@ def test_what_cannot_be_asked_for_is_refused(rare: Path, asked: str, said: str) 
     assert result.exit_code != 0 and said in result.stderr
 
 
+@pytest.mark.slow
 def test_thresholds_are_for_two_classes(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(90, 2)).round(2), columns=list("ab"))

@@ -96,6 +96,7 @@ def fitted(case: Case) -> Any:
     return case.made(4).fit(*data_of(case, 4))
 
 
+@pytest.mark.slow
 @every_estimator
 def test_a_clone_is_not_fitted_and_has_the_same_settings(case: Case) -> None:
     model = case.made(4)
@@ -106,6 +107,7 @@ def test_a_clone_is_not_fitted_and_has_the_same_settings(case: Case) -> None:
     assert {name: again.get_params()[name] for name in case.settings} == case.settings
 
 
+@pytest.mark.slow
 @every_estimator
 def test_the_same_seed_gives_the_same_rules_and_answers_on_one_thread_and_two(case: Case) -> None:
     X, y = data_of(case, 4)
@@ -135,6 +137,7 @@ def test_a_model_goes_to_json_and_back_and_answers_as_before(case: Case) -> None
         np.testing.assert_array_equal(loaded.predict_proba(rows), fitted(case).predict_proba(rows))
 
 
+@pytest.mark.slow
 @every_estimator
 def test_reasons_name_the_rules_that_cover_a_row_and_add_up_to_its_answer(case: Case) -> None:
     model, rows = fitted(case), elsewhere(data_of(case, 4)[0])

@@ -142,6 +142,7 @@ def test_rules_have_the_reduced_cost_that_is_claimed(name: str, weighted: bool) 
         assert not (model.history_["bound"] > model.certificate_.objective + 1e-6).any()
 
 
+@pytest.mark.slow
 @every_pricing
 def test_the_same_seed_gives_the_same_pool(name: str) -> None:
     one, two = (fitted(name, 1)[0] for _ in range(2))
@@ -149,6 +150,7 @@ def test_the_same_seed_gives_the_same_pool(name: str) -> None:
     assert one.history_["added"].tolist() == two.history_["added"].tolist()
 
 
+@pytest.mark.slow
 @every_pricing
 def test_no_rule_enters_twice(name: str) -> None:
     model, _, _ = fitted(name, 0)
@@ -170,6 +172,7 @@ OTHER_MODELS = {
 BY_SETTINGS = ("forest", "binned", "binned, few bins")
 
 
+@pytest.mark.slow
 @every_pricing
 @pytest.mark.parametrize("other", OTHER_MODELS)
 def test_another_model_makes_the_first_pool_or_is_refused_before_it_is_trained(

@@ -34,6 +34,7 @@ def test_every_library_is_here() -> None:
     assert READERS.keys() == readers._READERS.keys() - {"rulecover"}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of histograms themselves, which bin infinities by quantiles
 @pytest.mark.parametrize(("library", "kind"), [(library, kind) for library in READERS for kind in READERS[library]])
 def test_random_models_send_every_row_where_the_library_sends_it(library: str, kind: str, n_models: int) -> None:

@@ -41,6 +41,7 @@ def test_a_solver_is_a_cover_solver_and_hashable(solve: CoverSolver) -> None:
     assert hash(solve) == hash(type(solve)(**{name: getattr(solve, name) for name in solve.__dataclass_fields__}))
 
 
+@pytest.mark.slow
 @every_solver
 @few_examples
 @given(problem=covering_problems(weighted=True))
@@ -54,6 +55,7 @@ def test_a_cover_meets_every_demand_and_its_certificate_holds(solve: CoverSolver
     assert cover.status != Status.OPTIMAL or cover.objective == pytest.approx(best, abs=TINY)
 
 
+@pytest.mark.slow
 @every_solver
 @few_examples
 @given(problem=covering_problems(max_samples=14, max_rules=10))
@@ -61,6 +63,7 @@ def test_the_same_problem_has_the_same_cover(solve: CoverSolver, problem: Coveri
     assert solve(problem).rules.tolist() == solve(problem).rules.tolist()
 
 
+@pytest.mark.slow
 @every_solver
 @few_examples
 @given(problem=covering_problems(max_samples=14, max_rules=10))
@@ -88,6 +91,7 @@ def test_a_rule_limit_leaves_the_best_buys_and_says_what_is_uncovered(
         assert cover.certificate.n_uncovered == len(problem.shortfall(cover.rules))
 
 
+@pytest.mark.slow
 @every_solver
 @few_examples
 @given(problem=covering_problems())

@@ -81,6 +81,7 @@ def test_databases_are_counted_alike(name: str) -> None:
         assert as_plain(found) == plain_counts(case, [None] * len(case.X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FRAMES)
 def test_classes_are_counted_by_rule(name: str) -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
@@ -93,6 +94,7 @@ def test_classes_are_counted_by_rule(name: str) -> None:
     assert found.precision.tolist() == (right / few.apply(X).toarray().sum(axis=0)).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FRAMES)
 def test_numbers_are_added_up_by_rule(name: str) -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True)

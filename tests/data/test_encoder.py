@@ -38,6 +38,7 @@ def test_trees_behind_the_encoder_send_every_row_where_the_model_sends_it(seed, 
         assert (route(ensemble.prepare(X)) == leaves[:, k]).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_rules_behind_the_encoder_are_about_the_columns_in_front(seed):

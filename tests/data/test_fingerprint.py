@@ -152,6 +152,7 @@ def test_a_summary_of_training_rows_says_so(from_file: bool) -> None:
     assert said(X[1::2] + 0.001, y[1::2]) == (False, "")
 
 
+@pytest.mark.slow
 def test_numbers_and_boosting_have_it_too() -> None:
     X, y = load_diabetes(return_X_y=True)
     numbers = RulePathRegressor(max_rules=3, choose="last", random_state=0).fit(X, y)

@@ -196,6 +196,7 @@ def test_an_infeasible_cover_names_a_sample() -> None:
         CoveringProblem(Coverage.of_masks([[1, 0, 0], [1, 1, 0]]), cost=[1.0, 1.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["red", pd.Timestamp("2020-01-01")], ids=["words", "dates"])
 @pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
 def test_columns_that_say_nothing_are_in_no_rule(model: Any, value: Any) -> None:
@@ -226,6 +227,7 @@ def fitted_on_a_tree(model: Any) -> Any:
     return clone(model).set_params(estimator=tree).fit(FRAME, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NOT_NUMBERS)
 @pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
 def test_columns_of_rows_that_are_not_numbers_are_named(model: Any, kind: str) -> None:
@@ -238,6 +240,7 @@ def test_columns_of_rows_that_are_not_numbers_are_named(model: Any, kind: str) -
         answer(pl.from_pandas(FRAME).with_columns(c=pl.Series(np.asarray(DAYS))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
 def test_dates_are_not_taken_for_nanoseconds(model: Any) -> None:
     fitted = fitted_on_a_tree(model)

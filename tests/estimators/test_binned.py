@@ -45,6 +45,7 @@ def on_and_next_to_cuts(trees: BinnedTrees, X: np.ndarray) -> np.ndarray:
 # Rules ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(data_sets(n_classes=3, cells=CELLS, max_rows=25), st.integers(2, 8), st.booleans())
 def test_every_row_is_covered_by_the_rule_of_its_own_leaf(data: DataSet, n_bins: int, weighted: bool) -> None:
@@ -140,6 +141,7 @@ def test_bins_are_about_equal_and_their_ends_round(n_bins: int) -> None:
 # Paths ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", [None, "forest", "boosted", "both"])
 @pytest.mark.parametrize(
     ("kind", "load"),
@@ -157,6 +159,7 @@ def test_the_rules_of_a_path_have_the_cuts_of_its_pool_as_bounds(kind: type, loa
     assert path.score(X, y) > plain.score(X, y) - 0.1
 
 
+@pytest.mark.slow
 def test_rules_lie_at_most_three_splits_deep_unless_asked_for() -> None:
     X, y = load_breast_cancer(return_X_y=True)
 
@@ -170,6 +173,7 @@ def test_rules_lie_at_most_three_splits_deep_unless_asked_for() -> None:
     assert longest() == 4
 
 
+@pytest.mark.slow
 def test_numbers_far_from_zero_are_predicted_as_those_close_to_it() -> None:
     X, y = load_diabetes(return_X_y=True)
     near, far = (
@@ -180,6 +184,7 @@ def test_numbers_far_from_zero_are_predicted_as_those_close_to_it() -> None:
     assert far.predict(X) - 1e9 == pytest.approx(near.predict(X), abs=1.0)  # sums of squares are rounded differently
 
 
+@pytest.mark.slow
 def test_frames_and_sparse_rows_are_cut_as_arrays_and_missing_values_have_a_side() -> None:
     X, y = load_iris(return_X_y=True)
     X[::7, 2] = np.nan

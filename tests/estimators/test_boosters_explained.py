@@ -193,6 +193,7 @@ def boosters(y: np.ndarray, n_classes: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("library", MODELS)
 def test_a_booster_and_its_file_are_explained(library: str, n_classes: int, tmp_path: Path) -> None:
@@ -241,6 +242,7 @@ def test_a_regressor_is_refused_where_classes_are_wanted() -> None:
 # Trained anew ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rules",
     [
@@ -286,6 +288,7 @@ def test_gaps_in_an_array_are_taken_as_the_library_takes_them(library: str) -> N
     assert MIRCOClassifier(model).fit(X, y).score(X, y) > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", MODELS)
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_a_booster_and_its_file_are_not_trained_in_folds(library: str, class_weight: Any, tmp_path: Path) -> None:

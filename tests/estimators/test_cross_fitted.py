@@ -68,6 +68,7 @@ def test_the_trees_are_those_of_the_model_on_all_rows_and_members_count_alike() 
     np.testing.assert_allclose(out_of_bag(both, X)[:, 0], mean)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", [None, "boosted"])
 def test_the_share_of_the_model_follows_the_noise_that_honest_predictions_leave(pool: str | None) -> None:
     X, y = make_friedman1(120, random_state=0)

@@ -60,6 +60,7 @@ def test_neither_the_model_nor_a_copy_of_it_is_trained(method: Any) -> None:
     assert explain(model, X, Y, method=method).estimator_ is model
 
 
+@pytest.mark.slow
 def test_the_reason_of_the_size_says_that_the_model_was_kept() -> None:
     kept, trained = (explain(forest(), X, Y, train_in_folds=train, max_rules=5) for train in (False, True))
 
@@ -70,6 +71,7 @@ def test_the_reason_of_the_size_says_that_the_model_was_kept() -> None:
     assert "same model" not in trained.size_reason_
 
 
+@pytest.mark.slow
 def test_copies_are_trained_in_the_folds_if_asked_for() -> None:
     asked = explain(forest(), X, Y, train_in_folds=True, max_rules=6, random_state=0)
     path = RulePathClassifier(FrozenEstimator(forest()), max_rules=6, random_state=0).fit(X, Y)
@@ -122,6 +124,7 @@ def test_a_preset_is_the_one_of_the_estimator(preset: str) -> None:
     assert cover.rules_ == same.rules_ and cover.get_params().keys() == same.get_params().keys()
 
 
+@pytest.mark.slow
 def test_on_average_the_default_cover_has_fewer_rules_and_clauses_than_that_of_the_paper() -> None:
     noisy = [make_classification(400, 8, n_informative=5, flip_y=0.2, random_state=seed) for seed in range(3)]
     rules, clauses = np.zeros(2), np.zeros(2)
@@ -147,6 +150,7 @@ def test_the_default_cover_has_a_bound_worth_printing() -> None:
 # Models that cannot be asked ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rules_of_a_model_file_are_chosen_by_the_labels(tmp_path: Path) -> None:
     file = tmp_path / "booster.json"
     booster = xgboost.XGBClassifier(n_estimators=10, max_depth=3, random_state=0).fit(X, Y)
@@ -176,6 +180,7 @@ def test_a_model_without_probabilities_is_not_asked() -> None:
     assert explain(vote, X, Y).model_share == 0
 
 
+@pytest.mark.slow
 def test_a_distance_is_measured_from_out_of_bag_predictions() -> None:
     near = explain(forest(), X, Y, within=0.2)
 
@@ -204,6 +209,7 @@ def test_a_model_that_has_no_trees_is_refused() -> None:
         explain(LogisticRegression().fit(X, Y), X, Y)
 
 
+@pytest.mark.slow
 def test_the_pool_of_a_boosting_is_chosen_from() -> None:
     boosted = RCBoostClassifier(max_rmp_calls=2, random_state=0).fit(X, Y)
     few = explain(boosted, X, Y)

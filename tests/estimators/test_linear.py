@@ -22,6 +22,7 @@ def test_columns_say_which_rule_covers_a_row() -> None:
     np.testing.assert_array_equal(sparse.toarray(), columns.to_numpy())
 
 
+@pytest.mark.slow
 def test_a_sparse_linear_model_keeps_fewer_rules_the_stronger_its_penalty() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     boosted = RCBoostClassifier(max_rmp_calls=8, random_state=0).fit(X, y)

@@ -164,6 +164,7 @@ def test_log_odds_count_a_row_of_weight_3_as_three_rows() -> None:
     np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_accurate_preset_covers_three_times_and_predicts_new_rows_better() -> None:
     scores = []
     for seed in range(4):

@@ -140,6 +140,7 @@ def test_a_hidden_column_is_not_in_any_rule():
     assert "over, time" not in {clause.name for rule in model.rules_ for clause in rule.clauses}
 
 
+@pytest.mark.slow
 def test_a_boosting_goes_on_where_it_stopped():
     table, y = mixed_table(80, 8)
 

@@ -29,6 +29,7 @@ from rulecover.rulepath.response import calibrated
 SETTINGS: dict[str, Any] = {"bootstrap": True, "oob_score": True, "random_state": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
 @pytest.mark.parametrize("share", [None, 0.5])
 def test_classes_are_told_as_scikit_learn_tells_them(kind: Any, share: float | None) -> None:
@@ -38,6 +39,7 @@ def test_classes_are_told_as_scikit_learn_tells_them(kind: Any, share: float | N
     assert out_of_bag(forest, X) == pytest.approx(forest.oob_decision_function_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [RandomForestRegressor, ExtraTreesRegressor])
 def test_numbers_are_told_as_scikit_learn_tells_them(kind: Any) -> None:
     X, y = make_regression(150, random_state=1)

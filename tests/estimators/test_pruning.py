@@ -27,6 +27,7 @@ def noisy(seed: int = 0, n: int = 200, classes: int = 2) -> tuple[np.ndarray, np
     return make_classification(n, 8, n_informative=4, n_classes=classes, flip_y=0.1, random_state=seed)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @settings(deadline=None, max_examples=25)
 def test_a_pruned_rule_covers_what_it_covered_and_is_no_less_sure(seed: int) -> None:
@@ -83,6 +84,7 @@ def test_a_pruned_cover_finds_lines_of_tic_tac_toe() -> None:
     assert short.score(X, y) > 0.99
 
 
+@pytest.mark.slow
 def test_held_out_rows_decide_whether_to_prune() -> None:
     X, y = noisy()
     mirco = MIRCOClassifier(FOREST, prune="held-out")
@@ -94,6 +96,7 @@ def test_held_out_rows_decide_whether_to_prune() -> None:
     assert fitted.rules_ == by_hand.rules_
 
 
+@pytest.mark.slow
 def test_pruning_is_refused_where_fine_regions_matter() -> None:
     """A board of small squares: every clause is needed, but a rule that loses one hardly loses purity."""
     rng = np.random.default_rng(0)

@@ -43,6 +43,7 @@ def test_two_rows_of_a_hundred_are_of_the_rare_class() -> None:
     assert table(2, n=20000)[1].mean() == pytest.approx(0.02, abs=0.002)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{}, {"scoring": "average_precision"}], ids=str)
 def test_the_path_does_not_stop_while_average_precision_rises(how: dict[str, Any]) -> None:
     path = fitted(**how)
@@ -62,6 +63,7 @@ def test_average_precision_of_every_size_is_in_the_table() -> None:
     assert "average_precision" in path.size_reason_
 
 
+@pytest.mark.slow
 @every_size
 def test_balanced_weights_find_more_of_the_rare_class_at_every_size(n_rules: int) -> None:
     X, y = table(1)
@@ -84,6 +86,7 @@ def test_a_threshold_can_be_set_at_every_size(n_rules: int, threshold: float) ->
     assert (predicted == path.predict(X)).all() or threshold != 0.5
 
 
+@pytest.mark.slow
 @every_size
 def test_a_threshold_can_be_tuned_at_every_size(n_rules: int) -> None:
     X, y = table(1)
@@ -93,6 +96,7 @@ def test_a_threshold_can_be_tuned_at_every_size(n_rules: int) -> None:
     assert f1_score(y, tuned.predict(X)) >= f1_score(y, path.predict(X))
 
 
+@pytest.mark.slow
 def test_thresholds_are_moved_where_the_path_is_fitted_inside() -> None:
     X, y = table(1)
     path = RulePathClassifier(max_rules=MAX_RULES, choose="last", random_state=0)
@@ -106,6 +110,7 @@ def test_thresholds_are_moved_where_the_path_is_fitted_inside() -> None:
     assert 0 < tuned.best_threshold_ < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("frequent", "weights", "by"), [(30, None, "log-loss"), (3, None, "squares"), (30, "balanced", "squares")]
 )

@@ -157,6 +157,7 @@ def test_rules_weighted_by_their_share_are_fewer_and_misses_go_to_the_fallback()
     assert set(model.why(far[model.missed(far)])["decided_by"]) <= {"closest"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"rule_weights": "z"}, {"early_stopping": 3}, {"class_weight": "balanced"}])
 def test_log_odds_of_a_pool_beat_its_shares_in_log_loss(settings) -> None:
     X, y = data(8, n=600)
@@ -169,6 +170,7 @@ def test_log_odds_of_a_pool_beat_its_shares_in_log_loss(settings) -> None:
         next(fitted.staged_predict_proba(X))
 
 
+@pytest.mark.slow
 def test_the_defaults_predict_new_rows_better_than_the_settings_of_the_paper() -> None:
     scores = []
     for seed in range(4):
@@ -189,6 +191,7 @@ def test_the_preset_of_the_paper_grows_one_tree_per_call_and_votes_by_counts() -
     assert paper.vote_.votes.tolist() == paper.rules_.evidence.sums.tolist()
 
 
+@pytest.mark.slow
 def test_pricing_by_forests_and_admitting_the_best_rule_only() -> None:
     X, y = data(7)
     forest = boosted(pricing="forest", max_rmp_calls=3).fit(X, y)
@@ -229,6 +232,7 @@ def test_rules_that_stay_dear_leave_the_pool_and_no_training_row_is_missed(duals
     assert missed > 0  # rows that only rules which left would cover go to the fallback: none raised
 
 
+@pytest.mark.slow
 def test_the_preset_for_few_rules_weighs_classes() -> None:
     X, y = make_classification(400, weights=[0.9], flip_y=0.2, random_state=0)
     settings = {"random_state": 0, "max_rmp_calls": 1}

@@ -320,6 +320,7 @@ def test_why_names_the_rules_that_fired_and_what_they_said(ridge: float | None) 
         np.testing.assert_allclose(added, mirco.predict(X[:40]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fallback", ["mean", "closest", "all", "model"])
 @pytest.mark.parametrize("ridge", [None, 5.0])
 def test_why_tells_how_the_fallback_decided(fallback: str, ridge: float | None) -> None:
@@ -413,6 +414,7 @@ def test_the_order_of_the_rows_does_not_matter(solver: str) -> None:
     np.testing.assert_allclose(one.predict(X), other.predict(X))
 
 
+@pytest.mark.slow
 def test_one_thread_and_two_give_the_same_rules() -> None:
     X, y = data(14)
     for options in ({}, {"estimator": RandomForestRegressor(20)}):
@@ -470,6 +472,7 @@ def test_rules_agree_with_the_leaves_of_the_model_if_nothing_is_cut() -> None:
     assert {frozenset(np.flatnonzero(column)) for column in covered.T} <= pairs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "fewest"), [(0.25, 50.0), (30, 30.0), (1, 1.0), (0, 0.0)])
 def test_no_rule_covers_fewer_samples_than_asked_for(given: float, fewest: float) -> None:
     X, y = data(19)
@@ -478,6 +481,7 @@ def test_no_rule_covers_fewer_samples_than_asked_for(given: float, fewest: float
     assert mirco.rules_.evidence.support.min() >= fewest
 
 
+@pytest.mark.slow
 def test_missing_values_and_sparse_rows_are_taken() -> None:
     X, y = data(20)
     holes = X.copy()

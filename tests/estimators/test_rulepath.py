@@ -105,6 +105,7 @@ def test_the_table_says_what_the_models_of_each_size_say(
         assert row["clauses"] == model.rules_.lengths.sum()
 
 
+@pytest.mark.slow
 def test_cross_validated_scores_are_those_of_models_on_rows_they_never_saw() -> None:
     X, y = load_iris(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
@@ -142,6 +143,7 @@ def test_no_more_rules_are_taken_than_help(settings: dict[str, Any]) -> None:
     assert path.path_.loc[path.n_rules_, "cv_score"] >= path.path_["cv_score"].max() - path.path_["cv_se"].max()
 
 
+@pytest.mark.slow
 def test_the_limit_is_kept_and_taken_whole_where_asked() -> None:
     X, y = make_classification(300, random_state=0)
 
@@ -168,6 +170,7 @@ def test_the_choice_follows_the_table() -> None:
     assert fits["within"].n_rules_ >= near.idxmax()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scoring",
     ["accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc", "average_precision", "f1"],
@@ -190,6 +193,7 @@ def test_a_size_is_chosen_by_any_scoring_of_scikit_learn(scoring: str) -> None:
     assert path.n_rules_ == 1 + scores.mean(axis=0)[1:].argmax()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rare", [0, 1])
 def test_where_a_class_is_rare_its_average_precision_decides(rare: int) -> None:
     X, y = make_classification(500, weights=[0.97], class_sep=0.7, flip_y=0.0, random_state=2)
@@ -226,6 +230,7 @@ def test_a_scoring_may_be_a_function_and_must_be_known() -> None:
         RulePathRegressor(TREES, scoring=3).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regression", [False, True])
 def test_rows_of_a_group_are_in_the_same_fold(regression: bool) -> None:
     rng = np.random.default_rng(0)
@@ -324,6 +329,7 @@ def test_the_plot_draws_the_path_on_the_axes_it_is_given(path: RulePathClassifie
     assert axes.get_xlabel() == "rules"
 
 
+@pytest.mark.slow
 def test_a_path_survives_pickle_clone_and_a_grid_search(
     path: RulePathClassifier, cancer: tuple[pd.DataFrame, np.ndarray]
 ) -> None:
@@ -409,6 +415,7 @@ def test_all_lines_of_tic_tac_toe_are_found() -> None:
 # Constraints ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("frozen", [False, True])
 def test_forbidden_features_are_not_used_and_rules_are_short_enough(seed: int, frozen: bool) -> None:
@@ -433,6 +440,7 @@ def test_a_forest_that_is_trained_here_does_not_waste_nodes_on_forbidden_feature
         assert len(path.predict(given)) == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_required_features_are_used_in_every_set_that_is_taken(seed: int) -> None:
     X, y = make_classification(200, 6, n_informative=2, n_redundant=0, shuffle=False, random_state=seed)
@@ -549,6 +557,7 @@ def test_other_models_and_wrong_types_are_refused() -> None:
         RulePathClassifier(FOREST, keep=3).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frozen", [False, True])
 def test_the_votes_of_a_cover_and_the_pool_of_a_boosting_are_fitted_again(frozen: bool) -> None:
     X, y = make_classification(200, random_state=0)
@@ -564,6 +573,7 @@ def test_the_votes_of_a_cover_and_the_pool_of_a_boosting_are_fitted_again(frozen
         RulePathRegressor(MIRCOClassifier()).fit(X, y)
 
 
+@pytest.mark.slow
 def test_few_rules_of_a_boosting_come_from_its_pool_and_repeat_with_the_seed() -> None:
     X, y = make_classification(150, random_state=0)
 

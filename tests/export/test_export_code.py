@@ -211,6 +211,7 @@ def test_what_cannot_be_exported_is_refused_with_a_way_out(mirco: MIRCOClassifie
         to_pmml(hostile_case("bell \a").model)
 
 
+@pytest.mark.slow
 def test_any_size_of_a_path_is_exported_and_none_as_a_rule_that_always_holds() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     path = RulePathClassifier(max_rules=3, choose="last", random_state=0).fit(X, y)

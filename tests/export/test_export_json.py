@@ -230,6 +230,7 @@ def mutated(written: str, rng: random.Random) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "log-odds"])
 def test_a_damaged_file_is_refused_or_is_a_sound_model_all_the_same(kind: str) -> None:
     rng = random.Random(0)

@@ -70,6 +70,7 @@ def everything() -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 def test_each_plot_draws_on_the_axes_it_is_given_and_returns_them() -> None:
     for draw in everything():
         figure, axes = pyplot.subplots()
@@ -352,6 +353,7 @@ def test_names_are_neither_formulas_nor_hidden_nor_endless() -> None:
     assert len(plain("x" * 500)) == 60
 
 
+@pytest.mark.slow
 def test_hostile_names_of_columns_and_classes_are_drawn_as_they_are() -> None:
     X, y = data()
     X = X.set_axis([f"{HOSTILE}{f}" for f in range(4)], axis=1)

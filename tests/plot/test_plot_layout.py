@@ -138,6 +138,7 @@ def is_over(one: Bbox, other: Bbox) -> bool:
     return bool(width > 1 and height > 1)  # letters leave a pixel free
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", DRAWN)
 def test_texts_are_inside_the_figure_and_none_is_over_another(draw: Callable[[Any], Any]) -> None:
     figure = draw(None).figure
@@ -149,6 +150,7 @@ def test_texts_are_inside_the_figure_and_none_is_over_another(draw: Callable[[An
     assert overlapping(boxes) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rules", "explanation", "rectangles", "path", "coverage", "explanation by a path"])
 def test_texts_are_apart_on_axes_beside_others(name: str) -> None:
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(14, 5), layout="tight")
@@ -161,6 +163,7 @@ def test_texts_are_apart_on_axes_beside_others(name: str) -> None:
 # Rectangles -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["frame", "array", "sparse", "frame without columns that nobody asks for"])
 @pytest.mark.parametrize("features", [(0, 2), (2, 1), ("unused", "x")])
 def test_points_are_where_the_rows_are_whether_rules_use_the_feature_or_not(kind: str, features: Any) -> None:
@@ -210,6 +213,7 @@ def test_curves_and_bands_stay_inside_the_frame(name: str) -> None:
         assert (points >= (left, low)).all() and (points <= (right, high)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("long", [False, True])
 def test_conditions_are_written_out(long: bool) -> None:
     X, _ = cancer(long)

@@ -57,6 +57,7 @@ def test_tic_tac_toe_has_no_rule_twice() -> None:
     assert n_repeated(model) == 0 and model.history_["added"].sum() > 100
 
 
+@pytest.mark.slow
 def test_a_forest_as_the_first_pool_gives_each_rule_once() -> None:
     for seed in range(4):
         X, y = few_values(seed)

@@ -56,6 +56,7 @@ def weighted_impurity(leaf: np.ndarray, y: np.ndarray, weight: np.ndarray) -> fl
     return float((sums.sum(axis=1) * Gini()(sums)).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3, 6])
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 @pytest.mark.parametrize("min_samples_leaf", [1, 7])
@@ -84,6 +85,7 @@ def test_entropy_trees_and_the_least_weight_of_a_leaf_are_scikit_learns_too() ->
         assert partition(mine.leaf) == partition(leaves_of(theirs, X, y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("balance", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("max_depth", [0, 1, 5, None])
 def test_leaves_split_the_samples_and_routes_are_those_of_the_tree(balance: float, max_depth: int | None) -> None:

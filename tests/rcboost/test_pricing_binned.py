@@ -154,6 +154,7 @@ def test_weights_count_as_repeated_rows_and_their_scale_does_not_count() -> None
     np.testing.assert_allclose(weighted.rules_.evidence.sums, repeated.rules_.evidence.sums)
 
 
+@pytest.mark.slow
 def test_the_first_tree_predicts_like_stage_0() -> None:
     for classes in (2, 3):
         X, y = data(2, classes=classes)
@@ -189,6 +190,7 @@ def test_it_stops_early_on_rows_with_missing_values_too() -> None:
     assert model.n_rmp_calls_ < 40 and model.score(X, y) > 0.7
 
 
+@pytest.mark.slow
 def test_bins_are_made_once_a_fit_and_let_go_after_it(monkeypatch) -> None:
     made = []
     monkeypatch.setattr(

@@ -171,6 +171,7 @@ def test_the_bound_holds_in_every_round_and_is_tight_at_the_end(duals: str) -> N
         assert model.certificate_.objective == pytest.approx(optimum, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_bound_holds_when_time_is_up_or_rules_are_kept_out() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -210,6 +211,7 @@ def test_time_limits_are_kept() -> None:
         assert proposal.least_reduced_cost < 0 < len(proposal.rules)
 
 
+@pytest.mark.slow
 def test_rules_do_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = make_classification(1000, 12, n_informative=8, random_state=0)
     dual = np.random.default_rng(0).exponential(size=1000) * 60 / 1000
@@ -226,6 +228,7 @@ def test_rules_do_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> No
     assert ExactPricing().time_limit is None  # by name it knows no clock
 
 
+@pytest.mark.slow
 def test_more_effort_proves_more() -> None:
     X, y = make_classification(1000, 12, n_informative=8, random_state=0)
     data = ClassSamples(X, y, np.arange(2))

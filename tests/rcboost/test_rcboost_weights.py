@@ -52,6 +52,7 @@ def test_least_numbers_of_samples_count_repeated_rows() -> None:
         assert weighted.pool_.evidence.support.min() >= 9
 
 
+@pytest.mark.slow
 def test_rows_of_weight_zero_are_not_there() -> None:
     X, y, weight = table(2)
     weight[::7] = 0
@@ -59,6 +60,7 @@ def test_rows_of_weight_zero_are_not_there() -> None:
     assert same_rules(weighted, repeated) > 10
 
 
+@pytest.mark.slow
 def test_class_weights_are_weights_of_rows() -> None:
     X, y, _ = table(5)
     tree = DecisionTreeClassifier(max_depth=4, random_state=0)
@@ -72,6 +74,7 @@ def test_class_weights_are_weights_of_rows() -> None:
 # The parts ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_prices_of_a_group_are_shared_by_weight() -> None:
     for seed in range(20):
         X, y, weight = table(seed, 60)

@@ -130,6 +130,7 @@ def our_leaf(ensemble: Any, row: pd.DataFrame) -> int | None:
     return int(ensemble.trees[0].leaves[rule.argmax()])
 
 
+@pytest.mark.slow
 def test_rules_do_with_every_kind_of_missing_value_what_the_pipeline_does(n_models: int) -> None:
     met: Counter[str] = Counter()
     n_models = max(n_models, 8)

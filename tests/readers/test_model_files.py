@@ -34,6 +34,7 @@ def model_files(library: str, n: int = 20) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", CASES)
 def test_damaged_files_are_refused_or_still_hold_trees(library: str, n_files: int) -> None:
     files = model_files(library)

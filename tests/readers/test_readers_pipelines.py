@@ -202,6 +202,7 @@ def accepted(ensemble: Any, X: pd.DataFrame) -> pd.DataFrame:
     return X.dropna(subset=[ensemble.columns.name(f) for f in ensemble.columns.required])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of encoders that meet a category they do not know
 def test_rules_of_random_models_behind_pipelines_are_their_leaves(n_models: int) -> None:
     made = used = 0

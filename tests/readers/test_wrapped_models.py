@@ -91,6 +91,7 @@ def test_a_search_is_trained_and_opened_wherever_a_model_is_taken() -> None:
     assert explain(covers, X, Y, method="cover").rules_ == explain(covers.best_estimator_, X, Y, method="cover").rules_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ensemble", [False, True])
 def test_a_calibrated_model_is_read_as_the_models_inside(ensemble: bool) -> None:
     calibrated = CalibratedClassifierCV(FOREST, cv=3, ensemble=ensemble).fit(X, Y)
@@ -142,6 +143,7 @@ WRAPPED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:y contains no unlabeled samples")
 @pytest.mark.parametrize(("model", "y", "way_out"), WRAPPED, ids=[type(model).__name__ for model, *_ in WRAPPED])
 def test_what_cannot_be_read_is_refused_in_one_line_with_the_way_out(model: Any, y: Any, way_out: str) -> None:

@@ -100,6 +100,7 @@ def test_the_report_escapes_every_name_and_asks_for_nothing() -> None:
 ODD = ["<b>x</b>", '"quoted"', "😀", "x" * 200, "</SCRIPT >", "<!--<script>", "\u2029", "{{ 7 * 7 }}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*NAMES, *ODD], ids=ascii)
 def test_a_hostile_name_stays_inside_the_data_of_the_page(name: str) -> None:
     X, y = load_iris(return_X_y=True)
@@ -284,6 +285,7 @@ def kinds() -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(7))
 def test_every_kind_of_model_has_a_whole_report(place: int) -> None:
     model, X, y = kinds()[place]
@@ -383,6 +385,7 @@ def test_rules_on_levels_are_tried_by_level() -> None:
     ).tolist()
 
 
+@pytest.mark.slow
 def test_five_hundred_rules_make_a_page_of_a_few_megabytes() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 8))

@@ -174,6 +174,7 @@ def test_of_rules_that_cover_the_same_one_is_kept_and_it_is_the_shortest(seed: i
     assert len(kept) == len(shortest)
 
 
+@pytest.mark.slow
 @given(SEEDS, st.booleans())
 @settings(deadline=None, max_examples=40)
 def test_the_path_takes_the_largest_gain_at_every_step(seed: int, weighted: bool) -> None:
@@ -196,6 +197,7 @@ def test_the_path_takes_the_largest_gain_at_every_step(seed: int, weighted: bool
         assert mine / (size * (1 - size / weight.sum()) + 3.0) == pytest.approx(gains[~already].max(), rel=1e-6)
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(deadline=None, max_examples=30)
 def test_sets_are_nested_and_the_loss_never_rises(seed: int) -> None:

@@ -67,6 +67,7 @@ def test_the_gain_is_that_of_newtons_step(seed: int, n_classes: int, weighted: b
     assert alone[~known] == pytest.approx(gains[~known], rel=1e-6, abs=2e-9) and (alone[known] == -1).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(SEEDS, st.integers(2, 4))
 def test_votes_of_every_size_are_fitted_to_its_rules_and_the_loss_never_rises(seed: int, n_classes: int) -> None:
@@ -83,6 +84,7 @@ def test_votes_of_every_size_are_fitted_to_its_rules_and_the_loss_never_rises(se
     assert (np.diff(path.loss) <= 1e-7 * abs(path.loss[0])).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(SEEDS, st.integers(2, 4))
 def test_weights_are_repeated_rows_in_the_choice_by_the_logistic_loss(seed: int, n_classes: int) -> None:
@@ -130,6 +132,7 @@ def test_shares_are_calibrated_by_the_best_exponent(seed: int, n_classes: int) -
 # The pools ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_candidates_come_from_the_pool_that_is_asked_for() -> None:
     two, three = (make_classification(90, n_informative=5, n_classes=k, random_state=0) for k in (2, 3))
     settings = {"max_rules": 3, "choose": "last", "random_state": 0}
@@ -145,6 +148,7 @@ def test_candidates_come_from_the_pool_that_is_asked_for() -> None:
     assert isinstance(boosted.estimator_, HistGradientBoostingRegressor)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regression", [False, True])
 def test_both_pools_take_missing_values_and_repeat_with_the_seed(regression: bool) -> None:
     X, y = make_classification(120, n_informative=6, n_classes=3, random_state=0)
@@ -170,6 +174,7 @@ def test_bad_pools_votes_and_gains_are_refused_with_the_way_out() -> None:
             RulePathClassifier(**given_settings).fit(X, y)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, st.integers(2, 4), st.booleans())
 def test_candidates_that_lead_are_judged_by_what_is_left_now(seed: int, n_classes: int, weighted: bool) -> None:

@@ -52,6 +52,7 @@ def followed(
     return rule_path(samples, candidates, softened_response(samples, target, None, 0.0), recipe), forest, samples
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3))
 def test_the_function_and_the_estimator_follow_the_same_path(seed: int, n_classes: int) -> None:
@@ -84,6 +85,7 @@ def test_only_allowed_rules_that_cover_different_samples_are_chosen_from(seed: i
     assert constraints.allows(kept.rules()).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3))
 def test_the_score_of_every_size_is_the_accuracy_of_its_vote(seed: int, n_classes: int) -> None:

@@ -254,6 +254,7 @@ def test_a_thousand_conditions_are_read() -> None:
     assert RuleSet.from_text([several], [f"x{k}" for k in range(1500)]).lengths.tolist() == [1500]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

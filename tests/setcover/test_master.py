@@ -60,6 +60,7 @@ def test_every_optimum_is_that_of_the_full_lp_with_its_duals(duals, pools) -> No
             assert np.abs(found.duals * (covered - 1)).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("later", [1.0, 1e4])
 @pytest.mark.parametrize("factor", [1e3, 1e6, 1e10, 1e14])
 def test_large_costs_are_those_of_another_unit(factor: float, later: float) -> None:

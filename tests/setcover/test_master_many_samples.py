@@ -34,6 +34,7 @@ def test_packs_add_up_what_blocks_do(n_samples: int) -> None:
     assert packs.same(one, one).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 def test_the_optimum_is_exact_when_samples_are_watched(duals: str, monkeypatch) -> None:
     monkeypatch.setattr(module, "_WATCHED", 40)

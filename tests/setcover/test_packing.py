@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ def table(seed: int = 0, n: int = 400) -> ClassSamples:
     return ClassSamples(X, y, np.arange(3))
 
 
+@pytest.mark.slow
 @given(st.lists(st.sets(st.integers(0, 11), min_size=1), max_size=90))
 def test_packed_rules_cover_what_they_cover(rules: list[set[int]]) -> None:
     masks = np.zeros((len(rules), 12), dtype=bool)

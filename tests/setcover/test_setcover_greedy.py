@@ -43,6 +43,7 @@ def plain_removal(problem: CoveringProblem, picks: list[int], *, prefix: bool) -
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @given(data=st.data())
 def test_greedy_picks_and_removes_as_the_plain_reference_does(weighted, data):
@@ -55,6 +56,7 @@ def test_greedy_picks_and_removes_as_the_plain_reference_does(weighted, data):
         verify(problem, cover)
 
 
+@pytest.mark.slow
 @given(problem=covering_problems())
 def test_a_rule_limit_keeps_the_first_picks_and_covers_are_nested(problem):
     whole = greedy_picks(problem)[0].tolist()
@@ -71,6 +73,7 @@ def test_ties_go_to_the_lowest_index():
     assert Greedy()(problem).rules.tolist() == [0, 1]
 
 
+@pytest.mark.slow
 @given(problem=covering_problems())
 def test_a_greedy_cover_meets_every_demand_and_never_beats_the_optimum(problem):
     cover = Greedy()(problem)
@@ -78,12 +81,14 @@ def test_a_greedy_cover_meets_every_demand_and_never_beats_the_optimum(problem):
     assert cover.bound - 1e-9 <= brute_force(problem) <= cover.objective + 1e-9
 
 
+@pytest.mark.slow
 @given(problem=covering_problems())
 def test_the_greedy_order_keeps_the_rules(problem):
     rules = Greedy()(problem).rules
     assert sorted(in_greedy_order(problem, rules)) == sorted(rules)
 
 
+@pytest.mark.slow
 @given(problem=covering_problems())
 def test_the_lp_bound_can_be_had_with_a_greedy_cover(problem):
     fit, lp = Greedy()(problem), Greedy(bound="lp")(problem)

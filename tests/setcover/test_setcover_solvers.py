@@ -49,6 +49,7 @@ def digits() -> CoveringProblem:
     return CoveringProblem(coverage, 2 - ((counts / counts.sum(axis=1, keepdims=True)) ** 2).sum(axis=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_demand", [1, 3])
 @given(data=st.data())
 def test_the_lp_bound_is_the_lp_of_scipy_raised_by_the_count(max_demand, data):
@@ -60,6 +61,7 @@ def test_the_lp_bound_is_the_lp_of_scipy_raised_by_the_count(max_demand, data):
     assert raised.min_rules == max(int(np.ceil(fewest - TINY)), problem.demand.max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1e6, 1e10, 1e14])
 def test_costs_in_another_unit_leave_bounds_and_optima_alone(factor):
     for seed in range(20):
@@ -74,6 +76,7 @@ def test_costs_in_another_unit_leave_bounds_and_optima_alone(factor):
         verify(other, same)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(data=st.data(), problem=covering_problems(max_samples=20, max_rules=10))
 def test_shuffled_samples_and_rules_leave_the_optimum_alone(data, problem):
@@ -91,6 +94,7 @@ def test_equal_seeds_give_equal_covers(digits):
     assert settings(digits).rules.tolist() == settings(digits).rules.tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(problem=covering_problems(weighted=True))
 def test_sample_weights_do_not_stop_a_solver(problem):
@@ -168,6 +172,7 @@ def test_sparse_rules_have_the_cover_that_blocks_have_on_larger_problems(solve):
         assert solve(as_sparse(problem)).rules.tolist() == solve(problem).rules.tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(data=st.data(), whole=covering_problems(max_rules=10))
 def test_blocks_and_sparse_rules_go_together(data, whole):

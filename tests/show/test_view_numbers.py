@@ -76,6 +76,7 @@ def test_a_notebook_shows_a_row_a_rule() -> None:
     assert set(page.tags) <= {"div", "style", "table", "thead", "tbody", "tr", "th", "td", "span"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"ridge": None}, {"solver": "greedy", "max_rules": 3}])
 def test_the_report_shows_each_rule_with_its_bar(options: dict, tmp_path) -> None:
     model, X, y = fitted(**options)

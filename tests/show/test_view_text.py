@@ -77,6 +77,7 @@ def test_three_conditions_are_listed_with_one_verb() -> None:
     assert rules.sentences() == ["If a is above 1, b at most 2 and c is u.", "Always."]
 
 
+@pytest.mark.slow
 def test_numbers_and_added_votes_have_sentences_too() -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     fitted_values = MIRCORegressor(max_rules=3, random_state=0).fit(X, y)
@@ -99,6 +100,7 @@ def test_numbers_and_added_votes_have_sentences_too() -> None:
 # Digits --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**31), digits=st.integers(0, 6), scale=st.integers(-8, 8), missing=st.booleans())
 def test_printed_bounds_send_every_training_row_to_the_same_side(
     seed: int, digits: int, scale: int, missing: bool

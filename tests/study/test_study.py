@@ -75,6 +75,7 @@ def tables(out: Path) -> dict[str, str]:
 # Kills, failures, resuming ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_killed_in_the_middle_and_resumed_gives_the_tables_of_an_undisturbed_one(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_half_written_line_is_passed_over_and_harms_no_other(tmp_path: Path) -
         assert set(file.done()) == {outcome(0).cell, outcome(2).cell} | ({outcome(1).cell} if cut == 1 else set())
 
 
+@pytest.mark.slow
 def test_a_full_disk_and_an_interrupt_keep_what_is_done_and_name_the_way_on(folder: Path, tmp_path: Path) -> None:
     words = command("mirco", "--data", folder, "--datasets", "iris", "--methods", "DT", "--out", tmp_path)
 
@@ -147,6 +149,7 @@ def test_each_outcome_is_on_disk_before_the_next_is_asked_for(tmp_path: Path) ->
         assert list(file)[-1] == seen
 
 
+@pytest.mark.slow
 def test_a_failure_is_recorded_and_stops_nothing_and_is_tried_again(
     folder: Path, tmp_path: Path, kept_methods: object
 ) -> None:
@@ -169,6 +172,7 @@ def test_a_failure_is_recorded_and_stops_nothing_and_is_tried_again(
     assert not file.failed()
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_fails_its_own_cell_alone(folder: Path, tmp_path: Path, kept_methods: object) -> None:
     def deadly(fold: Fold) -> dict[str, Fitted]:
         if len(fold.y_test) == 17:  # the last two folds of wine
@@ -185,6 +189,7 @@ def test_a_process_that_dies_fails_its_own_cell_alone(folder: Path, tmp_path: Pa
     assert len(done) == 10
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_number_of_processes(folder: Path, tmp_path: Path) -> None:
     found = []
     for jobs in (1, 2):
@@ -212,6 +217,7 @@ def test_the_first_trees_of_a_forest_answer_as_a_smaller_forest(folder: Path) ->
         np.testing.assert_array_equal(stages[trees - 1], small.predict(fold.X_test))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grid", "model", "tuned"),
     [
@@ -311,6 +317,7 @@ def test_data_that_changed_between_two_runs_are_not_mixed(folder: Path, tmp_path
 # Bad input -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -421,6 +428,7 @@ def test_tables_refuse_what_they_do_not_hear(arguments: str, said: str, folder: 
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
+@pytest.mark.slow
 def test_tables_describe_the_data_of_the_results(folder: Path, tmp_path: Path) -> None:
     list(ResultsFile(tmp_path / FILE).append([Outcome(Cell("iris", "DT", 25, 0), "", 1.0, {"DT": {"accuracy": 0.5}})]))
 
@@ -428,6 +436,7 @@ def test_tables_describe_the_data_of_the_results(folder: Path, tmp_path: Path) -
     assert pd.read_csv(tmp_path / "table_s1.csv")["dataset"].tolist() == ["iris"]
 
 
+@pytest.mark.slow
 def test_names_may_be_given_one_by_one(folder: Path, tmp_path: Path) -> None:
     given = ["--datasets", "iris", "--datasets", "wine", "--methods", "DT", "--seeds", "1", "--seeds", "2,1"]
 
@@ -481,6 +490,7 @@ def test_tables_without_results_say_so(tmp_path: Path) -> None:
     assert "run a study first" in said
 
 
+@pytest.mark.slow
 def test_without_a_folder_and_without_a_network_the_error_names_both_ways_out(tmp_path: Path) -> None:
     # A proxy that refuses connections is as good as no network, on any machine.
     closed = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
@@ -497,6 +507,7 @@ def test_without_a_folder_and_without_a_network_the_error_names_both_ways_out(tm
     assert "put wine.csv into a folder and name it with --data" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_class_with_fewer_rows_than_folds_works_and_is_named(tmp_path: Path) -> None:
     folder = write_data(tmp_path / "data")
     table = pd.read_csv(folder / "iris.csv")
@@ -521,6 +532,7 @@ def test_a_peer_that_is_not_installed_names_its_extra(kept_methods: object) -> N
 # Methods of one's own --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_method_of_ones_own_is_a_function_and_a_line(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     asked = ["--data", folder, "--datasets", "wine", "--methods", "DT", "--with", tmp_path / "own.py"]

@@ -17,6 +17,7 @@ def fold() -> Fold:
     return Fold.of(Data("iris", X, y, ("a", "b", "c"), (150, 4)), 0, seed=7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Path", "Cover", "RCB-few"])
 def test_a_fold_gives_the_models_that_the_method_names_with_their_sizes(name: str, fold: Fold) -> None:
     found = METHODS[name].learn(fold)
@@ -28,6 +29,7 @@ def test_a_fold_gives_the_models_that_the_method_names_with_their_sizes(name: st
         assert np.mean(done.model.predict(fold.X_test) == fold.y_test) > 0.8
 
 
+@pytest.mark.slow
 def test_sizes_of_paths_are_limits_and_covers_meet_their_demand(fold: Fold) -> None:
     paths, covers = METHODS["Path"].learn(fold), METHODS["Cover"].learn(fold)
 

@@ -52,6 +52,7 @@ MISDEEDS: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("misdeed", MISDEEDS)
 def test_a_method_that_ends_its_process_fails_its_own_cell_alone(misdeed: str, folder: Path, tmp_path: Path) -> None:
     first = float(Fold.of(load("iris", folder), 0).X_test.sum())
@@ -157,6 +158,7 @@ def test_a_model_without_classes_has_a_column_for_each() -> None:
     assert done.models["own"]["log_loss"] == pytest.approx(-np.log(shares).mean())
 
 
+@pytest.mark.slow
 def test_two_methods_cannot_have_models_of_one_name(folder: Path, tmp_path: Path) -> None:
     def learn(fold: Fold) -> dict[str, Fitted]:
         return {"DT": fitted(KNeighborsClassifier(), fold)}
@@ -184,6 +186,7 @@ def lopsided(*counts: int) -> Data:
     return Data("own", X, y, tuple("abcdef"[: len(counts)]), X.shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["DT", "MIRCO", "ADA", "GB", "HGB", "XGBoost", "LightGBM", "RUG", "FIGS", "RUX"])
 def test_a_class_of_one_row_breaks_no_method(name: str) -> None:
     data = lopsided(30, 1, 30)

@@ -28,6 +28,7 @@ def run(name: str, classes: int = 2) -> Outcome:
     return outcome(StudyTask(Cell("iris", name, 25, 0), data(classes), method))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PEERS)
 def test_a_peer_learns_a_fold_and_everything_is_recorded(name: str) -> None:
     done = run(name)
@@ -44,6 +45,7 @@ def test_a_peer_learns_a_fold_and_everything_is_recorded(name: str) -> None:
         assert 0 <= figures["missed"] < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in PEERS if name not in {"EBM", "RuleFit", "RIPPER"}])
 def test_peers_that_know_more_than_two_classes_are_given_them(name: str) -> None:
     done = run(name, classes=3)
@@ -52,6 +54,7 @@ def test_peers_that_know_more_than_two_classes_are_given_them(name: str) -> None
     assert done.models[name]["accuracy"] >= 0.8
 
 
+@pytest.mark.slow
 def test_rux_counts_the_rules_of_the_forest_that_mirco_covers() -> None:
     chosen, forest = run("RUX").models["RUX"]["rules"], run("MIRCO").models["RF"]["rules"]
 
@@ -82,6 +85,7 @@ def test_clauses_on_one_feature_count_once_in_a_term() -> None:
     assert _features_in("X10") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in PEERS if name != "EBM"])
 def test_a_peer_repeats_itself(name: str) -> None:
     X, y = load_wine(return_X_y=True)
@@ -96,6 +100,7 @@ def test_a_peer_repeats_itself(name: str) -> None:
     assert learnt[0] == learnt[1] == learnt[2]
 
 
+@pytest.mark.slow
 def test_leaves_of_boosters_are_those_that_the_libraries_count() -> None:
     fold = Fold.of(data(3), 0)
     done = {name: METHODS[name].learn(fold)[name] for name in ("HGB", "XGBoost", "LightGBM", "GB", "ADA")}

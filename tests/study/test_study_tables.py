@@ -108,6 +108,7 @@ def test_table_s1_is_made_from_the_data_and_notes_what_differs() -> None:
     assert sheet.rows[1] == ["own", "3", "2", "20", "1 of 21 rows have gaps and are dropped"]
 
 
+@pytest.mark.slow
 def test_table_s1_keeps_the_lines_of_other_data_sets_with_results(tmp_path: Path) -> None:
     file = ResultsFile(tmp_path / FILE)
     cells = [Cell(name, "DT", 25, 0) for name in ("glass", "own")]
@@ -123,6 +124,7 @@ def test_table_s1_keeps_the_lines_of_other_data_sets_with_results(tmp_path: Path
     assert pd.read_csv(tmp_path / "table_s1.csv")["paper_samples"].tolist()[0] == 214
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"notes of my own", b"dataset,features\nglass,9\n", b"\xff\xfe\x00"])
 def test_an_earlier_table_that_is_none_is_written_anew(content: bytes, tmp_path: Path) -> None:
     own = Data("own", np.zeros((20, 3)), np.arange(20) % 2, ("a", "b"), (20, 3))
@@ -169,6 +171,7 @@ def test_ranks_are_given_with_and_without_liver(frame: pd.DataFrame) -> None:
     assert "14 data sets" in sheet.notes[1]
 
 
+@pytest.mark.slow
 def test_the_signed_rank_test_knows_who_is_better() -> None:
     better = [
         Outcome(Cell(name, model, 25, fold), "", 1.0, {model: {"accuracy": 0.7 + 0.01 * place + gain}})
@@ -194,6 +197,7 @@ def test_models_are_compared_on_the_data_sets_that_all_have(frame: pd.DataFrame)
     assert np.isclose(accuracy, printed_table("s3").loc[first, "gb_accuracy_mean"].mean())
 
 
+@pytest.mark.slow
 def test_what_is_not_finished_is_not_compared(frame: pd.DataFrame) -> None:
     begun = frame[(frame["model"] != "GB") | (frame["dataset"] == "wine")]
     torn = frame[(frame["model"] != "ADA") | (frame["dataset"] != "wine") | (frame["fold"] == 0)]
@@ -211,6 +215,7 @@ def own_cells(model: str, dataset: str, seed: int = 25, folds: int = 2) -> list[
     return [Outcome(Cell(dataset, model, seed, fold), "sum", 1.0, made) for fold in range(folds)]
 
 
+@pytest.mark.slow
 def test_a_data_set_of_ones_own_takes_nothing_from_the_others(frame: pd.DataFrame) -> None:
     more = as_frame([*as_printed(), *own_cells("DT", "toy")])
 
@@ -220,6 +225,7 @@ def test_a_data_set_of_ones_own_takes_nothing_from_the_others(frame: pd.DataFram
         assert "Data sets left out, on which fewer than half of the 7 models were run: toy (1)." in sheet.notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [["DT toy", "HGB toy3"], ["DT toy", "HGB toy3", "LightGBM index"]])
 def test_models_without_a_common_data_set_have_tables_that_say_so(pairs: list[str], tmp_path: Path) -> None:
     file = ResultsFile(tmp_path / FILE)
@@ -232,6 +238,7 @@ def test_models_without_a_common_data_set_have_tables_that_say_so(pairs: list[st
     assert "| toy | 3.0 (0.0) | – |" in (tmp_path / "rules.md").read_text()
 
 
+@pytest.mark.slow
 def test_every_model_of_another_seed_is_in_the_table_of_seeds(tmp_path: Path) -> None:
     file = ResultsFile(tmp_path / FILE)
     list(file.append([*own_cells("HGB", "toy"), *own_cells("HGB", "toy", 7), *own_cells("DT", "glass", 7)]))
@@ -254,6 +261,7 @@ def test_cells_of_fewer_folds_are_marked(frame: pd.DataFrame) -> None:
     assert sum("of 2 folds" in cell for row in sheet.rows for cell in row) == 1
 
 
+@pytest.mark.slow
 def test_failures_are_written_even_if_nothing_else_is(tmp_path: Path) -> None:
     file = ResultsFile(tmp_path / FILE)
     list(file.append([Outcome(Cell("toy", "DT", 25, fold), "sum", 1.0, {}, "ValueError: no.") for fold in range(3)]))
@@ -336,6 +344,7 @@ def test_the_flowchart_names_the_steps_of_algorithm_2() -> None:
         assert step in said
 
 
+@pytest.mark.slow
 def test_everything_is_written_in_every_format(tmp_path: Path) -> None:
     file = ResultsFile(tmp_path / FILE)
     list(file.append([*as_printed(), Outcome(Cell("wine", "new", 25, 0), "sum", 1.0, {}, "ValueError: no")]))

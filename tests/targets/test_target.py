@@ -42,6 +42,7 @@ def test_votes_that_reach_the_responses_predict_y(target: Target, seed: int, n: 
         assert votes[0].sum() == pytest.approx(1.0) and votes[1:].sum(axis=1) == pytest.approx(0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 20))
 def test_scores_are_those_of_scikit_learn(target: Target, seed: int, n: int) -> None:

@@ -40,11 +40,13 @@ def by_recursion(tree: Tree, X: np.ndarray, weight: np.ndarray, least: float) ->
     return leaves(0, np.arange(len(X)))
 
 
+@pytest.mark.slow
 @given(tree=trees(), data=data_sets(), least=st.sampled_from([1, 2, 5, 11, 40]), weighted=st.booleans())
 def test_a_cut_tree_has_the_leaves_of_the_rule_in_words(tree: Tree, data: DataSet, least: int, weighted: bool) -> None:
     check_cut(tree, data.X, data.weight if weighted else None, least)
 
 
+@pytest.mark.slow
 @given(data=data_sets(min_rows=5), least=st.sampled_from([1, 2, 5, 11, 40, 1000]), weighted=st.booleans())
 def test_a_tree_that_was_grown_on_the_data_is_cut_in_the_same_way(data: DataSet, least: int, weighted: bool) -> None:
     tree = read_trees(DecisionTreeRegressor(random_state=0).fit(data.X, data.y)).trees[0]

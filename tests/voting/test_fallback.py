@@ -38,6 +38,7 @@ def test_three_thirds_of_a_vote_tie_with_one_vote() -> None:
     assert tally[0, 0] == tally[0, 1] > 0
 
 
+@pytest.mark.slow
 @given(rule_sets("abcdefg", numbers=DIGITS, max_rules=12), tables(7), st.data())
 def test_the_order_of_the_rules_changes_nothing(rules: RuleSet, X: np.ndarray, data: Any) -> None:
     each = st.tuples(*[st.floats(0, 1e6)] * 3)

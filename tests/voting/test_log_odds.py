@@ -107,6 +107,7 @@ def test_more_classes_are_shown_with_the_log_odds_of_each() -> None:
     assert str(vote).splitlines()[0].split() == ["rule", "support", "a", "b", "c", "if"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fallback", ["closest", "all", "majority"])
 def test_log_odds_of_a_cover_are_not_plain_and_are_shown(fallback: str) -> None:
     X, y = load_breast_cancer(return_X_y=True)

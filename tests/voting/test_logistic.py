@@ -84,6 +84,7 @@ def assert_best(problem: Problem, votes: np.ndarray, strength: float) -> None:
     np.testing.assert_allclose(gradient(problem, votes, strength), 0.0, atol=tolerance)
 
 
+@pytest.mark.slow
 @given(problems(), STRENGTHS)
 def test_the_gradient_is_zero(problem: Problem, strength: float) -> None:
     votes = logistic_votes(*problem, strength=strength)
@@ -93,6 +94,7 @@ def test_the_gradient_is_zero(problem: Problem, strength: float) -> None:
     np.testing.assert_allclose(votes.sum(axis=1), 0.0, atol=4 * LOG_ODDS_UNIT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3, 7])
 @pytest.mark.parametrize("rules", [0, 1, 30])
 @pytest.mark.parametrize("strength", [0.5, 10.0])
@@ -127,6 +129,7 @@ def test_votes_are_finite_even_without_a_penalty(classes: int) -> None:
     np.testing.assert_allclose(shares, smoothed(Problem(covered, np.eye(classes)[y], np.ones(60))), rtol=1e-3)
 
 
+@pytest.mark.slow
 @given(problems(), STRENGTHS)
 def test_a_weight_is_as_good_as_repeated_rows(problem: Problem, strength: float) -> None:
     times = problem.weight.astype(int)
@@ -137,6 +140,7 @@ def test_a_weight_is_as_good_as_repeated_rows(problem: Problem, strength: float)
     np.testing.assert_allclose(weighted, logistic_votes(*repeated, strength=strength), atol=2 * LOG_ODDS_UNIT)
 
 
+@pytest.mark.slow
 @given(problems(), STRENGTHS, st.data())
 def test_the_order_of_rows_and_rules_changes_nothing(problem: Problem, strength: float, data: Any) -> None:
     rows = np.array(data.draw(st.permutations(range(len(problem.covered)))), dtype=int)
@@ -149,6 +153,7 @@ def test_the_order_of_rows_and_rules_changes_nothing(problem: Problem, strength:
     np.testing.assert_allclose(logistic_votes(*moved, strength=strength), same, atol=4 * LOG_ODDS_UNIT)
 
 
+@pytest.mark.slow
 @given(problems(), STRENGTHS)
 def test_each_size_has_the_votes_of_a_fit_of_its_own(problem: Problem, strength: float) -> None:
     fits = logistic_votes_by_size(*problem, strength=strength)
@@ -161,6 +166,7 @@ def test_each_size_has_the_votes_of_a_fit_of_its_own(problem: Problem, strength:
     assert [len(votes) for votes in few] == [len(fits)]
 
 
+@pytest.mark.slow
 @given(problems(n_classes=2, min_rules=1), STRENGTHS, st.data())
 def test_votes_keep_to_their_signs_and_are_the_best_that_do(problem: Problem, strength: float, data: Any) -> None:
     rules = problem.covered.shape[1]
@@ -230,6 +236,7 @@ def test_without_any_weight_nothing_is_known(rows: int, classes: int) -> None:
     assert (logistic_votes(covered, target, np.zeros(rows), strength=1.0) == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 5])
 def test_the_votes_are_the_same_on_any_number_of_threads(classes: int) -> None:
     problem = random_problem(np.random.default_rng(8), 5_000, 60, classes)

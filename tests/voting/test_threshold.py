@@ -42,6 +42,7 @@ MODELS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("threshold", [0.05, 0.3, 0.77])
 def test_a_class_is_predicted_above_the_threshold(name: str, threshold: float) -> None:
@@ -54,6 +55,7 @@ def test_a_class_is_predicted_above_the_threshold(name: str, threshold: float) -
     assert (model.predict(X) == model.classes_[model.predict_proba(X).argmax(axis=1)]).all()  # it is as it was
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_files_and_code_predict_the_same(name: str) -> None:
     moved = MODELS[name].fit(X[TRAIN], Y[TRAIN]).at_threshold(0.3)

@@ -20,6 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return fruit_folder(tmp_path_factory.mktemp("certify"))
 
 
+@pytest.mark.slow
 def test_a_file_is_counted_as_a_frame_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "CELLS", 400)  # many parts
     answered = run("certify", folder / "model.json", "--table", folder / "fruit.csv", "--target", "kind")
@@ -48,6 +49,7 @@ def test_the_query_counts_the_same_in_a_database(folder: Path) -> None:
     assert by_query.n_missed[order].tolist() == mine.n_missed.tolist()
 
 
+@pytest.mark.slow
 def test_numbers_are_added_up_over_the_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"x": range(60), "y": [float(i % 7 + (i > 30) * 10) for i in range(60)]})
     frame.to_csv(tmp_path / "data.csv", index=False)

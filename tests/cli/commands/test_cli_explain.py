@@ -68,6 +68,7 @@ def changed(path: Path, header: list[str], rows: list[list[object]]) -> Path:
 # What is printed ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_it_prints_a_small_path_next_to_a_cover_and_other_models(fruit: Path) -> None:
     result = explain(fruit)
 
@@ -193,6 +194,7 @@ def test_every_setting_of_the_rules_is_taken(fruit: Path) -> None:
     assert "the weights that were set" in result.stdout
 
 
+@pytest.mark.slow
 def test_pruning_class_weights_and_demand_by_class_are_those_of_fit(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(200, 4)).round(2), columns=list("abcd"))
@@ -223,6 +225,7 @@ def test_pruning_class_weights_and_demand_by_class_are_those_of_fit(tmp_path: Pa
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [("--method", "cover"), ("--max-rules", 3)], ids=str)
 def test_class_weights_are_not_rows_to_be_counted(tmp_path: Path, options: tuple[Any, ...]) -> None:
     rng = np.random.default_rng(0)
@@ -425,6 +428,7 @@ def test_columns_that_say_nothing_are_left_out_by_name_with_the_reason(fruit: Pa
     assert "person" not in result.stdout
 
 
+@pytest.mark.slow
 def test_rare_levels_are_taken_together(fruit: Path) -> None:
     rows = [[f"town {i % 6}", *row] for i, row in enumerate(fruit_rows())]
     path = changed(fruit, ["town", "colour", "weight", "kind"], rows)
@@ -729,6 +733,7 @@ def test_a_few_fractional_numbers_are_classes(tmp_path: Path) -> None:
     assert "0.5" in result.stdout and "1.5" in result.stdout
 
 
+@pytest.mark.slow
 def test_the_comparison_says_how_large_the_forest_is_and_warns_only_of_rules_that_are_shown(fruit: Path) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

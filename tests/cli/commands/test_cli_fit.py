@@ -41,6 +41,7 @@ def fitted(folder: Path, *options: object) -> Any:
 # Methods and options --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_path_is_fitted_and_its_answers_add_up(folder: Path) -> None:
     model = fitted(folder, "--method", "path", "--max-rules", 4, "--trees", 10)
     told = run("why", folder / "fitted.json", folder / "fruit.csv", "--row", 3).stdout.splitlines()
@@ -89,6 +90,7 @@ def saved_by_catboost(path: Path, X: pd.DataFrame, y: np.ndarray) -> None:
     catboost.CatBoostClassifier(**settings).fit(pool).save_model(str(path), format="json", pool=pool)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", [saved_by_xgboost, saved_by_lightgbm, saved_by_catboost])
 @pytest.mark.parametrize("method", ["path", "cover"])
 def test_rules_of_a_trained_booster_are_chosen_by_the_table(library: Any, method: Any, tmp_path: Path) -> None:

@@ -136,6 +136,7 @@ def test_a_file_of_the_first_version_still_predicts(old_model: Path) -> None:
     assert [row[-2] for row in table(done.stdout)[1:]] == ["1", "2", "0", "0"]
 
 
+@pytest.mark.slow
 def test_rules_of_the_first_version_can_be_kept(old_model: Path, tmp_path: Path) -> None:
     colours = ["red", "blue", "", "green"] * 10
     rows = "".join(f"{5 + k % 7},{colour},{int(colour == 'red')}\n" for k, colour in enumerate(colours))

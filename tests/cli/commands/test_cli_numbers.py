@@ -104,6 +104,7 @@ def test_a_vote_asks_for_means_and_a_task_decides_what_is_predicted(folder: Path
     assert from_json(out.read_text()).answer.labels.tolist() == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["path", "cover"])
 def test_rules_of_a_trained_booster_of_numbers_are_chosen(folder: Path, method: Any) -> None:
     frame = houses(300, 0)
@@ -118,6 +119,7 @@ def test_rules_of_a_trained_booster_of_numbers_are_chosen(folder: Path, method: 
     assert from_json((folder / "few.json").read_text()).predict(X).tolist() == few.predict(X).tolist()
 
 
+@pytest.mark.slow
 def test_numbers_far_from_zero_give_the_same_rules(tmp_path: Path) -> None:
     near = houses(200, 3).assign(price=lambda frame: (frame["price"] / 1e5).round(3))
     said = []

@@ -30,6 +30,7 @@ def written(model: Path, kind: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_cover_is_written_as_its_rules_print(folder: Path) -> None:
     model = from_json((folder / "model.json").read_text())
     rules = model.rules
@@ -69,6 +70,7 @@ def test_fitted_votes_of_a_cover_are_shown(folder: Path) -> None:
     assert "The votes of the rules that cover a row are added" in report.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fallback", ["closest", "majority"])
 def test_log_odds_of_a_cover_are_said_to_be_log_odds(fallback: str, folder: Path) -> None:
     file, report, table = folder / f"odds-{fallback}.json", folder / f"odds-{fallback}.html", folder / "fruit.csv"

@@ -285,6 +285,7 @@ def test_every_option_is_among_these_cases() -> None:
     assert {option.spelled for option in TABLE} - apart <= typed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", CHOICES["estimator_weights"])
 def test_the_weights_of_a_booster_count_where_they_are_asked_for(weights: str, folder: Path) -> None:
     file = folder / "booster.json"
@@ -301,6 +302,7 @@ def test_the_weights_of_a_booster_count_where_they_are_asked_for(weights: str, f
     assert from_json(done.stdout).rules == few.rules_
 
 
+@pytest.mark.slow
 def test_rules_found_before_an_interrupt_are_kept_if_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     after_two = on_the_command_line("boost", "classes", "", folder)
     count = boost.tracked

@@ -60,6 +60,7 @@ def written(keys: list[str], separator: str = ",", end: str = "\n") -> bytes:
     return file.getvalue().encode()
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(
     st.lists(TEXTS, min_size=1, max_size=12),
@@ -80,6 +81,7 @@ def test_texts_of_a_csv_file_are_kept_as_they_are(
     assert piped.stdout_bytes == done.stdout_bytes
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(st.lists(TEXTS | st.none(), min_size=1, max_size=12), st.integers(1, 12))
 def test_texts_of_a_parquet_file_are_kept_as_they_are(folder: Path, keys: list[str | None], size: int) -> None:
@@ -143,6 +145,7 @@ def csv_rows(text: str) -> list[list[str]]:
     return table(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["", " ", "   ", "\xa0", "\0", "\ufeff", "\u3000 "])
 @pytest.mark.parametrize("formula", ["=1+1", "@SUM(A1)", "+1+1", "-1+1", "\uff1d1"])
 def test_no_text_runs_as_a_formula_behind_blanks(folder: Path, blank: str, formula: str) -> None:

@@ -89,6 +89,7 @@ DATES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize("kind", DATES)
 def test_dates_become_numbers_and_are_not_a_target(kind: str, suffix: str, tmp_path: Path) -> None:
@@ -106,6 +107,7 @@ def test_dates_become_numbers_and_are_not_a_target(kind: str, suffix: str, tmp_p
     assert as_target.stderr.startswith("error: 'y' cannot be the target: it holds ")
 
 
+@pytest.mark.slow
 def test_predictions_from_dates_are_the_same_from_every_file(tmp_path: Path) -> None:
     frame = rows(when=DATES["dates and times"], y=["early"] * (N // 2) + ["late"] * (N // 2)).drop(columns=["a", "b"])
     assert trained(frame, tmp_path / "rows.csv").exit_code == 0

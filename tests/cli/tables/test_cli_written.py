@@ -84,6 +84,7 @@ def test_a_column_gives_the_same_rules_and_predictions_however_it_is_written(
         assert len(telling) == 1
 
 
+@pytest.mark.slow
 def test_notes_show_a_cell_and_its_number() -> None:
     write(share=[f"{x}%" for x in AMOUNTS], price=[f"{european(x)} €" for x in AMOUNTS], kind=KIND)
 
@@ -94,6 +95,7 @@ def test_notes_show_a_cell_and_its_number() -> None:
     assert f"note: column 'share' is read as numbers: '{AMOUNTS[0]}%' is {AMOUNTS[0]:.12g}." in said
 
 
+@pytest.mark.slow
 def test_a_percentage_is_read_alike_with_and_without_its_sign() -> None:
     write(share=[f"{x}%" for x in AMOUNTS], kind=KIND)
     fit()
@@ -142,6 +144,7 @@ def test_a_cell_in_another_notation_is_refused_and_not_guessed(trained: list[obj
     assert done.exit_code == 1 and said in done.stderr, done.stderr
 
 
+@pytest.mark.slow
 def test_marks_can_be_named_for_new_cells() -> None:
     write(amount=["5.5", "1207.5"] * 30, kind=["low", "high"] * 30)
     fit()
@@ -157,6 +160,7 @@ def test_marks_can_be_named_for_new_cells() -> None:
 THREE = ["1,234", "5,678", "2,345", "7,891"]
 
 
+@pytest.mark.slow
 def test_an_undecided_column_stays_text_with_a_note() -> None:
     write(amount=THREE * 10, size=[1, 2, 3, 4] * 10, kind=["a", "b"] * 20)
 
@@ -169,6 +173,7 @@ def test_an_undecided_column_stays_text_with_a_note() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("decimal", "value"), [(".", "1234"), (",", "1.234")])
 def test_a_named_mark_decides(decimal: str, value: str) -> None:
     write(amount=THREE * 10, kind=["a", "b"] * 20)
@@ -176,6 +181,7 @@ def test_a_named_mark_decides(decimal: str, value: str) -> None:
     assert f"column 'amount' is read as numbers: '1,234' is {value}." in fit("--decimal", decimal).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("other", "value"), [("0,5", "1.234"), ("0.5", "1234"), ("$0.5", "1234")])
 def test_the_other_columns_decide_where_they_are_clear(other: str, value: str) -> None:
     write(amount=THREE * 10, other=[other, other.replace("5", "7")] * 20, kind=["a", "b"] * 20)
@@ -183,6 +189,7 @@ def test_the_other_columns_decide_where_they_are_clear(other: str, value: str) -
     assert f"column 'amount' is read as numbers: '1,234' is {value}." in fit().stderr
 
 
+@pytest.mark.slow
 def test_points_between_thousands_are_seen_where_other_columns_have_decimal_commas() -> None:
     write(amount=["1.234", "5.678"] * 20, other=["0,5", "0,7"] * 20, kind=["a", "b"] * 20)
 
@@ -192,12 +199,14 @@ def test_points_between_thousands_are_seen_where_other_columns_have_decimal_comm
     assert predictions()[1][0] == "a" and predictions()[2][0] == "b"
 
 
+@pytest.mark.slow
 def test_points_stay_decimal_points_in_a_table_without_commas() -> None:
     write(amount=["1.234", "5.678"] * 20, other=["1,x", "2"] * 20, kind=["a", "b"] * 20)
 
     assert "note: column 'amount'" not in fit().stderr
 
 
+@pytest.mark.slow
 def test_units_that_differ_leave_a_column_text() -> None:
     write(share=["5%", "0.07"] * 20, size=[1, 2, 3, 4] * 10, kind=["a", "b"] * 20)
 
@@ -220,6 +229,7 @@ def test_a_text_among_prices_is_named() -> None:
 # Targets, codes, Excel ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_target_of_prices_is_predicted_as_a_number_and_reported_on() -> None:
     write(size=AMOUNTS.round(-1), price=[f"{european(x)} €" for x in AMOUNTS])
 
@@ -231,6 +241,7 @@ def test_a_target_of_prices_is_predicted_as_a_number_and_reported_on() -> None:
     assert "R²" in done.stdout
 
 
+@pytest.mark.slow
 def test_classes_that_are_prices_are_reported_on() -> None:
     write(size=[1, 2, 3, 4] * 10, price=["$1", "$1", "$2", "$2"] * 10)
 
@@ -274,6 +285,7 @@ def test_a_code_is_found_wherever_it_lies(before: int, folder: Path) -> None:
     assert not header.file.found.codes
 
 
+@pytest.mark.slow
 def test_numbers_of_excel_need_no_marks() -> None:
     write(amount=[european(x) for x in AMOUNTS], kind=KIND)
     fit()
@@ -287,6 +299,7 @@ def test_numbers_of_excel_need_no_marks() -> None:
     assert predictions("--decimal", ",", name="rows.xlsx") == expected
 
 
+@pytest.mark.slow
 def test_numbers_of_parquet_need_no_marks_and_texts_are_read_as_in_csv() -> None:
     write(amount=[f"{european(x)} €" for x in AMOUNTS], kind=KIND)
     fit()
@@ -309,6 +322,7 @@ def test_what_is_recognised_is_kept_in_the_model_file() -> None:
     }
 
 
+@pytest.mark.slow
 def test_missing_cells_and_none_stay_missing() -> None:
     texts = ["$5", "", "None", "$7"] * 10
     write(amount=texts, kind=["a", "b", "b", "a"] * 10)
@@ -333,6 +347,7 @@ def test_odd_marks_are_refused(options: list[str], said: str) -> None:
     assert said in fit(*options).stderr
 
 
+@pytest.mark.slow
 def test_standard_input_is_read_alike() -> None:
     write(amount=[european(x) for x in AMOUNTS], kind=KIND)
     fit()

@@ -442,6 +442,7 @@ def test_without_openpyxl_the_extra_is_named(folder: Path, monkeypatch: pytest.M
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ["gz", "Excel", "zip", "UTF-16 with a mark", "Windows-1252"])
 def test_standard_input_may_be_an_odd_file_too(odd: str, folder: Path) -> None:
     done = run("fit", "-", "-t", "kind", "--trees", 3, stdin=READ[odd][1])
@@ -450,6 +451,7 @@ def test_standard_input_may_be_an_odd_file_too(odd: str, folder: Path) -> None:
     assert HEIGHT in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ["plain", "gz", "Excel"])
 def test_a_pipe_with_a_name_may_be_read(odd: str, folder: Path, model: bytes) -> None:
     (folder / "model.json").write_bytes(model)
@@ -465,6 +467,7 @@ def test_a_pipe_with_a_name_may_be_read(odd: str, folder: Path, model: bytes) ->
 # Without a header -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_file_without_a_header_has_numbered_columns(folder: Path) -> None:
     (folder / "rows.csv").write_text(csv(given=ROWS[1:]), encoding="utf-8")
 
@@ -480,6 +483,7 @@ def test_a_file_without_a_header_has_numbered_columns(folder: Path) -> None:
     assert forgotten.exit_code == 1 and "If its first line is a row already, add --no-header." in forgotten.stderr
 
 
+@pytest.mark.slow
 def test_a_header_of_numbers_is_kept_with_a_note(folder: Path) -> None:
     (folder / "rows.csv").write_text("5.1,7,kind\n" + "".join(f"{k},{k % 7},{'ab'[k % 2]}\n" for k in range(30)))
 
