@@ -368,6 +368,7 @@ def test_no_command_writes_over_what_it_reads(
     assert Path(out).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_table_on_standard_input_is_not_written_over(folder: Path) -> None:
     with (folder / "fruit.csv").open("rb") as file:
         done = process("predict", folder / "model.json", "-", "--out", folder / "fruit.csv", stdin=file)

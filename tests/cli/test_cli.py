@@ -161,6 +161,7 @@ def wine() -> Table:
     return Table("[red]wine", data.data, data.target.to_numpy(), {})
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_colour_bars_and_folded_rules() -> None:
     out = Console(file=StringIO(), force_terminal=True, width=100, highlight=False)
     err = Console(file=StringIO(), force_terminal=True, width=100, highlight=False)

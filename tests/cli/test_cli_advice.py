@@ -47,6 +47,7 @@ def test_an_id_is_left_out_unless_it_is_asked_for(people: Any, tmp_path: Path) -
     assert "column 'EmployeeNumber' left out" in fit(path, tmp_path / "model.json").stderr
 
 
+@pytest.mark.slow
 def test_ids_stay_where_nothing_else_would(tmp_path: Path) -> None:
     pd.DataFrame({"n": np.arange(60), "leaves": np.repeat(["no", "yes"], 30)}).to_csv(tmp_path / "n.csv", index=False)
 

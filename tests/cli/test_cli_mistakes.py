@@ -120,6 +120,7 @@ def test_a_table_that_is_none_is_refused_by_every_command(command: str, data: st
     assert said in refused(words(COMMANDS[command], data=data), folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "said"),
     [
@@ -225,6 +226,7 @@ def printed_to(stdout: IO[str], arguments: list[str], monkeypatch: pytest.Monkey
     return int(str(ended.value)), errors.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("printer", PRINTERS)
 def test_a_full_device_as_standard_output_is_told_in_one_line(
     printer: str, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -236,6 +238,7 @@ def test_a_full_device_as_standard_output_is_told_in_one_line(
     assert said == "error: the output: No space left on device\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("printer", PRINTERS)
 def test_a_reader_that_goes_away_is_no_fault_of_ours(
     printer: str, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -405,6 +408,7 @@ def test_a_mistake_is_one_line_with_a_way_out_and_leaves_no_file(mistake: str, f
     assert set(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "listed"),
     [

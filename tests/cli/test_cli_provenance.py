@@ -21,6 +21,7 @@ def fit(table: Path, out: Path, *options: object) -> None:
     assert result.exit_code == 0, result.stderr
 
 
+@pytest.mark.slow
 def test_the_file_has_the_command_without_what_does_not_change_the_rules(table: Path, tmp_path: Path) -> None:
     fit(table, tmp_path / "a.json", "--method", "cover", "--drop", "id", "--quiet", "--jobs", 2)
     found = json.loads((tmp_path / "a.json").read_text())["provenance"]

@@ -115,6 +115,7 @@ def test_the_same_seed_gives_the_same_rules_and_answers_on_one_thread_and_two(ca
         assert_same(fitted(case), case.made(4).set_params(n_jobs=n_jobs).fit(X, y), X)
 
 
+@pytest.mark.slow
 @every_estimator
 def test_a_pickled_model_answers_as_before(case: Case) -> None:
     X, _ = data_of(case, 4)
@@ -126,6 +127,7 @@ def test_a_pickled_model_answers_as_before(case: Case) -> None:
 # Rules ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_estimator
 def test_a_model_goes_to_json_and_back_and_answers_as_before(case: Case) -> None:
     X, _ = data_of(case, 4)

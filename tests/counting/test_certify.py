@@ -108,6 +108,7 @@ def test_numbers_are_added_up_by_rule(name: str) -> None:
     assert list(found.to_frame()) == ["rule", "support", "training_support", "mean"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn", [text_case, truth_case, named_case])
 @pytest.mark.parametrize("name", FRAMES)
 def test_texts_categories_and_gaps_are_counted_alike(name: str, drawn: Callable[[], tuple[Case, list[Any]]]) -> None:
@@ -116,6 +117,7 @@ def test_texts_categories_and_gaps_are_counted_alike(name: str, drawn: Callable[
     assert as_plain(found) == plain_counts(case, [None] * len(raw))
 
 
+@pytest.mark.slow
 def test_parts_add_up_to_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     few = MIRCOClassifier(random_state=0).fit(X, y)

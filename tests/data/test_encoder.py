@@ -118,6 +118,7 @@ def test_texts_are_dates_only_if_all_are_and_in_one_way(dates, written):
         assert "holds dates" in encoder.notes_[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(days=st.lists(st.dates(dt.date(1800, 1, 1), dt.date(2199, 12, 31)), min_size=2, max_size=6, unique=True))
 def test_parts_of_dates_are_those_of_the_calendar(days):

@@ -119,6 +119,7 @@ def test_a_lazy_frame_is_refused_with_the_way_out() -> None:
         MIRCOClassifier(FOREST).fit(LIBRARIES["polars"](X).lazy(), Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
 def test_rules_as_columns_keep_the_frame_that_was_asked_for(library: Any) -> None:
     model = MIRCOClassifier(FOREST, random_state=0).fit(X, Y)
@@ -187,6 +188,7 @@ def test_rules_of_a_pipeline_speak_of_words() -> None:
     assert again == few.rules_
 
 
+@pytest.mark.slow
 def test_a_pipeline_is_trained_on_what_was_given() -> None:
     frame, y = people()
     few = MIRCOClassifier(pipeline(), random_state=0).fit(as_polars(frame), y)

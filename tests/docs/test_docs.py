@@ -70,6 +70,7 @@ def test_the_readme_begins_with_the_demo_and_the_tests() -> None:
     assert commands == ["make demo", "make test"]
 
 
+@pytest.mark.slow
 def test_the_readme_shows_what_the_demo_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # it writes a report
 

@@ -85,6 +85,7 @@ def test_the_page_of_an_experiment_is_made_from_its_result_file(name: str) -> No
     assert WRITTEN[name]() in (EXPERIMENTS / f"{name}.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sheet", [table_s2, table_s3, sentences, mean_ranks, side_by_side, seeds_table])
 def test_a_table_of_the_study_is_made_from_its_results(sheet: Callable[[pd.DataFrame], Sheet]) -> None:
     made = sheet(study_results())

@@ -74,6 +74,7 @@ def test_the_rows_of_a_bin_are_one_to_the_model(data: DataSet, n_bins: int) -> N
     assert (trees.predict_proba(rows) == trees.estimator_.predict_proba(numbers)).all()
 
 
+@pytest.mark.slow
 def test_bounds_are_printed_as_they_are() -> None:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     path = RulePathClassifier(n_bins=10, choose="last", max_rules=30, random_state=0).fit(X, y)
@@ -200,6 +201,7 @@ def test_frames_and_sparse_rows_are_cut_as_arrays_and_missing_values_have_a_side
     assert of_sparse.rules_.to_text() == clone(path).fit(whole, y).rules_.to_text()
 
 
+@pytest.mark.slow
 def test_forbidden_columns_are_not_used_and_a_path_survives_pickle() -> None:
     X, y = load_iris(return_X_y=True)
     path = RulePathClassifier(n_bins=5, max_rules=5, choose="last", forbidden=[2], random_state=0).fit(X, y)

@@ -97,6 +97,7 @@ def test_rules_of_a_frame_cover_what_the_library_sends_to_their_leaves(library: 
     assert ("colour in {" in text or "colour = " in text) and "red" in text and "1999" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", MODELS)
 def test_a_trained_model_and_one_to_be_trained_are_explained_alike(library: str) -> None:
     X, y = fruit()
@@ -313,6 +314,7 @@ def test_a_booster_and_its_file_are_not_trained_in_folds(library: str, class_wei
 # Inside other models --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_boosters_inside_voting_bagging_and_pipelines_are_read() -> None:
     X, y = numbers()
     filled = np.nan_to_num(X)
@@ -362,6 +364,7 @@ def test_zero_as_missing_is_said_in_the_rules() -> None:
     np.testing.assert_array_equal(covered[0], covered[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", MODELS)
 def test_what_was_explained_survives_pickling(library: str) -> None:
     X, y = numbers()

@@ -57,6 +57,7 @@ def test_a_single_row_is_predicted_all_the_same() -> None:
     assert model.out_of_fold(np.zeros((1, 2))).tolist() == model.predict(np.zeros((1, 2))).tolist() == [3.0]
 
 
+@pytest.mark.slow
 def test_the_trees_are_those_of_the_model_on_all_rows_and_members_count_alike() -> None:
     X, y = make_friedman1(80, random_state=0)
     forest = RandomForestRegressor(20, random_state=0)
@@ -86,6 +87,7 @@ def test_the_share_of_the_model_follows_the_noise_that_honest_predictions_leave(
     assert not np.array_equal(usual.predict(frame), other.predict(frame))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [{"estimator": GradientBoostingRegressor(n_estimators=5)}, {"pool": "forest"}])
 def test_without_cross_fitted_trees_the_model_has_half_of_the_say(source: dict) -> None:
     X, y = make_friedman1(80, random_state=0)

@@ -44,6 +44,7 @@ class OnlyOnce(RandomForestClassifier):
         return super().fit(*data, **settings)
 
 
+@pytest.mark.slow
 def test_the_default_is_a_path_of_a_few_rules() -> None:
     few = explain(forest(), X, Y)
 
@@ -52,6 +53,7 @@ def test_the_default_is_a_path_of_a_few_rules() -> None:
     assert few.score(X, Y) > 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["path", "cover"])
 def test_neither_the_model_nor_a_copy_of_it_is_trained(method: Any) -> None:
     OnlyOnce.trained = False
@@ -79,6 +81,7 @@ def test_copies_are_trained_in_the_folds_if_asked_for() -> None:
     assert asked.path_.equals(path.path_) and asked.rules_ == path.rules_
 
 
+@pytest.mark.slow
 def test_folds_that_keep_the_model_give_the_path_itself_and_other_scores() -> None:
     kept = explain(forest(), X, Y, choose="best", max_rules=6)
     last = explain(forest(), X, Y, choose="last", max_rules=6)
@@ -88,6 +91,7 @@ def test_folds_that_keep_the_model_give_the_path_itself_and_other_scores() -> No
     assert 0.5 < kept.model_score_ < 1  # out of bag, where the forest itself is right on every row
 
 
+@pytest.mark.slow
 def test_numbers_and_more_classes_have_their_own_estimators() -> None:
     rows, numbers = NUMBERS
     regressor = RandomForestRegressor(20, random_state=0).fit(rows, numbers)
@@ -115,6 +119,7 @@ def test_a_cover_is_one_word_away() -> None:
     assert not cover.missed(X).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["as-in-paper", "accurate"])
 def test_a_preset_is_the_one_of_the_estimator(preset: str) -> None:
     make = getattr(MIRCOClassifier, preset.replace("-", "_"))
@@ -174,6 +179,7 @@ def test_a_path_through_rules_made_by_hand_takes_them_as_they_are() -> None:
         RulePathClassifier(rules).fit(X, Y)
 
 
+@pytest.mark.slow
 def test_a_model_without_probabilities_is_not_asked() -> None:
     vote = VotingClassifier([("one", forest()), ("two", DecisionTreeClassifier(max_depth=3))]).fit(X, Y)
 

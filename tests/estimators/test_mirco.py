@@ -88,6 +88,7 @@ def test_covered_rows_go_to_the_class_with_most_votes(vote: str) -> None:
     np.testing.assert_array_equal(mirco.predict(X)[clear], mirco.classes_[tally.argmax(axis=1)][clear])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings", [{}, {"demand": 3, "prune": True}, {"class_weight": "balanced", "demand": 2}, {"max_rules": 4}]
 )
@@ -110,6 +111,7 @@ def test_fitted_votes_are_the_least_squares_that_they_are_said_to_be(settings: d
     np.testing.assert_allclose(mirco.predict_proba(X[met]), tally / tally.sum(axis=1, keepdims=True), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-12, 1e15, 1e30, 1e150])
 def test_fitted_votes_bear_weights_of_any_size(scale: float) -> None:
     X, y = data(5)
@@ -126,6 +128,7 @@ def test_fitted_votes_listen_to_the_rows_that_count() -> None:
     np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings", [{}, {"demand": 3, "prune": True}, {"class_weight": "balanced", "demand": 2}, {"max_rules": 4}]
 )
@@ -330,6 +333,7 @@ def test_weights_count_as_repeated_rows() -> None:
     np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
 
 
+@pytest.mark.slow
 def test_weights_of_any_size_end_in_a_cover_whatever_the_order_of_the_rows() -> None:
     X, y = load_wine(return_X_y=True)
     model = forest(n_estimators=20).fit(X, y)
@@ -445,6 +449,7 @@ def test_weights_in_the_cost_do_what_they_say() -> None:
     assert short.rules_.lengths.mean() < paper_cover(model, X, y).rules_.lengths.mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "labels",
     [["no", "yes"], [-5, 3], [False, True], [0.0, 1.0], [10**12, 10**12 + 1]],
@@ -523,6 +528,7 @@ def test_the_certificate_can_be_checked_by_anyone() -> None:
     assert problem.n_rules == mirco.n_candidate_rules_
 
 
+@pytest.mark.slow
 def test_one_thread_and_two_give_the_same_rules() -> None:
     X, y = data(17)
     one = MIRCOClassifier(n_jobs=1, random_state=3).fit(X, y)
@@ -570,6 +576,7 @@ def test_names_of_a_data_frame_are_kept() -> None:
     assert arrays.rules_.feature_names == tuple(X.columns)
 
 
+@pytest.mark.slow
 def test_accuracy_stays_near_the_forest() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)

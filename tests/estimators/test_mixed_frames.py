@@ -122,6 +122,7 @@ def test_gaps_that_the_trees_have_no_route_for_are_named():
         MIRCOClassifier(GradientBoostingClassifier(n_estimators=2)).fit(table, y)
 
 
+@pytest.mark.slow
 def test_rules_that_are_to_stay_in_name_levels_of_the_table():
     table, y = mixed_table(80, 5)
     keep = RuleSet.from_text(["colour in {red} and over, time = Yes"], table.columns.tolist())

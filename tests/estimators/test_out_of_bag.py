@@ -48,6 +48,7 @@ def test_numbers_are_told_as_scikit_learn_tells_them(kind: Any) -> None:
     assert out_of_bag(forest, X) == pytest.approx(forest.oob_prediction_[:, None])
 
 
+@pytest.mark.slow
 def test_the_forest_of_a_pipeline_and_of_a_cover_is_asked() -> None:
     X, y = make_classification(150, random_state=1)
     frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
@@ -105,6 +106,7 @@ def test_a_path_of_the_model_alone_follows_its_out_of_bag_answers() -> None:
     assert path.at(0).predict_proba(X[:1])[0] == pytest.approx(expected.mean(axis=0), abs=1e-4)  # smoothed by a row
 
 
+@pytest.mark.slow
 def test_rows_of_weight_zero_do_not_shift_the_rows_that_a_tree_saw() -> None:
     X, y = make_regression(150, random_state=1)
     weight = (np.arange(150) % 3 > 0).astype(float)
@@ -116,6 +118,7 @@ def test_rows_of_weight_zero_do_not_shift_the_rows_that_a_tree_saw() -> None:
     assert path.at(0).predict(X[:1])[0] == pytest.approx(told[weight > 0].mean())
 
 
+@pytest.mark.slow
 def test_members_of_a_vote_that_drew_rows_are_asked() -> None:
     X, y = make_classification(150, n_classes=3, n_informative=5, random_state=1)
     labels = np.array(["c", "a", "b"])[y]

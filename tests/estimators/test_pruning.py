@@ -141,6 +141,7 @@ def test_rows_can_be_covered_more_often_and_weightless_rows_not_at_all() -> None
     assert (times >= demand)[20:].all()
 
 
+@pytest.mark.slow
 def test_a_grid_search_tries_pruning_and_demands() -> None:
     X, y = noisy()
 

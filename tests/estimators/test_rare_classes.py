@@ -54,6 +54,7 @@ def test_the_path_does_not_stop_while_average_precision_rises(how: dict[str, Any
     assert scores[path.n_rules_] > max(scores) - 0.04
 
 
+@pytest.mark.slow
 def test_average_precision_of_every_size_is_in_the_table() -> None:
     path = fitted(scoring="average_precision")
 
@@ -73,6 +74,7 @@ def test_balanced_weights_find_more_of_the_rare_class_at_every_size(n_rules: int
     assert balanced_accuracy_score(y, balanced) >= balanced_accuracy_score(y, plain)
 
 
+@pytest.mark.slow
 @every_size
 @pytest.mark.parametrize("threshold", [0.02, 0.5, 0.9])
 def test_a_threshold_can_be_set_at_every_size(n_rules: int, threshold: float) -> None:

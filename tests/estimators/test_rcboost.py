@@ -129,6 +129,7 @@ def test_a_stage_is_the_model_of_that_many_calls(weights) -> None:
             assert np.mean(short.predict(X) == stage) > 0.9
 
 
+@pytest.mark.slow
 def test_warm_start_goes_on_where_it_was() -> None:
     X, y = data(4)
     model = boosted(max_rmp_calls=3, warm_start=True).fit(X, y)
@@ -258,6 +259,7 @@ def test_a_stage_of_a_changing_pool_is_the_model_of_that_many_calls(settings) ->
         np.testing.assert_allclose(short.predict_proba(rows), stage, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_mirco_of_a_trained_pool_covers_with_some_of_its_rules() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = boosted().fit(X, y)
@@ -268,6 +270,7 @@ def test_mirco_of_a_trained_pool_covers_with_some_of_its_rules() -> None:
     assert few.fidelity(X) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [["no", "yes"], [-5, 3], [False, True]], ids=["strings", "negative", "booleans"])
 def test_any_labels_will_do(labels) -> None:
     X, y = data(8, classes=2)
@@ -351,6 +354,7 @@ def test_boosting_beats_its_first_tree() -> None:
     assert model.score(X_test, y_test) > model.initial_estimator_.score(X_test, y_test)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_pool() -> None:
     X, y = data(10)
     one, two = (boosted(pricing="forest", max_rmp_calls=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
@@ -412,6 +416,7 @@ def test_ctrl_c_leaves_the_model_of_the_last_full_call(calls: int, seconds: floa
     assert answer.splitlines()[-1].startswith("same "), answer
 
 
+@pytest.mark.slow
 def test_a_time_limit_is_kept() -> None:
     X, y = make_classification(3000, 20, n_informative=10, random_state=0)
     start = time.perf_counter()
@@ -449,6 +454,7 @@ def test_a_time_limit_holds_for_the_whole_fit(limit, calls, monkeypatch) -> None
     assert model.certificate_.bound == pytest.approx(model.certificate_.objective)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"early_stopping": 3}])
 def test_a_solve_that_is_cut_short_leaves_the_last_shares_and_a_bound(settings, monkeypatch) -> None:
     X, y = data(1)

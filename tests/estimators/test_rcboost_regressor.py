@@ -57,6 +57,7 @@ def test_column_generation_keeps_its_promises_on_random_data(duals: str) -> None
         assert not model.missed(np.random.default_rng(seed).uniform(size=(50, 6))).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 def test_numbers_far_larger_than_their_scale_have_an_optimum(duals: str) -> None:
     for seed in range(5):
@@ -89,6 +90,7 @@ def test_stages_run_from_the_first_tree_to_the_whole_pool() -> None:
     np.testing.assert_allclose(stages[-1], model.predict(X))
 
 
+@pytest.mark.slow
 def test_a_stage_is_the_model_of_that_many_calls() -> None:
     X, y = data(3)
     for calls, stage in enumerate(boosted(max_rmp_calls=6).fit(X, y).staged_predict(X)):
@@ -124,6 +126,7 @@ def test_rules_weighted_by_their_share_are_fewer_and_misses_go_to_the_fallback()
         np.testing.assert_allclose(model.predict(far[missed]), y.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pricing", ["tree", "forest", "binned"])
 def test_new_rules_come_from_trees_of_numbers(pricing: str) -> None:
     X, y = data(7, n=300)
@@ -168,6 +171,7 @@ def test_one_thread_and_two_give_the_same_pool() -> None:
     assert one.rules_ == two.rules_
 
 
+@pytest.mark.slow
 def test_a_time_limit_is_kept() -> None:
     X, y = data(11, n=1500)
     start = time.perf_counter()

@@ -90,6 +90,7 @@ def test_the_plain_rules_are_those_of_the_paper_in_plain_loops(weight: float) ->
         np.testing.assert_array_equal(mirco.apply(X).toarray(), expected)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(seed=st.integers(0, 1000), weighted=st.booleans(), offset=st.sampled_from([0.0, 1e7, -1e12]))
 def test_means_spreads_and_costs_are_those_of_the_covered_samples(seed: int, weighted: bool, offset: float) -> None:
@@ -169,6 +170,7 @@ def test_other_units_and_another_zero_change_nothing_but_the_numbers(solver: str
 # Forward choice -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10_000), limit=st.sampled_from([1, 2, 3, 5, 8, 20]))
 def test_forward_keeps_its_limit_and_leaves_no_sample_out_if_it_can(seed: int, limit: int) -> None:
@@ -303,6 +305,7 @@ def test_the_fallbacks_answer_for_missed_rows(ridge: float | None) -> None:
     np.testing.assert_allclose(answers[~heard], naive)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ridge", [None, 5.0])
 def test_why_names_the_rules_that_fired_and_what_they_said(ridge: float | None) -> None:
     X, y = data(9)
@@ -376,6 +379,7 @@ def test_an_impossible_coverage_is_refused(coverage, error) -> None:
         mirco.predict_interval(X, coverage)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fallback", ["mean", "closest", "all", "model"])
 @pytest.mark.parametrize("ridge", [None, 5.0])
 def test_missed_rows_have_intervals_around_their_answers(fallback: str, ridge: float | None) -> None:
@@ -389,6 +393,7 @@ def test_missed_rows_have_intervals_around_their_answers(fallback: str, ridge: f
 # Weights, order, threads ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"solver": "greedy", "ridge": None, "max_rules": None}, {"demand": 2}])
 def test_weights_count_as_repeated_rows(options: dict) -> None:
     X, y = data(12, n=150)

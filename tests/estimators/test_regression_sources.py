@@ -183,6 +183,7 @@ def boosters(X: pd.DataFrame, y: np.ndarray, *, counts: bool = False) -> dict[st
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["xgboost", "lightgbm", "catboost"])
 def test_a_booster_of_numbers_and_its_file_are_explained(library: str, tmp_path: Path) -> None:
     frame, y = houses()

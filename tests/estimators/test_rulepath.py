@@ -64,6 +64,7 @@ def regression(seed: int = 0, n: int = 200) -> tuple[np.ndarray, np.ndarray]:
 # The path -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_size_is_the_beginning_of_the_next_and_the_loss_never_rises(path: RulePathClassifier) -> None:
     sets = [path.at(k).rules_ for k in range(13)]
 
@@ -247,6 +248,7 @@ def test_rows_of_a_group_are_in_the_same_fold(regression: bool) -> None:
         model.fit(X, y, groups=groups[:-1])
 
 
+@pytest.mark.slow
 def test_where_no_set_comes_near_enough_the_best_is_taken_with_a_warning() -> None:
     X, y = make_classification(400, n_informative=10, n_classes=4, random_state=0)
 
@@ -298,6 +300,7 @@ def test_the_views_show_every_vote_and_escape_names(cancer: tuple[pd.DataFrame, 
     assert "purity" in str(path.rules_)
 
 
+@pytest.mark.slow
 def test_a_report_shows_votes_and_other_sizes_and_proves_nothing(
     path: RulePathClassifier, cancer: tuple[pd.DataFrame, np.ndarray], tmp_path: Path
 ) -> None:
@@ -357,6 +360,7 @@ def test_the_rules_do_not_depend_on_threads_and_repeat_with_the_seed() -> None:
     pd.testing.assert_frame_equal(one.path_, two.path_)
 
 
+@pytest.mark.slow
 def test_sparse_rows_and_missing_values_are_answered_as_in_the_trees() -> None:
     X, y = make_classification(200, random_state=0)
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
@@ -459,6 +463,7 @@ def test_a_required_feature_that_no_node_uses_is_named() -> None:
         RulePathClassifier(FOREST, required=[3], choose="last").fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_answers_follow_monotone_features(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -492,6 +497,7 @@ def test_monotone_features_need_an_order_of_answers() -> None:
         RulePathClassifier(FOREST, monotone={0: 1}).fit(*load_iris(return_X_y=True))
 
 
+@pytest.mark.slow
 def test_rules_of_an_expert_stay_in_and_come_first(cancer: tuple[pd.DataFrame, np.ndarray]) -> None:
     X, y = cancer
     places = {name: f for f, name in enumerate(X.columns)}
@@ -613,6 +619,7 @@ def coloured() -> tuple[pd.DataFrame, Any]:
     return X, np.where((X["n"] > 0) ^ (X["col"] == "g"), 1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "source"),
     [(RulePathClassifier, HistGradientBoostingClassifier), (RulePathRegressor, HistGradientBoostingRegressor)],
@@ -628,6 +635,7 @@ def test_a_path_knows_categories_by_name_and_so_does_what_is_exported(kind: type
     assert from_json(to_json(path)).predict(X).tolist() == path.predict(X).tolist()
 
 
+@pytest.mark.slow
 def test_a_rule_to_be_kept_covers_the_categories_that_it_names() -> None:
     X, y = coloured()
     booster = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=6, categorical_features="from_dtype")

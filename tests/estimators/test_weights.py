@@ -30,6 +30,7 @@ FACTORS = (1e-6, 1e-3, 1 / 442, 1e6)
 EXTREMES = (1e300, 1e-300, 1e-310)
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_weights_of_diabetes_and_breast_cancer_stay_as_they_are() -> None:
     from sklearn.datasets import load_breast_cancer, load_diabetes
 
@@ -46,6 +47,7 @@ def test_the_figures_of_the_weights_of_diabetes_and_breast_cancer_stay_as_they_a
     assert path.fit(X, y, np.full(len(y), 0.001)).score(X, y) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_numbers", [False, True])
 def test_rules_with_linear_weights_do_not_depend_on_the_scale_of_weights(of_numbers: bool) -> None:
     X, y = numbers(0) if of_numbers else two_classes(0)
@@ -119,6 +121,7 @@ def test_answers_are_scored_by_weight_for_early_stopping() -> None:
     assert ClassTarget(np.unique(y)).score(y, said, weight) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("class_weight", [None, {0: 3.0}])
 def test_held_out_pruning_is_scored_by_weight(class_weight: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = classes(0)
@@ -136,6 +139,7 @@ def test_held_out_pruning_is_scored_by_weight(class_weight: Any, monkeypatch: py
     assert sum(given) == 2 * (weight @ np.where(y == 0, 3 if class_weight else 1, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 0.3, 2: 5.0}])
 def test_people_are_shown_rows_where_classes_are_weighted(class_weight: Any) -> None:
     X, y = classes(1)

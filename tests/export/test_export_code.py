@@ -191,6 +191,7 @@ def test_a_vote_takes_lists_arrays_frames_and_sparse_rows(mirco: MIRCOClassifier
     assert not model.missed(X).any()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_exported_is_refused_with_a_way_out(mirco: MIRCOClassifier) -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ExportError, match=r"fallback 'model'.*set_params"):

@@ -85,6 +85,7 @@ def test_names_of_categories_and_zeros_that_are_missing_survive() -> None:
     assert to_json(loaded) == to_json(case.model)
 
 
+@pytest.mark.slow
 def test_the_file_has_a_rule_a_line_and_the_same_model_gives_the_same_text() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     models = [MIRCOClassifier(random_state=0).fit(X, y) for _ in range(2)]

@@ -171,6 +171,7 @@ def test_names_of_steps_are_free_for_columns_to_keep(database: Database) -> None
     assert [row[7:] for row in answers] == case.table()
 
 
+@pytest.mark.slow
 def test_names_that_are_one_in_a_database_are_refused_there_and_nowhere_else() -> None:
     long = "x" * 62
     pairs = {

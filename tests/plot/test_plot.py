@@ -79,6 +79,7 @@ def test_each_plot_draws_on_the_axes_it_is_given_and_returns_them() -> None:
         figure.canvas.draw()
 
 
+@pytest.mark.slow
 def test_every_public_plot_is_among_those_tested() -> None:
     assert len(plot.__all__) == len(everything())
 
@@ -212,6 +213,7 @@ def test_columns_that_are_not_there_are_named(features: list[Any]) -> None:
 # Curves --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fallback", ["closest", "all", "majority", "model"])
 def test_coverage_and_accuracy_end_where_the_model_is(fallback: str) -> None:
     X, y = make_classification(120, n_features=6, flip_y=0.2, random_state=0)
@@ -252,6 +254,7 @@ def test_the_first_rules_on_numbers_are_a_model_of_their_own(fallback: str, ridg
     np.testing.assert_array_equal(model.at(4).predict(X.iloc[:, :3]), model.predict(X.iloc[:, :3]))
 
 
+@pytest.mark.slow
 def test_rules_on_numbers_show_their_mean_and_spread() -> None:
     X, _ = data()
     model = MIRCORegressor(max_rules=3, random_state=0).fit(X.iloc[:, :3], X.iloc[:, 3])
@@ -267,6 +270,7 @@ def test_there_is_no_model_of_more_rules_than_there_are(size: Any) -> None:
         fitted().at(size)
 
 
+@pytest.mark.slow
 def test_the_path_of_numbers_is_scored_by_r2() -> None:
     X, _ = data()
     model = RulePathRegressor(max_rules=3, choose="last", random_state=0).fit(X.iloc[:, :3], X.iloc[:, 3])
@@ -275,6 +279,7 @@ def test_the_path_of_numbers_is_scored_by_r2() -> None:
     assert plot.coverage(model, X.iloc[:, :3], X.iloc[:, 3]).lines[1].get_label() == "R²"
 
 
+@pytest.mark.slow
 def test_the_history_has_three_panels_call_by_call() -> None:
     boosted = RCBoostClassifier(max_rmp_calls=4, random_state=0).fit(*data())
     ax = plot.history(boosted)
@@ -371,6 +376,7 @@ def test_hostile_names_of_columns_and_classes_are_drawn_as_they_are() -> None:
     assert len(axes[0].get_legend().get_texts()) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "message"),
     [

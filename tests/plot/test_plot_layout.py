@@ -200,6 +200,7 @@ def test_rules_with_one_rectangle_have_numbers_side_by_side() -> None:
 # Curves, conditions ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["coverage", "path"])
 def test_curves_and_bands_stay_inside_the_frame(name: str) -> None:
     ax = plots(False)[name](None)

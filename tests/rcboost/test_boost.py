@@ -51,6 +51,7 @@ def begun(samples: ClassSamples, watched: ClassSamples | None = None) -> BoostRu
     return BoostRun(generation, Watch(watched, ClassTarget(watched.classes), vote))
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(SEEDS, st.integers(0, 4), st.integers(0, 4))
 def test_a_run_that_goes_on_is_one_run(seed: int, first: int, more: int) -> None:
@@ -70,6 +71,7 @@ def test_a_run_that_goes_on_is_one_run(seed: int, first: int, more: int) -> None
     assert one.certificate.objective == pytest.approx(two.certificate.objective)
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(SEEDS)
 def test_the_estimator_shows_what_the_run_found(seed: int) -> None:

@@ -146,6 +146,7 @@ def test_neighbouring_doubles_are_told_apart() -> None:
     np.testing.assert_array_equal(Bins.of(X, None).codes, [[0, 1, 2, 3]])
 
 
+@pytest.mark.slow
 def test_bins_are_made_once_and_forgotten_with_the_data() -> None:
     X, y, _, _ = random_data(0)
     data = ClassSamples(X, y, np.arange(3))

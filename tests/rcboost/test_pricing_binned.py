@@ -43,6 +43,7 @@ def weighted_gini(leaf: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
     return float((total - np.square(sums).sum(axis=1) / np.where(total > 0, total, 1)).sum() / weight.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3, 5])
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_it_is_a_weighted_gini_tree(classes: int, depth: int) -> None:
@@ -72,6 +73,7 @@ def beside_thresholds(X: np.ndarray, ensemble) -> np.ndarray:
     return np.array(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 4])
 def test_leaves_are_those_of_xgboost_on_every_row_and_beside_thresholds(classes: int, monkeypatch) -> None:
     seen = []

@@ -200,6 +200,7 @@ def test_a_bound_from_no_negative_rule_is_the_objective() -> None:
     assert Proposal(None, -1.0).bound(7.0) == 3.5  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_time_limits_are_kept() -> None:
     X, y = make_classification(2000, 20, n_informative=10, random_state=0)
     data = ClassSamples(X, y, np.arange(2))
@@ -243,6 +244,7 @@ def test_more_effort_proves_more() -> None:
 # In the loop --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_by_name_it_gives_the_same_pool_every_time() -> None:
     X, y = load_iris(return_X_y=True)
     one, two = (RCBoostClassifier(pricing="exact", max_rmp_calls=3, random_state=0).fit(X, y) for _ in range(2))

@@ -52,6 +52,7 @@ def test_damaged_files_are_refused_or_still_hold_trees(library: str, n_files: in
     assert refused > n_files // 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", CASES)
 def test_a_file_cut_in_half_is_refused(library: str, tmp_path: Path) -> None:
     for text in model_files(library)[:5]:

@@ -49,6 +49,7 @@ def own_leaves(model: object, rows: np.ndarray) -> np.ndarray:
     return model.apply(rows) if hasattr(model, "apply") else model.predict(rows, pred_leaf=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", models())
 def test_models_in_the_manner_of_scikit_learn_are_read(name: str) -> None:
     model = models()[name].fit(X, Y)
@@ -177,6 +178,7 @@ def test_a_fraction_is_no_category() -> None:
         ensemble.prepare(codes)
 
 
+@pytest.mark.slow
 def test_the_number_of_a_category_is_the_one_that_catboost_has() -> None:
     rng = np.random.default_rng(2)
     letters = np.array(list("abcdefgh ijk,äöü漢字0123456789"))

@@ -296,6 +296,7 @@ def test_rules_on_made_columns_are_told_apart_and_printed() -> None:
     assert explain(model, X, model.predict(X), method="cover").rules_.feature_names == rules.feature_names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_frame", [True, False], ids=["frame", "array"])
 def test_a_made_column_never_has_the_name_of_another(as_frame: bool) -> None:
     rng = np.random.default_rng(0)

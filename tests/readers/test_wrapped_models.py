@@ -58,6 +58,7 @@ REGRESSOR = RandomForestRegressor(3, max_depth=3, random_state=0)
 DEPTHS = {"max_depth": [2, 3]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", [GridSearchCV, RandomizedSearchCV])
 def test_a_search_is_read_as_the_best_model_that_it_found(search: Any) -> None:
     options = {"n_iter": 1} if search is RandomizedSearchCV else {}
@@ -72,6 +73,7 @@ def test_a_search_is_read_as_the_best_model_that_it_found(search: Any) -> None:
         assert mine.rules_ == RulePathClassifier(FrozenEstimator(best), **path).fit(X, Y).rules_
 
 
+@pytest.mark.slow
 def test_a_search_is_trained_and_opened_wherever_a_model_is_taken() -> None:
     search = GridSearchCV(FOREST, DEPTHS, cv=2)
     few = MIRCOClassifier(search).fit(X, Y)

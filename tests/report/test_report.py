@@ -304,6 +304,7 @@ def test_every_kind_of_model_has_a_whole_report(place: int) -> None:
         assert part in page.text
 
 
+@pytest.mark.slow
 def test_a_path_without_rules_has_a_report_without_a_row_to_try() -> None:
     X, y = load_iris(return_X_y=True)
     classes = RulePathClassifier(RandomForestClassifier(5, random_state=0), max_rules=2, choose="last", random_state=0)
@@ -436,6 +437,7 @@ def test_where_something_is_missing_a_field_can_be_left_empty(training: bool) ->
     assert can_be.pop("petal width (cm)") and not any(can_be.values())
 
 
+@pytest.mark.slow
 def test_a_held_out_level_that_no_rule_asks_for_has_its_name(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     colour = rng.choice(["red", "green", "blue"], 200)

@@ -106,6 +106,7 @@ def random_candidates(seed: int, *, weighted: bool = False, missing: bool = Fals
     return node_candidates(read_trees(model), X, weight, tuple("abcd"), max_depth=depth, min_samples=2), X
 
 
+@pytest.mark.slow
 @given(SEEDS, st.booleans(), st.booleans())
 @settings(deadline=None, max_examples=40)
 def test_candidates_cover_what_their_rules_cover_and_add_up_over_it(seed: int, weighted: bool, missing: bool) -> None:
@@ -121,6 +122,7 @@ def test_candidates_cover_what_their_rules_cover_and_add_up_over_it(seed: int, w
     assert candidates.sums(values).tolist() == (met.T.astype(float) @ (values * weight[:, None])).tolist()
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(deadline=None, max_examples=20)
 def test_rules_that_are_there_already_are_candidates_like_nodes(seed: int) -> None:
@@ -135,6 +137,7 @@ def test_rules_that_are_there_already_are_candidates_like_nodes(seed: int) -> No
     assert one.votes == pytest.approx(two.votes)
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(deadline=None, max_examples=40)
 def test_every_node_within_the_depth_is_a_candidate_and_no_root(seed: int) -> None:
@@ -158,6 +161,7 @@ def test_every_node_within_the_depth_is_a_candidate_and_no_root(seed: int) -> No
     assert len(found) == wanted
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(deadline=None, max_examples=40)
 def test_of_rules_that_cover_the_same_one_is_kept_and_it_is_the_shortest(seed: int) -> None:
@@ -213,6 +217,7 @@ def test_sets_are_nested_and_the_loss_never_rises(seed: int) -> None:
     assert len({mask.tobytes() for mask in covered}) == len(covered)
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(deadline=None, max_examples=20)
 def test_a_constant_on_top_of_the_targets_goes_into_the_default_vote(seed: int) -> None:
@@ -255,6 +260,7 @@ def test_a_clause_that_tells_no_sample_apart_goes_whichever_way_the_rounding_fal
     assert shortened(satisfied(rule, X), gains).kept.tolist() == [True, False]
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(deadline=None, max_examples=40)
 def test_a_shortened_rule_gains_no_less_and_covers_what_its_clauses_say(seed: int) -> None:

@@ -41,6 +41,7 @@ def drawn(seed: int, n_classes: int, *, weighted: bool = False) -> tuple[Candida
     return candidates, X, shares[:, 1:] if n_classes == 2 else shares
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, st.integers(2, 4), st.booleans())
 def test_the_gain_is_that_of_newtons_step(seed: int, n_classes: int, weighted: bool) -> None:

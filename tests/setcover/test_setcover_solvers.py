@@ -144,6 +144,7 @@ def test_ctrl_c_ends_with_the_best_cover_found(digits, solve):
     verify(digits, cover)
 
 
+@pytest.mark.slow
 def test_highspy_is_not_loaded_before_it_is_needed():
     code = "import sys, rulecover.setcover; assert 'highspy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

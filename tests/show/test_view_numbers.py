@@ -31,6 +31,7 @@ def summary(**options: Any) -> Summary:
     return Summary.of(model, X, y, title="Friedman", compare_with={"forest": model.estimator_})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "header"),
     [
@@ -59,6 +60,7 @@ def test_a_rule_says_its_mean_and_its_spread() -> None:
     assert str(rule) == f"if {rule.text} then {found} ({rule.support:.0f} samples)"
 
 
+@pytest.mark.slow
 def test_the_frame_has_a_line_a_rule_with_all_that_was_found() -> None:
     model, _, _ = fitted()
     frame = model.rules_.to_frame()
@@ -100,6 +102,7 @@ def test_places_on_the_bars_stay_on_the_bars() -> None:
     assert len(places) > 10 and min(places) >= -0.05 and max(places) <= 100.05
 
 
+@pytest.mark.slow
 def test_a_summary_measures_by_r_squared_beside_the_mean() -> None:
     model, X, y = fitted()
     shown = summary()

@@ -255,6 +255,7 @@ def test_a_fitted_model_shows_its_rules_in_a_notebook() -> None:
     assert "sk-estimator" in model._repr_html_() and "sk-estimator" in plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vote", ["counts", "shares", "fitted"])
 def test_votes_are_their_own_unless_they_are_counts_or_shares(vote: str) -> None:
     model = MIRCOClassifier(vote=vote, random_state=0).fit(*load_iris(return_X_y=True))

@@ -70,6 +70,7 @@ def test_means_equal_to_the_printed_ones_have_no_difference(frame: pd.DataFrame)
     np.testing.assert_allclose(lines["std"], 0.01 * np.sqrt(2))  # a sample deviation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "within"), [(0.0049, 45), (0.006, 42), (0.2, 0)])
 def test_differences_beyond_one_standard_deviation_are_told(shift: float, within: int) -> None:
     lines = compared_with_paper(as_frame(as_printed(shift=shift)), "s2", S2)

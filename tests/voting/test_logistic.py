@@ -207,6 +207,7 @@ def test_more_rules_than_can_be_grouped_have_the_same_votes(classes: int, monkey
     np.testing.assert_allclose(votes, grouped, atol=4 * LOG_ODDS_UNIT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("rules", [12, 100])
 def test_many_rows_have_the_best_votes_although_steps_are_found_from_some(rules: int, classes: int) -> None:

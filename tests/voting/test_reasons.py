@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier
 
@@ -40,6 +41,7 @@ def test_rows_that_no_rule_covers_say_who_decided() -> None:
     assert "(no rule covers it; decided by: closest)" in str(model.why(missed))
 
 
+@pytest.mark.slow
 def test_numbers_are_printed_too() -> None:
     D, y = load_diabetes(return_X_y=True, as_frame=True)
     for settings in ({}, {"ridge": None}):

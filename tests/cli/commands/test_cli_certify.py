@@ -33,6 +33,7 @@ def test_a_file_is_counted_as_a_frame_is(folder: Path, monkeypatch: pytest.Monke
     assert len(answered.stdout.splitlines()) == len(counted.rules) + 3
 
 
+@pytest.mark.slow
 def test_the_query_counts_the_same_in_a_database(folder: Path) -> None:
     query = run(
         "certify", folder / "model.json", "--table", "main.fruit", "--target", "kind", "--dialect", "duckdb"

@@ -82,6 +82,7 @@ def test_it_prints_a_small_path_next_to_a_cover_and_other_models(fruit: Path) ->
     assert 1 <= len(rules) <= 15 and result.stderr.startswith("note: ")
 
 
+@pytest.mark.slow
 def test_a_cover_comes_with_what_is_proved_next_to_a_path(fruit: Path) -> None:
     result = explain(fruit, "--method", "cover")
 
@@ -93,6 +94,7 @@ def test_a_cover_comes_with_what_is_proved_next_to_a_path(fruit: Path) -> None:
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 def test_text_columns_are_shown_by_their_levels(fruit: Path) -> None:
     result = explain(fruit)
 
@@ -101,6 +103,7 @@ def test_text_columns_are_shown_by_their_levels(fruit: Path) -> None:
     assert "> 0" not in result.stdout and "{" not in result.stdout
 
 
+@pytest.mark.slow
 def test_quiet_prints_the_rules_and_nothing_else(fruit: Path) -> None:
     result = explain(fruit, "--quiet", "--drop", "weight")
 
@@ -110,6 +113,7 @@ def test_quiet_prints_the_rules_and_nothing_else(fruit: Path) -> None:
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 def test_piped_rules_are_whole_lines_without_colour_however_long(tmp_path: Path) -> None:
     name = "a very long name of a column " * 6
     rows = [[i % 7, i % 3, "yes" if i % 7 > 3 else "no"] for i in range(60)]
@@ -120,12 +124,14 @@ def test_piped_rules_are_whole_lines_without_colour_however_long(tmp_path: Path)
     assert "\x1b" not in result.stdout and "…" not in result.stdout
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_output(fruit: Path) -> None:
     first, second, other = (explain(fruit, "--seed", seed, "--jobs", jobs) for seed, jobs in ((3, 1), (3, 2), (4, 1)))
 
     assert first.stdout == second.stdout != other.stdout
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_rules_holds_and_is_spoken_of(fruit: Path) -> None:
     result = explain(fruit, "--max-rules", 1, "--method", "cover")
 
@@ -146,12 +152,14 @@ def test_rules_for_accuracy_come_with_votes_and_other_sizes(fruit: Path, options
     assert "default vote" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_limit_on_rules_holds_for_a_path(fruit: Path) -> None:
     result = explain(fruit, "--max-rules", 3, "--quiet")
 
     assert 1 <= len(result.stdout.splitlines()) - 1 <= 3
 
 
+@pytest.mark.slow
 def test_a_distance_from_the_forest_that_no_path_keeps_is_noted(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [[*rng.integers(0, 3, 4)] for _ in range(200)]
@@ -184,6 +192,7 @@ def test_options_that_contradict_the_method_are_refused(fruit: Path, options: li
     assert said in result.stderr
 
 
+@pytest.mark.slow
 def test_every_setting_of_the_rules_is_taken(fruit: Path) -> None:
     settings = "--demand 2 --vote shares --fallback model --criterion entropy --impurity-weight 2 --length-weight 0.1"
 
@@ -244,6 +253,7 @@ def test_class_weights_are_not_rows_to_be_counted(tmp_path: Path, options: tuple
     assert lines and all(line[:end].split()[-1].isdigit() for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver_can_be_named(fruit: Path, solver: str) -> None:
     result = explain(fruit, "--method", "cover", "--solver", solver, "--time-limit", 5)
@@ -268,6 +278,7 @@ def test_the_names_of_choices_are_those_of_the_library() -> None:
     assert CHOICES["vote"] == (*MIRCOClassifier._votes, *MEAN_VOTES) and {*VOTES} < {*CHOICES["vote"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 def test_boosting_is_explained_too(fruit: Path, prices: Path, task: str) -> None:
     result = explain(
@@ -288,6 +299,7 @@ def prices(tmp_path: Path) -> Path:
     return write(tmp_path / "prices.csv", ["colour", "weight", "price"], rows)
 
 
+@pytest.mark.slow
 def test_a_target_of_many_numbers_is_predicted_as_a_number(prices: Path, tmp_path: Path) -> None:
     result = explain(prices, "--max-rules", 8, "--report", tmp_path / "prices.html", target="price")
 
@@ -302,6 +314,7 @@ def test_a_target_of_many_numbers_is_predicted_as_a_number(prices: Path, tmp_pat
     assert "R²" in page.text and "Spread" in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", CHOICES["solver"])
 def test_every_solver_can_be_named_for_numbers(prices: Path, solver: str) -> None:
     result = explain(prices, "--method", "cover", "--solver", solver, "--time-limit", 5, target="price")
@@ -318,6 +331,7 @@ def test_options_of_classes_are_refused_for_numbers(prices: Path, option: str) -
     assert f"{option.split(maxsplit=1)[0]} is for classes, but the target is predicted as a number" in result.stderr
 
 
+@pytest.mark.slow
 def test_every_setting_is_taken_for_numbers(prices: Path) -> None:
     settings = "--demand 2 --vote support --fallback model --criterion squared_error --impurity-weight 3"
     result = explain(prices, "--method", "cover", *settings.split(), "--quiet", target="price")
@@ -336,12 +350,14 @@ def test_a_path_of_numbers_begins_with_a_default_and_adds(prices: Path, tmp_path
     assert "the rules that cover it add to that" in (tmp_path / "prices.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_cover_of_numbers_says_what_every_row_begins_with(prices: Path) -> None:
     assert "Every row begins with" in explain(prices, "--method", "cover", target="price").stdout
     plain = explain(prices, "--method", "cover", "--vote", "equal", target="price")
     assert plain.exit_code == 0 and "Every row begins with" not in plain.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["cover", "path"])
 def test_one_number_for_all_rows_is_what_they_begin_with(tmp_path: Path, method: str) -> None:
     path = write(tmp_path / "same.csv", ["a", "price"], [[i % 7, 3.5] for i in range(40)])
@@ -351,6 +367,7 @@ def test_one_number_for_all_rows_is_what_they_begin_with(tmp_path: Path, method:
     assert "begins with 3.5" in result.stdout and "3.5" in (tmp_path / "same.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_few_numbers_are_classes_unless_they_are_said_to_be_numbers(tmp_path: Path) -> None:
     path = write(tmp_path / "stars.csv", ["a", "kind"], [[i % 40, (i % 40) // 10] for i in range(120)])
 
@@ -361,6 +378,7 @@ def test_a_few_numbers_are_classes_unless_they_are_said_to_be_numbers(tmp_path: 
 # What is read ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_missing_numbers_stay_missing_and_missing_text_is_a_level(tmp_path: Path) -> None:
     rows = [[c if i % 4 else "", w if i % 5 else "NA", k] for i, (c, w, k) in enumerate(fruit_rows(80))]
     rows = [[c, w, "none" if c == "" else k] for c, w, k in rows]
@@ -371,6 +389,7 @@ def test_missing_numbers_stay_missing_and_missing_text_is_a_level(tmp_path: Path
     assert "NaN" not in result.stdout
 
 
+@pytest.mark.slow
 def test_a_class_named_none_is_a_class_and_not_a_gap(tmp_path: Path) -> None:
     rows = [[i, "None" if i < 20 else "some"] for i in range(40)]
     result = explain(write(tmp_path / "none.csv", ["a", "kind"], rows))
@@ -378,6 +397,7 @@ def test_a_class_named_none_is_a_class_and_not_a_gap(tmp_path: Path) -> None:
     assert "None" in result.stdout and "2 classes" in result.stdout
 
 
+@pytest.mark.slow
 def test_numbers_with_none_for_gaps_stay_numbers(tmp_path: Path) -> None:
     rows = [[i if i % 9 else "None", "low" if i < 20 else "high"] for i in range(40)]
     result = explain(write(tmp_path / "none.csv", ["a", "kind"], rows), "--max-levels", 5)
@@ -386,6 +406,7 @@ def test_numbers_with_none_for_gaps_stay_numbers(tmp_path: Path) -> None:
     assert "a <= " in result.stdout
 
 
+@pytest.mark.slow
 def test_boolean_columns_and_targets_are_shown_as_true_and_false(tmp_path: Path) -> None:
     rows = [[i % 2 == 0, i % 3 == 0, i % 2 == 0] for i in range(40)]
     result = explain(write(tmp_path / "flags.csv", ["member", "other", "kind"], rows))
@@ -393,6 +414,7 @@ def test_boolean_columns_and_targets_are_shown_as_true_and_false(tmp_path: Path)
     assert "member = True" in result.stdout and "member = False" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_target_that_looks_like_numbers_is_shown_as_whole_numbers(tmp_path: Path) -> None:
     rows = [[i, "2.0" if i < 20 else "-1.0"] for i in range(40)]
     result = explain(write(tmp_path / "numbers.csv", ["a", "kind"], rows), "--quiet")
@@ -400,6 +422,7 @@ def test_a_target_that_looks_like_numbers_is_shown_as_whole_numbers(tmp_path: Pa
     assert {line.split()[1] for line in result.stdout.splitlines()[1:]} == {"2", "-1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("separator", [";", "\t", "|"])
 def test_other_separators_are_guessed_and_spaces_around_names_dropped(tmp_path: Path, separator: str) -> None:
     lines = [separator.join([" colour", "weight ", "kind"]), *(separator.join(map(str, row)) for row in fruit_rows())]
@@ -409,6 +432,7 @@ def test_other_separators_are_guessed_and_spaces_around_names_dropped(tmp_path: 
     assert "colour = red" in explain(path).stdout
 
 
+@pytest.mark.slow
 def test_rows_without_a_class_are_left_out_and_counted(fruit: Path) -> None:
     rows = [[c, w, "" if i < 3 else k] for i, (c, w, k) in enumerate(fruit_rows())]
     result = explain(changed(fruit, ["colour", "weight", "kind"], rows))
@@ -416,6 +440,7 @@ def test_rows_without_a_class_are_left_out_and_counted(fruit: Path) -> None:
     assert "3 rows without a value of 'kind' left out" in result.stderr
 
 
+@pytest.mark.slow
 def test_columns_that_say_nothing_are_left_out_by_name_with_the_reason(fruit: Path) -> None:
     rows = [[i, f"person {i}", "", "same", *row] for i, row in enumerate(fruit_rows())]
     result = explain(changed(fruit, ["", "name", "empty", "constant", "colour", "weight", "kind"], rows))
@@ -448,6 +473,7 @@ def test_one_class_only_gives_one_rule_or_none(tmp_path: Path) -> None:
     assert "every row is of class 'yes'" in cover.stderr and "every row is of class 'yes'" in path.stderr
 
 
+@pytest.mark.slow
 def test_a_class_with_a_single_row_is_no_reason_to_fail(fruit: Path) -> None:
     rows = [[c, w, "kiwi" if i == 0 else k] for i, (c, w, k) in enumerate(fruit_rows())]
     result = explain(changed(fruit, ["colour", "weight", "kind"], rows))
@@ -469,6 +495,7 @@ def hostile_file(path: Path) -> Path:
     return write(path, [*HOSTILE, "[red]text", "[link=x]kind"], rows)
 
 
+@pytest.mark.slow
 def test_markup_in_names_levels_and_classes_is_printed_as_it_is(tmp_path: Path) -> None:
     result = explain(hostile_file(tmp_path / "[bold]data.csv"), "--method", "cover", target="[link=x]kind")
 
@@ -478,6 +505,7 @@ def test_markup_in_names_levels_and_classes_is_printed_as_it_is(tmp_path: Path) 
     assert "[bold]data.csv" in result.stdout
 
 
+@pytest.mark.slow
 def test_markup_in_names_is_text_in_the_report(tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     explain(hostile_file(tmp_path / "data.csv"), "--report", report, target="[link=x]kind")
@@ -488,6 +516,7 @@ def test_markup_in_names_is_text_in_the_report(tmp_path: Path) -> None:
     assert "<script>alert(1)</script>" in page.text and "{{ 7*7 }}" in page.text
 
 
+@pytest.mark.slow
 def test_control_characters_in_names_cannot_steer_a_terminal(tmp_path: Path) -> None:
     rows = [[i, "a\x1b[31m\nb" if i < 20 else "c"] for i in range(40)]
     result = explain(write(tmp_path / "data.csv", ["x\x1b]0;title\x07\r", "kind"], rows))
@@ -509,6 +538,7 @@ def test_an_error_that_names_a_hostile_column_is_one_line(tmp_path: Path) -> Non
 # The report -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_report_is_one_file_that_asks_for_nothing_else(fruit: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     result = explain(fruit, "--method", "cover", "--report", report)
@@ -522,6 +552,7 @@ def test_the_report_is_one_file_that_asks_for_nothing_else(fruit: Path, tmp_path
     assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
 
 
+@pytest.mark.slow
 def test_a_report_replaces_an_older_one_whole_and_is_readable_by_others(fruit: Path, tmp_path: Path) -> None:
     report, plain = tmp_path / "report.html", tmp_path / "plain"
     report.write_text("old")
@@ -724,6 +755,7 @@ def test_numbers_out_of_range_are_refused_by_the_name_of_the_option(fruit: Path,
     assert option[0] in result.stderr
 
 
+@pytest.mark.slow
 def test_a_few_fractional_numbers_are_classes(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     b = rng.normal(size=80)

@@ -112,6 +112,7 @@ def test_rules_of_a_trained_booster_are_chosen_by_the_table(library: Any, method
     np.testing.assert_allclose([[float(cell) for cell in row[1:3]] for row in rows], few.predict_proba(X), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_booster_without_names_takes_the_columns_in_their_order(tmp_path: Path) -> None:
     frame, X, y = numbers_and_texts()
     frame.to_csv(tmp_path / "fruit.csv", index=False)
@@ -127,6 +128,7 @@ def test_a_booster_without_names_takes_the_columns_in_their_order(tmp_path: Path
     assert "net weight" in taken.stdout
 
 
+@pytest.mark.slow
 def test_a_booster_of_other_columns_is_refused_by_the_name_of_one(tmp_path: Path) -> None:
     frame, X, y = numbers_and_texts()
     frame.drop(columns="ripe").to_csv(tmp_path / "fruit.csv", index=False)
@@ -159,6 +161,7 @@ def test_a_report_has_the_figures_of_the_rows_that_are_given(folder: Path, metho
     assert page.endswith("</html>\n")
 
 
+@pytest.mark.slow
 def test_a_report_goes_to_standard_output_and_comes_from_standard_input(folder: Path) -> None:
     data = (folder / "fruit.csv").read_bytes()
     by_stdin = run("report", folder / "model.json", "-", "-t", "kind", "-o", "-", stdin=data)
@@ -168,6 +171,7 @@ def test_a_report_goes_to_standard_output_and_comes_from_standard_input(folder: 
     assert quiet.output == ""
 
 
+@pytest.mark.slow
 def test_rows_without_an_answer_are_left_out_with_a_note(folder: Path) -> None:
     frame = fruit(50, seed=2)
     frame.loc[:9, "kind"] = None

@@ -91,6 +91,7 @@ def test_the_report_and_why_speak_of_the_table(folder: Path) -> None:
     assert "over, time = " in why.stdout
 
 
+@pytest.mark.slow
 def test_a_level_and_a_gap_that_were_never_seen_have_a_route(folder: Path) -> None:
     row = dict.fromkeys(mixed_table(10, 0)[0].columns, "")
     lines = [row | {"colour": "pink", "hired": "1931-05-06"}, row, row | {"paid": "TRUE", "over, time": "Never"}]

@@ -60,6 +60,7 @@ def test_answers_and_the_report_are_those_of_the_model(method: MethodName, folde
     assert f"{r2_score(frame['price'], said):.3f}" in (folder / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [MethodName.COVER, MethodName.BOOST])
 def test_intervals_stand_beside_the_predictions(method: MethodName, folder: Path) -> None:
     model = from_json((folder / f"{method}.json").read_text())
@@ -92,6 +93,7 @@ def test_what_the_rules_of_a_row_add_or_say_makes_its_answer(method: MethodName,
     assert (np.mean(said) if method is MethodName.BOOST else np.sum(said)) == pytest.approx(answer, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_vote_asks_for_means_and_a_task_decides_what_is_predicted(folder: Path) -> None:
     out = folder / "means.json"
     words = ("fit", folder / "houses.csv", "--trees", 5, "--method", "cover", "-o", out)

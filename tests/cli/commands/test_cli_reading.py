@@ -42,6 +42,7 @@ def test_a_cover_is_written_as_its_rules_print(folder: Path) -> None:
     assert "colour = red" in written(folder / "model.json", "text")
 
 
+@pytest.mark.slow
 def test_a_path_is_written_with_its_default_and_votes(folder: Path) -> None:
     model = from_json((folder / "path.json").read_text())
     text, said = (written(folder / "path.json", kind) for kind in ("text", "sentences"))
@@ -52,6 +53,7 @@ def test_a_path_is_written_with_its_default_and_votes(folder: Path) -> None:
     assert said.startswith(f"By default log-odds {model.base[1]:+.3g} for plum.\n")
 
 
+@pytest.mark.slow
 def test_fitted_votes_of_a_cover_are_shown(folder: Path) -> None:
     file, report = folder / "fitted.json", folder / "fitted.html"
     done = run(

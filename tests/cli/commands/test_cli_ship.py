@@ -57,6 +57,7 @@ def test_the_same_table_gives_the_same_model_as_csv_as_parquet_and_on_standard_i
     assert known(by_parquet.stdout) == known(by_stdin.stdout) == model
 
 
+@pytest.mark.slow
 def test_boosting_can_be_fitted_too(folder: Path) -> None:
     options = ("-t", "kind", "--drop", "id", "--method", "boost", "--calls", 3, "-o", folder / "boosted.json")
     done = run("fit", folder / "fruit.csv", *options, "--fallback", "all")
@@ -86,6 +87,7 @@ def test_answers_are_those_of_the_model(folder: Path) -> None:
     assert [[float(cell) for cell in row[2:4]] for row in rows] == model.predict_proba(X).tolist()
 
 
+@pytest.mark.slow
 def test_the_size_of_the_parts_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run("predict", folder / "model.json", folder / "fruit.csv", "--keep", "id")
     monkeypatch.setattr(chunks, "CELLS", 35)
@@ -209,6 +211,7 @@ def test_the_dialects_of_the_command_line_are_those_of_the_library() -> None:
     assert list(SqlDialect) == list(DIALECTS)
 
 
+@pytest.mark.slow
 def test_the_shell_completes_commands() -> None:
     asked = {"_RULECOVER_COMPLETE": "complete_bash", "COMP_WORDS": "rulecover pre", "COMP_CWORD": "1"}
     code = "import sys; sys.argv = ['rulecover']; from rulecover.cli.main import app; app(prog_name='rulecover')"

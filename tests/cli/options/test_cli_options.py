@@ -327,6 +327,7 @@ def test_rules_found_before_an_interrupt_are_kept_if_asked_for(folder: Path, mon
 # Rules to keep --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rules_of_a_saved_model_are_kept_whatever_the_order_of_the_columns(tmp_path: Path) -> None:
     frame = fruit(200).replace({"colour": {"": "blue"}})
     frame.to_csv(tmp_path / "fruit.csv", index=False)
@@ -346,6 +347,7 @@ def test_rules_of_a_saved_model_are_kept_whatever_the_order_of_the_columns(tmp_p
     assert len(old) == 3 < len(new)
 
 
+@pytest.mark.slow
 def test_a_rule_on_texts_is_kept_from_a_line(tmp_path: Path) -> None:
     fruit(200).to_csv(tmp_path / "fruit.csv", index=False)
     (tmp_path / "rules.txt").write_text("colour = red and weight > 100\n", encoding="utf-8")

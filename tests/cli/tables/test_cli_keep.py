@@ -99,6 +99,7 @@ def test_texts_of_a_parquet_file_are_kept_as_they_are(folder: Path, keys: list[s
     assert [key if isinstance(key, str) else None for key in pd.read_parquet(folder / "out.parquet")["key"]] == keys
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 5, 1000])
 def test_whole_numbers_with_gaps_stay_whole(folder: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(chunks, "CELLS", size)

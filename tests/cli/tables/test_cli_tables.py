@@ -36,6 +36,7 @@ def with_a_word(numbers: Any, word: str, row: int) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["fit", "explain"])
 @pytest.mark.parametrize("options", [[], ["--task", "numbers"]], ids=str)
 def test_a_text_among_the_numbers_of_a_target_is_named(command: str, options: list[str], tmp_path: Path) -> None:
@@ -58,6 +59,7 @@ def test_rows_without_a_target_count_where_a_cell_is_named(tmp_path: Path) -> No
     assert "'heavy' in data row 18" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["fit", "explain"])
 def test_labels_that_mix_numbers_and_texts_are_classes_with_a_note(command: str, tmp_path: Path) -> None:
     few = trained(rows(y=with_a_word([0, 1] * (N // 2), "two", 6)), tmp_path / "rows.csv", command)
@@ -69,6 +71,7 @@ def test_labels_that_mix_numbers_and_texts_are_classes_with_a_note(command: str,
     assert told.format("'x'", 2) in half.stderr
 
 
+@pytest.mark.slow
 def test_a_text_among_the_numbers_of_a_column_is_named(tmp_path: Path) -> None:
     many = with_a_word(rows()["b"], "oops", 5)
     few = with_a_word([1, 2, 3, 4] * (N // 4), "?!", 7)
@@ -122,6 +125,7 @@ def test_predictions_from_dates_are_the_same_from_every_file(tmp_path: Path) -> 
     assert [line.split(",")[0] for line in by_csv.stdout.splitlines()[1:]] == frame["y"].tolist()
 
 
+@pytest.mark.slow
 def test_lists_are_left_out_and_decimals_are_numbers(tmp_path: Path) -> None:
     frame = rows(parts=[[1, 2]] * N, price=[Decimal(row) / 4 for row in range(N)])
 

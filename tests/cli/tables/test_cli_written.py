@@ -218,6 +218,7 @@ def test_units_that_differ_leave_a_column_text() -> None:
 PRICES = [f"${k}.50" for k in range(1, 21)] * 3
 
 
+@pytest.mark.slow
 def test_a_text_among_prices_is_named() -> None:
     write(price=[*PRICES[:6], "unknown", *PRICES[7:]], kind=["a", "b"] * 30, size=[1, 2, 3] * 20)
 

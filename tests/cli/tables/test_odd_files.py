@@ -293,6 +293,7 @@ def reading_of(options: list[str]) -> Reading:
     return Reading(**{name.removeprefix("--"): value for name, value in zip(options[::2], options[1::2], strict=True)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", READ)
 def test_an_odd_file_is_read_as_the_plain_one(odd: str, folder: Path) -> None:
     name, content, options, note = READ[odd]
@@ -363,6 +364,7 @@ def test_a_folder_is_named_as_one_with_a_file_in_it(folder: Path) -> None:
     assert "'empty' is a folder; name a file." in run("explain", "empty", "-t", "kind").stderr
 
 
+@pytest.mark.slow
 def test_cells_behind_the_last_column_are_refused_by_predict(folder: Path, model: bytes) -> None:
     (folder / "model.json").write_bytes(model)
     (folder / "rows.csv").write_text(csv(given=[*MORE_SEPARATORS, ["1", "2", "3", "4"]]), encoding="utf-8")
