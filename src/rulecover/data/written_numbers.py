@@ -237,7 +237,7 @@ def _has_group(cells: Sequence[_WrittenNumber], marks: tuple[str, str]) -> bool:
 
 @cache
 def _pattern(decimal: str, thousands: str) -> re.Pattern[str]:
-    """Digits with these marks; a group is never led by a zero, and digits that are a code are no number."""
+    """Digits with these marks; a group is never led by a zero, and digits of a code are not a number."""
     mark, group = DECIMALS[decimal], THOUSANDS[thousands]
     grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+(?:{mark}\d*)?"
     return re.compile(rf"{grouped}|(?!0\d\d)\d+(?:{mark}\d*)?(?:[eE][-+]?\d+)?|{mark}\d+(?:[eE][-+]?\d+)?")

@@ -36,7 +36,7 @@ _OTHERS = {
     b"{\\rtf": ("a text document (RTF)", "save the table as CSV"),
 }
 
-#: How texts begin that are no tables.
+#: How texts begin that are not tables.
 _OTHER_TEXTS = {
     re.compile(rb"\s*<(!doctype html|html|\?xml|table)", re.IGNORECASE): ("a web page or XML", "save the table as CSV"),
     re.compile(rb'\s*(\[\s*)?\{\s*"'): ("JSON", "save the table as CSV, with one column per field"),
