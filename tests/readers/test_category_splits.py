@@ -109,7 +109,7 @@ def test_rules_of_a_tree_name_the_categories() -> None:
         category_sets=(np.array([0.0, 2.0]),),
     )
     rules = all_leaves((tree,)).rules()
-    assert [rule.text for rule in rules] == ["(colour in {red, blue} or missing)", "colour in {green, white}"]
+    assert [rule.text for rule in rules] == ["(colour in {red, blue} or missing)", "colour not in {red, blue}"]
 
 
 def test_hashed_categories_are_recognised_and_named_by_the_data() -> None:

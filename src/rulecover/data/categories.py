@@ -57,7 +57,7 @@ class CategorySet:
     def shortest(self, known: Sequence[Any]) -> CategorySet:
         """The set itself or, where that takes fewer codes, one that is equivalent for the known categories.
 
-        For unknown categories the two may differ. Of two that take as many, the one without "not" is chosen.
+        For unknown categories the two may differ. Of two that name one category each, the one without "not" is chosen.
 
         >>> CategorySet((0.0, 2.0)).shortest(["red", "green", "blue"])
         CategorySet(codes=(1.0,), others=True)
@@ -69,8 +69,8 @@ class CategorySet:
         if not known or max(self.codes, default=0) >= len(known):
             return self
         rest = tuple(float(k) for k in range(len(known)) if k not in set(self.codes))
-        shorter = len(rest) < len(self.codes) + self.others
-        return CategorySet(rest, not self.others) if rest and shorter else self
+        plainer = self.others and len(rest) == len(self.codes) == 1
+        return CategorySet(rest, not self.others) if 0 < len(rest) < len(self.codes) or plainer else self
 
     def recoded(self, known: Sequence[Any], other: Sequence[Any], column: str) -> CategorySet:
         """The set of the same categories where these have other codes.
