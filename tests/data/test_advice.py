@@ -205,11 +205,14 @@ def test_fit_warns_of_rules_on_single_rows_and_of_columns_that_repeat() -> None:
     assert any("'x0' and 'x2' are equal" in each for each in found)
 
 
-def test_fit_warns_of_rules_that_are_no_better_than_the_mean() -> None:
-    X, y = RNG.normal(size=(200, 2)), RNG.normal(size=200)
-    path = RulePathRegressor(small(RandomForestRegressor), max_rules=3, random_state=0)
+def test_fit_warns_of_rules_that_predict_the_same_for_all_rows() -> None:
+    X, y = RNG.normal(size=(200, 2)), np.arange(200) % 10 == 0
+    path = RulePathClassifier(small(), max_rules=1, choose="last", random_state=0)
 
-    assert any("not better" in each for each in said(lambda: path.fit(X, y))) == (path.n_rules_ == 0)
+    found = said(lambda: path.fit(X, y))
+
+    assert not path.predict(X).any()
+    assert any(each.startswith("by balanced accuracy the rules are not better on the training rows") for each in found)
 
 
 def test_fit_is_silent_on_plain_data_and_on_sparse_ones() -> None:
