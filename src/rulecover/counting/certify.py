@@ -21,8 +21,9 @@ def certify(model: Any, table: Any, *, target: str | None = None) -> TableCertif
     model
         A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
     table
-        Any frame that narwhals supports: pandas, polars (lazy ones too), Arrow, a DuckDB relation, a PySpark or Ibis
-        table. For other databases, `rulecover.counting.query.counting_query` writes the query.
+        A frame of pandas, polars (lazy ones too) or Arrow, or a DuckDB relation. Others that narwhals supports, such as
+        PySpark and Ibis tables, are taken but not tested. For other databases,
+        `rulecover.counting.query.counting_query` writes the query.
     target
         The column with the true classes or numbers, if the table has it.
 

@@ -62,7 +62,7 @@ def _guessed(blocks: Iterator[bytes], name: str, found: Found) -> Iterator[bytes
             yield block
             continue
         while _ends_within_a_letter(block) and (more := next(blocks, b"")):
-            block += more  # noqa: PLW2901
+            block += more  # noqa: PLW2901  # the same block, up to the end of a letter
         if _is_utf8(block):
             yield block
             yield from blocks  # whoever decodes it checks it
