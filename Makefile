@@ -10,7 +10,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-quick test-oldest test-system fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier clean
+.PHONY: demo test test-quick test-oldest test-system fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -56,6 +56,9 @@ table-rcboost: $(VENV)/study  ## Table S.3 of the paper: make table-rcboost DATA
 table-frontier: $(VENV)/core  ## accuracy of rule paths of every size: make table-frontier DATA=folder
 	$(BIN)/python experiments/frontier.py --data $(DATA)
 
+release: $(VENV)/release  ## build and check what is published, and try it in a new environment
+	.ci/release $(BIN)/python
+
 $(VENV)/core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
@@ -84,5 +87,9 @@ $(VENV)/lint: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lint]'
 	touch $@
 
+$(VENV)/release: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf dist $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rulecover.report.summary import Summary
     from rulecover.rules.ruleset import RuleSet
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Public names and where they live: imported when first used, so that `import rulecover` stays light.
 _HOMES = {

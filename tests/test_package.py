@@ -1,0 +1,84 @@
+"""What is published says the same everywhere: versions, dependencies, links, and the commands of the workflows."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import rulecover
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def make_targets(script: str) -> set[str]:
+    return set(re.findall(r"^\s*(?:- run: )?make ([\w-]+)$", script, flags=re.MULTILINE))
+
+
+def test_the_readme_of_the_package_index_has_no_link_to_a_file() -> None:
+    with_absolute_links = runpy.run_path(str(ROOT / "hatch_build.py"))["with_absolute_links"]
+    shown = with_absolute_links("[a](docs/a.md#b) ![c](c.png) [d](https://d.org) [e](#e)", "https://home")
+
+    assert shown == (
+        "[a](https://home/blob/main/docs/a.md#b) ![c](https://home/raw/main/c.png) [d](https://d.org) [e](#e)"
+    )
+    links = re.findall(r"\]\(([^)]+)\)", with_absolute_links(text("README.md"), "https://home"))
+    assert links and all(link.startswith(("https://", "#")) for link in links)
+
+
+def test_where_the_project_lives_is_said_in_one_place() -> None:
+    home = PROJECT["urls"]["Source"]
+    assert {url.split("/")[2] for url in PROJECT["urls"].values()} == {home.split("/")[2]}
+    folders = (".github", ".ci", "recipe", "docs", "src")
+    files = [
+        file
+        for folder in folders
+        for file in (ROOT / folder).rglob("*")
+        if file.suffix in {".md", ".yml", ".yaml", ".py"}
+    ]
+    saying = [
+        file for file in [*files, *ROOT.glob("*.md"), *ROOT.glob("*.cff")] if home in file.read_text(encoding="utf-8")
+    ]
+
+    assert saying == []
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern"),
+    [
+        ("CITATION.cff", r"^version: (.+)$"),
+        ("CITATION.cff", r"^    version: (.+)$"),
+        ("recipe/recipe.yaml", r'^  version: "(.+)"$'),
+        ("CHANGELOG.md", r"^## ([\d.]+)"),
+    ],
+)
+def test_the_version_is_that_of_the_package(file: str, pattern: str) -> None:
+    found = re.findall(pattern, text(file), flags=re.MULTILINE)
+
+    assert found[:1] == [rulecover.__version__]
+
+
+def test_the_recipe_needs_what_the_package_needs() -> None:
+    recipe = text("recipe/recipe.yaml")
+    run = recipe.split("  run:\n")[1].split("\n\n")[0]
+    needed = [line.replace(" >=", ">=").strip(" -") for line in run.splitlines()]
+    least = re.findall(r'python_min: "(.+)"', recipe)
+
+    assert needed == ["python>=${{ python_min }}", *PROJECT["dependencies"]]
+    assert PROJECT["requires-python"] == f">={least[0]}"
+
+
+def test_workflows_run_the_commands_of_the_gate() -> None:
+    gate, workflow = make_targets(text(".ci/run")), make_targets(text(".github/workflows/ci.yml"))
+    known = set(re.findall(r"^([\w-]+):", text("Makefile"), flags=re.MULTILINE))
+
+    assert gate <= workflow <= known
+    assert make_targets(text(".github/workflows/release.yml")) == {"release"}
