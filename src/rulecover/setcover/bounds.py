@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.sparse
 
-from rulecover.setcover.greedy import Remaining, dual_fitting, greedy_picks
+from rulecover.setcover.greedy import Remaining, SamplesHere, dual_fitting, greedy_picks
 from rulecover.setcover.local import core_columns
 from rulecover.setcover.problem import TOLERANCE, Branch, CoveringProblem
 from rulecover.setcover.reduce import Reduced, reduced
@@ -65,9 +65,10 @@ class Bound:
     shares: Floats = field(default_factory=lambda: np.zeros(0))
 
 
-def fitted_bound(problem: CoveringProblem, remaining: Remaining) -> Bound:
+def fitted_bound(problem: CoveringProblem, remaining: Remaining[SamplesHere]) -> Bound:
     """The bound by dual fitting: no LP, but the prices of the greedy choice."""
-    branch, value = dual_fitting(problem, remaining)
+    scale, value = dual_fitting(remaining)
+    branch = Branch(remaining.samples.prices(remaining.prices) * scale)
     least = int(problem.demand.max(initial=0))
     return Bound(value, "dual fitting", (branch,), None, least, branch.duals)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
 from rulecover.setcover.certificate import certified_by
-from rulecover.setcover.problem import Branch, Cover, CoveringProblem
+from rulecover.setcover.problem import Cover, CoveringProblem
 from rulecover.setcover.reduce import reduced
 from rulecover.setcover.settings import check_time_limit
 from rulecover.typing import Floats, Ints
@@ -18,80 +18,164 @@ if TYPE_CHECKING:
     from rulecover.setcover.bounds import Bound
 
 
-class Remaining:
-    """What is left to cover, and what each rule would gain.
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """Samples that a choice of rules has to do with: their number, and what each rule covers of them.
 
-    The state of the greedy algorithm, changed in place. Every (sample, block) pair is touched a fixed number of times
-    in a whole run, whatever the number of rules picked: a block's samples are sorted by rule when one of its rules is
-    first picked, and a sample's gains are taken back once, when its demand is met.
+    Parameters
+    ----------
+    samples
+        How many there are.
+    demanded
+        Their weights, each as often as the sample demands a rule, added up.
+    count, weight
+        The number and the weight of those that each rule covers; no weight where every sample counts 1.
+    """
+
+    samples: int
+    demanded: float
+    count: Ints
+    weight: Floats | None = None
+
+    def __add__(self, other: Gains) -> Gains:
+        """The gains of these and of other samples, kept elsewhere."""
+        weight = None if self.weight is None or other.weight is None else self.weight + other.weight
+        return Gains(self.samples + other.samples, self.demanded + other.demanded, self.count + other.count, weight)
+
+
+class OpenSamples(Protocol):
+    """The samples that still need rules, wherever they are kept: in this process, or in many places."""
+
+    def gains(self) -> Gains:
+        """All of them; the arrays are the caller's."""
+
+    def cover(self, rule: int) -> Gains:
+        """Picks a rule: its samples need one rule less. Returns those that need none any more, which are settled."""
+
+
+Samples = TypeVar("Samples", bound=OpenSamples)
+
+
+class Remaining(Generic[Samples]):
+    """What each rule would gain of the samples that are left to cover.
+
+    The state of the greedy algorithm, changed in place; what is known of single samples is in `samples`.
 
     Attributes
     ----------
-    need
-        How many more rules must cover each sample.
+    n_open
+        How many samples are left to cover.
     count, gain
         The number and the weight of the open samples that each rule covers.
-    price
-        What each sample was charged by the pick that settled it: its share of that rule's cost.
+    prices
+        What each pick charged a sample that it settled, per unit of its weight: its share of that rule's cost.
     collected
         The prices of all settled samples that a rule covers, added up.
+    priced
+        The prices of all settled samples, each as often as it demands a rule, added up.
     """
 
-    def __init__(self, problem: CoveringProblem) -> None:
-        self.problem = problem
-        self.need: Ints = problem.demand.copy()
-        self.count: Ints = problem.coverage.sizes.copy()
-        self._weight = problem.weight
+    def __init__(self, cost: Floats, samples: Samples) -> None:
+        gains = samples.gains()
+        self.cost, self.samples = cost, samples
+        self.n_open, self.count = gains.samples, gains.count
         # Without weights the gain is the count itself: one array under two names.
-        self.gain = self.count if self._weight is None else problem.coverage.per_rule(self._weight)
-        self.n_open = problem.n_samples
-        self.price: Floats = np.zeros(problem.n_samples)
-        self.collected: Floats = np.zeros(problem.n_rules)
-        self._sorted: dict[int, tuple[Ints, Ints]] = {}
+        self.gain: Floats | Ints = gains.count if gains.weight is None else gains.weight
+        self.prices: list[float] = []
+        self.collected: Floats = np.zeros(len(cost))
+        self.priced = 0.0
 
     def best_buy(self) -> int:
         """The rule of least cost per sample gained, the lowest index on ties."""
-        ratio = np.full(self.problem.n_rules, np.inf)
-        np.divide(self.problem.cost, self.gain, out=ratio, where=self.count > 0)
+        ratio = np.full(len(self.cost), np.inf)
+        np.divide(self.cost, self.gain, out=ratio, where=self.count > 0)
         return int(np.argmin(ratio))
 
     def cover(self, rule: int) -> None:
         """Picks a rule: its samples need one rule less, and those that need none are settled at its price."""
-        covered = self._open_samples(rule)
-        price = float(self.problem.cost[rule] / self.gain[rule])
-        self.need[covered] -= 1
-        self._settle(covered[self.need[covered] == 0], price)
+        price = float(self.cost[rule] / self.gain[rule])
+        settled = self.samples.cover(rule)
+        self.n_open -= settled.samples
+        self.count -= settled.count
+        if settled.weight is not None:
+            self.gain -= settled.weight
+        self.collected += price * (settled.count if settled.weight is None else settled.weight)
+        self.priced += price * settled.demanded
+        self.prices.append(price)
         self.count[rule] = 0
         self.gain[rule] = 0
+
+
+class SamplesHere:
+    """The open samples of a covering problem, changed in place.
+
+    Every (sample, block) pair is touched a fixed number of times in a whole run, whatever the number of rules picked: a
+    block's samples are sorted by rule when one of its rules is first picked, and a sample's gains are taken back once,
+    when its demand is met.
+    """
+
+    def __init__(self, problem: CoveringProblem) -> None:
+        self.problem = problem
+        self._need: Ints = problem.demand.copy()
+        self._settled_by = np.full(problem.n_samples, -1, dtype=np.int32)
+        self._n_picks = 0
+        self._sorted: dict[int, tuple[Ints, Ints]] = {}
+
+    def gains(self) -> Gains:
+        problem, weight = self.problem, self.problem.weight
+        gain = None if weight is None else problem.coverage.per_rule(weight)
+        return Gains(problem.n_samples, self._demanded(slice(None)), problem.coverage.sizes.copy(), gain)
+
+    def cover(self, rule: int) -> Gains:
+        covered = self._open_samples(rule)
+        self._need[covered] -= 1
+        settled = covered[self._need[covered] == 0]
+        self._settled_by[settled] = self._n_picks
+        self._n_picks += 1
+        return self._gains_of(settled)
+
+    def prices(self, prices: list[float]) -> Floats:
+        """What each sample was charged by the pick that settled it, 0 where none has."""
+        price = np.array([*prices, 0.0])[self._settled_by]
+        return price if self.problem.weight is None else price * self.problem.weight
 
     def _open_samples(self, rule: int) -> Ints:
         home, number = self.problem.coverage.home(rule)
         if home not in self._sorted:
-            self._sorted[home] = self.problem.coverage.blocks[home].by_rule(np.flatnonzero(self.need))
+            self._sorted[home] = self.problem.coverage.blocks[home].by_rule(np.flatnonzero(self._need))
         order, starts = self._sorted[home]
         samples = order[starts[number] : starts[number + 1]]
-        return samples[self.need[samples] > 0]
+        return samples[self._need[samples] > 0]
 
-    def _settle(self, samples: Ints, price: float) -> None:
-        self.n_open -= len(samples)
-        weight = None if self._weight is None else self._weight[samples]
-        self.price[samples] = price if weight is None else price * weight
+    def _gains_of(self, samples: Ints) -> Gains:
+        weight = None if self.problem.weight is None else self.problem.weight[samples]
+        count = np.empty(self.problem.n_rules, dtype=np.intp)
+        gain = None if weight is None else np.empty(self.problem.n_rules)
         for block in self.problem.coverage.blocks:
-            self.count[block.where] -= (lost := block.sums(None, samples))
-            if weight is not None:
-                self.gain[block.where] -= (lost := block.sums(weight, samples))
-            self.collected[block.where] += price * lost
+            count[block.where] = block.sums(None, samples)
+            if gain is not None:
+                gain[block.where] = block.sums(weight, samples)
+        return Gains(len(samples), self._demanded(samples), count, gain)
+
+    def _demanded(self, samples: Ints | slice) -> float:
+        demand, weight = self.problem.demand[samples], self.problem.weight
+        return float(demand.sum() if weight is None else demand @ weight[samples])
 
 
-def greedy_picks(problem: CoveringProblem, *, at_most: int | None = None) -> tuple[Ints, Remaining]:
+def greedy_picks(problem: CoveringProblem, *, at_most: int | None = None) -> tuple[Ints, Remaining[SamplesHere]]:
     """The rules in the order in which Algorithm S.1 picks them, and the state it ends in."""
-    remaining = Remaining(problem)  # line 1: ℛ = ℐ
+    remaining = Remaining(problem.cost, SamplesHere(problem))
+    return picks_from(remaining, at_most=at_most), remaining
+
+
+def picks_from(remaining: Remaining[Any], *, at_most: int | None = None) -> Ints:
+    """Algorithm S.1, on samples wherever they are: line 1, ℛ = ℐ, is the state that is given, changed in place."""
     picks: list[int] = []
     while remaining.n_open and (at_most is None or len(picks) < at_most):  # line 2: until ℛ is empty
         rule = remaining.best_buy()  # line 3: j*
         remaining.cover(rule)  # line 4: its samples leave ℛ
         picks.append(rule)  # line 5: j* enters 𝒥̂
-    return np.array(picks, dtype=np.intp), remaining
+    return np.array(picks, dtype=np.intp)
 
 
 def cheapest_prefix(problem: CoveringProblem, chosen: Ints) -> Ints:
@@ -126,23 +210,21 @@ def in_greedy_order(problem: CoveringProblem, chosen: Ints) -> Ints:
     return ordered
 
 
-def dual_fitting(problem: CoveringProblem, remaining: Remaining) -> tuple[Branch, float]:
-    """The best multiple of the greedy prices as dual solution, and the bound it proves; no pass over the coverage.
+def dual_fitting(remaining: Remaining[Any]) -> tuple[float, float]:
+    """The factor by which the greedy prices are the best dual solution, and the bound it proves; no pass over samples.
 
     The bound of the scaled prices, s·dᵀp + Σ min(0, cⱼ - s·rⱼ) with rⱼ the prices that rule j collects, is concave
     and piecewise linear in s with kinks at cⱼ/rⱼ, so its top is found by sorting the kinks.
     """
     collected = np.maximum(remaining.collected, 0.0)
     useful = np.flatnonzero(collected)
-    kinks = problem.cost[useful] / collected[useful]
+    kinks = remaining.cost[useful] / collected[useful]
     order = np.argsort(kinks, kind="stable")
-    priced = float(problem.demand @ remaining.price)
     # Beyond each kink the slope falls by what that rule collects.
-    slope = priced - np.cumsum(collected[useful][order])
+    slope = remaining.priced - np.cumsum(collected[useful][order])
     best = int(np.searchsorted(-slope, 0.0))
     scale = float(kinks[order][min(best, len(order) - 1)]) if len(order) else 0.0
-    bound = scale * priced + float(np.minimum(problem.cost - scale * collected, 0.0).sum())
-    return Branch(remaining.price * scale), bound
+    return scale, scale * remaining.priced + float(np.minimum(remaining.cost - scale * collected, 0.0).sum())
 
 
 REDUNDANCY = {"prefix": cheapest_prefix, "strong": without_redundant}
@@ -196,7 +278,7 @@ class Greedy:
             rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
         return certified_by(bound, problem, rules, begin=start, max_rules=max_rules)
 
-    def _bound(self, problem: CoveringProblem, remaining: Remaining, deadline: float | None) -> Bound:
+    def _bound(self, problem: CoveringProblem, remaining: Remaining[SamplesHere], deadline: float | None) -> Bound:
         from rulecover.setcover.bounds import bound_of, fitted_bound  # they build on this module
 
         fitted = fitted_bound(problem, remaining)

@@ -11,7 +11,14 @@ import numpy as np
 
 from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
 from rulecover.setcover.certificate import certified_by
-from rulecover.setcover.greedy import Remaining, cheapest_prefix, greedy_picks, in_greedy_order, without_redundant
+from rulecover.setcover.greedy import (
+    Remaining,
+    SamplesHere,
+    cheapest_prefix,
+    greedy_picks,
+    in_greedy_order,
+    without_redundant,
+)
 from rulecover.setcover.lagrangian import Refinement
 from rulecover.setcover.local import EPSILON, Choice, Core, LocalSearch, core_columns
 from rulecover.setcover.problem import TOLERANCE, Cover, CoveringProblem, Status
@@ -113,7 +120,7 @@ class Search:
         return finish(problem, rules, bound, status=status, begin=begin, max_rules=max_rules)
 
 
-def best_of_greedy(problem: CoveringProblem) -> tuple[Ints, Remaining]:
+def best_of_greedy(problem: CoveringProblem) -> tuple[Ints, Remaining[SamplesHere]]:
     """The cheaper of the greedy covers by either removal, and the state that the greedy choice ended in."""
     picks, remaining = greedy_picks(problem)
     covers = [cheapest_prefix(problem, picks), without_redundant(problem, picks)]
