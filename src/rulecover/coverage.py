@@ -15,6 +15,9 @@ from rulecover.typing import Array, Bools, Floats, Ints, UInts
 #: More rules than this, given one by one, are kept as one sparse block: a dense one each would be slow.
 MANY_MASKS = 64
 
+#: More than rounding errors can change in a sum.
+_ABOVE = 1 + 2.0**-20
+
 
 def smallest_uint(largest: int) -> type[np.unsignedinteger[Any]]:
     """The narrowest unsigned type that holds `largest`: one or two bytes per sample in nearly every tree."""
@@ -32,8 +35,19 @@ def addable(values: Floats, times: Floats | float = 1.0) -> Floats:
     >>> float(addable(np.array([0.1, 0.2, 0.3]))[:2].sum() - addable(np.array([0.1, 0.2, 0.3]))[2])
     0.0
     """
-    largest = float((np.abs(values) * times).sum())
-    unit = 2.0 ** (np.ceil(np.log2(largest)) - 50) if largest > 0 else 1.0
+    return multiples_of(values, exact_unit(float((np.abs(values) * times).sum())))
+
+
+def exact_unit(total: float) -> float:
+    """The unit of numbers whose sums are exact, given the sum of their sizes.
+
+    Sums near a power of two have the unit of larger ones: a total that is rounded in another order gives the same unit.
+    """
+    return 2.0 ** (np.ceil(np.log2(total * _ABOVE)) - 50) if total > 0 else 1.0
+
+
+def multiples_of(values: Floats, unit: float) -> Floats:
+    """Values rounded to multiples of a unit; what is not zero stays nonzero."""
     rounded = np.round(values / unit) * unit
     return np.asarray(np.where((rounded == 0) & (values != 0), np.copysign(unit, values), rounded))
 

@@ -141,7 +141,7 @@ def leaf_pool(
     reaches is not a rule. Rules are numbered tree by tree, leaves by node number.
     """
     X = ensemble.prepare(samples.X)
-    order = _neighbours(ensemble, X) if len(ensemble.trees) >= _MANY_TREES else None
+    order = neighbours(ensemble, X)
     summands = samples.summands()
     if order is not None:
         X, summands = X[order], _at(order, summands)
@@ -182,12 +182,14 @@ def rule_pool(samples: Samples, rules: RuleSet, price: Price) -> RulePool:
     return _priced(samples, rules.take(kept), coverage, sums, price)
 
 
-def _neighbours(ensemble: TreeEnsemble, X: Any) -> Ints:
-    """The rows sorted by their leaves in the first two trees.
+def neighbours(ensemble: TreeEnsemble, X: Any) -> Ints | None:
+    """The rows sorted by their leaves in the first two trees; ``None`` where there are too few trees for that to pay.
 
     Rows that follow each other then take much the same way through every other tree, which makes compiled tree
     code nearly twice as fast.
     """
+    if len(ensemble.trees) < _MANY_TREES:
+        return None
     key = np.zeros(1, dtype=np.int64)
     for route, tree in zip(ensemble.routes[:2], ensemble.trees, strict=False):
         key = key * len(tree.left) + route(X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,26 +39,18 @@ def certified(
     it may have, `max_rules`, may fall short of a demand; it is called limited.
     """
     rules = np.asarray(rules, dtype=np.intp)
-    objective = math.fsum(problem.cost[rules])
     if proved is None:
         proved = min((branch.bound(problem) for branch in proof), default=0.0)
     if bound is not None and bound > proved:
         proved, proof = bound, ()
-    proved = problem.round_up(proved)
     short = len(problem.shortfall(rules))
     if short and (max_rules is None or len(rules) < max_rules):
         raise InvalidCertificateError(f"{len(rules)} rules leave {short} samples covered less often than demanded.")
-    if short:
-        status = Status.LIMITED
-    else:
-        proved = min(proved, objective)
-        if objective - proved <= TOLERANCE * max(1.0, objective):
-            status = Status.OPTIMAL
-    certificate = Certificate(
-        objective=objective,
-        bound=max(0.0, proved),
+    certificate = certificate_of(
+        math.fsum(problem.cost[rules]),
+        problem.round_up(proved),
+        status,
         source=source,
-        status=status,
         n_rules=len(rules),
         seconds=seconds,
         min_rules=_fewest(problem, count_proof),
@@ -68,6 +60,17 @@ def certified(
         count_proof=count_proof,
     )
     return Cover(rules, certificate)
+
+
+def certificate_of(objective: float, proved: float, status: Status = Status.FEASIBLE, **counted: Any) -> Certificate:
+    """The certificate of a cover of which everything has been counted; it is optimal where its cost meets its bound."""
+    if counted["n_uncovered"]:
+        status = Status.LIMITED
+    else:
+        proved = min(proved, objective)
+        if objective - proved <= TOLERANCE * max(1.0, objective):
+            status = Status.OPTIMAL
+    return Certificate(objective=objective, bound=max(0.0, proved), status=status, **counted)
 
 
 def certified_by(

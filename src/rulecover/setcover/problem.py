@@ -141,9 +141,7 @@ class CoveringProblem:
 
     def round_up(self, bound: float) -> float:
         """The bound on the cost of any cover, rounded up to a whole number where all costs are whole."""
-        if not (self.whole_costs and math.isfinite(bound)):
-            return bound
-        return max(bound, float(math.ceil(bound - TOLERANCE * max(1.0, abs(bound)))))
+        return round_up(bound) if self.whole_costs else bound
 
     def times_covered(self, rules: Ints) -> Ints:
         """How many of these rules cover each sample, counted exactly."""
@@ -156,6 +154,11 @@ class CoveringProblem:
     def restricted_to(self, rules: Ints) -> CoveringProblem:
         """The same samples and demands with some of the rules only; they must be able to meet them."""
         return CoveringProblem(self.coverage.take(rules), self.cost[rules], self.demand, self.weight)
+
+
+def round_up(bound: float) -> float:
+    """A bound on a whole number, rounded up to one."""
+    return max(bound, float(math.ceil(bound - TOLERANCE * max(1.0, abs(bound))))) if math.isfinite(bound) else bound
 
 
 @dataclass(frozen=True, eq=False)

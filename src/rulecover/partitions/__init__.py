@@ -1,0 +1,1 @@
+"""Rows in many places: parts that know their rows, and algorithms that know only sums over them."""

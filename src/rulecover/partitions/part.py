@@ -1,0 +1,231 @@
+"""One partition of the rows: what a worker keeps of them, and the sums that leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rulecover.coverage import multiples_of, smallest_uint
+from rulecover.partitions.store import IdStore, InMemory
+from rulecover.pool import neighbours
+from rulecover.setcover.greedy import Gains
+from rulecover.targets.samples import Samples
+from rulecover.trees.tree import TreeEnsemble
+from rulecover.typing import Bools, Floats, Ints, UInts
+
+#: (row, tree) pairs that are counted at a time.
+_PAIRS = 1 << 20
+
+
+class LeafNumbers:
+    """The leaves of all trees in one list: trees in their order, leaves by node number."""
+
+    def __init__(self, ensemble: TreeEnsemble) -> None:
+        self.nodes = [tree.leaves for tree in ensemble.trees]
+        self.sizes = np.array([len(nodes) for nodes in self.nodes], dtype=np.intp)
+        self.first = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
+        self.type = smallest_uint(int(self.sizes.max(initial=1)) - 1)
+
+    def __len__(self) -> int:
+        return int(self.first[-1])
+
+    @property
+    def tree(self) -> Ints:
+        """The tree of each leaf."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def home(self, leaf: int) -> tuple[int, int]:
+        """The tree of a leaf, and its number there, from 0."""
+        tree = int(np.searchsorted(self.first, leaf, side="right")) - 1
+        return tree, leaf - int(self.first[tree])
+
+
+class Part:
+    """One partition of the rows: the leaf of each row in each tree, and the rows that are still open.
+
+    A part knows nothing of files, clusters or other parts. Its state changes only by calls of its methods, which take
+    and return small values, so that a part that is lost can be made again from its rows and the same calls.
+
+    Parameters
+    ----------
+    ensemble
+        The trees.
+    load
+        Returns the samples of this part, with numbers for X, each time it is called: they may be read again rather
+        than kept.
+    store
+        Where leaf ids are kept: in memory by default, or in files.
+    """
+
+    def __init__(self, ensemble: TreeEnsemble, load: Callable[[], Samples], store: IdStore | None = None) -> None:
+        self.ensemble, self.load = ensemble, load
+        self._store: IdStore = InMemory() if store is None else store
+        self._leaves = LeafNumbers(ensemble)
+        self._weight: Floats | None = None
+        self._y: Any = None
+
+    # Leaves -----------------------------------------------------------------------------------------------------
+
+    def leaf_sums(self) -> Floats:
+        """Sends the rows through the trees and keeps their leaves; returns the sums per leaf of all trees.
+
+        The columns are those of `Samples.sums`. Rows are kept in an order in which neighbours share leaves: they take
+        much the same way through every tree, and are mostly settled together.
+        """
+        samples = self.load()
+        n_rows = len(samples.y)
+        out = np.zeros((len(self._leaves), len(samples.totals)))
+        X: Any = self.ensemble.prepare(samples.X) if n_rows else None
+        order = neighbours(self.ensemble, X) if n_rows else None
+        if order is not None:
+            samples, X = samples.among(order), X[order]
+        self._y, self._weight = samples.y, samples.weight
+        self._ids = self._store.allocated((len(self.ensemble.trees), n_rows), self._leaves.type)
+        with self._ids.opened(write=True) as ids:
+            for t, route in enumerate(self.ensemble.routes if n_rows else ()):
+                out[self._of_tree(t)] = self._follow(route(X), t, samples, ids)
+        return out
+
+    def _follow(self, node: Ints, t: int, samples: Samples, ids: UInts) -> Floats:
+        """One tree: the number of each row's leaf goes to `ids`; returns the sums per leaf."""
+        leaves, n_nodes = self._leaves.nodes[t], len(self.ensemble.trees[t].left)
+        number = np.zeros(n_nodes, dtype=ids.dtype)
+        number[leaves] = np.arange(len(leaves))
+        ids[t] = number[node]
+        sums = samples.sums(node, *samples.summands())
+        padded = np.zeros((n_nodes, sums.shape[1]))
+        padded[: len(sums)] = sums
+        return padded[leaves]
+
+    def _of_tree(self, t: int) -> slice:
+        return slice(int(self._leaves.first[t]), int(self._leaves.first[t + 1]))
+
+    # Covering: Algorithm S.1 ------------------------------------------------------------------------------------
+
+    def start_cover(self, leaves: Ints, demand: Ints, unit: float | None = None) -> Gains:
+        """All rows are open; returns what each candidate covers of them.
+
+        Parameters
+        ----------
+        leaves
+            The leaf of each candidate among the leaves of all trees, in increasing order.
+        demand
+            How many rules must cover each row: one number for all, or one for each class, in the order of classes. It
+            is capped by the number of candidates that cover the row.
+        unit
+            Weights are rounded to multiples of this; ``None`` where rows have no weights.
+        """
+        self._candidates = np.asarray(leaves, dtype=np.intp)
+        self._gain = None if self._weight is None or unit is None else multiples_of(self._weight, unit)
+        self._demand = self._capped(np.asarray(demand))
+        self._open = _OpenRows(self._ids, np.arange(self._ids.shape[1]), self._demand.copy())
+        return self._gains_of(self._ids, np.arange(self._ids.shape[1]), self._open.rows)
+
+    def n_capped(self, demand: Ints) -> int:
+        """How many rows are covered by fewer candidates than they demand."""
+        return int((self._demand < self._wanted(np.asarray(demand))).sum())
+
+    def most_demanded(self) -> int:
+        """The largest number of rules that a row demands."""
+        return int(self._demand.max(initial=0))
+
+    def cover(self, candidate: int) -> Gains:
+        """Picks a candidate: its rows need one rule less. Returns those that need none any more, which are settled."""
+        tree, number = self._leaves.home(int(self._candidates[candidate]))
+        with self._open.ids.opened() as ids:
+            covered = self._open.covered(ids[tree], number)
+            settled = covered[self._open.take_one(covered)]
+        gains = self._gains_of(self._open.ids, settled, self._open.rows[settled])
+        self._open = self._open.without_settled(self._store)
+        return gains
+
+    def needs(self, candidate: int, others: Ints) -> bool:
+        """Whether a row of this candidate would be covered less often than it demands by the others alone."""
+        tree, number = self._leaves.home(int(self._candidates[candidate]))
+        chosen = np.zeros(len(self._leaves), dtype=bool)
+        chosen[self._candidates[others]] = True
+        with self._ids.opened() as ids:
+            rows = np.flatnonzero(ids[tree] == number)
+            times = np.zeros(len(rows), dtype=np.intp)
+            for t in np.unique(self._leaves.tree[self._candidates[others]]) if len(rows) else ():
+                times += chosen[self._of_tree(t)][ids[t][rows]]
+        return bool((times < self._demand[rows]).any())
+
+    def _capped(self, demand: Ints) -> UInts:
+        wanted = self._wanted(demand)
+        if wanted.max(initial=0) > 1:
+            np.minimum(wanted, self._degrees(), out=wanted)
+        return wanted.astype(smallest_uint(int(wanted.max(initial=0))))
+
+    def _wanted(self, demand: Ints) -> Ints:
+        return np.full(self._ids.shape[1], demand) if demand.ndim == 0 else np.asarray(demand, dtype=np.intp)[self._y]
+
+    def _degrees(self) -> Ints:
+        """How many candidates cover each row."""
+        is_candidate = np.zeros(len(self._leaves), dtype=bool)
+        is_candidate[self._candidates] = True
+        out = np.zeros(self._ids.shape[1], dtype=np.intp)
+        with self._ids.opened() as ids:
+            for t in range(len(ids)):
+                mine = is_candidate[self._of_tree(t)]
+                out += 1 if mine.all() else mine[ids[t]]
+        return out
+
+    def _gains_of(self, kept: Any, places: Ints, rows: Ints) -> Gains:
+        """What each candidate covers of some rows, found at these places of the kept ids."""
+        weight = None if self._gain is None else self._gain[rows]
+        demand = self._demand[rows]
+        demanded = float(demand.sum(dtype=np.intp) if weight is None else demand @ weight)
+        with kept.opened() as ids:
+            count, gain = self._counted(ids, places, weight)
+        return Gains(len(rows), demanded, count[self._candidates], None if gain is None else gain[self._candidates])
+
+    def _counted(self, ids: UInts, places: Ints, weight: Floats | None) -> tuple[Ints, Floats | None]:
+        """The number and the weight of some rows at each leaf."""
+        if len(places) * len(ids) <= _PAIRS:
+            key = (ids[:, places] + self._leaves.first[:-1, None]).ravel()
+            several = None if weight is None else np.tile(weight, len(ids))
+            by_weight: Any = None if several is None else np.bincount(key, several, minlength=len(self._leaves))
+            return np.bincount(key, minlength=len(self._leaves)), by_weight
+        count = np.empty(len(self._leaves), dtype=np.intp)
+        gain = None if weight is None else np.empty(len(self._leaves))
+        whole = len(places) == ids.shape[1]
+        for t, size in enumerate(self._leaves.sizes):
+            mine = ids[t] if whole else ids[t][places]
+            count[self._of_tree(t)] = np.bincount(mine, minlength=size)
+            if gain is not None:
+                gain[self._of_tree(t)] = np.bincount(mine, weight, minlength=size)
+        return count, gain
+
+
+class _OpenRows:
+    """The rows that still need rules: their numbers, and their leaves side by side once most others are settled."""
+
+    def __init__(self, ids: Any, rows: Ints, need: UInts) -> None:
+        self.ids, self.rows, self._need = ids, rows, need
+        self._places = np.arange(len(rows))  # of open rows, among `rows`
+
+    def covered(self, ids: UInts, number: int) -> Ints:
+        """The places of open rows at this leaf."""
+        mine = ids if len(self._places) == len(ids) else ids[self._places]
+        return self._places[np.flatnonzero(mine == number)]
+
+    def take_one(self, covered: Ints) -> Bools:
+        """These rows need one rule less; returns which of them need none."""
+        self._need[covered] -= 1
+        settled: Bools = self._need[covered] == 0
+        if settled.any():
+            self._places = self._places[self._need[self._places] > 0]
+        return settled
+
+    def without_settled(self, store: IdStore) -> _OpenRows:
+        """The same, the leaves of open rows copied together once half of the rows are settled."""
+        if 2 * len(self._places) > len(self.rows) or not len(self.rows):
+            return self
+        smaller = store.allocated((self.ids.shape[0], len(self._places)), self.ids.dtype)
+        with self.ids.opened() as before, smaller.opened(write=True) as after:
+            for t in range(len(before)):
+                np.take(before[t], self._places, out=after[t])
+        return _OpenRows(smaller, self.rows[self._places], self._need[self._places])
