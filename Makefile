@@ -10,7 +10,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-quick test-oldest test-system fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier release clean
+.PHONY: demo test test-quick test-oldest test-system test-gpu fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -29,6 +29,9 @@ fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged file
 
 test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java, the report in Chromium; says what is missing
 	$(BIN)/python -m pytest tests/system
+
+test-gpu: $(VENV)/test  ## covers and predictions of rows on an NVIDIA GPU; says what is missing
+	$(BIN)/python -m pytest tests/on_gpu
 
 lint: $(VENV)/lint  ## format, lint, types, import layers
 	$(BIN)/ruff format --check .

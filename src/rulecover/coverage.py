@@ -49,7 +49,8 @@ def exact_unit(total: float) -> float:
 def multiples_of(values: Floats, unit: float) -> Floats:
     """Values rounded to multiples of a unit; what is not zero stays nonzero."""
     rounded = np.round(values / unit) * unit
-    return np.asarray(np.where((rounded == 0) & (values != 0), np.copysign(unit, values), rounded))
+    kept: Floats = np.where((rounded == 0) & (values != 0), np.copysign(unit, values), rounded)
+    return kept
 
 
 class _Placed:

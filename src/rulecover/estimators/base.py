@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
@@ -40,6 +41,8 @@ from rulecover.estimators.prepare import (
     unreadable_first,
 )
 from rulecover.exceptions import UnreadableModelError
+from rulecover.gpu.launch import is_on_device
+from rulecover.gpu.votes import predictions, probabilities
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.classes.target import ClassTarget
@@ -145,6 +148,8 @@ class VotingModel(RuleModel, ABC):
     def _check_rows(self, X: Any, *, whole: bool = False) -> Any:
         """The rows as the rules see them; a frame may lack columns that no rule uses, unless it must be `whole`."""
         check_is_fitted(self)
+        if is_on_device(X):
+            raise TypeError("X is on a GPU, where only fit, predict and predict_proba work; give X.get().")
         names, used = self._names(), self._columns_in_use()
         by_rules = getattr(self._fallback(), "by_rules", False)
         whole = whole or bool((used >= self.n_features_in_).any()) or not by_rules
@@ -178,7 +183,9 @@ class VotingModel(RuleModel, ABC):
     # Predicting: eq. (2) ----------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Array:
-        """The prediction of the rules for each row."""
+        """The prediction of the rules for each row; for rows on a GPU it is made there."""
+        if is_on_device(X):
+            return cast("Array", predictions(self._ready(), X, partial(self._asked_on_device, X)))
         tally = self._votes_for(X)
         return self.vote_.decided(tally)
 
@@ -217,6 +224,15 @@ class VotingModel(RuleModel, ABC):
 
     def _votes_for(self, X: Any) -> Tally:
         return self._tally(self._check_rows(X), X)
+
+    def _ready(self) -> Vote:
+        """The vote with the fallback that is set now, once the model is fitted."""
+        check_is_fitted(self)
+        return self._voting(self.vote_)
+
+    def _asked_on_device(self, X: Any, rows: Ints) -> AskedModel | None:
+        """The source model, asked about some rows that are on a GPU."""
+        return None if isinstance(self.estimator_, RuleSet) else self._model(X[rows].get(), np.arange(len(rows)))
 
     def _tally(self, X: Any, given: Any = None) -> Tally:
         """The votes for each row, those of the fallback, which may ask the source model, where no rule covers it."""
@@ -258,6 +274,10 @@ class HasVote(Protocol):
 
     def _votes_for(self, X: Any) -> Tally: ...
 
+    def _ready(self) -> Vote: ...
+
+    def _asked_on_device(self, X: Any, rows: Ints) -> AskedModel | None: ...
+
 
 class PredictsClasses(ClassifierMixin):
     """What scikit-learn asks of a classifier, for a model of rules."""
@@ -273,6 +293,8 @@ class PredictsClasses(ClassifierMixin):
 
     def predict_proba(self: HasVote, X: Any) -> Floats:
         """The probability of each class, rows x classes: the share of its votes."""
+        if is_on_device(X):
+            return cast("Floats", probabilities(self._ready(), X, partial(self._asked_on_device, X)))
         tally = self._votes_for(X)
         return self.vote_.probabilities(tally)
 

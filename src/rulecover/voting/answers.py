@@ -1,4 +1,7 @@
-"""How sums of votes become answers: a class with its probability, or a number."""
+"""How sums of votes become answers: a class with its probability, or a number.
+
+Sums are arrays of NumPy or, on a GPU, of CuPy, whose functions NumPy's hand the work to.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +44,16 @@ class Classes:
         return tuple(str(label) for label in self.labels.tolist())
 
     def weight(self, sums: Floats) -> Floats:
-        return np.asarray(sums.sum(axis=1))
+        total: Floats = sums.sum(axis=1)
+        return total
 
     def decided(self, sums: Floats) -> Array:
         return np.asarray(self.labels[sums.argmax(axis=1)])
 
     def probabilities(self, sums: Floats) -> Floats:
         """The probability of each class, rows x classes."""
-        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+        shares: Floats = sums / sums.sum(axis=1, keepdims=True)
+        return shares
 
     def sums_of(self, shares: Floats) -> Floats:
         """The sums of votes that stand for these shares or counts of the classes, rows x classes."""
@@ -63,7 +68,7 @@ class AddedClasses(Classes):
     """
 
     def weight(self, sums: Floats) -> Floats:
-        return np.ones(len(sums))
+        return np.ones_like(sums[:, 0])
 
     def probabilities(self, sums: Floats) -> Floats:
         return nearest_probabilities(sums)
@@ -89,7 +94,8 @@ class LogOddsClasses(AddedClasses):
     def probabilities(self, sums: Floats) -> Floats:
         below = self.scale * (sums - sums.max(axis=1, keepdims=True))
         odds = np.exp(np.maximum(below, -LARGEST_LOG_ODDS))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+        shares: Floats = odds / odds.sum(axis=1, keepdims=True)
+        return shares
 
     def sums_of(self, shares: Floats) -> Floats:
         least = np.exp(-LARGEST_LOG_ODDS) * shares.max(axis=1, keepdims=True)
@@ -118,11 +124,13 @@ class Mean:
         return ("weighted value", "weight", "weighted square")[: 3 if self.squares else 2]
 
     def weight(self, sums: Floats) -> Floats:
-        return np.asarray(sums[:, 1])
+        total: Floats = sums[:, 1]
+        return total
 
     def decided(self, sums: Floats) -> Floats:
         """The weighted mean for each row; the centre where there were no votes."""
-        return np.asarray(self.centre + self.unit * (sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], 1.0)))
+        means: Floats = self.centre + self.unit * (sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], 1.0))
+        return means
 
 
 def in_log_odds_units(values: Floats) -> Floats:
@@ -139,7 +147,7 @@ def nearest_probabilities(votes: Floats) -> Floats:
     [[1.0, 0.0], [0.4, 0.6]]
     """
     falling = -np.sort(-votes, axis=1)
-    surplus = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, votes.shape[1] + 1)
+    surplus = (np.cumsum(falling, axis=1) - 1.0) / np.cumsum(np.ones_like(votes), axis=1)
     # It grows with every share that stays positive, and with no other: the largest value is the surplus.
     shares: Floats = np.maximum(votes - surplus.max(axis=1, keepdims=True), 0.0)
     return shares

@@ -1,0 +1,163 @@
+// What is done with rows on a GPU. Leaves are numbered from 0 in each tree. What is put in front of this file defines:
+//   Value: float or double, what rows hold; Index: what holds a node's number; Leaf: what holds a leaf's number;
+//   Class: what holds a class; Sum: unsigned int for plain rows, double for weighted ones; VOTES: columns of votes.
+
+struct Node {
+    Value threshold;
+    Index feature;  // twice the place of its column, plus 1 if missing values go left; LEAF for a leaf
+    Index child;    // the left child, which the right one follows; for a leaf its number
+};
+
+#define LEAF ((Index)-1)
+
+// A tile of rows, column by column: threads that look at different columns do not wait for each other.
+__device__ void load_tile(Value* tile, const Value* X, long long base, long long n, long long row_step,
+                          long long column_step, const int* columns, const unsigned char* zero_missing, int width) {
+    int rows = blockDim.x;
+    for (int k = threadIdx.x; k < rows * width; k += rows) {
+        int row = column_step == 1 ? k / width : k % rows, column = column_step == 1 ? k % width : k / rows;
+        if (base + row < n) {
+            Value x = X[(base + row) * row_step + columns[column] * column_step];
+            tile[column * rows + row] = zero_missing[column] && fabs((double)x) <= ZERO ? (Value)nan("") : x;
+        }
+    }
+}
+
+__device__ Value value_at(const Value* tile, const Value* X, long long row, int column, long long row_step,
+                          long long column_step, const int* columns, const unsigned char* zero_missing) {
+    if (tile) return tile[column * blockDim.x + threadIdx.x];
+    Value x = X[row * row_step + columns[column] * column_step];
+    return zero_missing[column] && fabs((double)x) <= ZERO ? (Value)nan("") : x;
+}
+
+// For each tree and row the number of the leaf, trees x rows. Blocks take tiles of rows, and their part of the trees.
+extern "C" __global__ void leaves_of_rows(const Value* X, long long n, long long row_step, long long column_step,
+                                          const int* columns, const unsigned char* zero_missing, int width, int tiled,
+                                          const Node* nodes, const int* first, int n_trees, int held, Leaf* ids) {
+    extern __shared__ double memory[];
+    Value* tile = tiled ? (Value*)memory : 0;
+    Node* kept = (Node*)((char*)memory + (tiled ? (width * blockDim.x * sizeof(Value) + 15) / 16 * 16 : 0));
+    for (long long base = (long long)blockIdx.x * blockDim.x; base < n; base += (long long)gridDim.x * blockDim.x) {
+        long long row = base + threadIdx.x;
+        __syncthreads();
+        if (tiled) load_tile(tile, X, base, n, row_step, column_step, columns, zero_missing, width);
+        for (int t = blockIdx.y; t < n_trees; t += gridDim.y) {
+            const Node* tree = nodes + first[t];
+            int size = first[t + 1] - first[t];
+            if (size <= held) {
+                __syncthreads();
+                for (int k = threadIdx.x; k < size; k += blockDim.x) kept[k] = tree[k];
+                tree = kept;
+            }
+            __syncthreads();
+            if (row < n) {
+                Node at = tree[0];
+                while (at.feature != LEAF) {
+                    Value x = value_at(tile, X, row, at.feature >> 1, row_step, column_step, columns, zero_missing);
+                    bool left = x != x ? at.feature & 1 : x <= at.threshold;
+                    at = tree[at.child + (left ? 0 : 1)];
+                }
+                ids[t * n + row] = (Leaf)at.child;
+            }
+        }
+    }
+}
+
+// Per tree the sums of its leaves' classes: in shared memory where they fit.
+extern "C" __global__ void class_sums(const Leaf* ids, long long n, const Class* y, const double* weight, int n_classes,
+                                      const int* first_leaf, int held, Total* sums) {
+    extern __shared__ double memory[];
+    Sum* mine = (Sum*)memory;
+    int t = blockIdx.y, size = (first_leaf[t + 1] - first_leaf[t]) * n_classes;
+    Total* all = sums + (long long)first_leaf[t] * n_classes;
+    const Leaf* of_tree = ids + t * n;
+    bool here = size <= held;
+    if (here) for (int k = threadIdx.x; k < size; k += blockDim.x) mine[k] = 0;
+    __syncthreads();
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
+        int k = of_tree[i] * n_classes + y[i];
+        Sum add = weight ? (Sum)weight[i] : (Sum)1;
+        if (here) atomicAdd(&mine[k], add); else atomicAdd(&all[k], (Total)add);
+    }
+    __syncthreads();
+    if (here) for (int k = threadIdx.x; k < size; k += blockDim.x) if (mine[k]) atomicAdd(&all[k], (Total)mine[k]);
+}
+
+// The rows of a leaf need one rule less; those that need none are listed, in whatever order.
+extern "C" __global__ void settle(const Leaf* of_tree, long long n, unsigned int leaf, unsigned char* need,
+                                  unsigned int* settled, unsigned int* n_settled) {
+    long long whole = (n + 31) / 32 * 32, step = (long long)gridDim.x * blockDim.x;
+    int lane = threadIdx.x & 31;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < whole; i += step) {
+        bool done = i < n && of_tree[i] == leaf && need[i] && --need[i] == 0;
+        unsigned int found = __ballot_sync(~0u, done), place = 0;
+        if (!found) continue;
+        if (lane == 0) place = atomicAdd(n_settled, __popc(found));
+        place = __shfl_sync(~0u, place, 0) + __popc(found & ((1u << lane) - 1));
+        if (done) settled[place] = (unsigned int)i;
+    }
+}
+
+// Per leaf of every tree the number and the weight of these rows.
+extern "C" __global__ void losses(const Leaf* ids, long long n, const unsigned int* rows, unsigned int m,
+                                  const double* weight, const int* first_leaf, int held, Sum* lost) {
+    extern __shared__ double memory[];
+    Sum* mine = (Sum*)memory;
+    int t = blockIdx.y, size = first_leaf[t + 1] - first_leaf[t];
+    const Leaf* of_tree = ids + t * n;
+    bool here = size <= held;
+    if (here) for (int k = threadIdx.x; k < size; k += blockDim.x) mine[k] = 0;
+    __syncthreads();
+    for (unsigned int i = blockIdx.x * blockDim.x + threadIdx.x; i < m; i += gridDim.x * blockDim.x) {
+        unsigned int row = rows[i];
+        int k = of_tree[row];
+        Sum add = weight ? (Sum)weight[row] : (Sum)1;
+        atomicAdd(here ? &mine[k] : &lost[first_leaf[t] + k], add);
+    }
+    __syncthreads();
+    if (here) for (int k = threadIdx.x; k < size; k += blockDim.x) if (mine[k]) atomicAdd(&lost[first_leaf[t] + k], mine[k]);
+}
+
+// Whether some row of a leaf is covered by other chosen leaves, of these trees, less often than demanded.
+extern "C" __global__ void is_needed(const Leaf* ids, long long n, int tree, unsigned int leaf, const int* trees,
+                                     int n_trees, const int* first_leaf, const unsigned char* chosen,
+                                     const unsigned char* demand, unsigned int* needed) {
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
+        if (ids[tree * n + i] != leaf) continue;
+        int times = 0;
+        for (int k = 0; k < n_trees && times < demand[i]; ++k) times += chosen[first_leaf[trees[k]] + ids[trees[k] * n + i]];
+        if (times < demand[i]) *needed = 1;
+    }
+}
+
+// The base and the votes of the rules that cover each row, and the number of these rules.
+extern "C" __global__ void add_votes(const Value* X, long long n, long long row_step, long long column_step,
+                                     const int* columns, const unsigned char* zero_missing, int width, int tiled,
+                                     const int* offset, const int* column, const Value* lower, const Value* upper,
+                                     const unsigned char* missing, int n_rules, const double* votes, const double* base,
+                                     double* sums, int* fired) {
+    extern __shared__ double memory[];
+    Value* tile = tiled ? (Value*)memory : 0;
+    for (long long first = (long long)blockIdx.x * blockDim.x; first < n; first += (long long)gridDim.x * blockDim.x) {
+        long long row = first + threadIdx.x;
+        __syncthreads();
+        if (tiled) load_tile(tile, X, first, n, row_step, column_step, columns, zero_missing, width);
+        __syncthreads();
+        if (row >= n) continue;
+        double total[VOTES];
+        for (int v = 0; v < VOTES; ++v) total[v] = 0;
+        int count = 0;
+        for (int j = 0; j < n_rules; ++j) {
+            bool covered = true;
+            for (int c = offset[j]; covered && c < offset[j + 1]; ++c) {
+                Value x = value_at(tile, X, row, column[c], row_step, column_step, columns, zero_missing);
+                covered = x != x ? missing[c] : !(x <= lower[c]) && x <= upper[c];  // NaN for no lower bound
+            }
+            if (!covered) continue;
+            ++count;
+            for (int v = 0; v < VOTES; ++v) total[v] += votes[j * VOTES + v];
+        }
+        for (int v = 0; v < VOTES; ++v) sums[row * VOTES + v] = total[v] + base[v];
+        fired[row] = count;
+    }
+}

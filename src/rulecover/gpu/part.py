@@ -1,0 +1,175 @@
+"""Rows on a GPU as one partition of a table: the same sums as `rulecover.partitions.part.Part` returns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rulecover.coverage import multiples_of
+from rulecover.exceptions import MismatchedDataError
+from rulecover.gpu.launch import THREADS, blocks_for, kernel, shared_bytes
+from rulecover.gpu.trees import PackedTrees, leaves_of_rows
+from rulecover.setcover.greedy import Gains
+from rulecover.trees.tree import TreeEnsemble
+from rulecover.typing import Floats, Ints
+
+#: Fewer rows than this are counted without a list of sums per block.
+_FEW = 4096
+
+
+class DevicePart:
+    """Rows on a GPU, their leaves, and which of them are still open.
+
+    Beside the rows it takes one or two bytes per row and tree, and nine bytes per row.
+
+    Parameters
+    ----------
+    ensemble
+        The trees.
+    X
+        Rows x columns of float32 or float64, on the device.
+    y
+        The class of each row, by number, on the device.
+    n_classes
+        The number of classes.
+    weight
+        The weight of each row, on the device; ``None`` counts each once.
+    """
+
+    def __init__(self, ensemble: TreeEnsemble, X: Any, y: Any, n_classes: int, weight: Any = None) -> None:
+        if len(X) >= 2**32:
+            raise MismatchedDataError(f"X has {len(X)} rows; one GPU takes fewer than {2**32}.")
+        self._packed = PackedTrees.of(ensemble, X.dtype)
+        self._X, self._y, self._n_classes, self._weight = X, y, n_classes, weight
+        self._n_trees, self._n_rows = len(ensemble.trees), len(X)
+
+    # Leaves -----------------------------------------------------------------------------------------------------
+
+    def leaf_sums(self) -> Floats:
+        """Sends the rows through the trees and keeps their leaves; returns the sums per leaf of all trees."""
+        import cupy as cp
+
+        self._ids = leaves_of_rows(self._X, self._packed)
+        self._first_leaf = cp.asarray(self._packed.first_leaf.astype(np.int32))
+        kind, total = ("uint32", "uint64") if self._weight is None else ("float64", "float64")
+        sums = cp.zeros((int(self._packed.first_leaf[-1]), self._n_classes), dtype=total)
+        held = self._packed.most_leaves * self._n_classes
+        here, memory = self._shared(held, kind)
+        arguments = self._ids, np.int64(self._n_rows), self._y, self._weight_or_none, np.int32(self._n_classes)
+        launch = kernel("class_sums", Leaf=self._ids.dtype, Class=self._y.dtype, Sum=kind, Total=total)
+        grid = max(1, blocks_for(self._n_rows) // 8), self._n_trees
+        launch(grid, (THREADS,), (*arguments, self._first_leaf, here, sums), shared_mem=memory)
+        return np.asarray(sums.get(), dtype=np.float64)
+
+    @property
+    def _weight_or_none(self) -> Any:
+        return np.intp(0) if self._weight is None else self._weight
+
+    def _shared(self, entries: int, kind: str) -> tuple[Any, int]:
+        """How many sums a block may keep, and the bytes that they take; none if the largest tree has too many."""
+        size = entries * np.dtype(kind).itemsize
+        return (np.int32(entries), size) if size <= shared_bytes() // 2 else (np.int32(0), 0)
+
+    def _home(self, candidate: int) -> tuple[int, int]:
+        """The tree of a candidate, and the number of its leaf there."""
+        leaf = int(self._candidates[candidate])
+        tree = int(np.searchsorted(self._packed.first_leaf, leaf, side="right")) - 1
+        return tree, leaf - int(self._packed.first_leaf[tree])
+
+    # Covering: Algorithm S.1 ------------------------------------------------------------------------------------
+
+    def start_cover(self, leaves: Ints, demand: Ints, unit: float | None = None) -> Gains:
+        """All rows are open; returns what each candidate covers of them. See `Part.start_cover`."""
+        import cupy as cp
+
+        self._candidates = np.asarray(leaves, dtype=np.intp)
+        self._gain = None if self._weight is None or unit is None else multiples_of(self._weight, unit)
+        wanted, self._n_capped = self._wanted(demand), 0
+        if np.max(demand) > 1:
+            degrees = self._degrees()
+            wanted, self._n_capped = cp.minimum(wanted, degrees), int((degrees < wanted).sum())
+        self._demand = wanted.astype(np.uint8)
+        self._need = self._demand.copy()
+        self._settled = cp.empty(self._n_rows, dtype=np.uint32)
+        return self._gains_of(cp.arange(self._n_rows, dtype=np.uint32))
+
+    def n_capped(self, demand: Ints) -> int:
+        """How many rows are covered by fewer candidates than they demand."""
+        return self._n_capped
+
+    def most_demanded(self) -> int:
+        """The largest number of rules that a row demands."""
+        return int(self._demand.max()) if self._n_rows else 0
+
+    def cover(self, candidate: int) -> Gains:
+        """Picks a candidate: its rows need one rule less. Returns those that need none any more, which are settled."""
+        import cupy as cp
+
+        tree, number = self._home(candidate)
+        n_settled = cp.zeros(1, dtype=np.uint32)
+        arguments = self._ids[tree], np.int64(self._n_rows), np.uint32(number), self._need, self._settled, n_settled
+        kernel("settle", Leaf=self._ids.dtype)((blocks_for(self._n_rows),), (THREADS,), arguments)
+        return self._gains_of(self._settled[: int(n_settled[0])])
+
+    def needs(self, candidate: int, others: Ints) -> bool:
+        """Whether a row of this candidate would be covered less often than it demands by the others alone."""
+        import cupy as cp
+
+        tree, number = self._home(candidate)
+        leaves = self._candidates[others]
+        chosen = np.zeros(int(self._packed.first_leaf[-1]), dtype=np.uint8)
+        chosen[leaves] = 1
+        trees = np.unique(np.searchsorted(self._packed.first_leaf, leaves, side="right") - 1).astype(np.int32)
+        needed = cp.zeros(1, dtype=np.uint32)
+        row_of = self._ids, np.int64(self._n_rows), np.int32(tree), np.uint32(number)
+        among = cp.asarray(trees), np.int32(len(trees)), self._first_leaf, cp.asarray(chosen), self._demand, needed
+        kernel("is_needed", Leaf=self._ids.dtype)((blocks_for(self._n_rows),), (THREADS,), (*row_of, *among))
+        return bool(needed[0])
+
+    def _wanted(self, demand: Ints) -> Any:
+        """How many rules each row asks for."""
+        import cupy as cp
+
+        demand = np.asarray(demand)
+        if demand.max(initial=0) > np.iinfo(np.uint8).max:
+            raise MismatchedDataError(f"demand is {demand.max()}; on a GPU it is at most {np.iinfo(np.uint8).max}.")
+        if demand.ndim == 0:
+            return cp.full(self._n_rows, int(demand), dtype=np.int32)
+        return cp.asarray(demand.astype(np.int32))[self._y]
+
+    def _degrees(self) -> Any:
+        """How many candidates cover each row."""
+        import cupy as cp
+
+        is_candidate = np.zeros(int(self._packed.first_leaf[-1]), dtype=np.int32)
+        is_candidate[self._candidates] = 1
+        out = cp.zeros(self._n_rows, dtype=np.int32)
+        for t, (first, last) in enumerate(zip(self._packed.first_leaf[:-1], self._packed.first_leaf[1:], strict=True)):
+            mine = is_candidate[first:last]
+            out += 1 if mine.all() else cp.asarray(mine)[self._ids[t]]
+        return out
+
+    def _gains_of(self, rows: Any) -> Gains:
+        """What each candidate covers of some rows."""
+        demand = self._demand[rows]
+        count = self._per_leaf(rows, None, "uint32")
+        if self._gain is None:
+            return Gains(len(rows), float(demand.sum(dtype=np.int64)), count[self._candidates].astype(np.intp))
+        weight = self._per_leaf(rows, self._gain, "float64")[self._candidates]
+        demanded = float((demand * self._gain[rows]).sum())
+        return Gains(len(rows), demanded, count[self._candidates].astype(np.intp), weight)
+
+    def _per_leaf(self, rows: Any, weight: Any, kind: str) -> Any:
+        """The number or the weight of some rows at each leaf of every tree, in the memory of the CPU."""
+        import cupy as cp
+
+        lost = cp.zeros(int(self._packed.first_leaf[-1]), dtype=kind)
+        if not len(rows):
+            return lost.get()
+        here, memory = self._shared(self._packed.most_leaves, kind) if len(rows) > _FEW else (np.int32(0), 0)
+        grid = max(1, min(len(rows) // _FEW, 64)), self._n_trees
+        given = rows, np.uint32(len(rows)), np.intp(0) if weight is None else weight
+        arguments = self._ids, np.int64(self._n_rows), *given, self._first_leaf, here, lost
+        kernel("losses", Leaf=self._ids.dtype, Sum=kind)(grid, (THREADS,), arguments, shared_mem=memory)
+        return lost.get()
