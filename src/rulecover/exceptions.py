@@ -36,6 +36,10 @@ class SolverError(RulecoverError, RuntimeError):
     """An LP or MIP engine that gave no usable result."""
 
 
+class LostClusterError(RulecoverError, RuntimeError):
+    """A cluster that is gone, or whose workers are lost faster than they can be replaced."""
+
+
 class UnknownOptionError(RulecoverError, TypeError):
     """An option that a function does not have."""
 

@@ -1,0 +1,243 @@
+"""Parts of the rows on the workers of a Dask cluster: calls go down, sums come up, rows stay where they are."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rulecover.exceptions import LostClusterError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+#: How often the scheduler is asked whether a worker that has not answered is still there, in seconds.
+_LOOK = 1.0
+#: Workers may be lost this many times in one call before it is given up: a part may be too large for any of them.
+_LOSSES = 5
+
+
+class Call(NamedTuple):
+    """A method of all parts, and its arguments."""
+
+    method: str
+    arguments: tuple[Any, ...]
+
+
+class Shard:
+    """The parts that live together on one worker, an actor: made of the rows of each when they are first called."""
+
+    def __init__(self, make: Callable[[Any], Any], *rows: Any) -> None:
+        self._make, self._rows = make, rows
+        self._parts: list[Any] | None = None
+
+    def run(self, calls: Sequence[Call]) -> list[Any] | Exception:
+        """What the last of these calls returns, part by part; an error is returned too, as the worker is well."""
+        results: list[Any] = []
+        try:
+            if self._parts is None:
+                self._parts = [self._make(rows) for rows in self._rows]
+            for method, arguments in calls:
+                results = [getattr(part, method)(*arguments) for part in self._parts]
+        except Exception as error:
+            return error
+        return results
+
+
+class _WorkerGoneError(Exception):
+    """A worker that is gone, and with it all that it held."""
+
+
+@dataclass(eq=False)
+class _Placed:
+    """A shard as the client knows it: its worker, the places of its parts among all, and the actor once it is made."""
+
+    worker: str
+    places: list[int]
+    making: Future
+    actor: Any = None
+
+
+@dataclass(eq=False)
+class DaskParts:
+    """Parts of the rows on the workers of a Dask cluster, each made and kept where its rows are.
+
+    A worker that dies takes its parts along. They are made again on workers that are alive, from their rows, which Dask
+    still has or computes again, and all calls until then are repeated: a part must change by calls alone.
+
+    Parameters
+    ----------
+    client
+        A client of `distributed`.
+    rows
+        For each part its rows, as futures.
+    make
+        From the rows of a part to the part.
+    patience
+        The seconds to wait for a worker, if there is none.
+    """
+
+    client: Client
+    rows: Sequence[Future]
+    make: Callable[[Any], Any]
+    patience: float = 60.0
+    _calls: list[Call] = field(default_factory=list, init=False)
+    _shards: list[_Placed] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        awaited(self.client, self.rows, self.patience)
+        self._make = kept_by_scheduler(self.client, self.make)
+        self._shards = self._place(range(len(self.rows)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def map(self, method: str, *arguments: Any) -> Iterator[Any]:
+        """What a method returns for each part, in the order of the parts; it is called even if nobody reads that."""
+        call, found = Call(method, arguments), dict[int, Any]()
+        answers = [(shard, self._send(shard, [call])) for shard in self._shards]
+        for _ in range(_LOSSES):
+            lost = [shard for shard, answer in answers if not self._take(found, shard, answer)]
+            if not lost:
+                self._calls.append(call)
+                return iter([found[place] for place in range(len(self))])
+            answers = [(shard, self._send(shard, [*self._calls, call])) for shard in self._replaced(lost)]
+        raise LostClusterError(
+            f"Dask workers were lost {_LOSSES} times in a row in {method!r}; give them more memory, or make partitions "
+            "smaller."
+        )
+
+    def close(self) -> None:
+        """Lets the parts go."""
+        self._shards.clear()
+
+    # Calls ------------------------------------------------------------------------------------------------------
+
+    def _send(self, shard: _Placed, calls: Sequence[Call]) -> Any:
+        """What will be the answer of a shard; ``None`` if it is gone."""
+        try:
+            if shard.actor is None:
+                shard.actor = self._result(shard, shard.making)
+            return shard.actor.run(calls)
+        except (_WorkerGoneError, RuntimeError):  # the latter from Dask, for an actor that it knows is gone
+            return None
+
+    def _take(self, found: dict[int, Any], shard: _Placed, answer: Any) -> bool:
+        """Whether there is an answer; it goes to `found`."""
+        try:
+            results = None if answer is None else self._result(shard, answer)
+        except _WorkerGoneError:
+            results = None
+        if isinstance(results, Exception):
+            raise results
+        found.update(zip(shard.places, results or (), strict=results is not None))
+        return results is not None
+
+    def _result(self, shard: _Placed, future: Any) -> Any:
+        """What a future holds, unless its worker is gone."""
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if shard.worker not in workers_of(self.client):
+                    raise _WorkerGoneError from None
+            except Exception as error:
+                raise _WorkerGoneError from error
+
+    # Places -----------------------------------------------------------------------------------------------------
+
+    def _replaced(self, lost: Sequence[_Placed]) -> list[_Placed]:
+        """New shards for the parts of those that are lost."""
+        self._shards = [shard for shard in self._shards if shard not in lost]
+        awaited(self.client, self.rows, self.patience)
+        new = self._place(sorted(place for shard in lost for place in shard.places))
+        self._shards += new
+        return new
+
+    def _place(self, places: Iterable[int]) -> list[_Placed]:
+        """Shards for these parts, each on a worker that has its rows unless that has more than others."""
+        load = Counter(dict.fromkeys(some_workers(self.client, self.patience), 0))
+        for shard in self._shards:
+            load[shard.worker] += len(shard.places) if shard.worker in load else 0
+        places = list(places)
+        holders = self.client.who_has([self.rows[place] for place in places])
+        most = -(-(sum(load.values()) + len(places)) // len(load))
+        homes: dict[str, list[int]] = {}
+        for place in places:
+            near = [worker for worker in holders.get(self.rows[place].key, ()) if load.get(worker, most) < most]
+            worker = min(near or load, key=load.__getitem__)
+            load[worker] += 1
+            homes.setdefault(worker, []).append(place)
+        return [_Placed(worker, mine, self._making(worker, mine)) for worker, mine in homes.items()]
+
+    def _making(self, worker: str, places: Sequence[int]) -> Future:
+        rows = [self.rows[place] for place in places]
+        return self.client.submit(Shard, self._make, *rows, actor=True, workers=[worker], pure=False)
+
+
+def workers_of(client: Client) -> list[str]:
+    """The addresses of the workers that are alive."""
+    if client.status != "running":
+        raise _no_cluster(client)
+    try:
+        return list(client.nthreads())
+    except (OSError, TimeoutError, RuntimeError) as error:
+        raise _no_cluster(client) from error
+
+
+def some_workers(client: Client, patience: float) -> list[str]:
+    """The workers, once there is one."""
+    deadline = time.monotonic() + patience
+    while not (found := workers_of(client)):
+        if time.monotonic() > deadline:
+            raise LostClusterError(
+                f"the Dask cluster {_name(client)} has had no worker for {patience:g} seconds; start workers, and fit "
+                "again."
+            )
+        time.sleep(0.1)
+    return found
+
+
+def awaited(client: Client, futures: Sequence[Future], patience: float) -> None:
+    """Waits for futures to be computed; an error of one of them is raised."""
+    from distributed import wait
+
+    while True:
+        try:
+            wait(futures, timeout=_LOOK)
+        except TimeoutError:
+            some_workers(client, patience)
+            continue
+        except Exception:  # of the cluster; those of the futures are looked at below
+            workers_of(client)
+        break
+    for future in futures:
+        if future.status == "error":
+            future.result()
+        if future.status != "finished":
+            workers_of(client)
+            raise LostClusterError(
+                f"Dask has lost {future.key!r}, and cannot compute it again; give data that Dask reads or makes itself."
+            )
+
+
+def kept_by_scheduler(client: Client, value: Any) -> Future:
+    """A value for all workers that outlives each of them; what is scattered dies with the workers that have it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")  # once, and not by task
+        return client.submit(_same, value, pure=False)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _no_cluster(client: Client) -> LostClusterError:
+    return LostClusterError(f"the Dask cluster {_name(client)} is gone; connect to one that runs, and fit again.")
+
+
+def _name(client: Client) -> str:
+    return str(client.scheduler.address if client.scheduler is not None else "without an address")
