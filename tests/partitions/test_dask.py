@@ -5,39 +5,24 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import distributed
 import numpy as np
 import pytest
+from parts_on_workers import Toy, part_of
+from sklearn.ensemble import RandomForestClassifier
 
 from rulecover.exceptions import LostClusterError
+from rulecover.partitions.cover import greedy_cover
 from rulecover.partitions.dask import DaskParts
-
-
-class Toy:
-    """A part that remembers what was added."""
-
-    def __init__(self, rows: Any) -> None:
-        self.total = float(np.sum(rows))
-
-    def add(self, number: float) -> float:
-        self.total += number
-        return self.total
-
-    def die_once(self, mark: str) -> float:
-        """Ends its process, unless that was done before."""
-        if not Path(mark).exists():
-            Path(mark).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return self.add(0.5)
-
-    def die(self) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    def fail(self) -> None:
-        raise ValueError("a part that does not work")
+from rulecover.pool import leaf_pool
+from rulecover.readers import read_trees
+from rulecover.setcover import Greedy
+from rulecover.targets.classes.impurity import Gini
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +38,7 @@ def rows_on(client: Any, n: int) -> list[Any]:
     return [client.submit(np.arange, k, pure=False) for k in range(n)]
 
 
+@pytest.mark.slow
 def test_results_come_in_the_order_of_the_parts(client):
     parts = DaskParts(client, rows_on(client, 7), Toy)
     assert list(parts.map("add", 1)) == [sum(range(k)) + 1 for k in range(7)]
@@ -65,6 +51,7 @@ def test_an_error_of_a_part_is_raised_as_it_is(client):
         DaskParts(client, rows_on(client, 3), Toy).map("fail")
 
 
+@pytest.mark.slow
 def test_parts_of_a_worker_that_dies_are_made_again_with_all_that_was_done_to_them(client, tmp_path):
     parts = DaskParts(client, rows_on(client, 5), Toy)
     parts.map("add", 1)
@@ -74,6 +61,37 @@ def test_parts_of_a_worker_that_dies_are_made_again_with_all_that_was_done_to_th
     assert list(parts.map("add", 0)) == [sum(range(k)) + 12 for k in range(5)]
 
 
+class Deadly:
+    """Parts one of whose workers is killed just before some of the calls."""
+
+    def __init__(self, parts: DaskParts, moments: set[int]) -> None:
+        self._parts, self._moments, self._calls = parts, moments, 0
+
+    def map(self, method: str, *arguments: Any) -> Iterator[Any]:
+        self._calls += 1
+        if self._calls in self._moments:
+            os.kill(next(iter(self._parts.client.run(os.getpid).values())), signal.SIGKILL)
+        return self._parts.map(method, *arguments)
+
+
+@pytest.mark.slow
+def test_the_greedy_cover_is_that_of_one_process_also_if_workers_die(client):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 4))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    trees = read_trees(RandomForestClassifier(8, max_depth=5, random_state=0).fit(X, y))
+    samples = ClassSamples(X, y, np.arange(2))
+    pool = leaf_pool(samples, trees, Price(Gini()), ("a", "b", "c", "d"))
+    blocks = np.split(np.arange(400), [150, 150, 390])  # one of them is empty
+    rows = [client.submit(np.array, block, pure=False) for block in blocks]
+    parts = Deadly(DaskParts(client, rows, partial(part_of, trees=trees, samples=samples)), {7})
+    leaves = np.flatnonzero(sum(parts.map("leaf_sums")).any(axis=1))
+    cover = greedy_cover(parts, pool.evidence.cost, leaves, np.array(1))
+    assert cover.rules.tolist() == Greedy()(pool.problem()).rules.tolist()
+    assert parts._calls > 10
+
+
+@pytest.mark.slow
 def test_parts_that_are_too_much_for_every_worker_are_given_up(client, monkeypatch):
     monkeypatch.setattr("rulecover.partitions.dask._LOSSES", 1)
     parts = DaskParts(client, rows_on(client, 1), Toy)
@@ -81,6 +99,7 @@ def test_parts_that_are_too_much_for_every_worker_are_given_up(client, monkeypat
         parts.map("die")
 
 
+@pytest.mark.slow
 def test_a_cluster_that_goes_away_is_one_clear_error():
     with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster:
         client = distributed.Client(cluster)
@@ -90,6 +109,7 @@ def test_a_cluster_that_goes_away_is_one_clear_error():
     client.close()
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers_is_one_clear_error():
     with (
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
