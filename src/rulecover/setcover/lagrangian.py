@@ -27,7 +27,7 @@ STAGES, SETTLED = 6, 4
 WITHIN = 1.05
 
 
-class OpenRows:
+class OpenSubproblem:
     """The rows that are open, what they need, and the columns that could cover them."""
 
     def __init__(self, matrix: scipy.sparse.csc_array, cost: Floats, need: Ints) -> None:
@@ -141,14 +141,14 @@ class Refinement:
                 return
             open_rows = self.matrix[rows]
             columns = np.flatnonzero((np.diff(open_rows.indptr) > 0) & ~choice.taken[:-1])
-            part = OpenRows(open_rows[:, columns], core.cost[columns], (core.demand - choice.times)[rows])
+            part = OpenSubproblem(open_rows[:, columns], core.cost[columns], (core.demand - choice.times)[rows])
             prices[rows], picks = self._prices_and_picks(part, prices[rows], kept, columns)
             if not picks:
                 return
             kept = kept + columns[picks[: max(1, len(picks) // SETTLED)]].tolist()
 
     def _prices_and_picks(
-        self, part: OpenRows, prices: Floats, kept: list[int], columns: Ints
+        self, part: OpenSubproblem, prices: Floats, kept: list[int], columns: Ints
     ) -> tuple[Floats, list[int]]:
         """Prices of the open rows, and the picks of the cheapest greedy choice: none where no better cover is left."""
         search, spent = self.search, self.core.total(kept)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from rulecover.cli.printing import Printer
-from rulecover.cli.tables.chunks import Part, parts
+from rulecover.cli.tables.chunks import TablePart, parts
 from rulecover.cli.tables.header import PARQUET, TableFile, parquet
 from rulecover.cli.tables.model_file import Model, load
 from rulecover.cli.tables.reading import Reading
@@ -82,7 +82,7 @@ class Predictions:
         return pd.concat([self.kept.reset_index(drop=True), predictions], axis=1)
 
 
-def predictions(model: Model, part: Part, *, first: int, interval: float | None = None) -> Predictions:
+def predictions(model: Model, part: TablePart, *, first: int, interval: float | None = None) -> Predictions:
     """The predictions for a part of a table, whose first row has this number."""
     rules = model.rules
     X = model.rows(part.table, first)

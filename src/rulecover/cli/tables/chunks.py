@@ -49,7 +49,7 @@ AFTER_LAST = "\ue000"
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class TablePart:
     """Some rows of a table.
 
     Parameters
@@ -69,7 +69,7 @@ def chunks(file: TableFile, model: Model, *, also: Sequence[str] = ()) -> Iterat
     return (part.table for part in parts(file, model, also=also))
 
 
-def parts(file: TableFile, model: Model, *, also: Sequence[str] = (), keep: Sequence[str] = ()) -> Iterator[Part]:
+def parts(file: TableFile, model: Model, *, also: Sequence[str] = (), keep: Sequence[str] = ()) -> Iterator[TablePart]:
     """The same, with columns to keep as they are."""
     file.check_is_there()
     if file.is_parquet:
@@ -102,7 +102,7 @@ def _notations(model: Model, file: TableFile) -> dict[str, Notation]:
     return {name: each.with_marks(decimal, reading.thousands) for name, each in known.items()}
 
 
-def _with_numbers(parts: Iterator[Part], notations: Mapping[str, Notation]) -> Iterator[Part]:
+def _with_numbers(parts: Iterator[TablePart], notations: Mapping[str, Notation]) -> Iterator[TablePart]:
     """The parts, with numbers in place of texts that are numbers as people write them."""
     first = 0
     for part in parts:
@@ -111,7 +111,7 @@ def _with_numbers(parts: Iterator[Part], notations: Mapping[str, Notation]) -> I
         for name in written:
             table[name] = numbers(table[name], first, notations[name])
         first += len(table)
-        yield Part(table, part.kept)
+        yield TablePart(table, part.kept)
 
 
 def _if_numbered(name: str) -> str:
@@ -121,7 +121,7 @@ def _if_numbered(name: str) -> str:
 # CSV ----------------------------------------------------------------------------------------------------------------
 
 
-def _csv_parts(file: TableFile, model: Model, also: Sequence[str], keep: Sequence[str]) -> Iterator[Part]:
+def _csv_parts(file: TableFile, model: Model, also: Sequence[str], keep: Sequence[str]) -> Iterator[TablePart]:
     source, names, separator = file.source, list[str](), ""
     with file.open() as content, warnings.catch_warnings():
         warnings.simplefilter("error", ParserWarning)
@@ -132,7 +132,7 @@ def _csv_parts(file: TableFile, model: Model, also: Sequence[str], keep: Sequenc
             notations = _notations(model, file)
             texts = [name for name in wanted if name not in model.numbers or name in notations]
             places = {name: names.index(name) for name in keep}
-            plain = (Part(each, each[[]]) for each in _tables(text, separator, names, wanted, texts))
+            plain = (TablePart(each, each[[]]) for each in _tables(text, separator, names, wanted, texts))
             kept = _parts_with_kept(file, text, separator, names, wanted=wanted, texts=texts, places=places)
             yield from _with_numbers(kept if keep else plain, notations)
         except (UnicodeDecodeError, csv.Error) as error:
@@ -150,7 +150,7 @@ def _parts_with_kept(
     wanted: Sequence[str],
     texts: Sequence[str],
     places: Mapping[str, int],
-) -> Iterator[Part]:
+) -> Iterator[TablePart]:
     """Kept cells come from the same reading while nothing in the file is odd; from then on they are read separately."""
     again = file.path.is_file() and not set(places) & set(wanted)
     text: WatchedText | SharedText = WatchedText(below, separator) if again else SharedText(below)
@@ -163,7 +163,9 @@ def _parts_with_kept(
                 apart = KeptCells(blocks_of(second), separator, places)
                 apart.skip(before)
             before += len(table)
-            yield Part(table[list(wanted)], _texts(table[list(places)]) if apart is None else apart.take(len(table)))
+            yield TablePart(
+                table[list(wanted)], _texts(table[list(places)]) if apart is None else apart.take(len(table))
+            )
 
 
 def _texts(kept: Any) -> Any:
@@ -227,13 +229,13 @@ def _tables(
 # Parquet ------------------------------------------------------------------------------------------------------------
 
 
-def _parquet_parts(path: Path, asked: Sequence[str], keep: Sequence[str], of_model: set[str]) -> Iterator[Part]:
+def _parquet_parts(path: Path, asked: Sequence[str], keep: Sequence[str], of_model: set[str]) -> Iterator[TablePart]:
     with valid_parquet(path), parquet().ParquetFile(path) as file:
         wanted = _columns_to_read(file.schema_arrow.names, [*asked, *keep], of_model, path)
         batches = file.iter_batches(batch_size=max(1, CELLS // max(1, len(wanted))), columns=wanted)
         for batch in batches:
             table = batch.select([name for name in wanted if name in set(asked)]).to_pandas()
-            yield Part(table, batch.select(list(keep)).to_pandas(types_mapper=_as_in_file))
+            yield TablePart(table, batch.select(list(keep)).to_pandas(types_mapper=_as_in_file))
 
 
 def _as_in_file(kind: Any) -> Any:

@@ -26,29 +26,29 @@ _OF_LEAVES = ("leaf_weight", "leaf_count")
 
 def parse(text: str, *, name: str = "the LightGBM model") -> Parsed:
     """The trees of a model in text."""
-    parts = _Parts.of(text, name)
-    head = parts.head
+    sections = _Sections.of(text, name)
+    head = sections.head
     n_features = head["max_feature_idx"].whole() + 1
     per_round = head["num_tree_per_iteration"].whole(at_least=1)
-    n_rounds, rest = divmod(len(parts.trees), per_round)
+    n_rounds, rest = divmod(len(sections.trees), per_round)
     if rest:
-        raise parts.cut(
-            f"it has {len(parts.trees)} trees, {per_round} per round, which is not a whole number of rounds"
+        raise sections.cut(
+            f"it has {len(sections.trees)} trees, {per_round} per round, which is not a whole number of rounds"
         )
     share = 1.0 / max(n_rounds, 1) if head.get("average_output") is not None else 1.0
-    splits = [_Splits.of(block) for block in parts.trees]
-    read = [_tree(block, split, n_features, share) for block, split in zip(parts.trees, splits, strict=True)]
+    splits = [_Splits.of(block) for block in sections.trees]
+    read = [_tree(block, split, n_features, share) for block, split in zip(sections.trees, splits, strict=True)]
     trees = tuple(tree for tree, _ in read)
     _check_version(head["version"], trees)
     zero_missing = _zero_columns(name, splits)
-    known = _known_categories(parts)
+    known = _known_categories(sections)
     ensemble = TreeEnsemble(
         trees=trees,
         routes=own_routes(trees),
         prepare=checked_codes(trees, as_numbers(zero_missing)),
         n_features=n_features,
         feature_names=_names(head["feature_names"], n_features),
-        categories=_placed(known, parts, n_features),
+        categories=_placed(known, sections, n_features),
         frame_categories=known,
         zero_missing=zero_missing,
         output=np.arange(len(trees)) % per_round,
@@ -63,7 +63,7 @@ def _classifies(objective: Field | None) -> bool | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
+class _Sections:
     """A model file: the fields before the first tree, those of each tree, and the lines after the last."""
 
     name: str
@@ -72,7 +72,7 @@ class _Parts:
     tail: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str, name: str) -> _Parts:
+    def of(cls, text: str, name: str) -> _Sections:
         lines = [line.rstrip("\r") for line in text.split("\n")]
         whole = cls(name, Field({}, name), (), tuple(lines))
         if lines[0] != "tree" or "end of trees" not in lines:
@@ -243,11 +243,11 @@ def _names(names: Field, n_features: int) -> tuple[str, ...] | None:
     return None if found == tuple(f"Column_{f}" for f in range(n_features)) else found
 
 
-def _known_categories(parts: _Parts) -> tuple[tuple[object, ...], ...]:
+def _known_categories(sections: _Sections) -> tuple[tuple[object, ...], ...]:
     """The categories of each category column of the training frame, in the order of these columns."""
-    for line in reversed(parts.tail):
+    for line in reversed(sections.tail):
         if line.startswith("pandas_categorical:"):
-            known = Field.of_json(line.partition(":")[2], f"{parts.name}, pandas_categorical")
+            known = Field.of_json(line.partition(":")[2], f"{sections.name}, pandas_categorical")
             return () if known.value is None else tuple(_scalars(column) for column in known)
     return ()
 
@@ -258,9 +258,9 @@ def _scalars(column: Field) -> tuple[object, ...]:
     return tuple(item.value for item in column)
 
 
-def _placed(known: tuple[tuple[object, ...], ...], parts: _Parts, n_features: int) -> Categories:
+def _placed(known: tuple[tuple[object, ...], ...], sections: _Sections, n_features: int) -> Categories:
     """The categories by column, if the number of categorical columns matches the number of lists."""
-    listing = next((line for line in parts.tail if line.startswith("[categorical_feature:")), "")
+    listing = next((line for line in sections.tail if line.startswith("[categorical_feature:")), "")
     columns = [int(number) for number in re.findall(r"\d{1,9}", listing)]
     if len(columns) != len(known) or any(column >= n_features for column in columns):
         return {}
