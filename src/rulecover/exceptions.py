@@ -48,6 +48,10 @@ class StudyError(RulecoverError, ValueError):
     """A study that cannot be run as asked: data, methods or a results file that are not what they should be."""
 
 
+class CheckpointError(RulecoverError, ValueError):
+    """A checkpoint from which this work cannot go on: damaged, or of other data, settings, versions or work."""
+
+
 class ExportError(RulecoverError, ValueError):
     """A model that cannot be expressed in the requested format."""
 
@@ -62,3 +66,7 @@ class MissingExtraError(RulecoverError, ImportError):
 
 class RulecoverWarning(UserWarning):
     """Something about data or rules that people should know before they trust them; the message has the way out."""
+
+
+class CutShortWarning(RulecoverWarning):
+    """Work that a time limit ended early; the message has what was done until then."""

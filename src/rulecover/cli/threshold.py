@@ -10,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from rulecover.cli.errors import CommandError
+from rulecover.estimators.checks import without_checkpoint
 from rulecover.voting.threshold import threshold_for
 
 #: The folds, where every class has enough rows for them.
@@ -41,7 +42,7 @@ def with_threshold(
 
 def _shares_in_folds(few: Any, X: Any, y: Any, seed: int) -> Any:
     """Probabilities for the training rows, by models that were not trained on them."""
-    again = clone(few)
+    again = without_checkpoint(clone(few))
     if isinstance(few.estimator, FrozenEstimator):
         again.set_params(estimator=clone(few.estimator.estimator))
     if "choose" in again.get_params():  # the size is chosen already

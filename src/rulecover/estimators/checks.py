@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
@@ -215,3 +216,32 @@ def demands(demand: Any, labels: Array, classes: Array) -> Ints:
     if not np.issubdtype(rows.dtype, np.integer) or rows.min() < 1:
         raise ValueError(f"demand must be whole numbers, at least 1, but has {rows.min()} ({rows.dtype}).")
     return rows.astype(np.intp)
+
+
+#: Settings on which the result does not depend, or not before the work is done.
+_DO_NOT_MATTER = {"checkpoint", "time_limit", "on_interrupt", "n_jobs", "verbose"}
+
+
+def settings_that_matter(model: Any) -> dict[str, Any]:
+    """The settings of an estimator, and of those in it, on which its result depends."""
+    settings = {"class": type(model).__name__} | model.get_params(deep=True)
+    kept = {name: value for name, value in settings.items() if name.rpartition("__")[2] not in _DO_NOT_MATTER}
+    # An estimator that is given shows in its own settings.
+    return {name: type(value).__name__ if hasattr(value, "get_params") else value for name, value in kept.items()}
+
+
+def check_checkpoint(model: Any) -> None:
+    """Raises unless a fit with a checkpoint can be repeated."""
+    if not isinstance(model.checkpoint, (str, os.PathLike)):
+        raise TypeError(f"checkpoint is {model.checkpoint!r}; give the path of a file.")
+    if isinstance(model.random_state, bool) or not isinstance(model.random_state, (int, np.integer)):
+        raise ValueError(
+            f"random_state is {model.random_state!r}; with a checkpoint give a whole number, so that a fit that goes "
+            "on gives the same model."
+        )
+
+
+def without_checkpoint(model: Any) -> Any:
+    """The model, to be trained on other rows: neither it nor a model in it goes on from a checkpoint, or writes one."""
+    kept = [name for name in model.get_params(deep=True) if name.rpartition("__")[2] == "checkpoint"]
+    return model.set_params(**dict.fromkeys(kept))

@@ -16,7 +16,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.samples import Samples
 
 #: Settings that do not change what is fitted, or are said elsewhere.
-_NOT_SAID = ("estimator", "n_jobs", "verbose", "random_state")
+_NOT_SAID = ("estimator", "n_jobs", "verbose", "random_state", "checkpoint")
 
 #: The most letters of a setting.
 _LONGEST = 60

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, indexable
 
-from rulecover.estimators.checks import sample_weights
+from rulecover.estimators.checks import sample_weights, without_checkpoint
 from rulecover.estimators.held_out import folds_of
 from rulecover.estimators.prepare import fresh
 from rulecover.typing import Array
@@ -45,7 +45,9 @@ def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any) -
 
 def _among(model: MIRCOClassifier, rows: Array) -> MIRCOClassifier:
     """The same plain cover, for some of the rows."""
-    plain: MIRCOClassifier = fresh(model).set_params(prune=False, class_weight=None)  # it is in the weights already
+    plain: MIRCOClassifier = without_checkpoint(fresh(model)).set_params(
+        prune=False, class_weight=None
+    )  # it is in the weights already
     if isinstance(model.estimator, FrozenEstimator):
         plain.set_params(estimator=fresh(model.estimator.estimator))
     if not isinstance(model.demand, dict) and np.ndim(model.demand) == 1:

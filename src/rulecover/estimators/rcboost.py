@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -15,11 +16,19 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
+from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.centred import behind, without_centre
-from rulecover.estimators.checks import check_model_fits, chosen, real_number, whole_number
+from rulecover.estimators.checks import (
+    check_checkpoint,
+    check_model_fits,
+    chosen,
+    real_number,
+    settings_that_matter,
+    whole_number,
+)
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
 from rulecover.estimators.prepare import Preparation, RuleModel, train
 from rulecover.estimators.provenance import provenance_of
@@ -27,6 +36,7 @@ from rulecover.exceptions import SolverError, UnreadableModelError
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
+from rulecover.rcboost.kept_rounds import KeptRounds
 from rulecover.rcboost.pricing.oracles import PRICINGS, ForestPricing
 from rulecover.rcboost.removal import REMOVALS, Removal
 from rulecover.readers import unreadable
@@ -65,6 +75,7 @@ class RuleBoosting(VotingModel):
     early_stopping: bool | int
     warm_start: bool
     time_limit: float | None
+    checkpoint: Any
     on_interrupt: str
     verbose: int
 
@@ -94,16 +105,8 @@ class RuleBoosting(VotingModel):
         if run is None:
             run = self._start(self._prepare(self._encoded(X), y, sample_weight).samples)
         self._run = run if self.warm_start else None
-        try:
-            boost(run, self._most_calls(), deadline=deadline, patience=self._patience(), verbose=self.verbose)
-        except KeyboardInterrupt:
-            if self.on_interrupt != "keep":
-                raise
-        except SolverError as error:
-            self.pool_ = run.generation.generated.rules
-            raise SolverError(
-                f"RMP call {len(run.rounds) + 1}: {error} The {len(self.pool_)} rules generated so far are in pool_."
-            ) from error
+        with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
+            over = self._boost(run, deadline, file)
         self._take(boosted(run), run.generation.samples)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         warn_of(named, run.generation.samples, weighted=self.class_weight is not None)
@@ -112,7 +115,33 @@ class RuleBoosting(VotingModel):
         self.provenance_ = provenance_of(
             self, self.rules_, self._as_rules_see(run.generation.samples, X, sample_weight)
         )
+        if file is not None and over:
+            file.remove()
         return self
+
+    def _boost(self, run: BoostRun, deadline: float | None, file: Checkpoint | None) -> bool:
+        """Runs the loop, from where it was kept if there is a checkpoint; whether it came to its own end."""
+        rounds = None if file is None else KeptRounds(file)
+        try:
+            if rounds is not None and rounds.resume(run, patience=self._patience()):
+                return True
+            keep = None if rounds is None else rounds.note
+            limits: dict[str, Any] = {"deadline": deadline, "patience": self._patience()}
+            return boost(run, self._most_calls(), **limits, keep=keep, verbose=self.verbose)
+        except KeyboardInterrupt:
+            if self.on_interrupt != "keep":
+                raise
+            return False
+        except SolverError as error:
+            self.pool_ = run.generation.generated.rules
+            raise SolverError(
+                f"RMP call {len(run.rounds) + 1}: {error} The {len(self.pool_)} rules generated so far are in pool_."
+            ) from error
+
+    def _checkpoint(self, run: BoostRun) -> Checkpoint:
+        samples, first = run.generation.samples, run.generation.generated.rules.clauses
+        data = samples.X, samples.labels, samples.weight, first.lower, first.upper, first.feature
+        return Checkpoint(self.checkpoint, "RCBoost", fingerprint(settings_that_matter(self), *data))
 
     def _as_rules_see(self, samples: Any, X: Any, sample_weight: Any) -> Any:
         """The samples on the columns that the rules are written on."""
@@ -163,6 +192,10 @@ class RuleBoosting(VotingModel):
             whole_number("early_stopping", self.early_stopping, at_least=1)
         if self.time_limit is not None:
             real_number("time_limit", self.time_limit, above=True)
+        if self.checkpoint is not None:
+            check_checkpoint(self)
+            if self.warm_start:
+                raise ValueError("checkpoint and warm_start are two ways to go on; leave one of them out.")
         for name, value, known in (
             ("vote", self.vote, (*voting_on(self._target).kinds, *voting_on(self._target).fitted)),
             ("duals", self.duals, ("equal", "vertex")),
@@ -359,6 +392,11 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         Seconds for the whole fit. No call is begun that would end later, judged by the one before, and solves of the LP
         and exact searches end in time. The training of a tree cannot be cut short: a fit takes at least as long as the
         first tree and one solve.
+    checkpoint
+        A file, such as "boost.npz", in which the calls are kept as they are made, so that a fit that was killed, or cut
+        short by `time_limit` or Ctrl-C, goes on from there when it is run again on the same data with the same
+        settings; the model is the same as without a break. The file is removed at the end. It needs a whole number as
+        `random_state`.
     on_interrupt
         Ctrl-C during the calls: "raise", or "keep" the rules of the last full one.
     random_state
@@ -418,6 +456,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         early_stopping: bool | int = False,
         warm_start: bool = False,
         time_limit: float | None = None,
+        checkpoint: Any = None,
         on_interrupt: str = "raise",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -438,6 +477,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         self.early_stopping = early_stopping
         self.warm_start = warm_start
         self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.on_interrupt = on_interrupt
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -516,7 +556,8 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
     scale
         The squared error that costs as much as a rule, in squared units of y; "auto" is the variance of y. The
         smaller, the more an impure rule costs.
-    duals, step, admit, remove, rule_weights, warm_start, time_limit, on_interrupt, random_state, n_jobs, verbose
+    duals, step, admit, remove, rule_weights, warm_start, time_limit, checkpoint, on_interrupt, random_state, n_jobs,
+    verbose
         As in `RCBoostClassifier`.
     pricing
         Where new rules come from: "tree" (paper), "forest" (20 randomised trees per call), "binned" (a tree on binned
@@ -568,6 +609,7 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
         early_stopping: bool | int = False,
         warm_start: bool = False,
         time_limit: float | None = None,
+        checkpoint: Any = None,
         on_interrupt: str = "raise",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -588,6 +630,7 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
         self.early_stopping = early_stopping
         self.warm_start = warm_start
         self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.on_interrupt = on_interrupt
         self.random_state = random_state
         self.n_jobs = n_jobs

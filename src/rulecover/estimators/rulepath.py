@@ -25,7 +25,13 @@ from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.centred import without_centre
-from rulecover.estimators.checks import check_model_fits, real_number, sample_weights, whole_number
+from rulecover.estimators.checks import (
+    check_model_fits,
+    real_number,
+    sample_weights,
+    whole_number,
+    without_checkpoint,
+)
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
@@ -395,7 +401,7 @@ class RulePath(VotingModel):
 
     def _for_a_part(self) -> Self:
         """The same settings for a part of the rows, whose weights have those of the classes in them."""
-        model: Self = fresh(self).set_params(verbose=0)
+        model: Self = without_checkpoint(fresh(self)).set_params(verbose=0)
         if is_classifier(self):
             model.set_params(class_weight=None)
         if isinstance(self.estimator, FrozenEstimator):

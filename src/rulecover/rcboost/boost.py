@@ -119,19 +119,35 @@ def grown_tree(pool: RulePool, target: Target) -> Any:
 
 
 def boost(
-    run: BoostRun, max_calls: int, *, deadline: float | None = None, patience: int | None = None, verbose: int = 0
-) -> None:
-    """Goes on until there were `max_calls` calls, no rule is added, time is up, or the watched rows see no progress."""
+    run: BoostRun,
+    max_calls: int,
+    *,
+    deadline: float | None = None,
+    patience: int | None = None,
+    keep: Callable[[BoostRun], None] | None = None,
+    verbose: int = 0,
+) -> bool:
+    """Goes on until there were `max_calls` calls, no rule is added, time is up, or the watched rows see no progress.
+
+    `keep` is called after each call. Returns whether the run is over, rather than out of time.
+    """
     run.generation.deadline = deadline
-    left = max(0, max_calls - len(run.rounds)) if _in_time(deadline) else 0
+    left = max(0, max_calls - len(run.rounds))
+    if not _in_time(deadline):
+        return not left
     calls = zip(range(left), run.generation, strict=False)
     with suppress(TimeoutError):  # the rules of the last full call are kept
         for _, done in tracked(calls, "Generating rules", total=left, verbose=verbose):
             run.record(done)
+            if keep is not None:
+                keep(run)
+            if run.watch is not None and run.watch.stands_still(patience):
+                return True
             # The next call and the last solve will hardly take less than this one did.
-            late = not _in_time(deadline, done.seconds + done.seconds_lp)
-            if late or (run.watch is not None and run.watch.stands_still(patience)):
-                break
+            if not _in_time(deadline, done.seconds + done.seconds_lp):
+                return len(run.rounds) >= max_calls
+        return True
+    return False
 
 
 def _in_time(deadline: float | None, seconds: float = 0.0) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,11 +19,11 @@ from rulecover.rcboost.pricing.proposal import Proposal, Proposed
 from rulecover.rcboost.removal import Removal
 from rulecover.readers import read_trees
 from rulecover.rules.ruleset import RuleSet
-from rulecover.setcover.master import Master, Relaxation
+from rulecover.setcover.master import LPState, Master, Relaxation
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
-from rulecover.typing import Floats, Ints
+from rulecover.typing import Array, Floats, Ints
 
 T = TypeVar("T")
 
@@ -91,6 +91,14 @@ class BoostRecipe:
     step: float | None = 1.0
 
 
+class Exchange(NamedTuple):
+    """The rules that a pass proposed, which of them entered, and the rules that left, by their place in the pool."""
+
+    proposed: Proposed
+    admitted: Ints
+    stale: Ints
+
+
 class RuleGeneration:
     """Algorithm 2 between two rounds: the rules, the live master problem and the accumulated duals.
 
@@ -118,6 +126,8 @@ class RuleGeneration:
         Those that are in the pool, by their place there.
     master
         The restricted master problem over the pool, once it has been solved.
+    last
+        What the last pass exchanged.
     deadline
         When time is up, by `time.perf_counter`: a solve that takes longer is a TimeoutError, after which the rules and
         the pool are as they were. A tree that is being grown is not cut short.
@@ -146,6 +156,7 @@ class RuleGeneration:
         self.accumulated: Floats = self.samples.count  # line 1: λ̄, 1 for each sample unless it has a weight
         self._expensive_for: Ints = np.zeros(len(self.pool), dtype=np.intp)
         self.master: Master | None = None
+        self.last: Exchange | None = None
         self.deadline: float | None = None
 
     def __iter__(self) -> Iterator[Round]:
@@ -157,9 +168,10 @@ class RuleGeneration:
             proposed = clock.timed("pricing", partial(self._propose, duals))  # line 6: a tree weighted by λ̄
             priced = self._priced(proposed)
             reduced = reduced_costs(priced, relaxation.duals)
-            entering = priced.take(self._recipe.admit(reduced))  # line 7: 𝒥⁻
+            admitted = self._recipe.admit(reduced)  # line 7: 𝒥⁻
             stale, z = self._stale(relaxation), self.over_all(relaxation.z)
-            n_added = self._exchange(stale, entering)  # line 11: 𝒥* ∪ 𝒥⁻
+            n_added = self._exchange(stale, priced.take(admitted))  # line 11: 𝒥* ∪ 𝒥⁻
+            self.last = Exchange(proposed, admitted, stale)
             self.accumulated = duals.accumulated
             yield Round(
                 z,
@@ -183,12 +195,32 @@ class RuleGeneration:
     def solve(self) -> Relaxation:
         """RMP(𝒥ₜ): the optimum over the pool, from the last basis if there is one."""
         master, self.master = self.master, None  # one that is cut short is not used again
-        if master is None:
-            pool = self.generated.take(self.pool)
-            master = Master(pool.coverage, pool.evidence.cost, duals=self._recipe.duals, weight=self.samples.weight)
+        master = master or self._new_master()
         relaxation = master.solve(deadline=self.deadline)
         self.master = master
         return relaxation
+
+    def _new_master(self) -> Master:
+        pool = self.generated.take(self.pool)
+        return Master(pool.coverage, pool.evidence.cost, duals=self._recipe.duals, weight=self.samples.weight)
+
+    def repeat(self, exchange: Exchange) -> None:
+        """Exchanges the rules of a pass that was made before; nothing is grown or solved."""
+        self._seed()
+        self.master = self.master or self._new_master()
+        self._exchange(exchange.stale, self._priced(exchange.proposed).take(exchange.admitted))
+
+    def state(self) -> dict[str, Array]:
+        """What the next pass depends on, apart from the rules and the pool."""
+        assert self.master is not None
+        lp = self.master.state()._asdict()
+        return {"accumulated": self.accumulated, "expensive_for": self._expensive_for, **lp}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Goes on where a loop was that had exchanged the same rules."""
+        assert self.master is not None
+        self.accumulated, self._expensive_for = state["accumulated"], state["expensive_for"]
+        self.master.restore(LPState(state["inside"], state["samples"], state["rules"]))
 
     def _accumulate(self, relaxation: Relaxation) -> Duals:
         """The duals of this call, and the weights of the samples with them added."""

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.exceptions import SolverError
-from rulecover.typing import Floats, Ints
+from rulecover.typing import Floats, Ints, UInts
 
 _OPTIMAL = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kModelEmpty)
 _STOPPED = (
@@ -145,6 +145,21 @@ class CoveringLP:
         """Goes back to an earlier basis; one of another size (rules came since) is left alone."""
         if len(getattr(basis, "row_status", ())) == self._n_rules:
             self._highs.setBasis(basis)
+
+    def basis_codes(self) -> tuple[UInts, UInts]:
+        """The basis as numbers, HiGHS's own for the state of a sample and of a rule, to be kept in a file."""
+        basis = self._highs.getBasis()
+        samples, rules = (
+            np.array(list(map(int, each)), dtype=np.uint8) for each in (basis.col_status, basis.row_status)
+        )
+        return samples, rules
+
+    def set_basis_codes(self, samples: UInts, rules: UInts) -> None:
+        """Begins with a basis that was kept."""
+        basis, state = highspy.HighsBasis(), highspy.HighsBasisStatus
+        basis.col_status, basis.row_status = list(map(state, samples.tolist())), list(map(state, rules.tolist()))
+        basis.valid = True
+        _check(self._highs.setBasis(basis), "setBasis")
 
     def solve(self, *, count: int = 0, side: int = 0, deadline: float | None = None) -> LinearSolution:
         """The LP of all covers (side 0), of those with at most (-1) or at least (+1) `count` rules.

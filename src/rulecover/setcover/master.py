@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -24,6 +24,14 @@ _WATCHED = 20_000
 _ROWS = 1 << 15
 #: As many combinations of rules as a 16-bit number can distinguish; fewer if there are few samples to look them up.
 _COMBINATIONS = 1 << 16
+
+
+class LPState(NamedTuple):
+    """Where the LP is between two solves: the samples that it has, and its basis."""
+
+    inside: Ints
+    samples: UInts
+    rules: UInts
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,6 +281,19 @@ class Master:
         prices = solution.duals
         reduced = self.cost - self._coverage.among(self._inside[prices > 0]).per_rule(prices[prices > 0])
         return Relaxation(solution.shares, self._spread(prices), float(prices.sum()), reduced, len(self._inside))
+
+    def state(self) -> LPState:
+        """Where the LP is, to go on from there with the same rules; it has been solved before."""
+        assert self._lp is not None
+        return LPState(self._inside, *self._lp.basis_codes())
+
+    def restore(self, state: LPState) -> None:
+        """Goes on where an LP over the same rules was: its next solve is the same, step by step."""
+        self._inside = state.inside
+        self._is_inside[state.inside] = True
+        demand = np.ones(len(state.inside), dtype=np.intp)
+        self._lp = CoveringLP(self._coverage.among(state.inside).to_sparse(), self.cost, demand)
+        self._lp.set_basis_codes(state.samples, state.rules)
 
     def _short(self, shares: Floats) -> Ints:
         """Samples that these shares cover too little, the worst first: none only if there is none among all."""

@@ -204,6 +204,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("boost", "classes", "--rule-weights z", {"rule_weights": "z"}),
     ("boost", "classes", "--early-stopping 1", {"early_stopping": 1}),
     ("boost", "classes", "--time-limit 0.001", {"time_limit": 0.001}),
+    ("boost", "classes", "--checkpoint {folder}/boost.npz", {}),
     ("boost", "classes", "--vote counts", {"vote": "counts"}),
     ("boost", "classes", "--fallback majority", {"fallback": "majority"}),
     ("boost", "classes", "--criterion entropy", {"criterion": "entropy"}),
@@ -254,7 +255,10 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
 ]
 
 #: Cases in which the last option may change nothing but the time that it takes.
-MAY_CHANGE_NOTHING = ("--vote log-odds", "--solver search --time-limit 2", "--prune held-out")
+MAY_CHANGE_NOTHING = (
+    *("--vote log-odds", "--solver search --time-limit 2", "--prune held-out"),
+    "--checkpoint {folder}/boost.npz",
+)
 
 
 @pytest.fixture(scope="module")

@@ -275,6 +275,7 @@ def write_model(model: Vote, out: Path) -> None:
 
 def _print_figures(table: Table, training: Training, source: Path | None, *, folds: int, printer: Printer) -> None:
     """The figures of rules that are trained in the same way in each fold, next to those of the forest."""
+    training = replace(training, options={k: v for k, v in training.options.items() if k != "checkpoint"})
     choose = rule_chooser(training, table)
 
     def train(X: Any, y: Any) -> dict[str, Any]:

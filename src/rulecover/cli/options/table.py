@@ -197,6 +197,14 @@ SETTINGS: tuple[Option, ...] = (
         shown="the method's own",
         methods=COVER_BOOST,
     ),
+    _rules(
+        "checkpoint",
+        Path,
+        "Keep what is done so far in this file, and go on from it if the command was killed; it is removed at the end.",
+        metavar="FILE",
+        methods=(MethodName.BOOST,),
+        file="written",
+    ),
     _cover(
         "solver",
         ("greedy", "search", "exact", "forward"),

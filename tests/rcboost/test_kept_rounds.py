@@ -1,0 +1,156 @@
+"""A fit that was broken off goes on from its checkpoint, and gives the model of a fit without a break, bit for bit."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.datasets import make_classification, make_regression
+from sklearn.tree import DecisionTreeClassifier
+
+from rulecover import RCBoostClassifier, RCBoostRegressor
+from rulecover.exceptions import CheckpointError
+from rulecover.export.json_file import to_json
+from rulecover.rcboost import kept_rounds
+
+X, y = make_classification(250, 6, n_informative=4, flip_y=0.2, n_classes=3, random_state=1)
+WEIGHT = np.random.default_rng(0).uniform(0.5, 2, len(y))
+
+FITS: dict[str, dict[str, Any]] = {
+    "trees": {"pricing": "tree", "max_rmp_calls": 7},
+    "forests": {"pricing": "forest", "max_rmp_calls": 4},
+    "binned trees": {"pricing": "binned", "max_rmp_calls": 5},
+    "trees by two criteria": {"pricing": "bicriteria", "max_rmp_calls": 5},
+    "boxes": {"pricing": "exact", "max_rmp_calls": 3, "estimator": DecisionTreeClassifier(max_depth=1)},
+    "rules that leave": {"pricing": "tree", "max_rmp_calls": 12, "remove": "stale", "duals": "vertex"},
+    "early stopping": {"pricing": "tree", "max_rmp_calls": 9, "early_stopping": 3},
+}
+
+
+def same(one: Any, other: Any) -> None:
+    """Both are the same model, to the last bit."""
+    for name in ("offset", "feature", "lower", "upper", "missing"):
+        assert np.array_equal(getattr(one.pool_.clauses, name), getattr(other.pool_.clauses, name))
+    assert np.array_equal(one.z_, other.z_) and np.array_equal(one.vote_.votes, other.vote_.votes)
+    assert one.certificate_.objective == other.certificate_.objective
+    kept = [name for name in one.history_ if not name.startswith("seconds")]
+    assert one.history_[kept].equals(other.history_[kept])
+
+
+def broken_off(model: Any, after: int, monkeypatch: pytest.MonkeyPatch, *data: Any) -> None:
+    """Fits, and presses Ctrl-C once this many rounds are kept."""
+    note = kept_rounds.KeptRounds.note
+
+    def note_and_end(self: Any, run: Any) -> None:
+        note(self, run)
+        if len(run.rounds) >= after:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(kept_rounds.KeptRounds, "note", note_and_end)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(*data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FITS)
+def test_a_fit_that_goes_on_gives_the_same_model(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    undisturbed = RCBoostClassifier(**FITS[name], random_state=0).fit(X, y, WEIGHT)
+    file = tmp_path / "boost.npz"
+    for after in (1, 2, undisturbed.n_rmp_calls_):
+        model = RCBoostClassifier(**FITS[name], random_state=0, checkpoint=file)
+        broken_off(model, after, monkeypatch, X, y, WEIGHT)
+        assert file.exists()
+        same(model.fit(X, y, WEIGHT), undisturbed)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fit_may_be_broken_off_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = make_regression(120, 4, noise=10.0, random_state=0)
+    undisturbed = RCBoostRegressor(max_rmp_calls=6, random_state=3).fit(*data)
+    for after in range(1, undisturbed.n_rmp_calls_ + 1):
+        model = RCBoostRegressor(max_rmp_calls=6, random_state=3, checkpoint=tmp_path / "boost.npz")
+        broken_off(model, after, monkeypatch, *data)
+
+    same(model.fit(*data), undisturbed)
+
+
+def test_sparse_data_go_on_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = scipy.sparse.csr_array(np.where(np.abs(X) < 1, 0, X)), y
+    undisturbed = RCBoostClassifier(max_rmp_calls=3, random_state=0).fit(*data)
+    model = RCBoostClassifier(max_rmp_calls=3, random_state=0, checkpoint=tmp_path / "boost.npz")
+    broken_off(model, 2, monkeypatch, *data)
+
+    same(model.fit(*data), undisturbed)
+
+
+def test_what_the_time_limit_cut_goes_on_later(tmp_path: Path) -> None:
+    file, settings = tmp_path / "boost.npz", {"pricing": "tree", "max_rmp_calls": 5, "random_state": 0}
+    cut = RCBoostClassifier(**settings, checkpoint=file, time_limit=1e-6).fit(X, y)
+    assert cut.n_rmp_calls_ == 0
+    on = RCBoostClassifier(**settings, checkpoint=file).fit(X, y)
+
+    same(on, RCBoostClassifier(**settings).fit(X, y))
+
+
+@pytest.mark.parametrize(
+    ("changed", "data"),
+    [({"max_rmp_calls": 4}, (X, y)), ({"estimator": DecisionTreeClassifier(max_depth=2)}, (X, y)), ({}, (X + 1, y))],
+    ids=["settings", "a setting of the tree", "data"],
+)
+def test_the_checkpoint_of_another_fit_is_refused(
+    changed: dict[str, Any], data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, settings = tmp_path / "boost.npz", {"pricing": "tree", "max_rmp_calls": 3, "random_state": 0}
+    broken_off(RCBoostClassifier(**settings, checkpoint=file), 1, monkeypatch, X, y)
+    before = file.read_bytes()
+    with pytest.raises(CheckpointError, match=r"boost\.npz' is a checkpoint of other data or settings; delete it"):
+        RCBoostClassifier(**settings | changed, checkpoint=file).fit(*data)
+
+    assert file.read_bytes() == before
+
+
+def test_a_checkpoint_needs_a_seed_and_a_path() -> None:
+    with pytest.raises(ValueError, match="random_state is None; with a checkpoint give a whole number"):
+        RCBoostClassifier(checkpoint="boost.npz").fit(X, y)
+    with pytest.raises(TypeError, match="checkpoint is 3; give the path of a file"):
+        RCBoostClassifier(checkpoint=3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="leave one of them out"):
+        RCBoostClassifier(checkpoint="boost.npz", warm_start=True, random_state=0).fit(X, y)
+
+
+FIT = """
+import sys
+from pathlib import Path
+from sklearn.datasets import make_classification
+from rulecover import RCBoostClassifier
+from rulecover.export.json_file import to_json
+X, y = make_classification(250, 6, n_informative=4, flip_y=0.2, n_classes=3, random_state=1)
+model = RCBoostClassifier(pricing="tree", max_rmp_calls=20, random_state=0, checkpoint=sys.argv[1]).fit(X, y)
+Path(sys.argv[2]).write_text(to_json(model))
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_was_killed_goes_on(tmp_path: Path) -> None:
+    file, out = tmp_path / "boost.npz", tmp_path / "model.json"
+    command = [sys.executable, "-W", "ignore", "-c", FIT, str(file), str(out)]
+    with subprocess.Popen(command) as fitting:
+        ends = time.monotonic() + 60
+        while not file.exists() and time.monotonic() < ends:
+            time.sleep(0.01)
+        fitting.kill()
+        assert fitting.wait() == -signal.SIGKILL
+    assert file.exists() and not out.exists()
+    subprocess.run(command, check=True)
+
+    alone = RCBoostClassifier(pricing="tree", max_rmp_calls=20, random_state=0).fit(X, y)
+    assert out.read_text() == to_json(alone)
+    assert [path.name for path in tmp_path.iterdir()] == ["model.json"]

@@ -1,0 +1,167 @@
+"""A checkpoint is whole or refused, in one line that says what to do; nothing in it is run or unpacked."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import rulecover.checkpoint as module
+from rulecover.checkpoint import Checkpoint, fingerprint
+from rulecover.exceptions import CheckpointError, RulecoverWarning
+
+MINE = fingerprint({"seed": 0})
+
+
+def kept(path: Path) -> Checkpoint:
+    file = Checkpoint(path, "sums", MINE)
+    file.put({"first": {"total": np.arange(3.0), "none": np.zeros((0, 2), dtype=np.uint8)}, "second/third": {}})
+    return file
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(CheckpointError) as caught:
+        Checkpoint(path, "sums", MINE)
+    assert len(str(caught.value).splitlines()) == 1 and path.name in str(caught.value)
+    return str(caught.value)
+
+
+def test_what_was_kept_is_there_again(tmp_path: Path) -> None:
+    kept(tmp_path / "file")
+    again = Checkpoint(tmp_path / "file", "sums", MINE)
+    first = again.get("first")
+
+    assert first is not None and first["total"].tolist() == [0.0, 1.0, 2.0] and first["none"].shape == (0, 2)
+    assert again.get("third") is None
+    again.remove()
+    again.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_work_another_fingerprint_and_other_versions_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    kept(path)
+    with pytest.raises(CheckpointError, match="is a checkpoint of sums, not of products; name another"):
+        Checkpoint(path, "products", MINE)
+    with pytest.raises(CheckpointError, match="other data or settings"):
+        Checkpoint(path, "sums", fingerprint({"seed": 1}))
+    monkeypatch.setattr(module, "_versions", lambda: dict.fromkeys(module._PACKAGES, "99"))
+    assert "was written with rulecover" in refused(path)
+    monkeypatch.setattr(module, "VERSION", 2)
+    assert "is a checkpoint of version 1, and this rulecover goes on from version 2" in refused(path)
+
+
+def test_a_folder_that_is_not_there_is_an_error_at_once(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="there is no folder"):
+        Checkpoint(tmp_path / "folder" / "file", "sums", MINE)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(cut=st.integers(0, 2000), at=st.integers(0, 2000), byte=st.integers(0, 255))
+def test_a_damaged_file_is_refused_or_read_as_it_was(tmp_path: Path, cut: int, at: int, byte: int) -> None:
+    path = tmp_path / "file"
+    if not path.exists():
+        kept(path)
+    whole = path.read_bytes()
+    try:
+        for damaged in (whole[: cut % len(whole)], _with(whole, at % len(whole), byte)):
+            path.write_bytes(damaged)
+            try:
+                first = Checkpoint(path, "sums", MINE).get("first")
+            except CheckpointError as error:
+                assert len(str(error).splitlines()) == 1
+            else:
+                assert first is None or "total" not in first or first["total"].tolist() == [0.0, 1.0, 2.0]
+    finally:
+        path.write_bytes(whole)
+
+
+def _with(data: bytes, at: int, byte: int) -> bytes:
+    return data[:at] + bytes([byte]) + data[at + 1 :]
+
+
+class Hostile:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, ("made-by-a-pickle",)
+
+
+def test_a_pickle_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pickle").write_bytes(pickle.dumps(Hostile()))
+    np.savez(tmp_path / "objects.npz", head=np.array([Hostile()]))
+    for name in ("pickle", "objects.npz"):
+        assert "is not a checkpoint" in refused(tmp_path / name)
+
+    assert not (tmp_path / "made-by-a-pickle").exists()
+
+
+def test_a_small_file_does_not_unpack_to_a_large_one(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "bomb.npz", head=np.zeros(10_000_000, dtype=np.uint8))
+    assert "it is compressed" in refused(tmp_path / "bomb.npz")
+    with zipfile.ZipFile(tmp_path / "shape.npz", "w") as archive:
+        header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,)}"
+        archive.writestr("head.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    assert "is not a checkpoint" in refused(tmp_path / "shape.npz")
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "other.npz", head=np.frombuffer(b'{"format": "x", "packages": {}}', dtype=np.uint8))
+    assert "is not a checkpoint of rulecover" in refused(tmp_path / "other.npz")
+    (tmp_path / "text").write_text("a,b\n")
+    assert "is not a checkpoint, or a damaged one" in refused(tmp_path / "text")
+
+
+def test_a_full_disk_is_a_warning_and_the_old_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    file = kept(path)
+    before = path.read_bytes()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "_save", full)
+    with pytest.warns(RulecoverWarning, match=r"cannot be written \(No space left on device\); the work goes on"):
+        file.write()
+
+    assert path.read_bytes() == before and [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_was_put_off_is_written_on_ctrl_c(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with pytest.raises(KeyboardInterrupt), kept(path) as file:
+        file._write_again = float("inf")
+        file.put({"late": {"total": np.ones(1)}})
+        assert Checkpoint(path, "sums", MINE).get("late") is None
+        raise KeyboardInterrupt
+
+    assert Checkpoint(path, "sums", MINE).get("late") is not None
+
+
+def test_fingerprints_tell_data_and_settings_apart() -> None:
+    X = np.arange(6.0).reshape(2, 3)
+    sparse = scipy.sparse.csr_array(X)
+    different = [
+        fingerprint({}, X),
+        fingerprint({}, X.T),
+        fingerprint({}, X.astype(np.float32)),
+        fingerprint({}, X, X),
+        fingerprint({}, X + 1e-12),
+        fingerprint({}, sparse),
+        fingerprint({}, sparse * 2),
+        fingerprint({}, np.array(["a", None], dtype=object)),
+        fingerprint({"seed": 1}, X),
+        fingerprint({"seed": "1"}, X),
+    ]
+
+    assert len(set(different)) == len(different)
+    assert fingerprint({"function": lambda: 1}) == fingerprint({"function": lambda: 1})
+    assert fingerprint({}, np.asfortranarray(X), None) == fingerprint({}, X)
