@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import rulecover.checkpoint as module
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.exceptions import CheckpointError, RulecoverWarning
+from rulecover.exceptions import CheckpointError, CheckpointWarning
 
 MINE = fingerprint({"seed": 0})
 
@@ -129,7 +129,7 @@ def test_a_full_disk_is_a_warning_and_the_old_file_stays(tmp_path: Path, monkeyp
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module, "_save", full)
-    with pytest.warns(RulecoverWarning, match=r"cannot be written \(No space left on device\); the work goes on"):
+    with pytest.warns(CheckpointWarning, match=r"cannot be written \(No space left on device\); the work goes on"):
         file.write()
 
     assert path.read_bytes() == before and [each.name for each in tmp_path.iterdir()] == ["file"]

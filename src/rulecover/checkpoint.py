@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from rulecover.exceptions import CheckpointError, RulecoverWarning
+from rulecover.exceptions import CheckpointError, CheckpointWarning
 from rulecover.files import whole_file
 from rulecover.typing import Array
 
@@ -102,7 +102,7 @@ class Checkpoint:
             why = (
                 f"the checkpoint {str(self.path)!r} cannot be written ({error.strerror}); the work goes on without it."
             )
-            warnings.warn(why, RulecoverWarning, stacklevel=3)
+            warnings.warn(why, CheckpointWarning, stacklevel=3)
         self._pending = False
         end = time.perf_counter()
         self._write_again = end + (end - start) * (1 / _SHARE - 1)

@@ -68,5 +68,9 @@ class RulecoverWarning(UserWarning):
     """Something about data or rules that people should know before they trust them; the message has the way out."""
 
 
+class CheckpointWarning(RulecoverWarning):
+    """A checkpoint that cannot be written; the work goes on without it."""
+
+
 class CutShortWarning(RulecoverWarning):
     """Work that a time limit ended early; the message has what was done until then."""

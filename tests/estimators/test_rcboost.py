@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, explain
-from rulecover.exceptions import SolverError
+from rulecover.exceptions import CutShortWarning, SolverError
 from rulecover.rcboost.admission import Negative
 from rulecover.rcboost.boost import BoostRun
 from rulecover.rcboost.pricing.oracles import ForestPricing, TreePricing
@@ -420,7 +420,8 @@ def test_ctrl_c_leaves_the_model_of_the_last_full_call(calls: int, seconds: floa
 def test_a_time_limit_is_kept() -> None:
     X, y = make_classification(3000, 20, n_informative=10, random_state=0)
     start = time.perf_counter()
-    model = boosted(max_rmp_calls=100_000, time_limit=1.0, estimator=DecisionTreeClassifier(max_depth=8)).fit(X, y)
+    with pytest.warns(CutShortWarning, match="time_limit is 1 s: .* of up to 100000 calls were made"):
+        model = boosted(max_rmp_calls=100_000, time_limit=1.0, estimator=DecisionTreeClassifier(max_depth=8)).fit(X, y)
     assert time.perf_counter() - start < 15  # one call more, and a busy machine
     assert model.n_rmp_calls_ < 100_000
 
@@ -448,7 +449,8 @@ def test_a_time_limit_holds_for_the_whole_fit(limit, calls, monkeypatch) -> None
     clock = SlowClock()
     tree = clock.tree(DecisionTreeClassifier(max_depth=4))
     monkeypatch.setattr("rulecover.rcboost.boost.time.perf_counter", lambda: clock.now)
-    model = boosted(estimator=tree, max_rmp_calls=50, time_limit=limit).fit(X, y)
+    with pytest.warns(CutShortWarning, match=f"time_limit is {limit} s: {calls} of up to 50 calls were made"):
+        model = boosted(estimator=tree, max_rmp_calls=50, time_limit=limit).fit(X, y)
     assert model.n_rmp_calls_ == calls
     assert clock.now <= max(10, limit)
     assert model.certificate_.bound == pytest.approx(model.certificate_.objective)
@@ -468,7 +470,8 @@ def test_a_solve_that_is_cut_short_leaves_the_last_shares_and_a_bound(settings, 
         return solve(self, deadline=deadline)
 
     monkeypatch.setattr(Master, "solve", few)
-    model = boosted(max_rmp_calls=50, time_limit=1000, **settings).fit(X, y)
+    with pytest.warns(CutShortWarning):
+        model = boosted(max_rmp_calls=50, time_limit=1000, **settings).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
     certificate = model.certificate_
     assert certificate.bound <= whole.certificate_.objective <= certificate.objective + 1e-9

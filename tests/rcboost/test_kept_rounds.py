@@ -16,7 +16,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RCBoostClassifier, RCBoostRegressor
-from rulecover.exceptions import CheckpointError
+from rulecover.exceptions import CheckpointError, CutShortWarning
 from rulecover.export.json_file import to_json
 from rulecover.rcboost import kept_rounds
 
@@ -93,7 +93,8 @@ def test_sparse_data_go_on_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_the_time_limit_cut_goes_on_later(tmp_path: Path) -> None:
     file, settings = tmp_path / "boost.npz", {"pricing": "tree", "max_rmp_calls": 5, "random_state": 0}
-    cut = RCBoostClassifier(**settings, checkpoint=file, time_limit=1e-6).fit(X, y)
+    with pytest.warns(CutShortWarning, match="0 of up to 5 calls"):
+        cut = RCBoostClassifier(**settings, checkpoint=file, time_limit=1e-6).fit(X, y)
     assert cut.n_rmp_calls_ == 0
     on = RCBoostClassifier(**settings, checkpoint=file).fit(X, y)
 

@@ -43,7 +43,7 @@ def warnings_on_rules(rules: RuleSet) -> list[str]:
 
 def not_ours(caught: Iterable[WarningMessage]) -> list[str]:
     """The messages of warnings, without those that the command line words itself."""
-    return [str(each.message) for each in caught if not issubclass(each.category, RulecoverWarning)]
+    return [str(each.message) for each in caught if each.category is not RulecoverWarning]
 
 
 def _names(table: Table) -> tuple[list[str], dict[str, list[int]]]:

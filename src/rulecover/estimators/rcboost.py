@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -32,7 +33,7 @@ from rulecover.estimators.checks import (
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
 from rulecover.estimators.prepare import Preparation, RuleModel, train
 from rulecover.estimators.provenance import provenance_of
-from rulecover.exceptions import SolverError, UnreadableModelError
+from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
@@ -127,7 +128,7 @@ class RuleBoosting(VotingModel):
                 return True
             keep = None if rounds is None else rounds.note
             limits: dict[str, Any] = {"deadline": deadline, "patience": self._patience()}
-            return boost(run, self._most_calls(), **limits, keep=keep, verbose=self.verbose)
+            over = boost(run, self._most_calls(), **limits, keep=keep, verbose=self.verbose)
         except KeyboardInterrupt:
             if self.on_interrupt != "keep":
                 raise
@@ -137,6 +138,11 @@ class RuleBoosting(VotingModel):
             raise SolverError(
                 f"RMP call {len(run.rounds) + 1}: {error} The {len(self.pool_)} rules generated so far are in pool_."
             ) from error
+        if not over and self.time_limit is not None:
+            made = f"{len(run.rounds)} of up to {self._most_calls()} calls were made"
+            said = f"time_limit is {self.time_limit:g} s: {made}; give more time, or ask for fewer calls."
+            warnings.warn(said, CutShortWarning, stacklevel=3)
+        return over
 
     def _checkpoint(self, run: BoostRun) -> Checkpoint:
         samples, first = run.generation.samples, run.generation.generated.rules.clauses
@@ -391,7 +397,8 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before, and solves of the LP
         and exact searches end in time. The training of a tree cannot be cut short: a fit takes at least as long as the
-        first tree and one solve.
+        first tree and one solve. A `CutShortWarning` says how many calls were made, and the status of `certificate_` is
+        "time limit" where the last solve was cut.
     checkpoint
         A file, such as "boost.npz", in which the calls are kept as they are made, so that a fit that was killed, or cut
         short by `time_limit` or Ctrl-C, goes on from there when it is run again on the same data with the same

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numbers
+import time
+import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import replace
@@ -19,6 +21,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.columns import Columns
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, VotingModel
@@ -26,20 +29,23 @@ from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import (
+    check_checkpoint,
     check_model_fits,
     real_number,
     sample_weights,
+    settings_that_matter,
     whole_number,
     without_checkpoint,
 )
 from rulecover.estimators.door import rules_on
+from rulecover.estimators.fold_scores import Fold, Limits, check_in_time, fold_scores, is_late
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
 from rulecover.estimators.prepare import Preparation, Prepared, fresh
 from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, model_predictions, precision_of, score_function
-from rulecover.exceptions import UnreadableModelError
+from rulecover.exceptions import CutShortWarning, UnreadableModelError
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
 from rulecover.rulepath.constraints import Constraints, column_numbers
@@ -117,6 +123,8 @@ class RulePath(VotingModel):
         required: Iterable[int | str] | None = None,
         monotone: Mapping[int | str, int] | None = None,
         keep: RuleSet | None = None,
+        time_limit: float | None = None,
+        checkpoint: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -141,6 +149,8 @@ class RulePath(VotingModel):
         self.required = required
         self.monotone = monotone
         self.keep = keep
+        self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -174,13 +184,19 @@ class RulePath(VotingModel):
             The group of each row, such as a patient: rows of the same group are in the same fold.
         """
         self._check_settings()
+        begin = time.perf_counter()
         # Boosted trees of ours keep to one thread: many would wait for each other longer than they work.
         with nullcontext() if self.estimator is not None else threadpool_limits(1, "openmp"):
-            data = self._follow(X, y, sample_weight)
+            prepared = self._prepare(X, y, sample_weight)
+            limits = Limits.of(self.time_limit, shared=not self._takes_all(), begin=begin)
+            data = self._follow(X, prepared, limits.path)
             samples = data.samples
             choice = self._choice(samples)
-            held_out = (
-                None if self._takes_all() else self._held_out(X, y, sample_weight, groups, choice=choice, of=data)
+            cut = self._cut_path(limits.path)
+            held_out, no_time = (
+                (None, "")
+                if self._takes_all()
+                else self._held_out(X, y, sample_weight, groups, choice=choice, of=data, limits=limits)
             )
             model = self._fitted_predictions(X, data)
         training = size_scores(self._family, samples, model)
@@ -189,11 +205,25 @@ class RulePath(VotingModel):
         by = choice.name or self._own_score
         size, reason = chosen_size(self._family, held_out, choice.choose, self.within, by)
         kept = held_out is not None and not self.train_in_folds
-        self.size_reason_ = reason + (_KEPT if kept else "")
+        self.size_reason_ = reason + (_KEPT if kept else "") + self._noted([each for each in (cut, no_time) if each])
         self._take(size)
         self.provenance_ = provenance_of(self, self.vote_.rules, samples)
         warn_of(self.vote_, samples, weighted=self.class_weight is not None)
         return self
+
+    def _cut_path(self, deadline: float | None) -> str:
+        """Where the path ended because time was up, in words."""
+        largest = self._family.largest
+        cut = is_late(deadline) and largest < self.max_rules
+        return f"the path ends at {largest} of up to {self.max_rules} rules" if cut else ""
+
+    def _noted(self, cut: list[str]) -> str:
+        """What the time limit has cut, if anything, as the end of a sentence; a warning says it too."""
+        if not cut:
+            return ""
+        said = f"time_limit is {self.time_limit:g} s: {' and '.join(cut)}"
+        warnings.warn(f"{said}; give more time, or fewer rules or folds.", CutShortWarning, stacklevel=3)
+        return f" ({said})"
 
     def at(self, n_rules: int) -> Self:
         """The model of another size from the same path; nothing is fitted.
@@ -231,6 +261,10 @@ class RulePath(VotingModel):
             raise ValueError(f"model_share is {self.model_share}; it must be at most 1.")
         if self.keep is not None and not isinstance(self.keep, RuleSet):
             raise TypeError(f"keep is {self.keep!r}; give a RuleSet, such as RuleSet.of_intervals makes.")
+        if self.time_limit is not None:
+            real_number("time_limit", self.time_limit, above=True)
+        if self.checkpoint is not None:
+            check_checkpoint(self)
         self._check_pool()
         self._check_choice()
 
@@ -253,11 +287,10 @@ class RulePath(VotingModel):
             way_out = "give train_in_folds=False, or choose='last', and take another size by at(n_rules)"
             check_trains_anew(self.estimator, "a size is chosen in folds", way_out)
 
-    def _follow(self, X: Any, y: Any, sample_weight: Any) -> PathData:
-        """Follows the path to its end, and returns what it was made from."""
-        prepared = self._prepare(X, y, sample_weight)
+    def _follow(self, X: Any, prepared: Prepared, deadline: float | None) -> PathData:
+        """Follows the path to its end, or as far as there is time, and returns what it was made from."""
         samples, candidates = prepared.samples, self._candidates(prepared)
-        recipe = self._recipe(candidates, samples)
+        recipe = replace(self._recipe(candidates, samples), deadline=deadline)
         honest = HonestModel(self._model(X, prepared.rows), prepared.rows) if self._share() != 0 else None
         calibrate = len(recipe.target.classes) > 1 and has_out_of_bag(self.estimator_)
         response = softened_response(samples, recipe.target, honest, self._share(), calibrate=calibrate)
@@ -372,21 +405,45 @@ class RulePath(VotingModel):
         return self.within is None and self.choose == "last"
 
     def _held_out(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, *, choice: SizeChoice, of: PathData
-    ) -> HeldOut | None:
-        """The scores of every size in folds."""
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, *, choice: SizeChoice, of: PathData, limits: Limits
+    ) -> tuple[HeldOut | None, str]:
+        """The scores of every size in folds, and which folds there was no time for, if any, in words."""
         y = self._target.check(np.asarray(y).ravel(), type(self).__name__)
         rows, groups = indexable(X, groups)
         folds = folds_of(self.cv, rows, y, classes=is_classifier(self), random_state=self.random_state, groups=groups)
         shown = tracked(folds, "Cross-validating", total=len(folds), verbose=self.verbose)
         if self.train_in_folds:
-            weight, model = sample_weights(X, y, sample_weight, self.class_weight), self._for_a_part()
-            scores = [model._scores_on(*fold, choice.scoring) for fold in parts_of(shown, rows, y, weight)]
+            weight = sample_weights(X, y, sample_weight, self.class_weight)
+            score = self._scorer_with_trained_models(rows, y, weight, choice.scoring, limits.end)
         else:
-            scores = self._scores_with_kept_model(X, of, shown, choice.scoring)
-        return HeldOut.of(scores, self._family.largest + 1) if scores else None
+            score = self._scorer_with_kept_model(X, of, choice.scoring, limits.end)
+        with nullcontext() if self.checkpoint is None else self._checkpoint(of, folds) as file:
+            scores, done = fold_scores(score, shown, seconds=limits.seconds, deadline=limits.end, file=file)
+        if file is not None and done == len(folds):
+            file.remove()
+        cut = "" if done == len(folds) else f"its size was chosen in {done} of {len(folds)} folds"
+        return (HeldOut.of(scores, self._family.largest + 1) if scores else None), cut
 
-    def _scores_with_kept_model(self, X: Any, data: PathData, folds: Any, scoring: Any) -> list[SizeScores]:
+    def _checkpoint(self, data: PathData, folds: list[Fold]) -> Checkpoint:
+        """The file of the scores in folds; it is of these data, settings, folds and rules to choose from."""
+        samples, candidates = data.samples, data.candidates
+        arrays = samples.X, samples.labels, samples.weight, data.response, candidates.first, candidates.last
+        rows = [part for fold in folds for part in fold]
+        return Checkpoint(self.checkpoint, "a rule path", fingerprint(settings_that_matter(self), *arrays, *rows))
+
+    def _scorer_with_trained_models(
+        self, X: Any, y: Any, weight: Floats | None, scoring: Any, deadline: float | None
+    ) -> Callable[[Fold], list[SizeScores]]:
+        model = self._for_a_part()
+
+        def score(fold: Fold) -> list[SizeScores]:
+            return [model._scores_on(*part, scoring, deadline) for part in parts_of([fold], X, y, weight)]
+
+        return score
+
+    def _scorer_with_kept_model(
+        self, X: Any, data: PathData, scoring: Any, deadline: float | None
+    ) -> Callable[[Fold], list[SizeScores]]:
         target = self._target.of(data.samples)
         by = None if scoring is None else score_function(scoring, target.classes)
         model = self._honest_predictions(X, data)
@@ -395,9 +452,16 @@ class RulePath(VotingModel):
                 f"within is {self.within:g}, which is measured from the model's score, but this model does not "
                 "predict; give max_rules in place of it."
             )
-        recipe_for = partial(self._recipe, samples=data.samples)
-        least = self.min_samples
-        return scores_with_kept_model(data, folds, recipe_for, model, min_samples=least, by=by)
+
+        def recipe_for(candidates: Candidates) -> PathRecipe:
+            return replace(self._recipe(candidates, data.samples), deadline=deadline)
+
+        def score(fold: Fold) -> list[SizeScores]:
+            scores = scores_with_kept_model(data, [fold], recipe_for, model, min_samples=self.min_samples, by=by)
+            check_in_time(deadline)
+            return scores
+
+        return score
 
     def _for_a_part(self) -> Self:
         """The same settings for a part of the rows, whose weights have those of the classes in them."""
@@ -408,9 +472,10 @@ class RulePath(VotingModel):
             model.set_params(estimator=fresh(self.estimator.estimator))
         return model
 
-    def _scores_on(self, learn: FoldPart, check: FoldPart, scoring: Any) -> SizeScores:
+    def _scores_on(self, learn: FoldPart, check: FoldPart, scoring: Any, deadline: float | None) -> SizeScores:
         """The scores of every size of the path on some rows, once it has followed the path on others."""
-        self._follow(*learn)
+        self._follow(learn.X, self._prepare(*learn), deadline)
+        check_in_time(deadline)
         rows, classes = self._check_rows(check.X, whole=True), self._family.target.classes
         model = self._model(check.X, np.arange(len(check.y)))
         by = None if scoring is None else score_function(scoring, classes)
@@ -532,6 +597,15 @@ class RulePathClassifier(PredictsClasses, RulePath):
         one of two has less than 5 % of the weight.
     class_weight
         As in scikit-learn: ``None``, "balanced" or a dictionary; multiplies the sample weights.
+    time_limit
+        Seconds for all that comes after the training of the model, which cannot be cut short: half of them for the
+        path, the rest for the folds, in which models are trained again. A path that is cut has fewer sizes, and a size
+        is chosen by the folds that are done, or is the largest; `size_reason_` and a `CutShortWarning` say so. Reading
+        the trees, and predicting by the model once, are not cut either.
+    checkpoint
+        A file, such as "path.npz", in which the scores in folds are kept as they are made, so that a fit that was
+        killed or cut short does not make them again when it is run again on the same data with the same settings; the
+        model is the same as without a break. The file is removed at the end. It needs a whole number as `random_state`.
     random_state
         Seed of the default pool, of an estimator without a seed of its own, and of the folds, which are the same
         from fit to fit without one.
@@ -613,6 +687,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         vote: str = "log-odds",
         gain: str | None = None,
         class_weight: Any = None,
+        time_limit: float | None = None,
+        checkpoint: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -638,6 +714,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
             required=required,
             monotone=monotone,
             keep=keep,
+            time_limit=time_limit,
+            checkpoint=checkpoint,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
@@ -715,7 +793,7 @@ class RulePathRegressor(RegressorMixin, RulePath):
         As in `RulePathClassifier`. Boosted trees of the pool predict out of fold, by copies that were trained on other
         rows, and count as much as the forest; with them the share is by default the larger, the less can be predicted
         of rows that no tree was trained on: from 0, where that is nearly everything, to 0.8.
-    max_clauses, forbidden, required, monotone, keep, random_state, n_jobs, verbose
+    max_clauses, forbidden, required, monotone, keep, time_limit, checkpoint, random_state, n_jobs, verbose
         As in `RulePathClassifier`.
 
     Attributes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -324,6 +325,7 @@ def forward_path(
     constraints: Constraints | None = None,
     given: RuleSet | None = None,
     start: StartFit = ForwardFit,
+    deadline: float | None = None,
     verbose: int = 0,
 ) -> ForwardPath:
     """The rule sets of every size up to `max_rules`, each the beginning of the next.
@@ -344,6 +346,9 @@ def forward_path(
         Rules that enter first, whatever they gain.
     start
         From candidates, target and constants to a fit without rules: by least squares, or by another loss.
+    deadline
+        When the path ends wherever it is, by `time.perf_counter`; it has one rule, and the required features, all the
+        same.
     verbose
         Above 0 shows a bar that moves with each rule.
     """
@@ -358,6 +363,8 @@ def forward_path(
     least = len(fit)
     for _ in tracked(range(least, max_rules), "Choosing rules", total=max_rules - least, verbose=verbose):
         wanting = contest.unmet.size > 0
+        if deadline is not None and len(fit) and not wanting and time.perf_counter() >= deadline:
+            break
         found = contest.next_rule(fit)
         if found is None:
             break

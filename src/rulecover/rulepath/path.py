@@ -67,6 +67,8 @@ class PathRecipe:
         How rules are chosen, and how they vote.
     given
         Rules that enter first, whatever they gain.
+    deadline
+        When the path ends wherever it is, by `time.perf_counter`.
     verbose
         Above 0 shows progress on standard error.
     """
@@ -77,6 +79,7 @@ class PathRecipe:
     target: Target
     steps: PathSteps
     given: RuleSet | None = None
+    deadline: float | None = None
     verbose: int = 0
 
 
@@ -92,6 +95,7 @@ def rule_path(samples: Samples, candidates: Candidates, response: Floats, recipe
         constraints=recipe.constraints,
         given=recipe.given,
         start=recipe.steps.start,
+        deadline=recipe.deadline,
         verbose=recipe.verbose,
     )
     rules = path.rules if recipe.given is None else recipe.given.join(path.rules)

@@ -270,6 +270,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::rulecover.exceptions.CutShortWarning")
 @pytest.mark.parametrize("case", SETTINGS, ids=lambda case: " ".join(case[:3]))
 def test_an_option_gives_the_model_that_the_setting_gives(
     case: tuple[str, str, str, dict[str, Any]], folder: Path

@@ -193,16 +193,17 @@ SETTINGS: tuple[Option, ...] = (
     _rules(
         "time_limit",
         SECONDS,
-        "For the solvers search and exact, and for boosting.",
+        "For all that comes after the training of the forest, which is not cut short; for boosting, for everything. "
+        "The best so far is kept, and a note says what was cut.",
         shown="the method's own",
-        methods=COVER_BOOST,
+        methods=ANY,
     ),
     _rules(
         "checkpoint",
         Path,
         "Keep what is done so far in this file, and go on from it if the command was killed; it is removed at the end.",
         metavar="FILE",
-        methods=(MethodName.BOOST,),
+        methods=BOOST + PATH,
         file="written",
     ),
     _cover(

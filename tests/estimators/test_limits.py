@@ -1,0 +1,126 @@
+"""Time limits hold, keep the best so far and say what was cut; scores in folds go on from a checkpoint."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+
+from rulecover import RulePathClassifier, RulePathRegressor
+from rulecover.estimators import fold_scores, rulepath
+from rulecover.exceptions import CheckpointError, CutShortWarning
+from rulecover.rulepath import forward
+
+X, y = load_breast_cancer(return_X_y=True)
+X = X[:, :6]
+FOREST = RandomForestClassifier(10, max_depth=4, random_state=0)
+
+
+class Clock:
+    """A clock by which every rule that is chosen takes a second, and nothing else takes any time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        enter = forward.ForwardFit.enter
+
+        def slow(fit: Any, *args: Any, **settings: Any) -> None:
+            self.now += 1
+            enter(fit, *args, **settings)
+
+        monkeypatch.setattr(forward.ForwardFit, "enter", slow)
+        for module in (forward, fold_scores, rulepath):
+            monkeypatch.setattr(module.time, "perf_counter", lambda: self.now)
+
+
+def path(**settings: Any) -> RulePathClassifier:
+    return RulePathClassifier(FOREST, max_rules=6, gain="squares", random_state=0, **settings)
+
+
+@pytest.mark.parametrize(("limit", "rules", "folds"), [(1, 1, 0), (7, 4, 0), (13, 6, 1), (31, 6, 4), (37, 6, 5)])
+def test_a_path_ends_in_time_and_says_what_was_cut(
+    limit: int, rules: int, folds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = path().fit(X, y)
+    clock = Clock(monkeypatch)
+    if folds < 5:
+        with pytest.warns(CutShortWarning, match=f"time_limit is {limit} s: ") as caught:
+            cut = path(time_limit=limit).fit(X, y)
+        assert f"its size was chosen in {folds} of 5 folds" in str(caught[0].message)
+        assert f"its size was chosen in {folds} of 5 folds" in cut.size_reason_
+        assert (f"the path ends at {rules} of up to 6 rules" in cut.size_reason_) == (rules < 6)
+    else:
+        cut = path(time_limit=limit).fit(X, y)
+        assert cut.rules_ == whole.rules_
+
+    assert clock.now <= limit
+    assert len(cut.path_) == 1 + rules
+    assert cut.at(rules).rules_ == whole.at(rules).rules_
+    if not folds:
+        assert cut.n_rules_ == rules
+
+
+def test_a_path_without_folds_has_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    with pytest.warns(CutShortWarning, match="time_limit is 3 s: the path ends at 3 of up to 6 rules; give more time"):
+        path(time_limit=3, choose="last").fit(X, y)
+
+    assert clock.now == 3
+
+
+def test_what_is_required_is_in_a_path_that_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    Clock(monkeypatch)
+    with pytest.warns(CutShortWarning):
+        cut = path(time_limit=0.5, choose="last", required=[0, 5]).fit(X, y)
+
+    assert {0, 5} <= set(cut.rules_.clauses.columns.tolist())
+
+
+def broken_off(model: Any, after: int, monkeypatch: pytest.MonkeyPatch, *data: Any) -> None:
+    """Fits, and presses Ctrl-C once this many folds are done."""
+    count, put = itertools.count(1), fold_scores.Checkpoint.put
+
+    def put_and_end(*args: Any) -> None:
+        put(*args)
+        if next(count) == after:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(fold_scores.Checkpoint, "put", put_and_end)
+        model.fit(*data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trained", [True, False])
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_folds_that_were_done_are_not_done_again(
+    trained: bool, after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = FrozenEstimator(RandomForestClassifier(10, max_depth=4, random_state=0).fit(X, y))
+    settings: dict[str, Any] = {"max_rules": 4, "cv": 3, "train_in_folds": trained, "random_state": 0}
+    whole = RulePathClassifier(source, **settings).fit(X, y)
+    model = RulePathClassifier(source, **settings, checkpoint=tmp_path / "path.npz")
+    broken_off(model, after, monkeypatch, X, y)
+    scored = itertools.count()
+    size_scores = rulepath.size_scores
+    monkeypatch.setattr(rulepath, "size_scores", lambda *args: (next(scored), size_scores(*args))[1])
+    model.fit(X, y)
+
+    assert model.path_.equals(whole.path_) and model.n_rules_ == whole.n_rules_
+    assert model.model_score_ == whole.model_score_ and np.array_equal(model.vote_.votes, whole.vote_.votes)
+    assert next(scored) == (3 - after) * trained + 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkpoint_of_other_folds_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = load_diabetes(return_X_y=True)
+    settings: dict[str, Any] = {"pool": "forest", "max_rules": 2, "random_state": 0}
+    file = tmp_path / "path.npz"
+    broken_off(RulePathRegressor(**settings, cv=3, checkpoint=file), 1, monkeypatch, *data)
+    with pytest.raises(CheckpointError, match="other data or settings"):
+        RulePathRegressor(**settings, cv=2, checkpoint=file).fit(*data)
