@@ -77,8 +77,8 @@ def beside_thresholds(X: np.ndarray, ensemble) -> np.ndarray:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_leaves_are_those_of_xgboost_on_every_row_and_beside_thresholds(classes: int, monkeypatch) -> None:
     seen = []
-    parsed = binned._parse_tree
-    monkeypatch.setattr(binned, "_parse_tree", lambda booster: seen.append(booster) or parsed(booster))
+    parsed = binned.parse_tree
+    monkeypatch.setattr(binned, "parse_tree", lambda booster: seen.append(booster) or parsed(booster))
     for seed in range(6):
         X, y = data(seed, n=2000, classes=classes)
         X[np.random.default_rng(seed).random(X.shape) < 0.1] = np.nan
@@ -96,7 +96,7 @@ def test_leaves_are_those_of_xgboost_on_every_row_and_beside_thresholds(classes:
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_bins_from_a_part_of_the_rows_route_every_row_as_their_thresholds_say(classes: int, monkeypatch) -> None:
-    monkeypatch.setattr(binned, "_SKETCHED", 50)
+    monkeypatch.setattr(binned, "SKETCHED", 50)
     X, y = data(3, n=3000, classes=classes)
     X[7, 1], X[11, 2], X[:500, 3] = 1e6, -1e6, np.nan
     ensemble = BinnedPricing(max_bin=32).first(training(X, y), DecisionTreeClassifier(max_depth=8), 0)

@@ -37,8 +37,8 @@ def test_packs_add_up_what_blocks_do(n_samples: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 def test_the_optimum_is_exact_when_samples_are_watched(duals: str, monkeypatch) -> None:
-    monkeypatch.setattr(module, "_WATCHED", 40)
-    monkeypatch.setattr(module, "_ENTERING", 4)
+    monkeypatch.setattr(module, "WATCHED", 40)
+    monkeypatch.setattr(module, "ENTERING", 4)
     for seed in range(15):
         rng = np.random.default_rng(seed)
         pools = trees(rng, 600, [10, 12, 9, 14, 11, 8])

@@ -78,12 +78,15 @@ class DaskParts:
         From the rows of a part to the part.
     patience
         The seconds to wait for a worker, if there is none.
+    passing
+        Methods whose calls are not repeated: what they change in a part does not last.
     """
 
     client: Client
     rows: Sequence[Future]
     make: Callable[[Any], Any]
     patience: float = 60.0
+    passing: frozenset[str] = frozenset()
     _calls: list[Call] = field(default_factory=list, init=False)
     _shards: list[_Placed] = field(default_factory=list, init=False)
 
@@ -102,7 +105,7 @@ class DaskParts:
         for _ in range(_LOSSES):
             lost = [shard for shard, answer in answers if not self._take(found, shard, answer)]
             if not lost:
-                self._calls.append(call)
+                self._calls += [] if method in self.passing else [call]
                 return iter([found[place] for place in range(len(self))])
             answers = [(shard, self._send(shard, [*self._calls, call])) for shard in self._replaced(lost)]
         raise LostClusterError(
@@ -163,19 +166,27 @@ class DaskParts:
         for shard in self._shards:
             load[shard.worker] += len(shard.places) if shard.worker in load else 0
         places = list(places)
-        holders = self.client.who_has([self.rows[place] for place in places])
-        most = -(-(sum(load.values()) + len(places)) // len(load))
-        homes: dict[str, list[int]] = {}
-        for place in places:
-            near = [worker for worker in holders.get(self.rows[place].key, ()) if load.get(worker, most) < most]
-            worker = min(near or load, key=load.__getitem__)
-            load[worker] += 1
-            homes.setdefault(worker, []).append(place)
-        return [_Placed(worker, mine, self._making(worker, mine)) for worker, mine in homes.items()]
+        homes = homes_of(self.client, [self.rows[place] for place in places], load)
+        shards: dict[str, list[int]] = {}
+        for place, worker in zip(places, homes, strict=True):
+            shards.setdefault(worker, []).append(place)
+        return [_Placed(worker, mine, self._making(worker, mine)) for worker, mine in shards.items()]
 
     def _making(self, worker: str, places: Sequence[int]) -> Future:
         rows = [self.rows[place] for place in places]
         return self.client.submit(Shard, self._make, *rows, actor=True, workers=[worker], pure=False)
+
+
+def homes_of(client: Client, futures: Sequence[Future], load: Counter[str]) -> list[str]:
+    """For each future a worker that has it, unless that has more than others; `load` is what workers have already."""
+    holders = client.who_has(futures)
+    most = -(-(sum(load.values()) + len(futures)) // len(load))
+    homes = []
+    for future in futures:
+        near = [worker for worker in holders.get(future.key, ()) if load.get(worker, most) < most]
+        homes.append(min(near or load, key=load.__getitem__))
+        load[homes[-1]] += 1
+    return homes
 
 
 def workers_of(client: Client) -> list[str]:

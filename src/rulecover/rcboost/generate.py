@@ -148,14 +148,17 @@ class RuleGeneration:
         # Line 2: the leaves of the first tree are 𝒥*.
         first = pricing.first(self.samples, tree, self._seed()) if grows_first(pricing) else read_trees(tree)
         self._names = names(first)
-        self.generated = leaf_pool(self.samples, first, recipe.price, self._names).distinct()
-        self.pool: Ints = np.arange(len(self.generated))
+        self._begin(leaf_pool(self.samples, first, recipe.price, self._names).distinct())
+        self.accumulated: Floats = self.samples.count  # line 1: λ̄, 1 for each sample unless it has a weight
+
+    def _begin(self, first: RulePool) -> None:
+        """Begins with the pool of the first tree."""
+        self.generated, self.pool = first, np.arange(len(first))
         self._category_sets: dict[CategorySet, int] = {}
         #: The place of each rule among all that were generated.
-        self._places = {key: j for j, key in enumerate(self.generated.rules.clauses.keys(self._category_sets))}
-        self.accumulated: Floats = self.samples.count  # line 1: λ̄, 1 for each sample unless it has a weight
-        self._expensive_for: Ints = np.zeros(len(self.pool), dtype=np.intp)
-        self.master: Master | None = None
+        self._places = {key: j for j, key in enumerate(first.rules.clauses.keys(self._category_sets))}
+        self._expensive_for: Ints = np.zeros(len(first), dtype=np.intp)
+        self.master: Any = None
         self.last: Exchange | None = None
         self.deadline: float | None = None
 
@@ -167,7 +170,7 @@ class RuleGeneration:
             duals = self._accumulate(relaxation)  # line 5: λ̄ + λᵗ
             proposed = clock.timed("pricing", partial(self._propose, duals))  # line 6: a tree weighted by λ̄
             priced = self._priced(proposed)
-            reduced = reduced_costs(priced, relaxation.duals)
+            reduced = self._reduced_costs(priced, relaxation)
             admitted = self._recipe.admit(reduced)  # line 7: 𝒥⁻
             stale, z = self._stale(relaxation), self.over_all(relaxation.z)
             n_added = self._exchange(stale, priced.take(admitted))  # line 11: 𝒥* ∪ 𝒥⁻
@@ -196,11 +199,11 @@ class RuleGeneration:
         """RMP(𝒥ₜ): the optimum over the pool, from the last basis if there is one."""
         master, self.master = self.master, None  # one that is cut short is not used again
         master = master or self._new_master()
-        relaxation = master.solve(deadline=self.deadline)
+        relaxation: Relaxation = master.solve(deadline=self.deadline)
         self.master = master
         return relaxation
 
-    def _new_master(self) -> Master:
+    def _new_master(self) -> Any:
         pool = self.generated.take(self.pool)
         return Master(pool.coverage, pool.evidence.cost, duals=self._recipe.duals, weight=self.samples.weight)
 
@@ -230,6 +233,9 @@ class RuleGeneration:
             step = even_step(relaxation.objective, self.samples.count)
         accumulated = self.accumulated + step * relaxation.duals
         return Duals(relaxation.duals, accumulated, price, np.inf if self.deadline is None else self.deadline)
+
+    def _reduced_costs(self, pool: RulePool, relaxation: Relaxation) -> Floats:
+        return reduced_costs(pool, relaxation.duals)
 
     def over_all(self, z: Floats) -> Floats:
         """Shares of the rules in the pool as shares of all rules generated."""

@@ -17,9 +17,9 @@ from rulecover.typing import Bools, Floats, Ints, UInts
 FEASIBLE = 1e-7
 #: At most this many samples enter the LP at a time, or as many as there are rules in the first pool, the worst covered
 #: first: those that enter never leave, and an LP of few samples is solved in less time.
-_ENTERING = 100
+ENTERING = 100
 #: This many of the other short samples are looked at again before all samples are.
-_WATCHED = 20_000
+WATCHED = 20_000
 #: Sums over rules are made for this many samples at a time: they stay in the processor's cache.
 _ROWS = 1 << 15
 #: As many combinations of rules as a 16-bit number can distinguish; fewer if there are few samples to look them up.
@@ -77,18 +77,20 @@ class Signatures:
             self.value += block.lookup(numbers)
 
     def members(self, of: Ints) -> tuple[Ints, Ints]:
-        """All samples with the signature of one of these samples, and the place of that one in `of`.
+        """All samples with the signature of one of these samples, and the place of that one in `of`."""
+        return self.with_values(self.value[of])
 
-        The given samples have signatures that differ. A table by the first bits of the signatures leaves few
-        candidates, and only those are compared.
+    def with_values(self, wanted: UInts) -> tuple[Ints, Ints]:
+        """All samples with one of these signatures, which differ, and the place of that signature among them.
+
+        A table by the first bits of the signatures leaves few candidates, and only those are compared.
         """
-        wanted = self.value[of]
         bits = min(20, len(self.value).bit_length() + 4)
         shift = np.uint64(64 - bits)
         table = np.full(1 << bits, -1, dtype=np.int32)
         slots = (wanted >> shift).astype(np.intp)
-        table[slots] = np.arange(len(of))
-        crowded = np.flatnonzero(table[slots] != np.arange(len(of)))  # another one has taken the slot
+        table[slots] = np.arange(len(wanted))
+        crowded = np.flatnonzero(table[slots] != np.arange(len(wanted)))  # another one has taken the slot
         place = table[(self.value >> shift).astype(np.intp)]
         found = np.flatnonzero(place >= 0)
         found = found[self.value[found] == wanted[place[found]]]
@@ -103,11 +105,18 @@ class Packs:
 
     In a block of v - 1 rules of the pool, what covers a sample is one of v values; those of blocks whose v multiply to
     at most 2^16 are one number. Rules that come from no tree stay in their sparse blocks.
+
+    Parameters
+    ----------
+    n_samples
+        The number of samples.
+    n_looked_up
+        That of all samples, where these are a part of them: sums are then added in the same order in every part.
     """
 
-    def __init__(self, n_samples: int) -> None:
+    def __init__(self, n_samples: int, n_looked_up: int | None = None) -> None:
         self._n_samples = n_samples
-        self._combinations = min(_COMBINATIONS, max(256, n_samples // 4))
+        self._combinations = min(_COMBINATIONS, max(256, (n_looked_up or n_samples) // 4))
         self._packs: list[tuple[UInts, list[Ints]]] = []
         self._sparse: list[SparseBlock] = []
         self._room = 0
@@ -266,7 +275,7 @@ class Master:
         """
         if self._lp is None:
             n_samples = self._coverage.n_samples
-            self._enter(self._distinct(np.arange(n_samples), np.zeros(n_samples))[: max(_ENTERING, len(self.cost))])
+            self._enter(self._distinct(np.arange(n_samples), np.zeros(n_samples))[: max(ENTERING, len(self.cost))])
         while True:
             assert self._lp is not None
             solution = self._lp.solve(deadline=deadline)
@@ -277,7 +286,7 @@ class Master:
             short = self._short(solution.shares)
             if not short.size:
                 break
-            self._enter(short[:_ENTERING])
+            self._enter(short[:ENTERING])
         prices = solution.duals
         reduced = self.cost - self._coverage.among(self._inside[prices > 0]).per_rule(prices[prices > 0])
         return Relaxation(solution.shares, self._spread(prices), float(prices.sum()), reduced, len(self._inside))
@@ -297,7 +306,7 @@ class Master:
 
     def _short(self, shares: Floats) -> Ints:
         """Samples that these shares cover too little, the worst first: none only if there is none among all."""
-        if self._watched.size and len(self._is_inside) > _WATCHED:
+        if self._watched.size and len(self._is_inside) > WATCHED:
             covered = self._packs.per_sample(shares, self._watched)
             short = np.flatnonzero((covered < 1.0 - FEASIBLE) & ~self._is_inside[self._watched])
             if short.size:
@@ -305,13 +314,13 @@ class Master:
         covered = self._packs.per_sample(shares)
         short = np.flatnonzero((covered < 1.0 - FEASIBLE) & ~self._is_inside)
         worst_first = self._distinct(short, covered[short])
-        self._watched = np.concatenate([worst_first[_ENTERING:], self._watched])[:_WATCHED]
+        self._watched = np.concatenate([worst_first[ENTERING:], self._watched])[:WATCHED]
         return worst_first
 
     def _distinct(self, samples: Ints, covered: Floats) -> Ints:
         """One sample of each group, the worst covered first; ties by signature, so that row order does not matter."""
-        if len(samples) > _WATCHED:
-            worst = np.partition(covered, _WATCHED)[_WATCHED]
+        if len(samples) > WATCHED:
+            worst = np.partition(covered, WATCHED)[WATCHED]
             samples, covered = samples[covered <= worst], covered[covered <= worst]
         signature, first = np.unique(self._signatures.value[samples], return_index=True)
         order = np.lexsort((signature, np.round(covered[first], 9)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: The depth of a tree that is given none: the deepest of the paper's study.
 DEEPEST = 20
 #: Bins are made from at most this many rows: their borders are quantiles, and more rows hardly move them.
-_SKETCHED = 200_000
+SKETCHED = 200_000
 #: Leaves are found by their values in a table of 2^16 places, with up to this many tries to give each its own place.
 _TABLE_BITS, _TRIES = 16, 64
 _SHARES = {"sqrt": np.sqrt, "log2": np.log2}
@@ -83,30 +83,20 @@ class _BinnedSamples:
 
     def __init__(self, data: Samples, max_bin: int, n_threads: int) -> None:
         # Nothing here may keep `data` alive, or its bins would never be let go.
-        self._xgboost = _xgboost()
+        self._xgboost = xgboost_module()
         self._rows = _dense(data.X)
         outputs = data.outputs.astype(np.float32)
         self._one_target = outputs.shape[1] == 1
         self._count = np.ones(len(data.y)) if data.weight is None else data.weight
         self._scale = 1.0 / min(1.0, float(self._count.mean()))
-        self._settings = {
-            "tree_method": "hist",
-            "objective": "reg:squarederror",
-            "multi_strategy": "one_output_per_tree" if self._one_target else "multi_output_tree",
-            "eta": 1.0,
-            "lambda": 0.0,
-            "base_score": 0.0,
-            "max_bin": max_bin,
-            "nthread": n_threads,
-            "verbosity": 0,
-        }
+        self._settings = tree_settings(max_bin, one_target=self._one_target) | {"nthread": n_threads}
         self._matrix = self._quantile_matrix(outputs.ravel() if self._one_target else outputs, data.weight)
 
     def _quantile_matrix(self, label: Array, weight: Floats | None) -> Any:
         shared = {"max_bin": self._settings["max_bin"], "nthread": self._settings["nthread"]}
         rows, reference = self._rows, None
-        if weight is not None or len(rows) > _SKETCHED:
-            some, every = _rows_for_bins(len(rows), weight)
+        if weight is not None or len(rows) > SKETCHED:
+            some, every = rows_for_bins(len(rows), weight)
             # The largest value of each column goes in: what lies above the last border would be put below it.
             largest = [] if every else [np.fmax.reduce(rows, axis=0)]
             reference = self._xgboost.QuantileDMatrix(np.vstack([rows[some], *largest]), **shared)
@@ -117,42 +107,61 @@ class _BinnedSamples:
         """The Gini tree of these weights, and the leaf of each sample."""
         weight = weight * self._scale  # XGBoost takes a gain below 1e-6 for none, whatever the weights add up to
         self._matrix.set_weight(weight)
-        settings = self._settings | _limits(tree, weight, self._count) | _sampling(tree, self._rows.shape[1], seed)
+        summed = SummedWeights(float(self._count.sum()), float((weight / self._count).min()), float(weight.sum()))
+        settings = self._settings | limits(tree, summed) | sampling(tree, self._rows.shape[1], seed)
         booster = self._xgboost.Booster(settings, [self._matrix])
         booster.update(self._matrix, 0)
-        grown, value = _parse_tree(booster)
-        leaf = self._leaf_of_value(booster, grown, value)
-        if leaf is None:
-            leaf = booster.predict(self._matrix, pred_leaf=True).astype(np.intp)
-        return _ensemble(grown, self._rows, leaf)
-
-    def _leaf_of_value(self, booster: Any, tree: Tree, value: Array) -> Ints | None:
-        """The leaf of each sample by its prediction, which XGBoost has already; ``None`` if two leaves have one value.
-
-        To send the samples through the tree again takes as long as growing it.
-        """
-        leaves = tree.leaves
-        if not self._one_target or len(np.unique(value[leaves])) < len(leaves) or len(leaves) > 2**10:
-            return None
-        predicted = booster.predict(self._matrix).view(np.uint32)
-        wanted = value[leaves].view(np.uint32)
-        shift = np.uint32(32 - _TABLE_BITS)
-        for factor in np.random.default_rng(0).integers(0, 2**32, _TRIES, dtype=np.uint32) | np.uint32(1):
-            place = (wanted * factor) >> shift
-            if len(np.unique(place)) == len(leaves):
-                table = np.zeros(1 << _TABLE_BITS, dtype=np.intp)
-                table[place] = leaves
-                leaf = table[(predicted * factor) >> shift]
-                found = value.view(np.uint32)[leaf] == predicted
-                return leaf if found.all() else None
-        return None
+        grown, value = parse_tree(booster)
+        return _ensemble(grown, self._rows, leaves_of(booster, self._matrix, grown, value, one_target=self._one_target))
 
 
 #: The bins of each fit that is under way, by what they are made of.
 _BINS: WeakKeyDictionary[Samples, dict[BinnedPricing, _BinnedSamples]] = WeakKeyDictionary()
 
 
-def _xgboost() -> Any:
+def tree_settings(max_bin: int, *, one_target: bool) -> dict[str, Any]:
+    """What makes a tree of XGBoost one of least Gini impurity or squared error."""
+    return {
+        "tree_method": "hist",
+        "objective": "reg:squarederror",
+        "multi_strategy": "one_output_per_tree" if one_target else "multi_output_tree",
+        "eta": 1.0,
+        "lambda": 0.0,
+        "base_score": 0.0,
+        "max_bin": max_bin,
+        "verbosity": 0,
+    }
+
+
+def leaves_of(booster: Any, matrix: Any, tree: Tree, value: Array, *, one_target: bool) -> Ints:
+    """The leaf of each sample that a tree was grown on.
+
+    It is found by its prediction, which XGBoost has already; to send the samples through the tree again takes as long
+    as growing it. Where two leaves have one value, that is what is done.
+    """
+    leaves = tree.leaves
+    leaf = None
+    if one_target and len(np.unique(value[leaves])) == len(leaves) <= 2**10:
+        leaf = _leaf_of_value(booster.predict(matrix).view(np.uint32), leaves, value)
+    return booster.predict(matrix, pred_leaf=True).astype(np.intp) if leaf is None else leaf
+
+
+def _leaf_of_value(predicted: Array, leaves: Ints, value: Array) -> Ints | None:
+    """The leaf of each sample by the bits of its prediction; ``None`` where that fails."""
+    wanted = value[leaves].view(np.uint32)
+    shift = np.uint32(32 - _TABLE_BITS)
+    for factor in np.random.default_rng(0).integers(0, 2**32, _TRIES, dtype=np.uint32) | np.uint32(1):
+        place = (wanted * factor) >> shift
+        if len(np.unique(place)) == len(leaves):
+            table = np.zeros(1 << _TABLE_BITS, dtype=np.intp)
+            table[place] = leaves
+            leaf = table[(predicted * factor) >> shift]
+            found = value.view(np.uint32)[leaf] == predicted
+            return leaf if found.all() else None
+    return None
+
+
+def xgboost_module() -> Any:
     try:
         import xgboost
     except ImportError as error:
@@ -182,32 +191,40 @@ def _dense(X: Any) -> Floats:
     return np.asarray(X)
 
 
-def _rows_for_bins(n_rows: int, weight: Floats | None) -> tuple[Ints, bool]:
+def rows_for_bins(n_rows: int, weight: Floats | None) -> tuple[Ints, bool]:
     """The rows that bins are made from, as often as they count, evenly over all; and whether all are among them."""
     counts = np.ones(n_rows) if weight is None else weight
     whole = not (counts % 1).any()
     ends = np.cumsum(counts if whole else counts / counts.mean())
-    places = np.linspace(0, ends[-1] - 1, min(_SKETCHED, round(ends[-1])))
+    places = np.linspace(0, ends[-1] - 1, min(SKETCHED, round(ends[-1])))
     return np.minimum(np.searchsorted(ends, places, side="right"), n_rows - 1), whole and len(places) == ends[-1]
 
 
-def _limits(tree: Any, weight: Floats, count: Floats) -> dict[str, Any]:
-    """How far a tree may grow, from the settings of scikit-learn's; `count` is how many rows a sample stands for."""
+class SummedWeights(NamedTuple):
+    """How many rows all samples stand for, the least weight per row in a tree, and the weight of all samples there."""
+
+    counted: float
+    least: float
+    total: float
+
+
+def limits(tree: Any, weights: SummedWeights) -> dict[str, Any]:
+    """How far a tree may grow, from the settings of scikit-learn's."""
     depth = getattr(tree, "max_depth", None)
     if depth is not None and depth < 1:
         raise ValueError(f"max_depth of the tree is {depth}; it must be at least 1, or None.")
-    limits: dict[str, Any] = {"max_depth": DEEPEST if depth is None else int(depth)}
+    found: dict[str, Any] = {"max_depth": DEEPEST if depth is None else int(depth)}
     if getattr(tree, "max_leaf_nodes", None) is not None:
-        limits |= {"max_leaves": int(tree.max_leaf_nodes), "grow_policy": "lossguide"}
+        found |= {"max_leaves": int(tree.max_leaf_nodes), "grow_policy": "lossguide"}
     least = getattr(tree, "min_samples_leaf", 1)
-    least = least if isinstance(least, int | np.integer) else np.ceil(least * count.sum())
+    least = least if isinstance(least, int | np.integer) else np.ceil(least * weights.counted)
     share = float(getattr(tree, "min_weight_fraction_leaf", 0.0))
     # Half a sample less, so that rounding never forbids a leaf of just enough.
-    limits["min_child_weight"] = max((float(least) - 0.5) * float((weight / count).min()), share * float(weight.sum()))
-    return limits
+    found["min_child_weight"] = max((float(least) - 0.5) * weights.least, share * weights.total)
+    return found
 
 
-def _sampling(tree: Any, n_features: int, seed: int) -> dict[str, Any]:
+def sampling(tree: Any, n_features: int, seed: int) -> dict[str, Any]:
     """How many features a split may choose from, as scikit-learn counts them."""
     wanted = getattr(tree, "max_features", None)
     if wanted is None:
@@ -223,7 +240,7 @@ def _sampling(tree: Any, n_features: int, seed: int) -> dict[str, Any]:
     return {"colsample_bynode": min(1.0, (count + 0.5) / n_features), "seed": seed}
 
 
-def _parse_tree(booster: Any) -> tuple[Tree, Array]:
+def parse_tree(booster: Any) -> tuple[Tree, Array]:
     """The booster's only tree in our form, and the value of each node as a float32."""
     nodes = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"][0]
     left = np.array(nodes["left_children"], dtype=np.intp)

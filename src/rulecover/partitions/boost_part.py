@@ -1,0 +1,288 @@
+"""One partition of the rows in RCBoost: their coverage by the pool, their duals, and their share in growing a tree."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from rulecover.coverage import Block, Coverage, smallest_uint
+from rulecover.rcboost.pricing.binned import leaves_of, parse_tree, xgboost_module
+from rulecover.setcover.master import FEASIBLE, WATCHED, Packs, Signatures
+from rulecover.targets.samples import Samples
+from rulecover.trees.tree import Tree
+from rulecover.typing import Floats, Ints, UInts
+
+#: Seconds that the parts wait for each other while a tree is grown.
+_TOGETHER = 300
+
+
+class BoostRows(NamedTuple):
+    """The rows of a part, and what it must know of all rows.
+
+    Parameters
+    ----------
+    samples
+        The rows.
+    reference
+        The rows that bins are made from, the same for every part; ``None`` if these are the rows of the part.
+    number, n_samples
+        The number of the part, and the number of rows of all parts.
+    """
+
+    samples: Samples
+    reference: Floats | None
+    number: int
+    n_samples: int
+
+
+def joined_samples(samples: Sequence[Samples]) -> Samples:
+    """Samples of one kind as one."""
+    if len(samples) == 1:
+        return samples[0]
+    first: Any = samples[0]
+    weight = None if first.weight is None else np.concatenate([each.count for each in samples])
+    X, y = np.concatenate([each.X for each in samples]), np.concatenate([each.y for each in samples])
+    joined: Samples = replace(first, X=X, y=y, weight=weight)
+    return joined
+
+
+class Groups(NamedTuple):
+    """Groups of rows that are covered by the same rules.
+
+    Parameters
+    ----------
+    signature
+        By which the groups of several parts are known to be the same.
+    covered
+        How much of a row the shares of its rules cover.
+    n_rows
+        How many rows each has.
+    rules
+        The rules of the first groups, groups x rules.
+    """
+
+    signature: UInts
+    covered: Floats
+    n_rows: Ints
+    rules: scipy.sparse.csr_array
+
+
+class Heirs(NamedTuple):
+    """For each group that new rules split, the rows that they cover least.
+
+    Parameters
+    ----------
+    place
+        The place of the group among those asked for.
+    times, signature
+        By how many new rules such a row is covered, and its signature with them.
+    rules
+        By which, groups x new rules.
+    """
+
+    place: Ints
+    times: Ints
+    signature: UInts
+    rules: scipy.sparse.csr_array
+
+
+class BoostPart:
+    """One partition of the rows in RCBoost; its state changes only by calls, as that of `Part` does.
+
+    Parameters
+    ----------
+    rows
+        The rows.
+    max_bin, n_threads
+        The most bins per column, and the threads that grow a tree.
+    """
+
+    #: Calls that need not be repeated when a part is made again: their results are sent to all parts, or are sums.
+    passing = frozenset({"begin_tree", "end_tree", "weights", "short", "group_weights"})
+
+    def __init__(self, rows: BoostRows, *, max_bin: int = 256, n_threads: int = 1) -> None:
+        self._rows, self.samples = rows, rows.samples
+        self._max_bin, self._n_threads = max_bin, n_threads
+        self._one_target = self.samples.outputs.shape[1] == 1
+        self._nodes: list[UInts] = []
+        self._accumulated = self.samples.count
+        self._duals: Floats = np.zeros(len(self.samples.y))
+        self._matrix: Any = None
+        self._grown: tuple[Tree, Ints] | None = None
+        self._growing, self._failed = threading.Thread(), "the part was made again while a tree was grown"
+        self.start_pool()
+
+    def weights(self) -> tuple[int, float, float, float]:
+        """The number of rows, what they count together, and the accumulated weights: the least per row, and all."""
+        count, weight = self.samples.count, self._accumulated
+        least = float((weight / count).min(initial=np.inf))
+        return len(count), float(count.sum()), least, float(weight.sum())
+
+    # Trees: line 6 ----------------------------------------------------------------------------------------------
+
+    def begin_tree(self, settings: Mapping[str, Any], scale: float, link: Mapping[str, Any] | None) -> None:
+        """Begins to grow a tree together with all other parts; returns at once, as each part waits for the others."""
+        self._grown, self._failed = None, ""
+        self._growing = threading.Thread(target=self._grow, args=(settings, scale, link), daemon=True)
+        self._growing.start()
+
+    def end_tree(self) -> Tree | str:
+        """The tree, the same in every part; why there is none if a part was lost meanwhile."""
+        if self._growing.ident is not None:
+            self._growing.join()
+        return self._failed if self._grown is None else self._grown[0]
+
+    def _grow(self, settings: Mapping[str, Any], scale: float, link: Mapping[str, Any] | None) -> None:
+        xgboost = xgboost_module()
+        if self._matrix is None:
+            self._matrix = self._in_bins(xgboost)
+        self._matrix.set_weight(self._accumulated * scale)
+        try:
+            if link is None:
+                booster = self._one_tree(xgboost, settings)
+            else:
+                args = {**link, "dmlc_task_id": f"{self._rows.number:06}", "dmlc_timeout": _TOGETHER, "dmlc_retry": 1}
+                with xgboost.collective.CommunicatorContext(**args):
+                    booster = self._one_tree(xgboost, settings)
+        except xgboost.core.XGBoostError as error:
+            self._failed = str(error) or "XGBoost failed"
+            return
+        tree, value = parse_tree(booster)
+        self._grown = tree, leaves_of(booster, self._matrix, tree, value, one_target=self._one_target)
+
+    def _one_tree(self, xgboost: Any, settings: Mapping[str, Any]) -> Any:
+        booster = xgboost.Booster({**settings, "nthread": self._n_threads}, [self._matrix])
+        booster.update(self._matrix, 0)
+        return booster
+
+    def _in_bins(self, xgboost: Any) -> Any:
+        shared = {"max_bin": self._max_bin, "nthread": self._n_threads}
+        outputs, reference = self.samples.outputs.astype(np.float32), self._rows.reference
+        bins = None if reference is None else xgboost.QuantileDMatrix(reference, **shared)
+        label = outputs.ravel() if self._one_target else outputs
+        return xgboost.QuantileDMatrix(self.samples.X, label=label, ref=bins, **shared)
+
+    def follow(self, tree: Tree) -> tuple[Floats, Floats]:
+        """Sends the rows through a tree, the next in the list of trees: the sums at each node, and those of duals."""
+        if self._grown is not None and _same_tree(self._grown[0], tree):
+            node = self._grown[1]
+        else:
+            node = tree.apply(self.samples.X)
+        self._grown = None
+        n_nodes = len(tree.left)
+        self._nodes.append(node.astype(smallest_uint(n_nodes)))
+        sums = self.samples.sums(node, *self.samples.summands())
+        padded = np.zeros((n_nodes, sums.shape[1]))
+        padded[: len(sums)] = sums
+        return padded, np.bincount(node, self._duals, minlength=n_nodes).astype(np.float64, copy=False)
+
+    # The pool ---------------------------------------------------------------------------------------------------
+
+    def start_pool(self) -> None:
+        """No rule is in the pool."""
+        n = len(self.samples.y)
+        self._coverage = Coverage((), n, 0)
+        self._signatures, self._packs = Signatures(n), Packs(n, n_looked_up=self._rows.n_samples)
+
+    def enter(self, tree: Ints, node: Ints, inside: UInts) -> tuple[int, Heirs]:
+        """Rules enter the pool, nodes of trees that were followed; `inside` are the signatures of groups in the LP.
+
+        Returns the number of rows without a rule, and the heirs of the groups.
+        """
+        rows, place = self._signatures.with_values(inside)
+        new = self._coverage_of(tree, node)
+        self._signatures.add(new)
+        self._packs.add(new, self._coverage.n_rules)
+        self._coverage = self._coverage.join(new)
+        times = new.times_covered(np.arange(new.n_rules))[rows]
+        order = np.lexsort((self._signatures.value[rows], times, place))
+        places, first = np.unique(place[order], return_index=True)
+        heirs = rows[order[first]]
+        rules = new.among(heirs).to_sparse().tocsr()
+        missed = int(self._coverage.missed().size)
+        return missed, Heirs(places, times[order[first]], self._signatures.value[heirs], rules)
+
+    def leave(self, kept: Ints, inside: UInts) -> tuple[int, UInts]:
+        """All other rules leave the pool: the number of rows that are left without, and the new signatures of groups.
+
+        They are 0 where the part has no row of the group.
+        """
+        rows, place = self._signatures.with_values(inside)
+        n = len(self.samples.y)
+        self._coverage = self._coverage.take(kept)
+        self._signatures, self._packs = Signatures(n), Packs(n, n_looked_up=self._rows.n_samples)
+        self._signatures.add(self._coverage)
+        self._packs.add(self._coverage, 0)
+        new: UInts = np.zeros(len(inside), dtype=np.uint64)
+        new[place] = self._signatures.value[rows]
+        return int(self._coverage.missed().size), new
+
+    def _coverage_of(self, tree: Ints, node: Ints) -> Coverage:
+        """Nodes of trees that were followed, as rules, those of one tree in one block."""
+        blocks = []
+        for t in np.unique(tree):
+            rules = np.flatnonzero(tree == t)
+            number: UInts = np.zeros(int(max(node[rules].max(), self._nodes[t].max(initial=0))) + 1, dtype=np.uint32)
+            number[node[rules]] = np.arange(1, len(rules) + 1)
+            blocks.append(Block(number.astype(smallest_uint(len(rules)))[self._nodes[t]], rules))
+        return Coverage(tuple(blocks), len(self.samples.y), len(tree))
+
+    # The master problem: line 4 ---------------------------------------------------------------------------------
+
+    def short(self, shares: Floats | None, inside: UInts, among: UInts | None, first: int) -> tuple[int, Groups]:
+        """The groups that these shares of the rules cover too little, the worst first.
+
+        Parameters
+        ----------
+        shares
+            Of each rule; ``None`` for all groups, none of which is covered at all.
+        inside
+            The signatures of groups that are in the LP already.
+        among
+            Only groups with these signatures.
+        first
+            Of this many groups the rules are returned.
+
+        Returns
+        -------
+        The number of rows in such groups, and the worst groups.
+        """
+        rows = None if among is None else np.sort(self._signatures.with_values(among)[0])
+        n_rows = len(self.samples.y) if rows is None else len(rows)
+        covered = np.zeros(n_rows) if shares is None else self._packs.per_sample(shares, rows)
+        short = np.flatnonzero(covered < 1.0 - FEASIBLE)
+        samples, covered = short if rows is None else rows[short], covered[short]
+        outside = ~np.isin(self._signatures.value[samples], inside)
+        samples, covered = samples[outside], covered[outside]
+        n_short = len(samples)
+        if n_short > WATCHED:
+            worst = np.partition(covered, WATCHED)[WATCHED]
+            samples, covered = samples[covered <= worst], covered[covered <= worst]
+        signature, one, count = np.unique(self._signatures.value[samples], return_index=True, return_counts=True)
+        order = np.lexsort((signature, np.round(covered[one], 9)))
+        rules = self._coverage.among(samples[one[order[:first]]]).to_sparse().tocsr()
+        return n_short, Groups(signature[order], covered[one[order]], count[order], rules)
+
+    def group_weights(self, signatures: UInts) -> Floats:
+        """What the rows of each of these groups count together."""
+        rows, place = self._signatures.with_values(signatures)
+        return np.bincount(place, self.samples.count[rows], minlength=len(signatures)).astype(np.float64, copy=False)
+
+    def set_duals(self, signatures: UInts, share: Floats, step: float) -> None:
+        """Line 5: the price of a row that counts 1 in each of these groups; times `step` they are accumulated."""
+        rows, place = self._signatures.with_values(signatures)
+        self._duals = np.zeros(len(self.samples.y))
+        weight = self.samples.weight
+        self._duals[rows] = share[place] if weight is None else share[place] * weight[rows]
+        self._accumulated = self._accumulated + step * self._duals
+
+
+def _same_tree(one: Tree, other: Tree) -> bool:
+    return len(one.left) == len(other.left) and all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("feature", "threshold", "left", "right")
+    )

@@ -1,0 +1,129 @@
+"""RCBoost on a Dask cluster: one part per worker, which grow trees together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from rulecover.partitions.boost import start_tracker
+from rulecover.partitions.boost_part import BoostPart, BoostRows, joined_samples
+from rulecover.partitions.dask import DaskParts, awaited, homes_of, some_workers
+from rulecover.rcboost.pricing.binned import SKETCHED
+from rulecover.targets.samples import Samples
+from rulecover.typing import Floats
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+
+class _Weighed(NamedTuple):
+    """The number of rows of a partition, what they count together, and whether they count whole numbers."""
+
+    n_rows: int
+    counted: float
+    whole: bool
+    weighted: bool
+
+
+class _Bins(NamedTuple):
+    """Which rows bins are made from: those at these places, if rows are laid end to end, each as long as it counts."""
+
+    places: Floats
+    offset: float
+    unit: float
+
+
+def boost_parts(
+    client: Client, samples: Sequence[Future], *, max_bin: int, n_threads: int, patience: float = 60.0
+) -> DaskParts:
+    """Parts of RCBoost, one per worker that has rows.
+
+    Parameters
+    ----------
+    client, patience
+        As in `DaskParts`.
+    samples
+        The `Samples` of each partition, as futures.
+    max_bin, n_threads
+        As in `BoostPart`.
+    """
+    awaited(client, samples, patience)
+    weighed = client.gather(client.map(_weighed, samples, pure=False))
+    full = [place for place, each in enumerate(weighed) if each.n_rows]
+    samples, weighed = [samples[place] for place in full], [weighed[place] for place in full]
+    reference = _reference(client, samples, weighed)
+    load = Counter(dict.fromkeys(some_workers(client, patience), 0))
+    groups: dict[str, list[Future]] = {}
+    for future, worker in zip(samples, homes_of(client, samples, load), strict=True):
+        groups.setdefault(worker, []).append(future)
+    n_samples = sum(each.n_rows for each in weighed)
+    rows = [
+        client.submit(
+            _rows, reference, number, n_samples, *mine, workers=[worker], allow_other_workers=True, pure=False
+        )
+        for number, (worker, mine) in enumerate(groups.items())
+    ]
+    make = partial(BoostPart, max_bin=max_bin, n_threads=n_threads)
+    return DaskParts(client, rows, make, patience, BoostPart.passing)
+
+
+def tracker_on_scheduler(client: Client) -> Callable[[int], Mapping[str, Any]]:
+    """What starts a tracker next to the scheduler, which all workers can reach."""
+    host = urlsplit(client.scheduler.address).hostname
+    inside = client.scheduler.address.startswith("inproc")
+
+    def start(n_parts: int) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = client.run_on_scheduler(start_tracker, "127.0.0.1" if inside else host, n_parts)
+        return found
+
+    return start
+
+
+def _rows(reference: Floats, number: int, n_samples: int, *samples: Samples) -> BoostRows:
+    return BoostRows(joined_samples(samples), reference, number, n_samples)
+
+
+# Bins: the same as in one process -------------------------------------------------------------------------------------
+
+
+def _weighed(samples: Samples) -> _Weighed:
+    count = samples.count
+    return _Weighed(len(count), float(count.sum()), not (count % 1).any(), samples.weight is not None)
+
+
+def _reference(client: Client, samples: Sequence[Future], weighed: Sequence[_Weighed]) -> Future:
+    """The rows that bins are made from; they go from worker to worker."""
+    n_rows, count = sum(each.n_rows for each in weighed), sum(each.counted for each in weighed)
+    if not any(each.weighted for each in weighed) and n_rows <= SKETCHED:
+        return client.submit(_stacked, *client.map(_all_rows, samples, pure=False), pure=False)
+    whole = all(each.whole for each in weighed)
+    unit = 1.0 if whole else count / n_rows
+    ends = np.cumsum([each.counted for each in weighed]) / unit
+    places = np.linspace(0, ends[-1] - 1, min(SKETCHED, round(ends[-1])))
+    cuts = np.searchsorted(places, np.concatenate([[-np.inf], ends[:-1], [np.inf]]))
+    bins = [_Bins(places[cuts[k] : cuts[k + 1]], float(ends[k - 1]) if k else 0.0, unit) for k in range(len(ends))]
+    picked = client.map(_picked, samples, bins, pure=False)
+    every = whole and len(places) == ends[-1]
+    return client.submit(_stacked, *picked, *([] if every else client.map(_largest, samples, pure=False)), pure=False)
+
+
+def _all_rows(samples: Samples) -> Any:
+    return samples.X
+
+
+def _picked(samples: Samples, bins: _Bins) -> Any:
+    ends = bins.offset + np.cumsum(samples.count / bins.unit)
+    return samples.X[np.minimum(np.searchsorted(ends, bins.places, side="right"), len(ends) - 1)]
+
+
+def _largest(samples: Samples) -> Any:
+    return np.fmax.reduce(samples.X, axis=0, keepdims=True)
+
+
+def _stacked(*rows: Any) -> Any:
+    return np.vstack(rows)
