@@ -24,6 +24,7 @@ from rulecover import (
     TableEncoder,
     explain,
 )
+from rulecover.data.fingerprint import row_hashes
 
 CLASSIFIERS = [
     MIRCOClassifier(RandomForestClassifier(5, max_depth=4), random_state=0),
@@ -152,3 +153,27 @@ def test_a_boosting_goes_on_where_it_stopped():
     assert warm.rules_ == whole.rules_
     assert (explain(warm, table, y).predict(table) == explain(whole, table, y).predict(table)).all()
     assert [len(each) for each in warm.staged_predict(table)] == [80] * 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "weights", "early_stopping"),
+    [
+        (["age", "colour"], [1.0, 1.0, 1.0], True),
+        (["age", "colour"], [1.0, 0.0, 0.7], True),
+        (["age", "colour"], [1.0, 2.0, 3.0], False),
+        (["children", "income"], [1.0, 2.0, 3.0], False),
+    ],
+)
+def test_a_boosting_knows_the_rows_that_it_learned_from(columns, weights, early_stopping):
+    table, y = mixed_table(60, 0)
+    table, weight = table[columns], np.tile(weights, 20)
+    model = RCBoostClassifier(max_rmp_calls=1, early_stopping=early_stopping, random_state=0)
+
+    seen = model.fit(table, y, sample_weight=weight).provenance_.data
+
+    counted = weight > 0
+    assert seen.rows == counted.sum() * (0.9 if early_stopping else 1.0)
+    names = list(seen.columns)
+    places = [columns.index(name) for name in names]
+    hashes = row_hashes(model._check_rows(table[counted]), places, names, y[counted])
+    assert seen.is_of(hashes) != early_stopping

@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,10 @@ class Prepared:
     samples: Any
     rows: Ints
     source: Source
+
+    def among(self, samples: Ints) -> Prepared:
+        """The same with some of the samples alone."""
+        return replace(self, samples=self.samples.among(samples), rows=self.rows[samples])
 
 
 @dataclass(frozen=True, eq=False)

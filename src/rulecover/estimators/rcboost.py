@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -31,7 +31,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
-from rulecover.estimators.prepare import Preparation, RuleModel, train
+from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.rcboost.admission import ADMISSIONS
@@ -61,6 +61,13 @@ _FOREST_CALLS, _TREE_CALLS = 5, 50
 _HELD_OUT = 0.1
 
 
+class Started(NamedTuple):
+    """A run of Algorithm 2 to go on with, and the data that it learns from, as they were given."""
+
+    run: BoostRun
+    learned: Prepared
+
+
 class RuleBoosting(VotingModel):
     """What RCBoost does with rules, whatever they predict: generate them by the duals of a covering LP."""
 
@@ -82,7 +89,7 @@ class RuleBoosting(VotingModel):
 
     pool_: RuleSet
     #: Where `fit` goes on with `warm_start`, and what makes numbers of a table.
-    _run: BoostRun | None = None
+    _started: Started | None = None
     _encoder: TableEncoder | None = None
 
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
@@ -102,10 +109,11 @@ class RuleBoosting(VotingModel):
         """
         self._check_settings()
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
-        run = self._run if self.warm_start else None
-        if run is None:
-            run = self._start(self._prepare(self._encoded(X), y, sample_weight).samples)
-        self._run = run if self.warm_start else None
+        started = self._started if self.warm_start else None
+        if started is None:
+            started = self._start(self._prepare(self._encoded(X), y, sample_weight))
+        self._started = started if self.warm_start else None
+        run = started.run
         with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
             over = self._boost(run, deadline, file)
         self._take(boosted(run), run.generation.samples)
@@ -113,9 +121,7 @@ class RuleBoosting(VotingModel):
         warn_of(named, run.generation.samples, weighted=self.class_weight is not None)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
-        self.provenance_ = provenance_of(
-            self, self.rules_, self._as_rules_see(run.generation.samples, X, sample_weight)
-        )
+        self.provenance_ = provenance_of(self, self.rules_, self._as_rules_see(started.learned, X))
         if file is not None and over:
             file.remove()
         return self
@@ -149,12 +155,10 @@ class RuleBoosting(VotingModel):
         data = samples.X, samples.labels, samples.weight, first.lower, first.upper, first.feature
         return Checkpoint(self.checkpoint, "RCBoost", fingerprint(settings_that_matter(self), *data))
 
-    def _as_rules_see(self, samples: Any, X: Any, sample_weight: Any) -> Any:
+    def _as_rules_see(self, learned: Prepared, X: Any) -> Any:
         """The samples on the columns that the rules are written on."""
-        if self._encoder is None:
-            return samples
-        rows = self._check_rows(X)
-        return replace(samples, X=rows if len(rows) == len(samples.y) else rows[np.asarray(sample_weight) > 0])
+        samples = learned.samples
+        return samples if self._encoder is None else replace(samples, X=self._check_rows(X)[learned.rows])
 
     def _encoded(self, X: Any) -> Any:
         """The rows as numbers: trees are grown on them again and again, and encoded only once."""
@@ -259,19 +263,21 @@ class RuleBoosting(VotingModel):
             return None
         return 10 if self.early_stopping is True else int(self.early_stopping)
 
-    def _held_out(self, data: Samples) -> tuple[Samples, Samples | None]:
-        """The data to learn from, and a part to watch, if learning is to stop early."""
-        if self.early_stopping is False:
-            return data, None
+    def _held_out(self, data: Samples) -> tuple[Ints, Ints | None]:
+        """The samples to learn from, and some to watch, if learning is to stop early."""
         rows = np.arange(len(data.y))
+        if self.early_stopping is False:
+            return rows, None
         learn, watch = train_test_split(
             rows, test_size=_HELD_OUT, stratify=_large_strata(data.strata), random_state=self.random_state
         )
-        return data.among(np.sort(learn)), data.among(np.sort(watch))
+        return np.sort(learn), np.sort(watch)
 
-    def _start(self, samples: Samples) -> BoostRun:
+    def _start(self, prepared: Prepared) -> Started:
         """The first tree, its pool, and the loop that is ready to begin."""
-        learn, watched = self._held_out(samples)
+        rows, watched = self._held_out(prepared.samples)
+        learned = prepared if watched is None else prepared.among(rows)
+        learn = learned.samples
         if watched is not None:  # the first tree must not have seen what is watched
             first = self._source(learn.labels)
             self.estimator_ = train(first, learn.X, learn.labels, learn.weight, self._preparation())
@@ -287,9 +293,10 @@ class RuleBoosting(VotingModel):
             self.estimator_ = grown_tree(generation.generated, self._target)
         self.initial_estimator_ = self.estimator_
         if watched is None:
-            return BoostRun(generation)
-        watch = Watch(watched, self._target, lambda rules: self._vote_of(generation.generated.written(rules)))
-        return BoostRun(generation, watch)
+            return Started(BoostRun(generation), learned)
+        held_out = prepared.samples.among(watched)
+        watch = Watch(held_out, self._target, lambda rules: self._vote_of(generation.generated.written(rules)))
+        return Started(BoostRun(generation, watch), learned)
 
     def _recipe(self) -> BoostRecipe:
         return BoostRecipe(
