@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 DATA ?= data
 JOBS ?= auto
 OUT ?= experiments/study
+MINUTES ?= 60
 # The oldest versions have no wheels for newer Pythons.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-quick test-oldest test-system test-gpu fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier release clean
+.PHONY: demo test test-quick test-oldest test-system test-gpu soak fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -26,6 +27,9 @@ test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with 
 
 fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged files of each format
 	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
+
+soak: $(VENV)/test  ## random data, models, settings, views and exports: make soak MINUTES=60 JOBS=2 SEED=1
+	$(BIN)/python tests/soak/run.py --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java, the report in Chromium; says what is missing
 	$(BIN)/python -m pytest tests/system

@@ -28,7 +28,7 @@ from rulecover import (
 )
 from rulecover.export import from_json, to_json
 from rulecover.setcover import Status
-from rulecover.voting.answers import LogOddsClasses, nearest_probabilities
+from rulecover.voting.answers import AddedClasses, LogOddsClasses, nearest_probabilities
 
 FACTORS = (1e-6, 1e-3, 1 / 442, 1e6)
 EXTREMES = (1e300, 1e-300, 1e-310)
@@ -171,9 +171,9 @@ def added_up(model: Any, reasons: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def shares(model: Any, votes: np.ndarray) -> np.ndarray:
     if isinstance(model.vote_.answer, LogOddsClasses):
-        return softmax(votes, axis=1)
-    is_path = isinstance(model, RulePathClassifier)
-    return nearest_probabilities(votes) if is_path else votes / votes.sum(axis=1, keepdims=True)
+        return softmax(model.vote_.answer.scale * votes, axis=1)
+    added = isinstance(model.vote_.answer, AddedClasses)
+    return nearest_probabilities(votes) if added else votes / votes.sum(axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("case", [case for case in ALL if not case.name.startswith("RulePath")], ids=str)

@@ -25,6 +25,8 @@ CODES = (np.array([0, 1]), np.array([0, 1, 2]))
 #: As odd as every library takes them.
 NAMES = ("size", "net weight", "größe &amp;", "rate_%", "x'1")
 COLOURS, SHAPES = np.array(["red", "green", "dark, blue", "=1+1"]), np.array(["round", "long", "flat"])
+#: The columns of words, and their categories where they are given as such.
+KNOWN = {"colour": sorted(COLOURS), "shape": sorted(SHAPES)}
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def _mixed(rng: np.random.Generator, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _frame(table: pd.DataFrame) -> pd.DataFrame:
-    return table[list(NAMES)].reset_index(drop=True)
+    return table.drop(columns=list(KNOWN), errors="ignore").reset_index(drop=True)
 
 
 def _whole(table: pd.DataFrame) -> pd.DataFrame:
@@ -118,8 +120,7 @@ def _polars(table: pd.DataFrame) -> Any:
 
 
 def _categories(table: pd.DataFrame) -> pd.DataFrame:
-    known = {"colour": sorted(COLOURS), "shape": sorted(SHAPES)}
-    kinds = {name: pd.Categorical(table[name], categories=labels) for name, labels in known.items()}
+    kinds = {name: pd.Categorical(table[name], categories=KNOWN[name]) for name in KNOWN if name in table}
     return _frame(table).assign(**kinds)
 
 
@@ -128,16 +129,17 @@ def _mixed_frame(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _texts(table: pd.DataFrame) -> pd.DataFrame:
-    return _mixed_frame(table).assign(colour=table["colour"].fillna("none").to_numpy())
+    texts = {name: table[name].fillna("none").to_numpy() for name in KNOWN if name in table}
+    return _mixed_frame(table).assign(**texts)
 
 
 #: array and float32 are whole numbers of 64 and 32 bits, gaps an array with missing values, words a frame with texts
 #: and gaps, texts one with texts alone.
 KINDS: dict[str, Callable[[pd.DataFrame], Any]] = {
-    "array": lambda table: _whole(table).to_numpy(),
+    "array": lambda table: _whole(table).to_numpy(dtype=np.float64),
     "float32": lambda table: _whole(table).to_numpy(dtype=np.float32),
-    "gaps": lambda table: _frame(table).to_numpy(),
-    "sparse": lambda table: csr_array(_whole(table).to_numpy()),
+    "gaps": lambda table: _frame(table).to_numpy(dtype=np.float64),
+    "sparse": lambda table: csr_array(_whole(table).to_numpy(dtype=np.float64)),
     "frame": _whole,
     "frame with gaps": _frame,
     "polars": _polars,

@@ -1,0 +1,378 @@
+"""What every fitted model promises, as functions that raise where a promise is broken.
+
+A promise compares with a plain loop, with the library, with the same model made in another way, or with an export that
+is executed. `EVERY` are those that take a few milliseconds, `SOME` those of which each case draws one or two.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import exported
+import numpy as np
+import test_export_mixed_tables as mixed_exports
+from soak_cases import Case, Fitted
+from strategies import brute_force
+from test_every_estimator import FACTORS, added_up
+from test_every_export import EXPORTS
+
+from rulecover import RuleSet, Summary, certify, read_trees, write_report
+from rulecover.exceptions import ExportError
+from rulecover.export import from_json, to_json
+from rulecover.export.exported import vote_of
+from rulecover.rules.clauses import ZERO
+from rulecover.rules.rule import Clause
+from rulecover.setcover import Greedy, Status, verify
+from rulecover.voting.answers import Classes
+
+Promise = Callable[[Fitted], None]
+
+#: The most rules of a covering problem that is solved by trying every set of them.
+_TRIED = 10
+_TINY = 1e-6
+#: Models whose columns may be made by what stands in front of them, or whose categories may be known by a hash alone.
+_MAKES_COLUMNS = ("one-hot pipeline", "ordinal pipeline", "scaled pipeline", "catboost with texts")
+
+
+def answers(model: Any, rows: Any) -> np.ndarray:
+    """Probabilities of classes, or numbers."""
+    return model.predict_proba(rows) if isinstance(model.vote_.answer, Classes) else model.predict(rows)
+
+
+def assert_close(one: np.ndarray, other: np.ndarray, tolerance: float = 1e-9) -> None:
+    scale = float(np.abs(np.asarray(other, dtype=float)).max(initial=0.0))
+    np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * scale)
+
+
+def assert_same(f: Fitted, other: Any, tolerance: float = 0.0) -> None:
+    """The same rules, and the same answers."""
+    assert [rule.text for rule in f.model.rules_] == [rule.text for rule in other.rules_]
+    assert f.model.rules_ == other.rules_
+    assert_close(answers(f.model, f.data.asked), answers(other, f.data.asked), tolerance)
+
+
+# By plain loops -------------------------------------------------------------------------------------------------
+
+
+def satisfied(clause: Clause, value: float, *, zero_missing: bool) -> bool:
+    if math.isnan(value) or (zero_missing and abs(value) <= ZERO):
+        return clause.missing
+    if clause.categories is not None:
+        return (value in clause.categories.codes) != clause.categories.others
+    return clause.lower < value <= clause.upper
+
+
+def covered_by_loops(rules: RuleSet, X: Any) -> np.ndarray:
+    """Which rule covers which row, clause by clause."""
+    rows = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    zero = rules.columns.zero_missing
+    return np.array(
+        [
+            [
+                all(satisfied(c, float(row[c.feature]), zero_missing=c.feature in zero) for c in rule.clauses)
+                for rule in replace(rules, shown=None)
+            ]
+            for row in rows
+        ],
+        dtype=bool,
+    ).reshape(len(rows), len(rules))
+
+
+def rules_cover_what_their_clauses_say(f: Fitted) -> None:
+    rows = f.model._check_rows(f.data.asked)
+    covered = f.model.apply(f.data.asked).toarray()
+    np.testing.assert_array_equal(covered, covered_by_loops(f.model.rules_, rows))
+    np.testing.assert_array_equal(f.model.missed(f.data.asked), ~covered.any(axis=1))
+
+
+def answers_are_the_sums_of_the_votes(f: Fitted) -> None:
+    """For the rows that some rule covers."""
+    vote, covered = f.model.vote_, f.model.apply(f.data.asked).toarray()
+    some = covered.any(axis=1)
+    sums = covered[some] @ vote.votes + vote.base
+    counted = vote.answer.weight(sums) > 0
+    rows = np.flatnonzero(some)[counted]
+    predicted = np.asarray(f.model.predict(f.data.asked))
+    np.testing.assert_array_equal(predicted[rows], vote.answer.decided(sums[counted]))
+    if isinstance(vote.answer, Classes):
+        shares = f.model.predict_proba(f.data.asked)
+        assert (shares >= 0).all()
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
+        np.testing.assert_array_equal(shares[rows], vote.answer.probabilities(sums[counted]))
+
+
+def reasons_add_up_to_the_answer(f: Fitted) -> None:
+    reasons = f.model.why(f.data.asked)
+    np.testing.assert_array_equal(reasons["prediction"], f.model.predict(f.data.asked)[reasons["row"]])
+    sums, asked = added_up(f.model, reasons)
+    assert_close(sums, answers(f.model, f.data.asked)[asked])
+
+
+def has_evidence(f: Fitted) -> bool:
+    """Whether there are rules, and all of them cover training rows, as those to be kept need not do."""
+    return len(f.model.rules_) > 0 and f.model.rules_.evidence is not None
+
+
+def evidence_is_what_the_training_rows_say(f: Fitted) -> None:
+    """Shares of each class that a rule covers, or its mean; rows that were held out are not among them."""
+    if f.case.settings.get("early_stopping") or not has_evidence(f):
+        return
+    weight = np.ones(len(f.case.y)) if f.case.weight is None else f.case.weight
+    weight = weight / weight.sum()
+    covered = f.model.apply(f.data.X).toarray().T * weight
+    seen = f.model.rules_.evidence
+    if f.case.target == "classes":
+        of_class = f.case.y[:, None] == f.model.classes_
+        np.testing.assert_allclose(seen.sums / seen.totals, (covered @ of_class) / (weight @ of_class), atol=1e-9)
+    else:
+        np.testing.assert_allclose(seen.support / seen.total, covered.sum(axis=1), atol=1e-9)
+        large = covered.sum(axis=1) > _TINY
+        assert_close(seen.mean[large], ((covered @ f.case.y) / covered.sum(axis=1))[large])
+
+
+def every_row_is_covered_or_listed(f: Fitted) -> None:
+    if (
+        not hasattr(f.model, "uncovered_")
+        or np.ndim(f.case.settings.get("demand", 1))
+        or f.case.settings["demand"] != 1
+    ):
+        return
+    counted = np.ones(len(f.case.y), dtype=bool) if f.case.weight is None else f.case.weight > 0
+    missed = np.flatnonzero(f.model.missed(f.data.X) & counted)
+    np.testing.assert_array_equal(f.model.uncovered_, missed)
+    assert f.model.certificate_.n_uncovered + f.model.certificate_.n_left_out == len(missed)
+
+
+def certificates_hold(f: Fitted) -> None:
+    """No cover of the same problem costs less than the bound, by brute force where it is small."""
+    certificate = getattr(f.model, "certificate_", None)
+    if certificate is None:
+        return
+    assert 0 < certificate.objective < np.inf
+    assert certificate.status == Status.LIMITED or certificate.bound <= certificate.objective * (1 + _TINY)
+    if not hasattr(f.model, "covering_problem") or getattr(f.model, "pruned_", False):
+        return
+    weights = {} if f.case.weight is None else {"sample_weight": f.case.weight}
+    problem = f.model.covering_problem(f.data.X, f.data.y, **weights)
+    greedy = verify(problem, Greedy()(problem))
+    assert certificate.bound <= greedy.objective * (1 + _TINY)
+    if problem.n_rules <= _TRIED:
+        best = brute_force(problem)
+        assert certificate.bound <= best * (1 + _TINY)
+        assert certificate.status != Status.OPTIMAL or abs(certificate.objective - best) <= _TINY * best
+
+
+def each_tree_sends_each_row_to_one_leaf(f: Fitted) -> None:
+    """Rules of all leaves, next to the routes through the trees."""
+    if f.case.method == "RCBoost" or hasattr(f.data.asked, "columns"):  # columns by name are for the estimators
+        return
+    ensemble = read_trees(f.source if f.case.explains else f.model.estimator_)
+    rows = ensemble.matrix(f.data.asked)
+    prepared = ensemble.prepare(rows)
+    covered = ensemble.rules().apply(rows).toarray()
+    leaves = np.column_stack([route(prepared) for route in ensemble.routes])
+    of = np.concatenate([np.full(len(tree.leaves), k) for k, tree in enumerate(ensemble.trees)])
+    node = np.concatenate([tree.leaves for tree in ensemble.trees])
+    np.testing.assert_array_equal(covered, leaves[:, of] == node)
+
+
+# The same model in another form ---------------------------------------------------------------------------------
+
+
+def first_rules_alone_are_a_model(f: Fitted) -> None:
+    for size in {1, len(f.model.rules_)} - {0}:
+        if size <= len(f.model.rules_):
+            part = f.model.at(size)
+            assert len(part.rules_) == size
+            answers_are_the_sums_of_the_votes(replace(f, model=part))
+            covered = f.model.apply(f.data.asked).toarray()[:, :size]
+            np.testing.assert_array_equal(part.apply(f.data.asked).toarray(), covered)
+
+
+def thresholds_move_the_answer(f: Fitted) -> None:
+    if f.case.target != "classes" or len(f.model.classes_) != 2:
+        return
+    label, share = f.model.classes_[1], f.model.predict_proba(f.data.asked)[:, 1]
+    for threshold in (0.2, 0.7):
+        try:
+            moved = f.model.at_threshold(threshold, label)
+        except ValueError as error:
+            assert "a threshold cannot be set" in str(error)
+            return
+        clear = np.abs(share - threshold) > _TINY
+        np.testing.assert_array_equal((moved.predict(f.data.asked) == label)[clear], (share > threshold)[clear])
+
+
+def a_pickle_is_the_same_model(f: Fitted) -> None:
+    assert_same(f, pickle.loads(pickle.dumps(f.model)))
+
+
+def json_goes_there_and_back(f: Fitted) -> None:
+    if not is_exported(f):
+        return
+    text = to_json(f.model)
+    loaded = from_json(text)
+    assert to_json(loaded) == text
+    if len(f.model.rules_):
+        assert loaded.rules == f.model.rules_
+    np.testing.assert_array_equal(loaded.predict(f.data.asked), f.model.predict(f.data.asked))
+    if f.case.target == "classes":
+        np.testing.assert_array_equal(loaded.predict_proba(f.data.asked), f.model.predict_proba(f.data.asked))
+
+
+def text_goes_there_and_back(f: Fitted) -> None:
+    rules = f.model.rules_
+    if rules.columns.zero_missing or len(set(rules.feature_names)) < len(rules.feature_names):
+        return
+    known = {rules.feature_names[c]: labels for c, labels in rules.columns.categories.items()}
+    again = RuleSet.from_text(rules.to_text(), rules.feature_names, categories=known, levels=rules.columns.levels)
+    rows = f.model._check_rows(f.data.asked)
+    np.testing.assert_array_equal(again.apply(rows).toarray(), rules.apply(rows).toarray())
+
+
+def views_can_be_shown(f: Fitted) -> None:
+    rules, vote = f.model.rules_, f.model.vote_
+    for shown in (str(rules), rules.to_markdown(), rules.to_latex(), rules.to_csv(), str(vote), repr(f.model)):
+        assert isinstance(shown, str) and "\x1b" not in shown
+    assert len(rules.to_frame()) == len(rules.sentences()) == len(rules)
+    assert "<script" not in rules._repr_html_() + vote._repr_html_()
+    assert f.case.target == "numbers" or not has_evidence(f) or str(rules.by_class())
+
+
+def tables_are_counted_as_rules_cover_them(f: Fitted) -> None:
+    if not (hasattr(f.data.asked, "columns") and is_exported(f)):
+        return
+    found = certify(f.model, f.data.asked)
+    np.testing.assert_array_equal(found.support, f.model.apply(f.data.asked).toarray().sum(axis=0))
+
+
+# The same model made in another way -----------------------------------------------------------------------------
+
+
+def the_same_again_on_two_threads(f: Fitted) -> None:
+    assert_same(f, f.again(replace(f.case, settings={**f.case.settings, "n_jobs": 2})))
+
+
+def a_factor_of_all_weights_changes_nothing(f: Fitted) -> None:
+    weight = np.ones(len(f.case.y)) if f.case.weight is None else f.case.weight
+    factor = FACTORS[f.case.seed % len(FACTORS)]
+    assert_same(f, f.again(replace(f.case, weight=weight * factor)))
+
+
+def draws_no_rows(case: Case) -> bool:
+    """Whether rows are neither drawn nor split: the model is there already, and rules are chosen on all rows."""
+    settings = case.settings
+    return (
+        case.explains
+        and settings.get("prune") != "held-out"
+        and settings.get("choose", "last") == "last"
+        and settings.get("within") is None
+    )
+
+
+def repeated_rows_are_weights(f: Fitted) -> None:
+    if not (draws_no_rows(f.case) and is_greedy(f.case)):
+        return
+    rng = np.random.default_rng(f.case.seed)
+    weight = rng.integers(1, 4, len(f.case.y))
+    plain = replace(f.case, weight=None)
+    weighted = f.again(replace(plain, weight=weight.astype(float)))
+    repeated = f.again(plain.take(np.repeat(np.arange(len(weight)), weight)))
+    assert_same(replace(f, model=weighted), repeated, 1e-9)
+
+
+def is_greedy(case: Case) -> bool:
+    """Whether rules are taken one by one, and not searched for."""
+    solver = case.settings.get("solver", "greedy")
+    return solver in ("greedy", "forward") or isinstance(solver, Greedy)
+
+
+def the_order_of_the_rows_does_not_matter(f: Fitted) -> None:
+    if not draws_no_rows(f.case):
+        return
+    rows = np.random.default_rng(f.case.seed).permutation(len(f.case.y))
+    assert_same(f, f.again(f.case.take(rows)), 1e-9)
+
+
+def is_exported(f: Fitted) -> bool:
+    """Whether the rules are a model by themselves, on columns of the table."""
+    if not has_evidence(f):
+        return False
+    try:
+        vote_of(f.model)
+    except ExportError as error:
+        assert f.case.settings.get("fallback") == "model" or f.case.source in _MAKES_COLUMNS, error
+        return False
+    return True
+
+
+# Shipped --------------------------------------------------------------------------------------------------------
+
+
+def export_answers_as_the_model_does(name: str, f: Fitted) -> None:
+    if f.case.is_mixed or not is_exported(f):
+        return
+    vote = vote_of(f.model)
+    rows = exported.probes(vote.rules, np.random.default_rng(f.case.seed), 12)
+    case = exported.Case(vote, vote, rows)
+    assert case.agrees_with(EXPORTS[name][1](case))
+
+
+def export_answers_on_the_columns_of_the_table(name: str, f: Fitted) -> None:
+    if not f.case.is_mixed or not is_exported(f):
+        return
+    run = mixed_exports.RUNS[name]
+    assert run(f.model, f.data.asked) == mixed_exports.answers_of(f.model, f.data.asked)
+
+
+def a_report_is_written(f: Fitted) -> None:
+    if not has_evidence(f):
+        return
+    summary = Summary.of(f.model, f.data.asked, f.data.truth, title="Soak <data>")
+    with tempfile.TemporaryDirectory() as folder:
+        page = write_report(summary, Path(folder) / "report.html").read_text(encoding="utf-8")
+    assert page.endswith("</html>\n") or "</html>" in page
+
+
+EVERY: dict[str, Promise] = {
+    promise.__name__: promise
+    for promise in (
+        rules_cover_what_their_clauses_say,
+        answers_are_the_sums_of_the_votes,
+        reasons_add_up_to_the_answer,
+        evidence_is_what_the_training_rows_say,
+        every_row_is_covered_or_listed,
+        certificates_hold,
+        each_tree_sends_each_row_to_one_leaf,
+        first_rules_alone_are_a_model,
+        thresholds_move_the_answer,
+        a_pickle_is_the_same_model,
+        json_goes_there_and_back,
+        text_goes_there_and_back,
+    )
+}
+SOME: dict[str, Promise] = {
+    promise.__name__: promise
+    for promise in (
+        views_can_be_shown,
+        tables_are_counted_as_rules_cover_them,
+        the_same_again_on_two_threads,
+        a_factor_of_all_weights_changes_nothing,
+        repeated_rows_are_weights,
+        the_order_of_the_rows_does_not_matter,
+        a_report_is_written,
+    )
+} | {f"export: {name}": partial(export_answers_as_the_model_does, name) for name in EXPORTS}
+OF_TABLES: dict[str, Promise] = {
+    f"table: {name}": partial(export_answers_on_the_columns_of_the_table, name)
+    for name in mixed_exports.RUNS
+    if name != "duckdb"  # its table is one with given columns
+}
+PROMISES: dict[str, Promise] = EVERY | SOME | OF_TABLES

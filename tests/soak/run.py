@@ -1,0 +1,204 @@
+"""Tries random cases of all kinds for some minutes; what fails is made small and written as a test.
+
+python tests/soak/run.py --minutes 60 --jobs 2              # fresh cases; the seed is printed
+python tests/soak/run.py --minutes 1 --seed 123             # the same cases again
+python tests/soak/run.py --seed 123 --case 456              # one of them, with its traceback
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import re
+import secrets
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+#: Where the cases come from.
+_FOLDERS = ("soak", "support", "contracts", "export", "readers")
+#: A case that takes longer hangs.
+_SECONDS = 120
+#: Causes of refusals that are printed.
+_SHOWN = 12
+
+
+@dataclass
+class Count:
+    """What was tried, what was refused, by its reason, and what failed, as texts."""
+
+    tried: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    failed: list[str] = field(default_factory=list)
+
+    def add(self, other: Count) -> None:
+        self.tried += other.tried
+        self.refused += other.refused
+        self.failed += other.failed
+
+
+class Hang(Exception):
+    """A case that takes too long."""
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """Warnings of our own arithmetic are errors, and so is a case that hangs."""
+
+    def stop(*_: Any) -> None:
+        raise Hang(f"more than {_SECONDS} s")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(_SECONDS)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.filterwarnings("error", category=RuntimeWarning, module=r"rulecover(\.|$)")
+            yield
+    finally:
+        signal.alarm(0)
+
+
+def refusal(error: Exception) -> str | None:
+    """Why a model was refused before it was fitted, numbers left out; None if the error is a fault."""
+    libraries = ("CatBoostError", "XGBoostError", "LightGBMError")
+    from rulecover.exceptions import RulecoverError
+
+    by_us = isinstance(error, RulecoverError) or _is_raised_on_purpose(error)
+    if not (by_us or type(error).__name__ in libraries or _is_of_library(error)):
+        return None
+    return re.sub(r"'[^']*'|\d+|/\S+", "…", f"{type(error).__name__}: {error}")[:110]
+
+
+def _is_raised_on_purpose(error: Exception) -> bool:
+    """Whether a ValueError comes from a `raise` of this package."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return isinstance(error, ValueError) and "rulecover" in last.filename and "raise" in (last.line or "")
+
+
+def _is_of_library(error: Exception) -> bool:
+    """Whether another library refuses what it was given, in its own words."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return isinstance(error, ValueError) and "/sklearn/" in last.filename
+
+
+def tried(seed: int, number: int, out: Path) -> Count:
+    """One case; its test is written if it fails."""
+    from families import BrokenPromise, trial_of
+
+    trial = trial_of(seed, number)
+    try:
+        with watched():
+            trial.check()
+    except BrokenPromise as broken:
+        return Count(1, failed=[failure(trial, broken, seed, number, out)])
+    except Exception as error:
+        if trial.case is not None and (reason := refusal(error)) is not None:
+            return Count(1, Counter([reason]))
+        return Count(1, failed=[failure(trial, error, seed, number, out)])
+    return Count(1)
+
+
+def failure(trial: Any, error: Exception, seed: int, number: int, out: Path) -> str:
+    """What failed, in a few lines; the script that shows it goes to a file."""
+    said = f"--seed {seed} --case {number}: {trial.name}\n{type(error).__name__}: {error}"
+    if trial.case is None:
+        return f"{said}\n{''.join(traceback.format_exception(error)[-3:])}"
+    from shrinking import as_test, shrunk
+
+    promise = getattr(error, "promise", "")
+    small = shrunk(trial.case, lambda case: same_failure(case, promise, error))
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"test_soak_{seed}_{number}.py"
+    path.write_text(as_test(small, promise or trial.promises[0], said), encoding="utf-8")
+    return f"{said}\nas a test of {len(small.y)} rows: {path}"
+
+
+def same_failure(case: Any, promise: str, before: Exception) -> bool:
+    """Whether the case breaks the same promise by an error of the same type, or cannot be fitted in the same way."""
+    from families import BrokenPromise, keeps
+
+    try:
+        with watched():
+            keeps(case, *([promise] if promise else []))
+    except BrokenPromise as broken:
+        return type(broken.error) is type(getattr(before, "error", None))
+    except Exception as error:
+        return not promise and type(error) is type(before) and refusal(error) is None
+    return False
+
+
+def set_up() -> None:
+    """Finds the tests, and keeps each process to one thread; before numpy is imported."""
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    sys.path[:0] = [str(Path(__file__).parent.parent / folder) for folder in _FOLDERS]
+
+
+def work(seed: int, first: int, step: int, until: float, out: Path) -> Count:
+    """Case after case until the time is up: every `step`-th, so that processes try different ones."""
+    set_up()
+    count, number = Count(), first
+    while time.time() < until:
+        new = tried(seed, number, out)
+        for text in new.failed:
+            print(f"FAILED {text}\n", flush=True)
+        count.add(new)
+        number += step
+    return count
+
+
+def soak(minutes: float, jobs: int, seed: int, out: Path) -> Count:
+    """Cases for some minutes, by several processes."""
+    until, total = time.time() + 60 * minutes, Count()
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as workers:
+        parts = [workers.submit(work, seed, first, jobs, until, out) for first in range(jobs)]
+        for part in parts:
+            total.add(part.result())
+    return total
+
+
+def try_alone(seed: int, number: int) -> None:
+    set_up()
+    from families import trial_of
+
+    trial = trial_of(seed, number)
+    print(trial.name)
+    with watched():
+        trial.check()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=60.0, help="how long (60)")
+    parser.add_argument("--jobs", default="auto", help="processes; auto is one per core")
+    parser.add_argument("--seed", type=int, default=None, help="of the cases; a fresh one by default")
+    parser.add_argument("--case", type=int, default=None, help="try this case alone")
+    parser.add_argument("--out", type=Path, default=Path("soak-failures"), help="where failing tests go")
+    given = parser.parse_args()
+    seed = secrets.randbelow(2**31) if given.seed is None else given.seed
+    if given.case is not None:
+        try_alone(seed, given.case)
+        return
+    jobs = len(os.sched_getaffinity(0)) if given.jobs == "auto" else int(given.jobs)
+    print(f"seed {seed}, {jobs} processes, {given.minutes:g} minutes", flush=True)
+    total = soak(given.minutes, jobs, seed, given.out)
+    for reason, times in total.refused.most_common(_SHOWN):
+        print(f"{times:6,} refused: {reason}")
+    rate = total.tried / (60 * given.minutes)
+    refused = sum(total.refused.values())
+    print(f"seed {seed}: {total.tried:,} cases, {rate:.1f} per second, {refused:,} refused, {len(total.failed)} failed")
+    sys.exit(1 if total.failed else 0)
+
+
+if __name__ == "__main__":
+    main()

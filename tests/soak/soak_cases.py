@@ -1,0 +1,213 @@
+"""Random models from a seed: a table, a model of some library, and a method with its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from record_data import KINDS, KNOWN, Data, Target
+from record_settings import (
+    Settings,
+    boosting_settings,
+    cover_settings,
+    drawn,
+    path_settings,
+    without_conflicts,
+)
+from record_sources import MIXED, TRAINABLE, TRAINED, Source, trained
+from soak_tables import UNSEEN, Rng, asked_of, n_rows, one_of, table_of, target_of, weight_of
+
+import rulecover
+from rulecover.setcover import Exact, Greedy, Search
+
+#: Models that an encoder is put in front of where a table holds words.
+ENCODED = ("default", "tree", "forest", "extra trees")
+#: What RCBoost trains.
+SINGLE = ("tree", "default")
+SOURCES = TRAINABLE | TRAINED
+_ENDING: dict[Target, str] = {"classes": "Classifier", "numbers": "Regressor"}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A model to come, in values that can be printed.
+
+    Parameters
+    ----------
+    method
+        One of `METHODS`.
+    target
+        Classes or numbers.
+    source
+        The name of a model of `record_sources`.
+    kind
+        How the rows are given: one of `record_data.KINDS`.
+    table, y, weight
+        The training rows.
+    asked
+        The rows to ask about.
+    settings
+        Those of the method; what is not there has its default.
+    sizes
+        Settings of the source that make it smaller.
+    seed
+        That of the source and of the method.
+    """
+
+    method: str
+    target: Target
+    source: str
+    kind: str
+    table: pd.DataFrame
+    y: np.ndarray
+    asked: pd.DataFrame
+    weight: np.ndarray | None = None
+    settings: Settings = field(default_factory=dict)
+    sizes: Settings = field(default_factory=dict)
+    seed: int = 0
+
+    @property
+    def data(self) -> Data:
+        given = KINDS[self.kind]
+        truth = self.y[np.arange(len(self.asked)) % len(self.y)]
+        return Data(self.kind, self.target, given(self.table), self.y, given(self.asked), truth, self.weight)
+
+    @property
+    def explains(self) -> bool:
+        """Whether the model is trained before."""
+        return self.method.startswith("explain")
+
+    @property
+    def is_mixed(self) -> bool:
+        return self.kind in MIXED and any(name in self.table for name in KNOWN)
+
+    def take(self, rows: np.ndarray) -> Case:
+        """The case of these training rows, in this order; what is set for each row goes with it."""
+        n = len(self.y)
+        settings = {name: _taken(value, rows, n) for name, value in self.settings.items()}
+        weight = None if self.weight is None else self.weight[rows]
+        table = self.table.iloc[rows].reset_index(drop=True)
+        return replace(self, table=table, y=self.y[rows], weight=weight, settings=settings)
+
+
+def _taken(value: Any, rows: np.ndarray, n: int) -> Any:
+    return value[rows] if isinstance(value, np.ndarray) and len(value) == n else value
+
+
+# Drawing --------------------------------------------------------------------------------------------------------
+
+#: The solvers that have a name take a second or more.
+SOLVERS = ("greedy", "greedy", Greedy(), Greedy("strong"), Search(effort=0.02), Exact(effort=0.02))
+
+
+def _cover(target: Target) -> dict[str, Any]:
+    settings = {**cover_settings(target), "n_jobs": (None,), "time_limit": (None,)}
+    if target == "classes":
+        votes = ("counts", "shares", "fitted", "log-odds", "log-odds")
+        return settings | {"solver": SOLVERS, "vote": votes, "prune": (None, False, True, "held-out")}
+    return settings | {"solver": ("forward", "forward", *SOLVERS)}
+
+
+def _boost(target: Target) -> dict[str, Any]:
+    more = {"vote": ("counts", "shares", "log-odds")} if target == "classes" else {}
+    return {**boosting_settings(target), **more, "n_jobs": (None,), "warm_start": (False,), "max_rmp_calls": (0, 2, 4)}
+
+
+def _path(target: Target) -> dict[str, Any]:
+    more = {"vote": ("fitted", "log-odds")} if target == "classes" else {}
+    return {**path_settings(target), **more, "n_jobs": (None,), "max_rules": (3, 6), "choose": ("last", "last", "best")}
+
+
+METHODS: dict[str, Callable[[Target], dict[str, Any]]] = {
+    "MIRCO": _cover,
+    "RCBoost": _boost,
+    "RulePath": _path,
+    "explain cover": _cover,
+    "explain path": _path,
+}
+
+
+def case_of(rng: Rng) -> Case:
+    """A random case."""
+    method = one_of(rng, list(METHODS))
+    target: Target = one_of(rng, ["classes", "classes", "numbers"])
+    name = one_of(rng, _sources_of(method))
+    source = SOURCES[name]
+    kind = one_of(rng, _kinds_of(method, name, source))
+    table = table_of(rng, n_rows(rng), words=kind in MIXED)
+    y = target_of(rng, table, target, codes=source.codes)
+    asked = _asked(rng, table, kind, name)
+    empty = Case(method, target, name, kind, table, y, asked, weight_of(rng, len(y)), seed=int(rng.integers(2**31)))
+    settings = drawn(rng, METHODS[method](target), empty.data)
+    if "path" in method.lower():
+        settings = without_conflicts(settings)
+    return replace(empty, settings={**settings, "random_state": empty.seed})
+
+
+def _sources_of(method: str) -> list[str]:
+    if method == "RCBoost":
+        return list(SINGLE)
+    if method.startswith("explain"):
+        return [name for name in SOURCES if name != "default"]
+    return list(TRAINABLE)
+
+
+def _kinds_of(method: str, name: str, source: Source) -> tuple[str, ...]:
+    encodes = name in ENCODED and not method.startswith("explain")
+    return (*source.kinds, *MIXED) if encodes else source.kinds
+
+
+def _asked(rng: Rng, table: pd.DataFrame, kind: str, name: str) -> pd.DataFrame:
+    asked = asked_of(rng, table)
+    if kind in ("words", "texts") and rng.random() < 0.5:
+        asked.loc[asked.index[:4], "colour"] = UNSEEN
+    return asked
+
+
+# Fitting --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted case: the source that was trained before, if it was, and the model."""
+
+    case: Case
+    source: Any
+    model: Any
+
+    @cached_property
+    def data(self) -> Data:
+        return self.case.data
+
+    def again(self, case: Case) -> Any:
+        """The model of another case, of the same source."""
+        return fit(case, self.source)
+
+
+def source_of(case: Case, folder: Path) -> Any:
+    """The source as the method takes it: trained where it explains, its booster or its file where its name says so."""
+    model = SOURCES[case.source].make(case.target, case.seed)
+    if case.sizes:
+        model.set_params(**case.sizes)
+    return trained(case.source, model, case.data, folder) if case.explains else model
+
+
+def fit(case: Case, source: Any) -> Any:
+    data = case.data
+    weight = {} if case.weight is None else {"sample_weight": case.weight}
+    if case.explains:
+        method = case.method.removeprefix("explain ")
+        return rulecover.explain(source, data.X, data.y, method=method, **weight, **case.settings)
+    estimator = getattr(rulecover, case.method + _ENDING[case.target])
+    return estimator(source, **case.settings).fit(data.X, data.y, **weight)
+
+
+def fitted(case: Case, folder: Path) -> Fitted:
+    """The case, fitted; a folder takes the file of a model that is read from one."""
+    source = source_of(case, folder)
+    return Fitted(case, source, fit(case, source))

@@ -1,0 +1,130 @@
+"""Random tables with ties, gaps, constants, duplicates, numbers of all sizes, and rare and many classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from record_data import CODES, COLOURS, LABELS, NAMES, SHAPES, Target
+
+Rng = np.random.Generator
+
+#: Names that every library takes, and that could be taken for something else.
+MORE_NAMES = ("if", "a and b", "1", "always", "or missing", "(z)", "é", "not in", "x_1", "select")
+#: More classes than most data sets have.
+MANY = np.array([f"class {k}" for k in range(9)])
+UNSEEN = "never seen"
+
+
+def one_of(rng: Rng, choices: Sequence[Any]) -> Any:
+    return choices[int(rng.integers(len(choices)))]
+
+
+def n_rows(rng: Rng) -> int:
+    low, high = one_of(rng, [(6, 14), (12, 40), (12, 40), (40, 90)])
+    return int(rng.integers(low, high))
+
+
+# Columns --------------------------------------------------------------------------------------------------------
+
+#: From a generator and a number of rows to a column.
+COLUMNS: tuple[Callable[[Rng, int], np.ndarray], ...] = (
+    lambda rng, n: np.round(rng.normal(size=n), 1),
+    lambda rng, n: rng.normal(size=n) * 10.0 ** rng.integers(-30, 30),
+    lambda rng, n: rng.normal(size=n),
+    lambda rng, n: (rng.random(n) < rng.choice([0.1, 0.5])).astype(float),
+    lambda rng, n: rng.integers(-2, 4, n),
+    lambda rng, n: np.full(n, rng.choice([0.0, -1.5, 3.0])),
+    lambda rng, n: np.where(rng.random(n) < 0.8, 0.0, rng.normal(size=n)),
+    lambda rng, n: rng.choice([1e-30, 0.1, 0.1 + 1e-9, 1e30], n),
+    lambda rng, n: 1e9 + rng.integers(0, 9, n),
+    lambda rng, n: rng.random(n) < 0.5,
+)
+
+
+def table_of(rng: Rng, n: int, *, words: bool) -> pd.DataFrame:
+    """Four to seven columns of numbers, some of them twice, with gaps and repeated rows, and columns of words."""
+    names = [*NAMES[:4], *rng.permutation(MORE_NAMES)[: int(rng.integers(0, 4))].tolist()]
+    table = pd.DataFrame({name: one_of(rng, COLUMNS)(rng, n) for name in names})
+    if rng.random() < 0.2:
+        table[names[-1]] = table[names[1]]
+    if rng.random() < 0.6:
+        table = with_gaps(rng, table, names)
+    if words:
+        table = table.assign(colour=_words(rng, COLOURS, n, gaps=0.1), shape=_words(rng, SHAPES, n, gaps=0.0))
+    if rng.random() < 0.2:
+        table = table.iloc[rng.integers(0, max(n // 3, 2), n)].reset_index(drop=True)
+    return table
+
+
+def with_gaps(rng: Rng, table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    chosen = [name for name in names if rng.random() < 0.5]
+    gaps = {name: table[name].astype(float).mask(rng.random(len(table)) < 0.2) for name in chosen}
+    return table.assign(**gaps)
+
+
+def _words(rng: Rng, known: np.ndarray, n: int, *, gaps: float) -> np.ndarray:
+    words = rng.choice(known, n).astype(object)
+    words[rng.random(n) < gaps] = np.nan
+    return words
+
+
+def asked_of(rng: Rng, table: pd.DataFrame) -> pd.DataFrame:
+    """Some of the rows, and the same values with each column in another order: rows that few rules cover."""
+    some = table.iloc[rng.integers(0, len(table), 8)]
+    mixed = pd.DataFrame({name: rng.permutation(table[name].to_numpy())[:12] for name in table})
+    return pd.concat([some, mixed], ignore_index=True).astype(table.dtypes)
+
+
+# Targets and weights --------------------------------------------------------------------------------------------
+
+
+def target_of(rng: Rng, table: pd.DataFrame, target: Target, *, codes: bool) -> np.ndarray:
+    score = _score(rng, table)
+    return _classes(rng, score, codes=codes) if target == "classes" else _numbers(rng, score)
+
+
+def _score(rng: Rng, table: pd.DataFrame) -> np.ndarray:
+    values = table.select_dtypes(include=["number", "bool"]).astype(float).fillna(0.5).to_numpy()
+    spread = np.abs(values).max(axis=0)
+    score = np.sin(2 * values / np.where(spread > 0, spread, 1.0)) @ rng.normal(size=values.shape[1])
+    if "colour" in table:
+        score = score + 1.0 * (table["colour"] == "red").to_numpy() - 1.0 * (table["shape"] == "flat").to_numpy()
+    return np.asarray(score + rng.normal(scale=rng.choice([0.0, 0.2, 2.0]), size=len(table)))
+
+
+def _classes(rng: Rng, score: np.ndarray, *, codes: bool) -> np.ndarray:
+    """Labels of all kinds, as many of each or the first ones rare; every label has a row."""
+    labels = one_of(rng, CODES if codes else (*LABELS, MANY[: int(rng.integers(5, 10))]))
+    labels = labels[: max(2, len(score) // 3)]
+    rank = (np.argsort(np.argsort(score, kind="stable")) + 0.5) / len(score)
+    place = (rank ** one_of(rng, [1.0, 1.0, 3.0, 0.3]) * len(labels)).astype(int)
+    place[: len(labels)] = np.arange(len(labels))
+    return labels[place]
+
+
+def _numbers(rng: Rng, score: np.ndarray) -> np.ndarray:
+    return one_of(
+        rng,
+        [
+            lambda: score,
+            lambda: score * 10.0 ** rng.integers(-12, 12) - 3,
+            lambda: np.round(score),
+            lambda: 1e9 + np.round(score, 2),
+            lambda: np.exp(5 * np.clip(score, -5, 5)),
+            lambda: np.where(score > np.median(score), 7.5, -0.1),
+        ],
+    )()
+
+
+def weight_of(rng: Rng, n: int) -> np.ndarray | None:
+    """None, one for one in three: halves with zeros, fractions, all sizes."""
+    if rng.random() < 0.65:
+        return None
+    weight = one_of(
+        rng, [lambda: rng.integers(0, 4, n) / 2, lambda: rng.uniform(0.2, 3, n), lambda: 10.0 ** rng.integers(-3, 4, n)]
+    )()
+    weight[:2] = weight.max() or 1.0
+    return np.asarray(weight, dtype=float)
