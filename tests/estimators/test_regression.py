@@ -516,6 +516,12 @@ def test_the_covering_problem_is_the_one_that_was_solved() -> None:
         assert problem.n_rules == mirco.n_candidate_rules_
 
 
+def test_the_covering_problem_of_few_rows_knows_a_share_of_them_from_a_number() -> None:
+    X, y = data(22)
+    mirco = MIRCORegressor(RandomForestRegressor(10), min_samples=0.1, random_state=0).fit(X[:6], y[:6])
+    assert mirco.covering_problem(X[:6], y[:6]).n_rules == mirco.n_candidate_rules_
+
+
 # Around it ------------------------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from running import executed
 from sklearn.ensemble import RandomForestClassifier
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RuleSet
+from rulecover.data.categories import CategorySet
 from rulecover.export import (
     from_json,
     to_json,
@@ -27,6 +28,7 @@ from rulecover.export import (
     to_sql,
     to_sql_expression,
 )
+from rulecover.rules.rule import Clause
 
 MODELS = {
     "cover": MIRCOClassifier(RandomForestClassifier(10, max_depth=5), random_state=0),
@@ -158,3 +160,13 @@ def test_a_query_compares_columns_with_texts():
     for comparison in ("alive\" <> 'yes'", "alive\" = 'yes'", "who\" IN ('child', 'woman')"):
         assert comparison in query
     assert "NOT \"who\" IN ('man', 'other')" in query
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_an_export_of_rules_on_missing_texts_alone_takes_texts(run):
+    rows = pd.DataFrame({"colour": ["red", None, "blue"], "over, time": ["No", "Yes", None]})
+    missing = Clause(0, "colour", np.inf, np.inf, missing=True, categories=CategorySet(()))
+    rules = RuleSet.of_clauses([[missing]], ["colour", "over, time"], categories={0: ("blue", "red")})
+    model = MIRCOClassifier(rules, vote="counts", fallback="majority").fit(rows, ["a", "b", "a"])
+
+    assert RUNS[run](model, rows) == [("a", ""), ("b", "0"), ("a", "")]

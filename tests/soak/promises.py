@@ -37,6 +37,8 @@ Promise = Callable[[Fitted], None]
 #: The most rules of a covering problem that is solved by trying every set of them.
 _TRIED = 10
 _TINY = 1e-6
+#: Models that may know which of their trees saw a row.
+_BAGGED = ("forest", "one-hot pipeline", "bagging", "voting", "extra trees", "ordinal pipeline")
 #: Models whose columns may be made by what stands in front of them, or whose categories may be known by a hash alone.
 _MAKES_COLUMNS = ("one-hot pipeline", "ordinal pipeline", "scaled pipeline", "catboost with texts")
 
@@ -269,8 +271,11 @@ def a_factor_of_all_weights_changes_nothing(f: Fitted) -> None:
 def draws_no_rows(case: Case) -> bool:
     """Whether rows are neither drawn nor split: the model is there already, and rules are chosen on all rows."""
     settings = case.settings
+    # What a forest says of its own training rows is what the trees say that did not see them, by the rows' places.
+    in_bag = "path" in case.method and case.source in _BAGGED and settings.get("model_share", 0.5) > 0
     return (
         case.explains
+        and not in_bag
         and settings.get("prune") != "held-out"
         and settings.get("choose", "last") == "last"
         and settings.get("within") is None

@@ -146,6 +146,8 @@ def case_of(rng: Rng) -> Case:
     settings = drawn(rng, METHODS[method](target), empty.data)
     if "path" in method.lower():
         settings = without_conflicts(settings)
+    if (name == "voting" or name.endswith("file")) and settings.get("fallback") == "model":  # without probabilities
+        settings["fallback"] = "all"
     return replace(empty, settings={**settings, "random_state": empty.seed})
 
 

@@ -186,7 +186,7 @@ class MinimumRuleCover(VotingModel):
         check_is_fitted(self)
         again: Self = fresh(self).set_params(estimator=frozen(self.estimator_))
         if hasattr(self, "min_samples_"):  # as it was worked out for the trees that were trained
-            again.set_params(min_samples=self.min_samples_)
+            again.set_params(min_samples=max(self.min_samples_, 1.0))  # below 1 it would be a share
         prepared = again._prepare(X, y, sample_weight)
         demand = again._demands(prepared, y)
         pool, covered, _ = again._candidates(prepared, demand).coverable()

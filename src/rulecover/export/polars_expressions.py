@@ -90,7 +90,9 @@ def _level(given: pl.Expr, level: str | None) -> pl.Expr:
 def _code(given: pl.Expr, each: Coded) -> pl.Expr:
     import polars as pl
 
-    texts = bool(each.codes) and isinstance(each.codes[0][0], str)
+    if not each.codes:  # only whether there is a value matters; as texts, numbers that are missing are NaN
+        return pl.when(given.cast(pl.String).fill_null("NaN") != "NaN").then(pl.lit(UNSEEN))
+    texts = isinstance(each.codes[0][0], str)
     known = given.cast(pl.String) if texts else given.cast(pl.Float64).fill_nan(None)
     code = pl.lit(UNSEEN)
     for label, number in each.codes:
