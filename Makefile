@@ -23,7 +23,7 @@ test-quick: $(VENV)/test  ## the tests that are not slow, with few random models
 	$(BIN)/python -m pytest -n $(JOBS) tests -m "not slow" --models 3 --files 30 --hypothesis-profile quick
 
 test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with the oldest versions that are allowed
-	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) tests/test_public_names.py --models 20 --files 100
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) tests/golden tests/test_public_names.py --models 20 --files 100
 
 fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged files of each format
 	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
