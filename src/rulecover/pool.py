@@ -169,7 +169,8 @@ def leaf_pool(
         columns=ensemble.columns_named(feature_names),
     )
     coverage = Coverage.of_ids((ids for ids, _, _ in found), sizes, len(samples.y))
-    return _priced(samples, leaves, coverage, np.concatenate([sums for _, _, sums in found]), price)
+    evidence = priced(samples, leaves, np.concatenate([sums for _, _, sums in found]), price)
+    return RulePool(leaves, coverage, evidence, samples.weight)
 
 
 def rule_pool(samples: Samples, rules: RuleSet, price: Price) -> RulePool:
@@ -179,7 +180,8 @@ def rule_pool(samples: Samples, rules: RuleSet, price: Price) -> RulePool:
     kept = np.flatnonzero(size)
     coverage = _packed(covered[:, kept])
     sums = samples.sums(np.repeat(np.arange(len(kept)), size[kept]), *_at(covered.indices, samples.summands()))
-    return _priced(samples, rules.take(kept), coverage, sums, price)
+    rules = rules.take(kept)
+    return RulePool(rules, coverage, priced(samples, rules, sums, price), samples.weight)
 
 
 def neighbours(ensemble: TreeEnsemble, X: Any) -> Ints | None:
@@ -196,13 +198,16 @@ def neighbours(ensemble: TreeEnsemble, X: Any) -> Ints | None:
     return np.argsort(key, kind="stable")
 
 
-def _priced(samples: Samples, source: Leaves | RuleSet, coverage: Coverage, sums: Floats, price: Price) -> RulePool:
+def priced(
+    samples: Samples, source: Leaves | RuleSet, sums: Floats, price: Price, totals: Floats | None = None
+) -> Evidence:
+    """The evidence of rules, given the sums over their samples; and the totals, if there are more samples than here."""
     impurity = price.impurity(sums)
     cost = 1.0 + price.impurity_weight * impurity
     if price.length_weight:
         source = source if isinstance(source, RuleSet) else source.rules()
         cost = cost + price.length_weight * source.lengths
-    return RulePool(source, coverage, samples.evidence(sums, impurity, cost), samples.weight)
+    return samples.evidence(sums, impurity, cost, totals)
 
 
 def _packed(covered: scipy.sparse.csc_array) -> Coverage:

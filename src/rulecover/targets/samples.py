@@ -89,5 +89,5 @@ class Samples(ABC):
         """The sums over the samples of each group, groups x columns."""
 
     @abstractmethod
-    def evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> Evidence:
-        """The evidence of rules, given their sums, impurities and costs."""
+    def evidence(self, sums: Floats, impurity: Floats, cost: Floats, totals: Floats | None = None) -> Evidence:
+        """The evidence of rules, given their sums, impurities and costs; and the totals, if there are more samples."""

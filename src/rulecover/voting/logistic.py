@@ -140,17 +140,18 @@ class Patterns:
     @classmethod
     def of(cls, covered: Bools | scipy.sparse.csr_array, target: Floats, weight: Floats | None = None) -> Patterns:
         """The patterns of rows, with their smoothed targets."""
-        counts = np.ones(len(target)) if weight is None else weight
-        sums = _smoothed(target, counts) * counts[:, None]
+        sums = target if weight is None else target * weight[:, None]
+        total = float(len(target) if weight is None else weight.sum())
         if covered.shape[1] > _MANY_RULES:
-            return cls(scipy.sparse.csr_array(covered), np.zeros(max(0, len(sums) - 1), dtype=np.intp), sums)
+            rows = np.zeros(max(0, len(sums) - 1), dtype=np.intp)
+            return cls(scipy.sparse.csr_array(covered), rows, _smoothed(sums, total))
         bits = covered if isinstance(covered, np.ndarray) else covered.toarray()
         order = _by_rules(bits)
         differs = bits[order[1:]] != bits[order[:-1]]
         new = np.flatnonzero(differs.any(axis=1))
         starts = np.concatenate([np.zeros(min(1, len(bits)), dtype=np.intp), 1 + new])
         first = differs[new].argmax(axis=1) if new.size else new
-        return cls(bits[order[starts]], first, _sums_of_runs(sums[order], starts))
+        return cls(bits[order[starts]], first, _smoothed(_sums_of_runs(sums[order], starts), total))
 
     def fitted(
         self, size: int, *, strength: float, start: Floats | None = None, signs: Ints | None = None
@@ -193,9 +194,9 @@ def _sums_of_runs(values: Floats, starts: Ints) -> Floats:
     return np.asarray(np.add.reduceat(values, starts)) if len(starts) else values
 
 
-def _smoothed(target: Floats, weight: Floats) -> Floats:
-    total = float(weight.sum())
-    return np.asarray((total * target + 1.0 / target.shape[1]) / (total + 1.0))
+def _smoothed(sums: Floats, total: float) -> Floats:
+    """The weight of some rows for each class, with the one row in all that is spread evenly over the classes."""
+    return np.asarray((total * sums + sums.sum(axis=1, keepdims=True) / sums.shape[1]) / (total + 1.0))
 
 
 class _Point(NamedTuple):

@@ -71,8 +71,9 @@ class ClassSamples(Samples):
         y, weight = summands
         return _class_sums(group, y, weight, len(self.classes))
 
-    def evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> ClassEvidence:
-        return ClassEvidence(sums, impurity, cost, self.totals, self.classes, self.class_weight)
+    def evidence(self, sums: Floats, impurity: Floats, cost: Floats, totals: Floats | None = None) -> ClassEvidence:
+        everything = self.totals if totals is None else totals
+        return ClassEvidence(sums, impurity, cost, everything, self.classes, self.class_weight)
 
 
 def _class_factors(code: Ints, weight: Floats, plain: Floats, n_classes: int) -> Floats:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from rulecover.coverage import addable, exact_unit, multiples_of
 from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.targets.samples import Samples, repeats
 from rulecover.typing import Array, Floats, Ints
@@ -20,9 +21,16 @@ def _centre_and_spread(y: Floats, weight: Floats | None) -> tuple[float, float]:
     """The mean and the standard deviation."""
     # The mean of huge numbers may overflow where none of them does.
     size = float(np.abs(y).max()) or 1.0
-    centre = float(np.average(y / size, weights=weight)) * size
+    centre = _mean(y / size, weight) * size
     reach = float(np.abs(y - centre).max()) or 1.0
-    return centre, reach * float(np.sqrt(np.average(((y - centre) / reach) ** 2, weights=weight)))
+    return centre, reach * float(np.sqrt(_mean(((y - centre) / reach) ** 2, weight)))
+
+
+def _mean(values: Floats, weight: Floats | None) -> float:
+    """The mean, the same in whatever order values are added."""
+    if weight is None:
+        return float(addable(values).sum()) / len(values)
+    return float(addable(values * weight).sum() / weight.sum())
 
 
 def far_centre(y: Floats, weight: Floats | None) -> float:
@@ -49,6 +57,9 @@ class NumberSamples(Samples):
         Positive, one per row; ``None`` counts each row once.
     centre, unit
         Numbers are added up as ``(y - centre) / unit``.
+    grains
+        What weighted numbers and their weighted squares are rounded to before they are added, so that sums are the same
+        in whatever order, also over some of the samples; by default what these samples allow.
     """
 
     X: Any
@@ -56,6 +67,7 @@ class NumberSamples(Samples):
     weight: Floats | None
     centre: float
     unit: float
+    grains: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, X: Any, y: Floats, weight: Floats | None = None, *, scale: float | None = None) -> NumberSamples:
@@ -66,7 +78,13 @@ class NumberSamples(Samples):
         y = np.asarray(y, dtype=np.float64)
         rows = repeats(weight)
         centre, spread = _centre_and_spread(y, weight) if rows is None else _centre_and_spread(y[rows], None)
-        return cls(X, y, weight, centre, (spread or 1.0) if scale is None else float(np.sqrt(scale)))
+        samples = cls(X, y, weight, centre, (spread or 1.0) if scale is None else float(np.sqrt(scale)))
+        return replace(samples, grains=samples.usual_grains())
+
+    def usual_grains(self) -> tuple[float, float]:
+        """The grains for these samples."""
+        size = self.count * np.abs(self.z)
+        return exact_unit(float(size.sum())), exact_unit(float((size * np.abs(self.z)).sum()))
 
     @property
     def labels(self) -> Array:
@@ -96,10 +114,11 @@ class NumberSamples(Samples):
         return np.asarray((self.y - self.centre) / self.unit)
 
     def summands(self) -> tuple[Floats, Floats, Floats]:
-        return self.count, self.count * self.z, self.count * self.z**2
+        first, second = self.grains or self.usual_grains()
+        return self.count, multiples_of(self.count * self.z, first), multiples_of(self.count * self.z**2, second)
 
     def sums(self, group: Ints, *summands: Any) -> Floats:
         return np.column_stack([np.bincount(group, weights=summand) for summand in summands])
 
-    def evidence(self, sums: Floats, impurity: Floats, cost: Floats) -> NumberEvidence:
-        return NumberEvidence(sums, impurity, cost, self.totals, self.centre, self.unit)
+    def evidence(self, sums: Floats, impurity: Floats, cost: Floats, totals: Floats | None = None) -> NumberEvidence:
+        return NumberEvidence(sums, impurity, cost, self.totals if totals is None else totals, self.centre, self.unit)
