@@ -11,7 +11,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-quick test-oldest test-system test-gpu soak fuzz lint bench table-s2 table-covers table-orlib table-rcboost table-frontier release clean
+.PHONY: demo test test-quick test-oldest test-system test-gpu soak fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -47,6 +47,9 @@ bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
 	$(BIN)/python benchmarks/rcboost.py
 	$(BIN)/python benchmarks/rulepath.py
 	$(BIN)/python benchmarks/run.py $(if $(wildcard $(DATA)/magic.csv),--data $(DATA))
+
+bench-scale: $(VENV)/test  ## covers of Parquet files larger than memory; ROWS="100000 1000000 50000000" sets the sizes
+	$(BIN)/python benchmarks/scale.py --rows $(or $(ROWS),100000 1000000)
 
 table-s2: $(VENV)/study  ## Table S.2 of the paper: make table-s2 DATA=folder
 	$(BIN)/rulecover study mirco --data $(DATA) --out $(OUT) --resume

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rulecover.estimators.rcboost import RCBoostClassifier, RCBoostRegressor
     from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
     from rulecover.exceptions import RulecoverWarning
+    from rulecover.partitions.table import open_table
     from rulecover.readers import read_trees
     from rulecover.report.report import write_report
     from rulecover.report.summary import Summary
@@ -35,6 +36,7 @@ _HOMES = {
     "certify": "rulecover.counting.certify",
     "explain": "rulecover.estimators.explain",
     "linear_rules": "rulecover.estimators.linear",
+    "open_table": "rulecover.partitions.table",
     "read_trees": "rulecover.readers",
     "write_report": "rulecover.report.report",
 }
@@ -55,6 +57,7 @@ __all__ = [
     "certify",
     "explain",
     "linear_rules",
+    "open_table",
     "read_trees",
     "write_report",
 ]

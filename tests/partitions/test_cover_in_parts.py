@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
@@ -40,13 +40,13 @@ def parts_of(samples: ClassSamples, trees: TreeEnsemble, cuts: list[int], store:
     return LocalParts([Part(trees, lambda rows=rows: samples.among(rows), store) for rows in blocks])
 
 
-def covered_in_parts(parts: LocalParts, pool: RulePool, trees: TreeEnsemble, demand: Any, **settings: Any) -> Cover:
+def covered_in_parts(parts: LocalParts, pool: RulePool, trees: TreeEnsemble, demand: Any, **options: Any) -> Cover:
     sums = sum(parts.map("leaf_sums"))
     leaves = np.flatnonzero(sums.any(axis=1))
     assert (sums[leaves] == pool.evidence.sums).all()
     assert LeafNumbers(trees).tree[leaves].tolist() == pool.source.tree.tolist()
     total = None if pool.weight is None else float(pool.weight.sum())
-    return greedy_cover(parts, pool.evidence.cost, leaves, demand, total_weight=total, **settings)
+    return greedy_cover(parts, pool.evidence.cost, leaves, demand, total_weight=total, **options)
 
 
 def assert_same(ours: Cover, theirs: Cover) -> None:
@@ -57,6 +57,7 @@ def assert_same(ours: Cover, theirs: Cover) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10**6),
     cuts=st.lists(st.integers(0, 10**6), max_size=6),

@@ -60,6 +60,19 @@ class Fingerprint:
         smallest = _smallest(hashes)
         return cls(len(hashes), tuple(columns), f"{digest:016x}", tuple(f"{int(each):016x}" for each in smallest))
 
+    def with_rows_of(self, other: Fingerprint) -> Fingerprint:
+        """The fingerprint of these rows and of others, by the same columns.
+
+        >>> X, y = np.arange(12.0).reshape(6, 2), np.array(["a", "b"] * 3)
+        >>> one, *both = (Fingerprint.of(row_hashes(X[rows], [0], ["x"], y[rows]), ["x"])
+        ...               for rows in (slice(6), slice(2), slice(2, 6)))
+        >>> both[0].with_rows_of(both[1]) == one
+        True
+        """
+        digest = (int(self.digest, 16) + int(other.digest, 16)) % 2**64
+        smallest = sorted({*self.sample, *other.sample})[:_KEPT]
+        return Fingerprint(self.rows + other.rows, self.columns, f"{digest:016x}", tuple(smallest))
+
     def is_of(self, hashes: Hashes) -> bool:
         """Whether these are the rows, all of them and no other."""
         return self.rows == len(hashes) and self.digest == Fingerprint.of(hashes, self.columns).digest

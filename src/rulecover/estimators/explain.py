@@ -12,9 +12,11 @@ from sklearn.utils.multiclass import type_of_target
 
 from rulecover.estimators.booster import as_estimator, is_booster
 from rulecover.estimators.mirco import MIRCOClassifier, MIRCORegressor, frozen
+from rulecover.estimators.on_tables import check_alone
 from rulecover.estimators.rcboost import RCBoostClassifier, RCBoostRegressor
 from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
 from rulecover.exceptions import UnknownOptionError
+from rulecover.partitions.table import Table
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 
@@ -34,13 +36,13 @@ CoverModel = MIRCOClassifier | MIRCORegressor
 
 @overload
 def explain(
-    model: Any, X: Any, y: Any, *, method: Literal["path"] = ..., sample_weight: Any = ..., **options: Any
+    model: Any, X: Any, y: Any = ..., *, method: Literal["path"] = ..., sample_weight: Any = ..., **options: Any
 ) -> Path: ...
 @overload
 def explain(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = ...,
     *,
     method: Literal["cover"],
     preset: str | None = ...,
@@ -50,7 +52,7 @@ def explain(
 def explain(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     method: str = "path",
     preset: str | None = None,
@@ -67,7 +69,8 @@ def explain(
         `RuleSet`, rules of whatever origin: they predict numbers if y has fractions.
     X, y
         Data to choose and weigh the rules by, with labels or with numbers, as the model predicts them: the model's
-        training data, or other data with the same columns and labels.
+        training data, or other data with the same columns and labels. Or a table of `open_table` alone, which has y
+        in it and is read in blocks.
     method
         "path": the rules that explain most, one after another, with fitted votes: the most accurate small rule set.
         "cover": rules that cover every row, with a certificate of how few they could be (`MIRCOClassifier`). "boost"
@@ -102,13 +105,16 @@ def explain(
     (False, 0)
     """
     _check_method(method, preset)
+    given = X, y
+    if isinstance(X, Table):
+        y = check_alone(X, y, sample_weight).labels.y
     source = frozen(as_estimator(model, y) if is_booster(model) else best_of(model))
     numbers = _predicts_numbers(source, y)
     kind = METHODS[method][numbers]
     _check_options(method, kind, options)
     settings = _path_settings(model, options, y, numbers=numbers) if method == "path" else options
     make = kind if preset is None else preset_of(kind, preset)
-    fitted: Path | CoverModel = make(source, **settings).fit(X, y, sample_weight=sample_weight)
+    fitted: Path | CoverModel = make(source, **settings).fit(*given, sample_weight=sample_weight)
     return fitted
 
 

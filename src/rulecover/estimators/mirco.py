@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
@@ -18,11 +19,22 @@ from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
+from rulecover.estimators.on_tables import (
+    check_alone,
+    check_on_parts,
+    head_of,
+    numbers_of,
+    parts_of_table,
+    prepared_from,
+)
 from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.estimators.provenance import provenance_of
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
+from rulecover.partitions.mirco import Grouped, PartsRecipe, leaf_pool_of_parts, minimum_rule_cover_of_parts
+from rulecover.partitions.parts import Parts
+from rulecover.partitions.table import Table
 from rulecover.pool import RulePool, leaf_pool, rule_pool
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search
@@ -33,7 +45,7 @@ from rulecover.targets.samples import Samples
 from rulecover.trees.cutting import without_small_branches
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting.classes import VOTES, fitted_class_votes, log_odds_votes
+from rulecover.voting.classes import VOTES, fitted_class_votes, log_odds_votes, log_odds_votes_on
 from rulecover.voting.numbers import MEAN_VOTES, fitted_values
 from rulecover.voting.vote import Vote
 from rulecover.voting.voting_on import voting_on
@@ -72,18 +84,21 @@ class MinimumRuleCover(VotingModel):
 
     # Fitting: Algorithm 1 ---------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains the estimator unless it is frozen, and chooses its rules.
 
         Parameters
         ----------
         X
-            Rows x columns: an array, a data frame or a sparse matrix.
+            Rows x columns: an array, a data frame or a sparse matrix. Or a table of `rulecover.open_table`, larger than
+            memory, which has y and the weights in it.
         y
             What is to be predicted, one value per row: labels of any kind, or numbers.
         sample_weight
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
         """
+        if isinstance(X, Table):
+            return self._fit_table(check_alone(X, y, sample_weight))
         solver = self._check_settings()
         prepared = self._prepare(X, y, sample_weight)
         demand = self._demands(prepared, y)
@@ -96,6 +111,52 @@ class MinimumRuleCover(VotingModel):
         self.provenance_ = provenance_of(self, self.vote_.rules, prepared.samples)
         warn_of(self.vote_, prepared.samples, weighted=self.class_weight is not None)
         return self
+
+    def _fit_table(self, table: Table) -> Self:
+        """The same for rows that are read in blocks: only sums over them are kept."""
+        solver = self._check_settings()
+        check_on_parts(self, solver)
+        labels = table.labels
+        prepared = prepared_from(self, table, labels)
+        head = head_of(self, labels, prepared)
+        numbers = numbers_of(self, table, prepared)
+        with parts_of_table(table, labels, head, numbers, verbose=self.verbose) as parts_for:
+            self._cover_parts(parts_for(self._trees(prepared)), prepared, head, solver)
+        self.n_sampled_rows_ = len(prepared.rows)
+        return self
+
+    def _cover_parts(self, parts: Parts, prepared: Prepared, head: Samples, solver: Any) -> None:
+        """Algorithm 1 on rows in many places, with a model that is prepared on some of them."""
+        trees = self._trees(prepared)
+        names = check_model_fits(trees, prepared.samples.X, self._names())
+        pool = self._weighted(leaf_pool_of_parts(parts, trees, head, self._price(), names), trees)
+        self.n_candidate_rules_ = len(pool)
+        demand = self._demand_on_parts(head)
+        pool = pool if demand.max() == 1 else pool.distinct()
+        found = minimum_rule_cover_of_parts(parts, pool, head, self._parts_recipe(solver, demand))
+        self.vote_, self.rules_ = found.vote, found.vote.rules
+        self.certificate_ = found.certificate
+        self.uncovered_ = found.uncovered
+        self.provenance_ = provenance_of(self, self.vote_.rules, found.fingerprint)
+        warn_of(self.vote_, prepared.samples, weighted=self.class_weight is not None)
+
+    def _demand_on_parts(self, head: Samples) -> Ints:
+        """How many rules must cover each row: one number, or one for each class."""
+        if not isinstance(self.demand, Mapping):
+            return np.asarray(whole_number("demand", self.demand, at_least=1))
+        classes = self._target.of(head).classes
+        return demands(self.demand, classes, classes)
+
+    def _parts_recipe(self, solver: Any, demand: Ints) -> PartsRecipe:
+        """The steps of Algorithm 1 as they are set, for rows in many places."""
+        return PartsRecipe(
+            solver,
+            self._price(),
+            self._vote_of,
+            demand,
+            max_rules=self.max_rules,
+            weigh_votes=self.estimator_weights in ("vote", "both"),
+        )
 
     @abstractmethod
     def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any) -> Recipe:
@@ -269,9 +330,12 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         The number of rules to choose from: leaves that hold a sample.
     pruned_ : bool
         Whether the rules were pruned; what is proved is then proved of choices among the pruned rules.
+    n_sampled_rows_ : int
+        After fitting from a table of `open_table`: how many rows the estimator was trained on, or, where it was frozen,
+        its columns were looked up in.
     uncovered_ : ndarray
         Training rows covered less often than demanded, because of `max_rules`, or because no rule there is covers
-        them: rules made by hand need not cover every row.
+        them: rules made by hand need not cover every row. None are listed after fitting from a table of `open_table`.
     estimator_ : object
         The trained source model.
     vote_ : Vote
@@ -404,6 +468,11 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
             fit={"fitted": _fitted_classes, "log-odds": log_odds_votes}.get(self.vote),
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
+
+    def _parts_recipe(self, solver: Any, demand: Ints) -> PartsRecipe:
+        self.pruned_ = self.prune is not False
+        fit = {"fitted": _fitted_to_groups, "log-odds": _log_odds_of_groups}.get(self.vote)
+        return replace(super()._parts_recipe(solver, demand), prune=self.pruned_, fit=fit)
 
     def _pruning_pays(self, X: Any, y: Any, sample_weight: Any) -> bool:
         from rulecover.estimators.pruning import pruning_pays
@@ -608,6 +677,16 @@ def _shortened(rules: RuleSet, samples: Samples, *, price: Price) -> RulePool:
 def _fitted_classes(vote: Vote, samples: Samples) -> Vote:
     assert isinstance(samples, ClassSamples)
     return fitted_class_votes(vote, vote.rules.apply(samples.X), samples.y, samples.weight)
+
+
+def _fitted_to_groups(vote: Vote, rows: Grouped) -> Vote:
+    assert rows.y is not None
+    return fitted_class_votes(vote, scipy.sparse.csr_array(rows.covered), rows.y, rows.weight)
+
+
+def _log_odds_of_groups(vote: Vote, rows: Grouped) -> Vote:
+    assert rows.y is not None
+    return log_odds_votes_on(vote, rows.covered, rows.y, rows.weight)
 
 
 def _fitted_numbers(vote: Vote, samples: Samples, *, ridge: float) -> Vote:

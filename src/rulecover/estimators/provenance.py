@@ -22,10 +22,8 @@ _NOT_SAID = ("estimator", "n_jobs", "verbose", "random_state", "checkpoint")
 _LONGEST = 60
 
 
-def provenance_of(model: Any, rules: RuleSet, samples: Samples) -> Provenance:
-    """Where the rules of a model that has just been fitted come from."""
-    used = rules.clauses.columns
-    names = [rules.feature_names[f] for f in used.tolist()]
+def provenance_of(model: Any, rules: RuleSet, rows: Samples | Fingerprint) -> Provenance:
+    """Where the rules of a model that has just been fitted come from; of the rows, or their fingerprint."""
     seed = model.random_state
     return Provenance(
         date=today(),
@@ -34,8 +32,14 @@ def provenance_of(model: Any, rules: RuleSet, samples: Samples) -> Provenance:
         seed=int(seed) if isinstance(seed, numbers.Integral) else None,
         source=_source(model.estimator_),
         n_columns=int(model.n_features_in_),
-        data=Fingerprint.of(row_hashes(samples.X, used, names, samples.labels), names),
+        data=rows if isinstance(rows, Fingerprint) else _fingerprint(rules, rows),
     )
+
+
+def _fingerprint(rules: RuleSet, samples: Samples) -> Fingerprint:
+    used = rules.clauses.columns
+    names = [rules.feature_names[f] for f in used.tolist()]
+    return Fingerprint.of(row_hashes(samples.X, used, names, samples.labels), names)
 
 
 def _settings(model: Any) -> str:

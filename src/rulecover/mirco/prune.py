@@ -28,17 +28,33 @@ def pruned(rules: RuleSet, data: ClassSamples) -> RuleSet:
         return rules
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
     counts = np.eye(len(data.classes))[data.y] * weight[:, None]
-    prior = data.totals / data.totals.sum()
-    kept = [_needed_clauses(rules[j : j + 1], data, counts, prior) for j in range(len(rules))]
+    kept = [needed_clauses(satisfied(rules[j : j + 1], data.X), counts, data.totals) for j in range(len(rules))]
+    return with_clauses(rules, kept)
+
+
+def with_clauses(rules: RuleSet, kept: list[Bools]) -> RuleSet:
+    """The rules with the clauses that each keeps, equal ones merged."""
     short = rules.keep_clauses(np.concatenate(kept))
     return short.take(short.clauses.first_of_equal())
 
 
-def _needed_clauses(rule: RuleSet, data: ClassSamples, counts: Floats, prior: Floats) -> Bools:
-    majority = int(np.asarray(counts[rule.apply(data.X).toarray()[:, 0]].sum(axis=0)).argmax())
+def needed_clauses(passed: Bools, counts: Floats, totals: Floats) -> Bools:
+    """Which clauses a rule needs.
+
+    Parameters
+    ----------
+    passed
+        Which samples satisfy which of its clauses, clauses x samples; or patterns of clauses in place of samples.
+    counts
+        The weight of each sample, or of all samples of a pattern, for each class: samples x classes.
+    totals
+        The weight of all samples for each class.
+    """
+    prior = totals / totals.sum()
+    majority = int(counts[passed.all(axis=0)].sum(axis=0).argmax())
 
     def sureness(covered: Bools, kept: Bools) -> Floats:
         sums = covered.astype(np.float64) @ counts
         return np.asarray((sums[:, majority] + prior[majority]) / (sums.sum(axis=1) + 1.0))
 
-    return shortened(satisfied(rule, data.X), sureness).kept
+    return shortened(passed, sureness).kept

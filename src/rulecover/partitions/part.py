@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from rulecover.coverage import multiples_of, smallest_uint
+from rulecover.data.fingerprint import Fingerprint, row_hashes
+from rulecover.partitions.patterns import PatternSums, patterns_of
 from rulecover.partitions.store import IdStore, InMemory
 from rulecover.pool import neighbours
+from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover.greedy import Gains
+from rulecover.show.short_bounds import gaps
 from rulecover.targets.samples import Samples
-from rulecover.trees.tree import TreeEnsemble
+from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints, UInts
 
 #: (row, tree) pairs that are counted at a time.
@@ -35,6 +41,14 @@ class LeafNumbers:
     def tree(self) -> Ints:
         """The tree of each leaf."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @staticmethod
+    def places(leaves: Leaves) -> Ints:
+        """The places of some leaves among all leaves of their trees."""
+        rank = [np.cumsum(tree.left < 0) - 1 for tree in leaves.trees]
+        first = np.concatenate([[0], np.cumsum([len(tree.leaves) for tree in leaves.trees])]).astype(np.intp)
+        nodes = np.concatenate([[0], np.cumsum([len(each) for each in rank])]).astype(np.intp)
+        return np.asarray(first[leaves.tree] + np.concatenate(rank)[nodes[leaves.tree] + leaves.node], dtype=np.intp)
 
     def home(self, leaf: int) -> tuple[int, int]:
         """The tree of a leaf, and its number there, from 0."""
@@ -153,6 +167,32 @@ class Part:
                 times += chosen[self._of_tree(t)][ids[t][rows]]
         return bool((times < self._demand[rows]).any())
 
+    # Rules ------------------------------------------------------------------------------------------------------
+
+    def rule_patterns(self, rules: RuleSet) -> PatternSums:
+        """The rows by the rules that cover them."""
+        samples = self.load()
+        chunks = rules.clauses.covered_chunks(samples.X, rules.columns.zero_missing)
+        return patterns_of(chunks if len(samples.y) else iter(()), samples, len(rules))
+
+    def clause_patterns(self, rules: RuleSet) -> list[PatternSums]:
+        """For each rule the rows by the clauses of it that they satisfy."""
+        samples = self.load()
+        return [patterns_of(_clause_chunks(rules[j : j + 1], samples), samples, n) for j, n in enumerate(rules.lengths)]
+
+    def seen(self, rules: RuleSet) -> tuple[dict[int, Floats], Fingerprint]:
+        """What is shown of rules: for each column that they use a few telling values, and the fingerprint of the rows.
+
+        The values are the neighbours of each bound, the least and the largest, NaN if one is missing, and one with a
+        fraction if there is one.
+        """
+        samples, used = self.load(), rules.clauses.columns
+        names = [rules.feature_names[f] for f in used.tolist()]
+        values = {f: telling_values(rules, f, samples.X) for f in used.tolist()}
+        return values, Fingerprint.of(row_hashes(samples.X, used, names, samples.labels), names)
+
+    # In detail --------------------------------------------------------------------------------------------------
+
     def _capped(self, demand: Ints) -> UInts:
         wanted = self._wanted(demand)
         if wanted.max(initial=0) > 1:
@@ -198,6 +238,28 @@ class Part:
             if gain is not None:
                 gain[self._of_tree(t)] = np.bincount(mine, weight, minlength=size)
         return count, gain
+
+
+def _clause_chunks(rule: RuleSet, samples: Samples) -> Iterator[tuple[int, Bools]]:
+    """Which rows satisfy which clause of a single rule, in chunks of rows."""
+    one_by_one = replace(rule.clauses, offset=np.arange(len(rule.clauses.feature) + 1))
+    chunks = one_by_one.covered_chunks(samples.X, rule.columns.zero_missing)
+    return chunks if len(samples.y) else iter(())
+
+
+def telling_values(rules: RuleSet, f: int, X: Any) -> Floats:
+    """A few values of a column by which rules are printed as for all of them; see `RuleSet.shown_for`."""
+    values = np.asarray(X[:, [f]].toarray().ravel() if issparse(X) else X[:, f], dtype=np.float64)
+    mine = rules.clauses.feature == f
+    bounds = np.concatenate([rules.clauses.lower[mine], rules.clauses.upper[mine]])
+    present = values[~np.isnan(values)]
+    if not len(present):
+        return values[:1]
+    known = np.unique(bounds[np.isfinite(bounds)])
+    near = np.concatenate([*gaps(present, known), [present.min(), present.max()]])
+    fraction = present[np.flatnonzero(present != np.floor(present))[:1]]
+    missing = np.full(int(len(present) < len(values)), np.nan)
+    return np.unique(np.concatenate([near[np.isfinite(near)], fraction, missing]))
 
 
 class _OpenRows:

@@ -6,6 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from rulecover.partitions.part import Part
+from rulecover.progress import tracked
+
+#: The methods that read the rows again, by what they do.
+_PASSES = {
+    "leaf_sums": "Reading trees",
+    "clause_patterns": "Pruning rules",
+    "rule_patterns": "Covering rows by rules",
+    "seen": "Rounding bounds",
+}
 
 
 class Parts(Protocol):
@@ -22,11 +31,15 @@ class LocalParts:
     ----------
     parts
         In the order of their rows.
+    verbose
+        Above 0 shows a bar on standard error for each pass over the rows.
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts = tuple(parts)
+    def __init__(self, parts: Sequence[Part], *, verbose: int = 0) -> None:
+        self.parts, self._verbose = tuple(parts), verbose
 
     def map(self, method: str, *arguments: Any) -> Iterator[Any]:
-        for part in self.parts:
+        passes = _PASSES.get(method)
+        shown = self._verbose if passes else 0
+        for part in tracked(self.parts, passes or "", total=len(self.parts), verbose=shown):
             yield getattr(part, method)(*arguments)

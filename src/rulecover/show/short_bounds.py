@@ -14,11 +14,11 @@ def short_bounds(values: Floats, bounds: Floats) -> Floats:
     >>> short_bounds(np.array([2.4, 3.1]), np.array([2.7499]))
     array([3.])
     """
-    below, above = _gaps(values, bounds)
+    below, above = gaps(values, bounds)
     return np.array([shortest_in(low, high, bound) for low, high, bound in zip(below, above, bounds, strict=True)])
 
 
-def _gaps(values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
+def gaps(values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
     """For each of the sorted bounds the largest value that is not above it, and the smallest that is."""
     known = np.concatenate([[-np.inf], np.sort(_near(values, bounds)), [np.inf]])
     place = np.searchsorted(known, bounds, side="right")

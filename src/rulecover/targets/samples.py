@@ -89,5 +89,9 @@ class Samples(ABC):
         """The sums over the samples of each group, groups x columns."""
 
     @abstractmethod
+    def counts(self, group: Ints, rows: Ints) -> Floats:
+        """The number of these rows in each group, whatever they weigh: in one column, or in one for each class."""
+
+    @abstractmethod
     def evidence(self, sums: Floats, impurity: Floats, cost: Floats, totals: Floats | None = None) -> Evidence:
         """The evidence of rules, given their sums, impurities and costs; and the totals, if there are more samples."""

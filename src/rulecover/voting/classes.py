@@ -13,7 +13,7 @@ from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
-from rulecover.typing import Floats, Ints
+from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses
 from rulecover.voting.fallback import Default
 from rulecover.voting.logistic import logistic_votes
@@ -91,8 +91,15 @@ def log_odds_votes(plain: Vote, samples: Samples) -> Vote:
     samples
         The training rows.
     """
-    assert isinstance(samples, ClassSamples) and isinstance(plain.answer, Classes)
+    assert isinstance(samples, ClassSamples)
+    return log_odds_votes_on(plain, plain.rules.apply(samples.X), samples.y, samples.weight)
+
+
+def log_odds_votes_on(
+    plain: Vote, covered: Bools | scipy.sparse.csr_array, y: Ints, weight: Floats | None = None
+) -> Vote:
+    """The same, given which rule covers which row (rows x rules), and the class and the weight of each."""
+    assert isinstance(plain.answer, Classes)
     labels = plain.answer.labels
-    covered, target = plain.rules.apply(samples.X), np.eye(len(labels))[samples.y]
-    votes = logistic_votes(covered, target, samples.weight, strength=_STRENGTH)
+    votes = logistic_votes(covered, np.eye(len(labels))[y], weight, strength=_STRENGTH)
     return replace(plain, votes=votes[1:], base=votes[0], answer=LogOddsClasses(labels))

@@ -42,7 +42,7 @@ class ClassSamples(Samples):
     def of(cls, X: Any, y: Array, classes: Array, weight: Floats | None, plain: Floats | None) -> ClassSamples:
         """Labels by their numbers; `plain` are the weights without those of classes, ``None`` if there are none."""
         code = np.searchsorted(classes, y)
-        each = None if plain is None or weight is None else _class_factors(code, weight, plain, len(classes))
+        each = None if plain is None or weight is None else class_factors(code, weight, plain, len(classes))
         return cls(X, code, classes, weight, each)
 
     @property
@@ -71,12 +71,15 @@ class ClassSamples(Samples):
         y, weight = summands
         return _class_sums(group, y, weight, len(self.classes))
 
+    def counts(self, group: Ints, rows: Ints) -> Floats:
+        return _class_sums(group, self.y[rows], None, len(self.classes))
+
     def evidence(self, sums: Floats, impurity: Floats, cost: Floats, totals: Floats | None = None) -> ClassEvidence:
         everything = self.totals if totals is None else totals
         return ClassEvidence(sums, impurity, cost, everything, self.classes, self.class_weight)
 
 
-def _class_factors(code: Ints, weight: Floats, plain: Floats, n_classes: int) -> Floats:
+def class_factors(code: Ints, weight: Floats, plain: Floats, n_classes: int) -> Floats:
     """By how much the weights of each class exceed the plain ones; 1 for a class without rows."""
     ours = np.bincount(code, weights=weight, minlength=n_classes)
     theirs = np.bincount(code, weights=plain, minlength=n_classes)

@@ -120,5 +120,8 @@ class NumberSamples(Samples):
     def sums(self, group: Ints, *summands: Any) -> Floats:
         return np.column_stack([np.bincount(group, weights=summand) for summand in summands])
 
+    def counts(self, group: Ints, rows: Ints) -> Floats:
+        return np.bincount(group).astype(np.float64)[:, None]
+
     def evidence(self, sums: Floats, impurity: Floats, cost: Floats, totals: Floats | None = None) -> NumberEvidence:
         return NumberEvidence(sums, impurity, cost, self.totals if totals is None else totals, self.centre, self.unit)

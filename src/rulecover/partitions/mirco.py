@@ -1,0 +1,221 @@
+"""Algorithm 1 of the paper for rows in many places: only sums, patterns and rules travel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from rulecover.coverage import Coverage
+from rulecover.data.fingerprint import Fingerprint
+from rulecover.mirco.cover import RuleCover
+from rulecover.mirco.prune import needed_clauses, with_clauses
+from rulecover.partitions.cover import greedy_cover
+from rulecover.partitions.part import LeafNumbers
+from rulecover.partitions.parts import Parts
+from rulecover.partitions.patterns import PatternSums
+from rulecover.pool import RulePool, priced
+from rulecover.rules.ruleset import RuleSet
+from rulecover.setcover import Cover, CoveringProblem, Greedy
+from rulecover.targets.impurity import Price
+from rulecover.targets.samples import Samples
+from rulecover.trees.tree import Leaves, TreeEnsemble
+from rulecover.typing import Bools, Floats, Ints
+from rulecover.voting.vote import Vote
+
+#: Nobody lists rows that are in many places.
+_NO_ROWS = np.zeros(0, dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Rows in groups: those of one class, or all, that the same rules cover.
+
+    Parameters
+    ----------
+    covered
+        Which rule covers which group, groups x rules.
+    sums
+        The sums over the rows of each group, groups x columns, as `Samples.sums` gives them.
+    counts
+        How many rows each group has.
+    y
+        The class of each group, by number; none where numbers are predicted.
+    """
+
+    covered: Bools
+    sums: Floats
+    counts: Floats
+    y: Ints | None
+
+    @classmethod
+    def of(cls, patterns: PatternSums, *, classes: bool) -> Grouped:
+        """The groups of patterns; with `classes`, the rows of each class apart."""
+        if not classes:
+            return cls(patterns.passed, patterns.sums, patterns.counts[:, 0], None)
+        pattern, label = np.nonzero(patterns.counts)
+        sums = np.zeros((len(label), patterns.sums.shape[1]))
+        sums[np.arange(len(label)), label] = patterns.sums[pattern, label]
+        return cls(patterns.passed[pattern], sums, patterns.counts[pattern, label], label)
+
+    @property
+    def weight(self) -> Floats:
+        """The weight of the rows of each group."""
+        return np.asarray(self.sums[:, 0] if self.y is None else self.sums.sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class PartsRecipe:
+    """The steps of Algorithm 1 that may be done in several ways, as far as sums over rows suffice for them.
+
+    Parameters
+    ----------
+    solver
+        The greedy choice.
+    price
+        What rules cost.
+    vote
+        How the chosen rules vote.
+    demand
+        How many rules must cover each row: one number, or one for each class.
+    max_rules
+        A hard limit on their number.
+    prune
+        Whether needless clauses are dropped, and shorter rules chosen from.
+    fit
+        The votes, fitted to groups of rows.
+    weigh_votes
+        Whether the votes of a rule are multiplied by the weight that its model gives to it.
+    """
+
+    solver: Greedy
+    price: Price
+    vote: Callable[[RuleSet], Vote]
+    demand: Ints
+    max_rules: int | None = None
+    prune: bool = False
+    fit: Callable[[Vote, Grouped], Vote] | None = None
+    weigh_votes: bool = False
+
+
+def leaf_pool_of_parts(
+    parts: Parts, ensemble: TreeEnsemble, head: Samples, price: Price, feature_names: tuple[str, ...]
+) -> RulePool:
+    """The leaves of all trees that hold a row, as rules; which row each covers stays with the parts.
+
+    Parameters
+    ----------
+    parts
+        The rows.
+    ensemble
+        The trees.
+    head
+        Samples of the same kind, with or without rows: their classes, or the scale of their numbers.
+    price
+        What rules cost.
+    feature_names
+        The names of the columns.
+    """
+    leaves = LeafNumbers(ensemble)
+    sums: Floats = reduce(np.add, parts.map("leaf_sums"))
+    reached = np.flatnonzero(sums.any(axis=1))
+    source = Leaves(
+        ensemble.trees,
+        tree=leaves.tree[reached],
+        node=np.concatenate(leaves.nodes)[reached],
+        columns=ensemble.columns_named(feature_names),
+    )
+    evidence = priced(head, source, sums[reached], price, totals=sums[: leaves.sizes[0]].sum(axis=0))
+    return RulePool(source, Coverage((), 0, len(reached)), evidence)
+
+
+def minimum_rule_cover_of_parts(parts: Parts, pool: RulePool, head: Samples, recipe: PartsRecipe) -> CoverOfParts:
+    """The rules of a cheap cover out of the pool (model (1)), with their votes (eq. (2)), for rows in many places."""
+    assert isinstance(pool.source, Leaves)
+    solver, limit = recipe.solver, None if recipe.prune else recipe.max_rules
+    weight = float(_weight_of(pool.evidence.totals, head)) if head.weight is not None else None
+    places = LeafNumbers.places(pool.source)
+    demand, cost = recipe.demand, pool.evidence.cost
+    cover = greedy_cover(parts, cost, places, demand, total_weight=weight, solver=solver, max_rules=limit)
+    grouped: Grouped | None = None
+    if recipe.prune:
+        rules = pruned_on_parts(parts, pool.written(cover.rules), pool.evidence.totals)
+        grouped = grouped_rows(parts, rules, head)
+        pool = _pool_of_groups(rules, grouped, head, recipe.price, pool.evidence.totals)
+        cover = _cover_of_groups(pool, grouped, recipe)
+        grouped = replace(grouped, covered=grouped.covered[:, cover.rules])
+    chosen, fingerprint = shown_for_parts(parts, pool.written(cover.rules))
+    vote = recipe.vote(chosen)
+    if recipe.weigh_votes and pool.strength is not None:
+        vote = vote.times(pool.strength[cover.rules])
+    if recipe.fit is not None:
+        vote = recipe.fit(vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
+    return CoverOfParts(vote, cover.certificate.without_proof(), _NO_ROWS, fingerprint)
+
+
+@dataclass(frozen=True, eq=False)
+class CoverOfParts(RuleCover):
+    """The same as `RuleCover`, with the fingerprint of the rows; rows that are not covered are counted, not listed."""
+
+    fingerprint: Fingerprint
+
+
+def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats) -> RuleSet:
+    """The rules without needless clauses, equal ones merged; see `rulecover.mirco.prune.pruned`."""
+    merged: list[PatternSums] = reduce(_merged_one_by_one, parts.map("clause_patterns", rules))
+    return with_clauses(rules, [needed_clauses(mine.passed.T, mine.sums, totals) for mine in merged])
+
+
+def _merged_one_by_one(one: list[PatternSums], other: list[PatternSums]) -> list[PatternSums]:
+    return [PatternSums.merged(pair) for pair in zip(one, other, strict=True)]
+
+
+def grouped_rows(parts: Parts, rules: RuleSet, head: Samples) -> Grouped:
+    """All rows, in groups that the same rules cover."""
+    patterns = PatternSums.merged(parts.map("rule_patterns", rules))
+    return Grouped.of(patterns, classes=hasattr(head, "classes"))
+
+
+def shown_for_parts(parts: Parts, rules: RuleSet) -> tuple[RuleSet, Fingerprint]:
+    """The rules with bounds that are as short as they can be for the rows, and the fingerprint of the rows."""
+    values: dict[int, list[Floats]] = {f: [] for f in rules.clauses.columns.tolist()}
+    fingerprint: Fingerprint | None = None
+    for telling, rows in parts.map("seen", rules):
+        for f, mine in telling.items():
+            values[f].append(mine)
+        fingerprint = rows if fingerprint is None else fingerprint.with_rows_of(rows)
+    assert fingerprint is not None
+    return rules.shown_for(_table_of({f: np.concatenate(mine) for f, mine in values.items()}, rules)), fingerprint
+
+
+def _table_of(values: dict[int, Floats], rules: RuleSet) -> Floats:
+    """A table whose columns hold these values, the first of them repeated where a column has fewer than another."""
+    table = np.zeros((max(map(len, values.values()), default=1), rules.n_features))
+    for f, mine in values.items():
+        table[:, f] = np.concatenate([mine, np.full(len(table) - len(mine), mine[0])])
+    return table
+
+
+def _weight_of(totals: Floats, head: Samples) -> float:
+    """The weight of all rows, from their sums."""
+    return float(totals.sum() if hasattr(head, "classes") else totals[0])
+
+
+def _pool_of_groups(rules: RuleSet, grouped: Grouped, head: Samples, price: Price, totals: Floats) -> RulePool:
+    sums = grouped.covered.T.astype(np.float64) @ grouped.sums
+    coverage = Coverage.of_sparse(scipy.sparse.csc_array(grouped.covered))
+    return RulePool(rules, coverage, priced(head, rules, sums, price, totals), grouped.weight)
+
+
+def _cover_of_groups(pool: RulePool, grouped: Grouped, recipe: PartsRecipe) -> Cover:
+    """The cover of all rows: a group is a sample of the weight of its rows. What is counted are rows."""
+    demand: Any = recipe.demand if recipe.demand.ndim == 0 else recipe.demand[grouped.y]
+    problem = CoveringProblem(pool.coverage, pool.evidence.cost, demand, pool.weight)
+    cover = recipe.solver(problem, max_rules=recipe.max_rules)
+    short = int(grouped.counts[problem.shortfall(cover.rules)].sum())
+    capped = int(grouped.counts[problem.demand < demand].sum())
+    return replace(cover, certificate=replace(cover.certificate, n_uncovered=short, n_capped=capped))

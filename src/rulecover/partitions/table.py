@@ -1,0 +1,314 @@
+"""Labelled tables in blocks of rows, read again each time they are needed: files, Arrow datasets, frames."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rulecover.data.frames import as_pandas, is_frame
+from rulecover.exceptions import MismatchedDataError
+from rulecover.typing import Array, Ints
+
+#: Rows that a model is trained on, where there are more.
+SAMPLED = 100_000
+
+#: The share of the memory limit that a block of rows may take, and about how often its numbers are there at once.
+_BLOCK_SHARE, _COPIES = 0.1, 4
+#: The fewest and the most rows of a block.
+_FEWEST, _MOST = 10_000, 1_000_000
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+#: From the most rows of a block, and the columns that are needed (all if ``None``), to frames.
+ReadBlocks = Callable[[int, "Sequence[str] | None"], Iterator[Any]]
+
+
+class Labels(NamedTuple):
+    """What is known of every row: its target, its weight if there are weights, and where blocks begin and end."""
+
+    y: Array
+    weight: Array | None
+    starts: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A labelled table that is read in blocks of rows, as often as it takes; see `open_table`.
+
+    Parameters
+    ----------
+    read
+        Reads the blocks.
+    target, weight
+        The columns that are to be predicted, and what a row counts; no weight if ``None``.
+    memory_limit
+        The bytes that fitting may take.
+    sample_rows
+        The most rows that a model is trained on.
+    columns
+        The columns besides these, in the order of the first block.
+    block_rows
+        The most rows of a block.
+    """
+
+    read: ReadBlocks
+    target: str
+    weight: str | None
+    memory_limit: int
+    sample_rows: int
+    columns: tuple[str, ...]
+    block_rows: int
+
+    def blocks(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
+        """The blocks as pandas frames, in the order of the rows; some of the columns alone if they are given."""
+        names = [*self.columns, self.target, *([] if self.weight is None else [self.weight])]
+        for number, block in enumerate(self.read(self.block_rows, columns)):
+            frame = as_pandas(block)
+            self._check(frame, number, names if columns is None else list(columns))
+            yield frame
+
+    def _check(self, frame: Any, number: int, names: list[str]) -> None:
+        if not is_frame(frame):
+            raise TypeError(f"block {number} is a {type(frame).__name__}; give data frames with named columns.")
+        if lacking := [name for name in names if name not in frame.columns]:
+            raise MismatchedDataError(
+                f"block {number} lacks column {lacking[0]!r}, which the first block has; give blocks of the same "
+                "columns."
+            )
+        if more := [str(name) for name in frame.columns if name not in {*self.columns, self.target, self.weight}]:
+            raise MismatchedDataError(
+                f"block {number} has column {more[0]!r}, which the first block lacks; give blocks of the same columns."
+            )
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The target and the weights of all rows, in one pass over these columns."""
+        wanted = [self.target, *([] if self.weight is None else [self.weight])]
+        targets: list[Array] = []
+        weights: list[Array] = []
+        for block in self.blocks(wanted):
+            targets.append(np.asarray(block[self.target]))
+            if self.weight is not None:
+                weights.append(np.asarray(block[self.weight], dtype=np.float64))
+        sizes = [len(each) for each in targets]
+        if not sum(sizes):
+            raise ValueError("the table has no rows; give one with rows.")
+        weight = np.concatenate(weights) if weights else None
+        return Labels(np.concatenate(targets), weight, np.concatenate([[0], np.cumsum(sizes)]))
+
+    def rows(self, wanted: Ints, starts: Ints) -> Any:
+        """Some rows, by their sorted places, as one pandas frame."""
+        import pandas as pd
+
+        last = int(wanted[-1])
+        found: list[Any] = []
+        for start, block in zip(starts.tolist(), self.blocks(), strict=False):
+            mine = wanted[(wanted >= start) & (wanted < start + len(block))] - start
+            if len(mine) or not found:
+                found.append(block.iloc[mine])
+            if start + len(block) > last:
+                break
+        return pd.concat([each for each in found if len(each)], ignore_index=True)
+
+    def inputs(self, frame: Any) -> Any:
+        """The columns of a block that rules may use, in the order of the first block."""
+        return frame[list(self.columns)]
+
+
+class InOrder:
+    """The blocks of a table, one by one: cheap where they are asked for in their order, pass after pass."""
+
+    def __init__(self, table: Table, starts: Ints) -> None:
+        self._table, self._starts = table, starts
+        self._next = 0
+        self._blocks: Iterator[Any] = iter(())
+
+    def __getitem__(self, number: int) -> Any:
+        if number < self._next or number == 0:
+            self._blocks, self._next = self._table.blocks(), 0
+        for block in self._blocks:
+            self._next += 1
+            if self._next > number:
+                expected = int(self._starts[number + 1] - self._starts[number])
+                if len(block) != expected:
+                    raise _changed(f"block {number} has {len(block)} rows, but had {expected} before")
+                return block
+        raise _changed(f"block {number} is gone")
+
+
+def _changed(what: str) -> MismatchedDataError:
+    return MismatchedDataError(f"the table changed while it was read: {what}; keep it as it is until fitting ends.")
+
+
+def open_table(
+    data: Any,
+    *,
+    target: str,
+    weight: str | None = None,
+    memory_limit: int | str = "4GB",
+    sample_rows: int = SAMPLED,
+) -> Table:
+    """A labelled table larger than memory, for `fit` and `explain` to take in place of X and y.
+
+    Rows are read in blocks, several times. What is kept of each row is its target, its weight and the leaf that it
+    reaches in each tree, one or two bytes each, in temporary files where they are more than half of the memory limit.
+
+    Parameters
+    ----------
+    data
+        A Parquet file, several, or a folder of them; a dataset or a table of pyarrow; frames (of pandas, polars or
+        Arrow) in a list or in anything else that can be read more than once; or a function that returns an iterator of
+        frames, new each time.
+    target
+        The column to be predicted.
+    weight
+        The column that says what each row counts; all rows count the same by default.
+    memory_limit
+        The memory that fitting may take, in bytes or as "4GB" or "500MiB"; for the formula see docs/scale.md.
+    sample_rows
+        A model that is not trained yet is trained on this many rows, drawn at random, if there are more.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rulecover import MIRCOClassifier, open_table
+    >>> months = [pd.DataFrame({"age": [20, 30, 40], "buys": ["no", "no", "yes"]}) for _ in range(4)]
+    >>> table = open_table(months, target="buys")
+    >>> mirco = MIRCOClassifier(random_state=0).fit(table)
+    >>> mirco.predict(pd.DataFrame({"age": [25, 45]})).tolist()
+    ['no', 'yes']
+    """
+    limit = _bytes(memory_limit)
+    if isinstance(sample_rows, bool) or not isinstance(sample_rows, (int, np.integer)) or sample_rows < 1:
+        raise ValueError(f"sample_rows is {sample_rows!r}; give a whole number of at least 1.")
+    read, names = _source(data)
+    for role, name in (("target", target), ("weight", weight)):
+        if name is not None and name not in names:
+            shown = ", ".join(map(repr, names[:10]))
+            raise ValueError(f"{role} is {name!r}, but the table has no such column; there are {shown}.")
+    columns = tuple(name for name in names if name not in (target, weight))
+    if not columns:
+        raise ValueError(f"the table has no columns besides {target!r}; give some to make rules of.")
+    rows = int(_BLOCK_SHARE * limit / (8 * _COPIES * len(names)))
+    return Table(read, target, weight, limit, sample_rows, columns, min(max(rows, _FEWEST), _MOST))
+
+
+def _bytes(limit: int | str) -> int:
+    """A number of bytes.
+
+    >>> _bytes("4GB"), _bytes("1.5 MiB"), _bytes(1000)
+    (4000000000, 1572864, 1000)
+    """
+    if isinstance(limit, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", limit)
+        if found and found[2].upper() in _UNITS:
+            return int(float(found[1]) * _UNITS[found[2].upper()])
+    elif not isinstance(limit, bool) and isinstance(limit, (int, np.integer)) and limit > 0:
+        return int(limit)
+    raise ValueError(f"memory_limit is {limit!r}; give a number of bytes, or a text such as '4GB' or '500MiB'.")
+
+
+# Sources --------------------------------------------------------------------------------------------------------------
+
+
+def _source(data: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
+    """How blocks of any kind of source are read, and the columns of the first one."""
+    if isinstance(data, (str, os.PathLike)):
+        return _files([data])
+    if isinstance(data, (list, tuple)) and data and all(isinstance(each, (str, os.PathLike)) for each in data):
+        return _files(data)
+    if type(data).__module__.partition(".")[0] == "pyarrow" and not isinstance(data, Iterator):
+        import pyarrow.dataset as ds
+
+        return _dataset(data if isinstance(data, ds.Dataset) else ds.dataset(data))
+    if is_frame(data):
+        return _frames([data])
+    if callable(data):
+        return _frames(data)
+    if isinstance(data, Iterator):
+        raise TypeError(
+            f"data is a {type(data).__name__}, which can be read only once, but rows are read several times; give a "
+            "list of frames, a function that returns a new iterator each time, or files."
+        )
+    if isinstance(data, Iterable):
+        return _frames(data)
+    raise TypeError(f"data is a {type(data).__name__}; give Parquet files, a pyarrow dataset or frames.")
+
+
+def _files(paths: Sequence[Any]) -> tuple[ReadBlocks, tuple[str, ...]]:
+    import pyarrow.dataset as ds
+
+    found = [path for each in paths for path in _parquet_files(Path(each))]
+    return _dataset(ds.dataset([str(path) for path in found], format="parquet"))
+
+
+def _parquet_files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {str(path)!r}.")
+    if path.is_dir():
+        inside = sorted(each for each in path.rglob("*.parquet") if each.is_file())
+        if not inside:
+            raise ValueError(f"the folder {str(path)!r} holds no Parquet file (*.parquet).")
+        return inside
+    return [path]
+
+
+def _dataset(dataset: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
+    names = tuple(dataset.schema.names)
+    for fragment in dataset.get_fragments():
+        mine = set(fragment.physical_schema.names)
+        path = getattr(fragment, "path", "a part of the dataset")
+        if lacking := [name for name in names if name not in mine]:
+            raise MismatchedDataError(
+                f"{path} lacks column {lacking[0]!r}, which the first file has; give files of the same columns."
+            )
+        if more := sorted(mine - set(names)):
+            raise MismatchedDataError(
+                f"{path} has column {more[0]!r}, which the first file lacks; give files of the same columns."
+            )
+    return partial(_dataset_blocks, dataset), names
+
+
+def _dataset_blocks(dataset: Any, most: int, columns: Sequence[str] | None) -> Iterator[Any]:
+    """The rows of a dataset in blocks of as many rows as may be."""
+    import pyarrow as pa
+
+    batches: list[Any] = []
+    size = 0
+    scanned = dataset.to_batches(
+        columns=columns, batch_size=min(most, 1 << 17), batch_readahead=1, fragment_readahead=1, use_threads=False
+    )
+    for batch in scanned:
+        if size and size + batch.num_rows > most:
+            yield pa.Table.from_batches(batches)
+            batches, size = [], 0
+        batches.append(batch)
+        size += batch.num_rows
+    if size:
+        yield pa.Table.from_batches(batches)
+
+
+def _frames(data: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
+    """Frames that are there, or that a function makes each time."""
+    make = data if callable(data) else partial(iter, data)
+    first = next(iter(make()), None)
+    if first is None:
+        raise ValueError("the table has no blocks; give at least one with rows.")
+    if not is_frame(as_pandas(first)):
+        raise TypeError(f"block 0 is a {type(first).__name__}; give data frames with named columns.")
+    return partial(_frame_blocks, make), tuple(map(str, as_pandas(first).columns))
+
+
+def _frame_blocks(make: Callable[[], Iterable[Any]], most: int, columns: Sequence[str] | None) -> Iterator[Any]:
+    for block in make():
+        frame = as_pandas(block)
+        some = frame if columns is None or not set(columns) <= set(frame.columns) else frame[list(columns)]
+        for start in range(0, max(1, len(some)), most):
+            yield some.iloc[start : start + most]

@@ -1,0 +1,210 @@
+"""Fitting from tables that are read in blocks: the same rules as from the same rows in memory."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+
+import rulecover.partitions.store as store_module
+from rulecover import MIRCOClassifier, MIRCORegressor, explain, open_table
+from rulecover.exceptions import MismatchedDataError
+from rulecover.setcover import Greedy
+
+FOREST = RandomForestClassifier(5, max_depth=3, random_state=0)
+
+
+def drawn_frame(n_rows: int = 400, *, seed: int = 0) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame(random.normal(size=(n_rows, 4)).round(2), columns=list("abcd"))
+    score = frame["a"] + frame["b"] * frame["c"]
+    frame["y"] = np.where(score > 0.8, "high", np.where(score < -0.5, "low", "middle"))
+    frame["number"] = score + random.normal(size=n_rows) / 4
+    frame["weight"] = random.choice([0.0, 0.5, 1.0, 2.5], n_rows)
+    return frame
+
+
+def blocks_of(frame: pd.DataFrame, sizes: list[int]) -> list[pd.DataFrame]:
+    ends = [0, *np.cumsum(sizes).tolist(), len(frame)]
+    return [frame[start:end].reset_index(drop=True) for start, end in pairwise(ends)]
+
+
+def assert_same_model(ours: Any, theirs: Any) -> None:
+    assert str(ours.rules_) == str(theirs.rules_)
+    assert ours.rules_.to_text() == theirs.rules_.to_text()
+    assert np.array_equal(ours.vote_.votes, theirs.vote_.votes)
+    assert ours.certificate_.objective == theirs.certificate_.objective
+    assert ours.provenance_.data == theirs.provenance_.data
+    assert ours.n_candidate_rules_ == theirs.n_candidate_rules_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"demand": 2, "max_rules": 6},
+        {"demand": {"low": 2}, "prune": False, "vote": "fitted", "class_weight": "balanced", "solver": Greedy()},
+        {"prune": False, "solver": Greedy(redundancy="strong"), "vote": "shares", "length_weight": 0.1},
+    ],
+)
+def test_a_classifier_chooses_the_same_rules_from_a_table(settings, weight):
+    frame = drawn_frame()
+    names = list("abcd")
+    model = RandomForestClassifier(10, max_depth=4, random_state=0)
+    weights = None if weight is None else frame[weight]
+    theirs = MIRCOClassifier(model, random_state=0, **settings).fit(frame[names], frame["y"], weights)
+    kept = [*names, "y", *([] if weight is None else [weight])]
+
+    table = open_table(blocks_of(frame[kept], [7, 0, 200]), target="y", weight=weight)
+    ours = MIRCOClassifier(model, random_state=0, **settings).fit(table)
+
+    assert_same_model(ours, theirs)
+    assert np.array_equal(ours.predict(frame[names]), theirs.predict(frame[names]))
+    for name in ("n_uncovered", "n_capped", "min_rules", "status"):
+        assert getattr(ours.certificate_, name) == getattr(theirs.certificate_, name)
+
+
+def test_a_cover_as_in_the_paper_is_the_same_from_parquet_files(tmp_path):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    for number, part in enumerate(blocks_of(frame, [150, 100])):
+        part.to_parquet(tmp_path / f"{number}.parquet", row_group_size=40)
+    model = RandomForestClassifier(10, max_depth=4, random_state=0).fit(frame[list("abcd")], frame["y"])
+    theirs = MIRCOClassifier.as_in_paper(FrozenEstimator(model)).fit(frame[list("abcd")], frame["y"])
+
+    ours = explain(model, open_table(tmp_path, target="y"), method="cover", preset="as-in-paper")
+
+    assert_same_model(ours, theirs)
+    assert ours.certificate_.bound == theirs.certificate_.bound
+
+
+def test_a_regressor_as_in_the_paper_chooses_the_same_rules_from_a_table():
+    frame = drawn_frame()
+    model = RandomForestRegressor(10, max_depth=3, random_state=0)
+    theirs = MIRCORegressor.as_in_paper(model, random_state=0).fit(frame[list("abcd")], frame["number"])
+
+    table = open_table(blocks_of(frame[[*"abcd", "number"]], [100, 1]), target="number")
+    ours = MIRCORegressor.as_in_paper(model, random_state=0).fit(table)
+
+    assert_same_model(ours, theirs)
+
+
+def test_text_is_encoded_as_in_memory():
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame["b"] = np.where(frame["b"] > 0, "left", "right")
+    model = RandomForestClassifier(5, max_depth=3, random_state=0)
+    theirs = MIRCOClassifier.as_in_paper(model, random_state=0).fit(frame[list("abcd")], frame["y"])
+
+    ours = MIRCOClassifier.as_in_paper(model, random_state=0).fit(open_table(blocks_of(frame, [50]), target="y"))
+
+    assert_same_model(ours, theirs)
+
+
+def test_the_model_is_trained_on_as_many_rows_as_asked_for():
+    frame = drawn_frame()[[*"abcd", "y"]]
+
+    ours = MIRCOClassifier(FOREST, random_state=0).fit(open_table([frame], target="y", sample_rows=120))
+
+    assert ours.n_sampled_rows_ == 120
+    assert not ours.missed(frame[list("abcd")]).any()
+    assert ours.provenance_.data.rows == len(frame)
+
+
+def test_leaf_ids_spill_to_disk_and_files_are_removed_also_after_an_error(tmp_path, monkeypatch):
+    frame, stores = drawn_frame()[[*"abcd", "y"]], []
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    allocated = store_module.SpillToDisk._new_path
+    monkeypatch.setattr(
+        store_module.SpillToDisk, "_new_path", lambda self: stores.append(path := allocated(self)) or path
+    )
+    table = open_table([frame], target="y", memory_limit=1000)
+    ours = MIRCOClassifier.as_in_paper(FOREST, random_state=0).fit(table)
+    assert stores and not list(tmp_path.iterdir())
+    assert (
+        ours.rules_.to_text()
+        == MIRCOClassifier.as_in_paper(FOREST, random_state=0).fit(frame[list("abcd")], frame["y"]).rules_.to_text()
+    )
+
+    monkeypatch.setattr("rulecover.partitions.part.Part.cover", lambda self, candidate: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        MIRCOClassifier.as_in_paper(FOREST, random_state=0).fit(table)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "said"),
+    [
+        (lambda frame: iter([frame]), TypeError, "can be read only once"),
+        (lambda frame: [], ValueError, "no blocks"),
+        (lambda frame: [frame[:0]], ValueError, "no rows"),
+        (lambda frame: [frame, frame.drop(columns="c")], MismatchedDataError, "block 1 lacks column 'c'"),
+        (lambda frame: [frame, frame.assign(e=1.0)], MismatchedDataError, "block 1 has column 'e'"),
+        (lambda frame: [frame, frame.assign(c="text")], ValueError, "'c'"),
+        (lambda frame: [frame, frame.assign(y=None)], ValueError, "missing in row 400"),
+        (lambda frame: [frame.to_numpy()], TypeError, "data frames with named columns"),
+        (lambda frame: 7, TypeError, "data is a int"),
+        (lambda frame: [frame.drop(columns="y")], ValueError, "no such column"),
+        (lambda frame: "/there/is/no.parquet", FileNotFoundError, "no file or folder"),
+    ],
+)
+def test_bad_tables_are_refused_in_one_line(data, error, said):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    model = RandomForestClassifier(3, max_depth=2, random_state=0).fit(frame[list("abcd")], frame["y"])
+    with pytest.raises(error, match=said) as raised:
+        explain(model, open_table(data(frame), target="y"), method="cover")
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_a_column_that_one_file_lacks_is_named_with_the_file(tmp_path):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame.to_parquet(tmp_path / "1.parquet")
+    frame.drop(columns="b").to_parquet(tmp_path / "2.parquet")
+    with pytest.raises(MismatchedDataError, match=re.escape("2.parquet lacks column 'b'")):
+        open_table(tmp_path, target="y")
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (MIRCOClassifier(solver="exact"), "solver is 'exact'"),
+        (MIRCOClassifier(solver="search"), "solver is 'search'"),
+        (MIRCOClassifier(solver=Greedy(bound="lp")), "solver is Greedy"),
+        (MIRCOClassifier(prune="held-out"), "prune is 'held-out'"),
+        (MIRCOClassifier(demand=[1, 2]), "demand has one number for each row"),
+        (MIRCORegressor(), "solver is 'forward'"),
+    ],
+)
+def test_what_needs_all_rows_in_memory_is_refused(model, said):
+    table = open_table([drawn_frame()[[*"abcd", "y"]]], target="y")
+    with pytest.raises(ValueError, match=f"{said}.*needs all rows in memory"):
+        model.fit(table)
+
+
+def test_a_table_that_changes_while_it_is_read_is_refused():
+    frame, times = drawn_frame()[[*"abcd", "y"]], []
+
+    def frames() -> Any:
+        times.append(1)
+        return iter([frame if len(times) < 4 else frame[:100]])
+
+    with pytest.raises(MismatchedDataError, match="changed while it was read"):
+        MIRCOClassifier(FOREST, random_state=0).fit(open_table(frames, target="y"))
+
+
+def test_y_is_not_given_twice():
+    frame = drawn_frame()[[*"abcd", "y"]]
+    with pytest.raises(ValueError, match="y is given besides a table"):
+        MIRCOClassifier().fit(open_table([frame], target="y"), frame["y"])
+
+
+@pytest.mark.parametrize(("limit", "said"), [("much", "memory_limit is 'much'"), (0, "memory_limit is 0")])
+def test_a_memory_limit_is_bytes(limit, said):
+    with pytest.raises(ValueError, match=said):
+        open_table([drawn_frame()], target="y", memory_limit=limit)
