@@ -16,7 +16,7 @@ from rulecover.estimators.on_tables import check_alone
 from rulecover.estimators.rcboost import RCBoostClassifier, RCBoostRegressor
 from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
 from rulecover.exceptions import UnknownOptionError
-from rulecover.partitions.table import Table
+from rulecover.partitions.table import TableInBlocks
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 
@@ -106,7 +106,7 @@ def explain(
     """
     _check_method(method, preset)
     given = X, y
-    if isinstance(X, Table):
+    if isinstance(X, TableInBlocks):
         y = check_alone(X, y, sample_weight).labels.y
     source = frozen(as_estimator(model, y) if is_booster(model) else best_of(model))
     numbers = _predicts_numbers(source, y)

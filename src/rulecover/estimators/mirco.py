@@ -34,7 +34,7 @@ from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
 from rulecover.partitions.mirco import Grouped, PartsRecipe, leaf_pool_of_parts, minimum_rule_cover_of_parts
 from rulecover.partitions.parts import Parts
-from rulecover.partitions.table import Table
+from rulecover.partitions.table import TableInBlocks
 from rulecover.pool import RulePool, leaf_pool, rule_pool
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search
@@ -97,7 +97,7 @@ class MinimumRuleCover(VotingModel):
         sample_weight
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
         """
-        if isinstance(X, Table):
+        if isinstance(X, TableInBlocks):
             return self._fit_table(check_alone(X, y, sample_weight))
         solver = self._check_settings()
         prepared = self._prepare(X, y, sample_weight)
@@ -112,7 +112,7 @@ class MinimumRuleCover(VotingModel):
         warn_of(self.vote_, prepared.samples, weighted=self.class_weight is not None)
         return self
 
-    def _fit_table(self, table: Table) -> Self:
+    def _fit_table(self, table: TableInBlocks) -> Self:
         """The same for rows that are read in blocks: only sums over them are kept."""
         solver = self._check_settings()
         check_on_parts(self, solver)

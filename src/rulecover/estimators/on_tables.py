@@ -21,7 +21,7 @@ from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.part import Part
 from rulecover.partitions.parts import LocalParts, Parts
 from rulecover.partitions.store import SpillToDisk
-from rulecover.partitions.table import InOrder, Labels, Table
+from rulecover.partitions.table import InOrder, Labels, TableInBlocks
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Greedy
 from rulecover.targets.classes.samples import ClassSamples, class_factors
@@ -42,7 +42,7 @@ _WAY_OUT = (
 )
 
 
-def prepared_from(model: VotingModel, table: Table, labels: Labels) -> Prepared:
+def prepared_from(model: VotingModel, table: TableInBlocks, labels: Labels) -> Prepared:
     """The model that rules come from: frozen, or trained on a sample of the rows; as all estimators prepare it."""
     n_rows = len(labels.y)
     if isinstance(model.estimator, FrozenEstimator):  # its columns are looked at
@@ -100,7 +100,7 @@ def _by_code(class_weight: Any, classes: Array) -> Any:
     return {code: class_weight[label] for code, label in enumerate(classes.tolist()) if label in class_weight}
 
 
-def check_alone(table: Table, y: Any, sample_weight: Any) -> Table:
+def check_alone(table: TableInBlocks, y: Any, sample_weight: Any) -> TableInBlocks:
     """The table, which has y and the weights in it."""
     if y is not None or sample_weight is not None:
         given = "y" if sample_weight is None else "sample_weight"
@@ -126,7 +126,7 @@ def check_on_parts(model: Any, solver: Any) -> None:
 
 @contextmanager
 def parts_of_table(
-    table: Table, labels: Labels, head: Samples, numbers: Callable[[Any], Any], *, verbose: int = 0
+    table: TableInBlocks, labels: Labels, head: Samples, numbers: Callable[[Any], Any], *, verbose: int = 0
 ) -> Iterator[Callable[[TreeEnsemble], Parts]]:
     """From trees to the parts of a table, one for each block; temporary files are removed when the context ends."""
     blocks, store = InOrder(table, labels.starts), SpillToDisk(_IDS_SHARE * table.memory_limit)
@@ -154,7 +154,7 @@ def _samples_of(head: Samples, X: Any, rows: slice) -> Samples:
     return block
 
 
-def numbers_of(model: VotingModel, table: Table, prepared: Prepared) -> Callable[[Any], Any]:
+def numbers_of(model: VotingModel, table: TableInBlocks, prepared: Prepared) -> Callable[[Any], Any]:
     """From a block of the table to the numbers that the rules see, as where everything is in memory."""
     source, names = prepared.source, model._names()
 

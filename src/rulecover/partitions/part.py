@@ -134,7 +134,7 @@ class Part:
         self._candidates = np.asarray(leaves, dtype=np.intp)
         self._gain = None if self._weight is None or unit is None else multiples_of(self._weight, unit)
         self._demand = self._capped(np.asarray(demand))
-        self._open = _OpenRows(self._ids, np.arange(self._ids.shape[1]), self._demand.copy())
+        self._open = _StillOpen(self._ids, np.arange(self._ids.shape[1]), self._demand.copy())
         return self._gains_of(self._ids, np.arange(self._ids.shape[1]), self._open.rows)
 
     def n_capped(self, demand: Ints) -> int:
@@ -262,7 +262,7 @@ def telling_values(rules: RuleSet, f: int, X: Any) -> Floats:
     return np.unique(np.concatenate([near[np.isfinite(near)], fraction, missing]))
 
 
-class _OpenRows:
+class _StillOpen:
     """The rows that still need rules: their numbers, and their leaves side by side once most others are settled."""
 
     def __init__(self, ids: Any, rows: Ints, need: UInts) -> None:
@@ -282,7 +282,7 @@ class _OpenRows:
             self._places = self._places[self._need[self._places] > 0]
         return settled
 
-    def without_settled(self, store: IdStore) -> _OpenRows:
+    def without_settled(self, store: IdStore) -> _StillOpen:
         """The same, the leaves of open rows copied together once half of the rows are settled."""
         if 2 * len(self._places) > len(self.rows) or not len(self.rows):
             return self
@@ -290,4 +290,4 @@ class _OpenRows:
         with self.ids.opened() as before, smaller.opened(write=True) as after:
             for t in range(len(before)):
                 np.take(before[t], self._places, out=after[t])
-        return _OpenRows(smaller, self.rows[self._places], self._need[self._places])
+        return _StillOpen(smaller, self.rows[self._places], self._need[self._places])

@@ -39,7 +39,7 @@ class Labels(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TableInBlocks:
     """A labelled table that is read in blocks of rows, as often as it takes; see `open_table`.
 
     Parameters
@@ -125,7 +125,7 @@ class Table:
 class InOrder:
     """The blocks of a table, one by one: cheap where they are asked for in their order, pass after pass."""
 
-    def __init__(self, table: Table, starts: Ints) -> None:
+    def __init__(self, table: TableInBlocks, starts: Ints) -> None:
         self._table, self._starts = table, starts
         self._next = 0
         self._blocks: Iterator[Any] = iter(())
@@ -154,7 +154,7 @@ def open_table(
     weight: str | None = None,
     memory_limit: int | str = "4GB",
     sample_rows: int = SAMPLED,
-) -> Table:
+) -> TableInBlocks:
     """A labelled table larger than memory, for `fit` and `explain` to take in place of X and y.
 
     Rows are read in blocks, several times. What is kept of each row is its target, its weight and the leaf that it
@@ -197,7 +197,7 @@ def open_table(
     if not columns:
         raise ValueError(f"the table has no columns besides {target!r}; give some to make rules of.")
     rows = int(_BLOCK_SHARE * limit / (8 * _COPIES * len(names)))
-    return Table(read, target, weight, limit, sample_rows, columns, min(max(rows, _FEWEST), _MOST))
+    return TableInBlocks(read, target, weight, limit, sample_rows, columns, min(max(rows, _FEWEST), _MOST))
 
 
 def _bytes(limit: int | str) -> int:
