@@ -1,4 +1,4 @@
-"""Models whose rules may not change: across threads, platforms, and supported versions of numpy, scikit-learn and HiGHS.
+"""Models whose rules may not change: across threads, platforms and supported versions of numpy, scikit-learn, HiGHS.
 
     python tests/golden/golden.py            # what differs from rules.json
     python tests/golden/golden.py --renew    # writes rules.json anew

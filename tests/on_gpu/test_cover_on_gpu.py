@@ -45,7 +45,7 @@ def here(ensemble: Any, samples: ClassSamples) -> Part:
 def on_device(ensemble: Any, samples: ClassSamples) -> DevicePart:
     y = cp.asarray(samples.y.astype(np.uint8 if len(samples.classes) <= 256 else np.uint32))
     weight = None if samples.weight is None else cp.asarray(samples.weight)
-    return DevicePart(ensemble, cp.asarray(samples.X), y, len(samples.classes), weight)
+    return DevicePart(ensemble, cp.asarray(samples.X), y, samples.classes, weight)
 
 
 @pytest.mark.parametrize("seed", range(60))

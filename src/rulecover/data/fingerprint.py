@@ -22,7 +22,7 @@ from rulecover.typing import Array, Ints
 Hashes = npt.NDArray[np.uint64]
 
 #: How many of the smallest hashes are kept.
-_KEPT = 64
+KEPT = 64
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Fingerprint:
         True
         """
         digest = (int(self.digest, 16) + int(other.digest, 16)) % 2**64
-        smallest = sorted({*self.sample, *other.sample})[:_KEPT]
+        smallest = sorted({*self.sample, *other.sample})[:KEPT]
         return Fingerprint(self.rows + other.rows, self.columns, f"{digest:016x}", tuple(smallest))
 
     def is_of(self, hashes: Hashes) -> bool:
@@ -82,24 +82,34 @@ class Fingerprint:
         kept = np.array([int(each, 16) for each in self.sample], dtype=np.uint64)
         if not len(kept) or not len(hashes):
             return 0.0
-        told = hashes if len(kept) < _KEPT else hashes[hashes <= kept[-1]]
+        told = hashes if len(kept) < KEPT else hashes[hashes <= kept[-1]]
         return float(np.isin(told, kept).mean()) if len(told) else 0.0
 
 
 def _smallest(hashes: Hashes) -> Hashes:
     """The smallest different hashes; a part is looked at first, as rows rarely repeat that often."""
-    part = 4 * _KEPT
+    part = 4 * KEPT
     some = np.unique(np.partition(hashes, part)[:part] if len(hashes) > part else hashes)
-    return (some if len(some) >= _KEPT else np.unique(hashes))[:_KEPT]
+    return (some if len(some) >= KEPT else np.unique(hashes))[:KEPT]
 
 
 def row_hashes(X: Any, places: Sequence[int] | Ints, names: Sequence[str], y: Array) -> Hashes:
     """The hash of each row: some columns of X, by their places and names, and the target."""
-    sums = _mixed(_target_bits(np.asarray(y)) ^ _seed("target"))
+    sums = hashed_labels(y)
     for f, name in zip(places, names, strict=True):
         column = X[:, [int(f)]].toarray().ravel() if issparse(X) else X[:, int(f)]
-        sums = sums + _mixed(_bits(column) ^ _seed(f"column {name}"))
+        sums = sums + _mixed(_bits(column) ^ seed_of_column(name))
     return _mixed(sums)
+
+
+def hashed_labels(y: Any) -> Hashes:
+    """What each value of the target adds to the hash of its row."""
+    return _mixed(_target_bits(np.asarray(y)) ^ _seed("target"))
+
+
+def seed_of_column(name: str) -> np.uint64:
+    """What the values of a column of this name are combined with."""
+    return _seed(f"column {name}")
 
 
 def _bits(values: Any) -> Hashes:

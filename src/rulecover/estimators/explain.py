@@ -12,10 +12,12 @@ from sklearn.utils.multiclass import type_of_target
 
 from rulecover.estimators.booster import as_estimator, is_booster
 from rulecover.estimators.mirco import MIRCOClassifier, MIRCORegressor, frozen
+from rulecover.estimators.on_device import distinct_labels
 from rulecover.estimators.on_tables import check_alone
 from rulecover.estimators.rcboost import RCBoostClassifier, RCBoostRegressor
 from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
 from rulecover.exceptions import UnknownOptionError
+from rulecover.gpu.launch import is_on_device
 from rulecover.partitions.table import TableInBlocks
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
@@ -108,6 +110,8 @@ def explain(
     given = X, y
     if isinstance(X, TableInBlocks):
         y = check_alone(X, y, sample_weight).labels.y
+    if is_on_device(y):
+        y = distinct_labels(y)
     source = frozen(as_estimator(model, y) if is_booster(model) else best_of(model))
     numbers = _predicts_numbers(source, y)
     kind = METHODS[method][numbers]

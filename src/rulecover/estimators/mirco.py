@@ -19,6 +19,7 @@ from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
+from rulecover.estimators.on_device import RowsOnDevice, check_on_device
 from rulecover.estimators.on_tables import (
     check_alone,
     check_on_parts,
@@ -29,11 +30,12 @@ from rulecover.estimators.on_tables import (
 )
 from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.estimators.provenance import provenance_of
+from rulecover.gpu.launch import is_on_device
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
 from rulecover.partitions.mirco import Grouped, PartsRecipe, leaf_pool_of_parts, minimum_rule_cover_of_parts
-from rulecover.partitions.parts import Parts
+from rulecover.partitions.parts import LocalParts, Parts
 from rulecover.partitions.table import TableInBlocks
 from rulecover.pool import RulePool, leaf_pool, rule_pool
 from rulecover.rules.ruleset import RuleSet
@@ -91,7 +93,7 @@ class MinimumRuleCover(VotingModel):
         ----------
         X
             Rows x columns: an array, a data frame or a sparse matrix. Or a table of `rulecover.open_table`, larger than
-            memory, which has y and the weights in it.
+            memory, which has y and the weights in it; or, for a model that is frozen, an array of CuPy on a GPU.
         y
             What is to be predicted, one value per row: labels of any kind, or numbers.
         sample_weight
@@ -99,6 +101,8 @@ class MinimumRuleCover(VotingModel):
         """
         if isinstance(X, TableInBlocks):
             return self._fit_table(check_alone(X, y, sample_weight))
+        if is_on_device(X):
+            return self._fit_on_device(X, y, sample_weight)
         solver = self._check_settings()
         prepared = self._prepare(X, y, sample_weight)
         demand = self._demands(prepared, y)
@@ -123,6 +127,16 @@ class MinimumRuleCover(VotingModel):
         with parts_of_table(table, labels, head, numbers, verbose=self.verbose) as parts_for:
             self._cover_parts(parts_for(self._trees(prepared)), prepared, head, solver)
         self.n_sampled_rows_ = len(prepared.rows)
+        return self
+
+    def _fit_on_device(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """The same for rows on a GPU, where they stay."""
+        solver = self._check_settings()
+        check_on_device(self)
+        check_on_parts(self, solver)
+        rows = RowsOnDevice(self, X, y, sample_weight)
+        part: Any = rows.part(self._trees(rows.prepared))
+        self._cover_parts(LocalParts([part]), rows.prepared, rows.head, solver)
         return self
 
     def _cover_parts(self, parts: Parts, prepared: Prepared, head: Samples, solver: Any) -> None:

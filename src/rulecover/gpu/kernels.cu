@@ -130,6 +130,40 @@ extern "C" __global__ void is_needed(const Leaf* ids, long long n, int tree, uns
     }
 }
 
+// Whether a row satisfies clauses; NaN stands for no lower bound.
+__device__ bool satisfies(const Value* tile, const Value* X, long long row, long long row_step, long long column_step,
+                          const int* columns, const unsigned char* zero_missing, int from, int to, const int* column,
+                          const Value* lower, const Value* upper, const unsigned char* missing) {
+    for (int c = from; c < to; ++c) {
+        Value x = value_at(tile, X, row, column[c], row_step, column_step, columns, zero_missing);
+        if (!(x != x ? missing[c] : !(x <= lower[c]) && x <= upper[c])) return false;
+    }
+    return true;
+}
+
+// The rules that cover each row, 64 of them in a word, the first one in its highest bit; words x rows.
+extern "C" __global__ void covering_words(const Value* X, long long n, long long row_step, long long column_step,
+                                          const int* columns, const unsigned char* zero_missing, int width, int tiled,
+                                          const int* offset, const int* column, const Value* lower, const Value* upper,
+                                          const unsigned char* missing, int n_rules, unsigned long long* words) {
+    extern __shared__ double memory[];
+    Value* tile = tiled ? (Value*)memory : 0;
+    for (long long first = (long long)blockIdx.x * blockDim.x; first < n; first += (long long)gridDim.x * blockDim.x) {
+        long long row = first + threadIdx.x;
+        __syncthreads();
+        if (tiled) load_tile(tile, X, first, n, row_step, column_step, columns, zero_missing, width);
+        __syncthreads();
+        if (row >= n) continue;
+        unsigned long long word = 0;
+        for (int j = 0; j < n_rules; ++j) {
+            if (satisfies(tile, X, row, row_step, column_step, columns, zero_missing, offset[j], offset[j + 1], column,
+                          lower, upper, missing))
+                word |= 1ull << (63 - j % 64);
+            if (j % 64 == 63 || j == n_rules - 1) { words[(long long)(j / 64) * n + row] = word; word = 0; }
+        }
+    }
+}
+
 // The base and the votes of the rules that cover each row, and the number of these rules.
 extern "C" __global__ void add_votes(const Value* X, long long n, long long row_step, long long column_step,
                                      const int* columns, const unsigned char* zero_missing, int width, int tiled,
@@ -148,16 +182,65 @@ extern "C" __global__ void add_votes(const Value* X, long long n, long long row_
         for (int v = 0; v < VOTES; ++v) total[v] = 0;
         int count = 0;
         for (int j = 0; j < n_rules; ++j) {
-            bool covered = true;
-            for (int c = offset[j]; covered && c < offset[j + 1]; ++c) {
-                Value x = value_at(tile, X, row, column[c], row_step, column_step, columns, zero_missing);
-                covered = x != x ? missing[c] : !(x <= lower[c]) && x <= upper[c];  // NaN for no lower bound
-            }
-            if (!covered) continue;
+            if (!satisfies(tile, X, row, row_step, column_step, columns, zero_missing, offset[j], offset[j + 1], column,
+                           lower, upper, missing))
+                continue;
             ++count;
             for (int v = 0; v < VOTES; ++v) total[v] += votes[j * VOTES + v];
         }
         for (int v = 0; v < VOTES; ++v) sums[row * VOTES + v] = total[v] + base[v];
         fired[row] = count;
+    }
+}
+
+__device__ unsigned long long mixed(unsigned long long bits) {  // the finaliser of SplitMix64
+    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9ull;
+    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBull;
+    return bits ^ (bits >> 31);
+}
+
+// The hash of each row, added up, and those below a limit, in whatever order: see rulecover.data.fingerprint.
+extern "C" __global__ void row_hashes(const Value* X, long long n, long long row_step, long long column_step,
+                                      const int* columns, const unsigned long long* seeds, int width, const Class* y,
+                                      const unsigned long long* of_class, unsigned long long limit, unsigned int room,
+                                      unsigned long long* digest, unsigned long long* small, unsigned int* n_small) {
+    unsigned long long total = 0;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
+        unsigned long long sum = of_class[y[i]];
+        for (int c = 0; c < width; ++c) {
+            double x = (double)X[i * row_step + columns[c] * column_step] + 0.0;  // without -0
+            unsigned long long bits = x != x ? 0x7FF8000000000000ull : (unsigned long long)__double_as_longlong(x);
+            sum += mixed(bits ^ seeds[c]);
+        }
+        unsigned long long hash = mixed(sum);
+        total += hash;
+        if (hash < limit) {
+            unsigned int place = atomicAdd(n_small, 1u);
+            if (place < room) small[place] = hash;
+        }
+    }
+    atomicAdd(digest, total);
+}
+
+// Doubles as unsigned numbers in the same order.
+__device__ unsigned long long in_order(double x) {
+    long long bits = __double_as_longlong(x);
+    return bits < 0 ? ~(unsigned long long)bits : (unsigned long long)bits | 0x8000000000000000ull;
+}
+
+// Of the values of a column between two neighbouring bounds the least and the largest; whether one is missing, and one
+// with a fraction, if there is one.
+extern "C" __global__ void column_facts(const Value* X, long long n, long long row_step, const double* bounds,
+                                        int n_bounds, unsigned long long* least, unsigned long long* largest,
+                                        unsigned int* missing, double* fraction) {
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
+        double x = (double)X[i * row_step];
+        if (x != x) { *missing = 1; continue; }
+        if (*fraction != *fraction && x != floor(x)) *fraction = x;
+        int from = 0, to = n_bounds;
+        while (from < to) { int middle = (from + to) / 2; if (bounds[middle] < x) from = middle + 1; else to = middle; }
+        unsigned long long mine = in_order(x);
+        if (mine < least[from]) atomicMin(&least[from], mine);
+        if (mine > largest[from]) atomicMax(&largest[from], mine);
     }
 }

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rulecover.coverage import multiples_of
+from rulecover.data.fingerprint import Fingerprint
 from rulecover.exceptions import MismatchedDataError
-from rulecover.gpu.launch import THREADS, blocks_for, kernel, shared_bytes
-from rulecover.gpu.trees import PackedTrees, leaves_of_rows
+from rulecover.gpu.launch import THREADS, blocks_for, kernel
+from rulecover.gpu.patterns import covering_words, patterns_of
+from rulecover.gpu.seen import fingerprint, telling_values
+from rulecover.gpu.trees import PackedTrees, class_sums, leaves_of_rows, sums_per_block
+from rulecover.partitions.patterns import PatternSums
+from rulecover.rules.clauses import Clauses
+from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover.greedy import Gains
 from rulecover.trees.tree import TreeEnsemble
-from rulecover.typing import Floats, Ints
+from rulecover.typing import Array, Floats, Ints
 
 #: Fewer rows than this are counted without a list of sums per block.
 _FEW = 4096
@@ -31,17 +38,17 @@ class DevicePart:
         Rows x columns of float32 or float64, on the device.
     y
         The class of each row, by number, on the device.
-    n_classes
-        The number of classes.
+    classes
+        The labels.
     weight
         The weight of each row, on the device; ``None`` counts each once.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, X: Any, y: Any, n_classes: int, weight: Any = None) -> None:
+    def __init__(self, ensemble: TreeEnsemble, X: Any, y: Any, classes: Array, weight: Any = None) -> None:
         if len(X) >= 2**32:
             raise MismatchedDataError(f"X has {len(X)} rows; one GPU takes fewer than {2**32}.")
         self._packed = PackedTrees.of(ensemble, X.dtype)
-        self._X, self._y, self._n_classes, self._weight = X, y, n_classes, weight
+        self._X, self._y, self._classes, self._weight = X, y, classes, weight
         self._n_trees, self._n_rows = len(ensemble.trees), len(X)
 
     # Leaves -----------------------------------------------------------------------------------------------------
@@ -52,24 +59,7 @@ class DevicePart:
 
         self._ids = leaves_of_rows(self._X, self._packed)
         self._first_leaf = cp.asarray(self._packed.first_leaf.astype(np.int32))
-        kind, total = ("uint32", "uint64") if self._weight is None else ("float64", "float64")
-        sums = cp.zeros((int(self._packed.first_leaf[-1]), self._n_classes), dtype=total)
-        held = self._packed.most_leaves * self._n_classes
-        here, memory = self._shared(held, kind)
-        arguments = self._ids, np.int64(self._n_rows), self._y, self._weight_or_none, np.int32(self._n_classes)
-        launch = kernel("class_sums", Leaf=self._ids.dtype, Class=self._y.dtype, Sum=kind, Total=total)
-        grid = max(1, blocks_for(self._n_rows) // 8), self._n_trees
-        launch(grid, (THREADS,), (*arguments, self._first_leaf, here, sums), shared_mem=memory)
-        return np.asarray(sums.get(), dtype=np.float64)
-
-    @property
-    def _weight_or_none(self) -> Any:
-        return np.intp(0) if self._weight is None else self._weight
-
-    def _shared(self, entries: int, kind: str) -> tuple[Any, int]:
-        """How many sums a block may keep, and the bytes that they take; none if the largest tree has too many."""
-        size = entries * np.dtype(kind).itemsize
-        return (np.int32(entries), size) if size <= shared_bytes() // 2 else (np.int32(0), 0)
+        return class_sums(self._ids, self._packed.first_leaf, self._y, len(self._classes), self._weight)
 
     def _home(self, candidate: int) -> tuple[int, int]:
         """The tree of a candidate, and the number of its leaf there."""
@@ -127,6 +117,31 @@ class DevicePart:
         kernel("is_needed", Leaf=self._ids.dtype)((blocks_for(self._n_rows),), (THREADS,), (*row_of, *among))
         return bool(needed[0])
 
+    # Rules ------------------------------------------------------------------------------------------------------
+
+    def rule_patterns(self, rules: RuleSet) -> PatternSums:
+        """The rows by the rules that cover them."""
+        return self._patterns(rules.clauses, rules)
+
+    def clause_patterns(self, rules: RuleSet) -> list[PatternSums]:
+        """For each rule the rows by the clauses of it that they satisfy."""
+        each = (rules.clauses.take(np.array([j])) for j in range(len(rules)))
+        return [self._patterns(replace(one, offset=np.arange(len(one.feature) + 1)), rules) for one in each]
+
+    def _patterns(self, clauses: Clauses, rules: RuleSet) -> PatternSums:
+        words = covering_words(self._X, clauses, tuple(rules.columns.zero_missing))
+        return patterns_of(words, len(clauses), self._y, len(self._classes), self._weight)
+
+    def seen(self, rules: RuleSet) -> tuple[dict[int, Floats], Fingerprint]:
+        """What is shown of rules: a few telling values of each column that they use, and the rows' fingerprint."""
+        clauses, X = rules.clauses, self._X
+        columns = {f: rules.feature_names[f] for f in clauses.columns.tolist()}
+        bounds = {f: np.append(clauses.lower, clauses.upper)[np.tile(clauses.feature == f, 2)] for f in columns}
+        values = {f: telling_values(X, f, mine) for f, mine in bounds.items()}
+        return values, fingerprint(X, columns, self._y, self._classes)
+
+    # In detail --------------------------------------------------------------------------------------------------
+
     def _wanted(self, demand: Ints) -> Any:
         """How many rules each row asks for."""
         import cupy as cp
@@ -167,7 +182,7 @@ class DevicePart:
         lost = cp.zeros(int(self._packed.first_leaf[-1]), dtype=kind)
         if not len(rows):
             return lost.get()
-        here, memory = self._shared(self._packed.most_leaves, kind) if len(rows) > _FEW else (np.int32(0), 0)
+        here, memory = sums_per_block(self._packed.most_leaves, kind) if len(rows) > _FEW else (np.int32(0), 0)
         grid = max(1, min(len(rows) // _FEW, 64)), self._n_trees
         given = rows, np.uint32(len(rows)), np.intp(0) if weight is None else weight
         arguments = self._ids, np.int64(self._n_rows), *given, self._first_leaf, here, lost

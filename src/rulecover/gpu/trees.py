@@ -9,10 +9,10 @@ import numpy as np
 
 from rulecover.coverage import smallest_uint
 from rulecover.exceptions import UnreadableModelError
-from rulecover.gpu.launch import DeviceRows, kernel, not_above, shared_bytes
+from rulecover.gpu.launch import THREADS, DeviceRows, blocks_for, kernel, not_above, shared_bytes
 from rulecover.rules.clauses import offsets
 from rulecover.trees.tree import Tree, TreeEnsemble
-from rulecover.typing import Array, Ints
+from rulecover.typing import Array, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,3 +98,39 @@ def leaves_of_rows(X: Any, packed: PackedTrees) -> Any:
     arguments = (*rows.arguments, *trees, np.int32(held), ids)
     launch((rows.blocks,), (rows.threads,), arguments, shared_mem=rows.tile + held * size)
     return ids
+
+
+def class_sums(ids: Any, first: Any, y: Any, n_classes: int, weight: Any = None) -> Floats:
+    """The number, or the weight, of the rows of each class at each leaf of every tree, leaves x classes.
+
+    Parameters
+    ----------
+    ids
+        The number of each row's leaf in its tree, trees x rows.
+    first
+        Where the leaves of each tree begin, and where those of the last one end.
+    y
+        The class of each row, by number.
+    n_classes
+        How many classes there are.
+    weight
+        What each row counts; 1 by default.
+    """
+    import cupy as cp
+
+    kind, total = ("uint32", "uint64") if weight is None else ("float64", "float64")
+    sums = cp.zeros((int(first[-1]), n_classes), dtype=total)
+    here, memory = sums_per_block(int(np.diff(first).max()) * n_classes, kind)
+    given = np.int64(ids.shape[1]), y, np.intp(0) if weight is None else weight, np.int32(n_classes)
+    launch = kernel("class_sums", Leaf=ids.dtype, Class=y.dtype, Sum=kind, Total=total)
+    grid = max(1, blocks_for(ids.shape[1]) // min(8, len(ids))), len(ids)
+    launch(
+        grid, (THREADS,), (ids, *given, cp.asarray(np.asarray(first, dtype=np.int32)), here, sums), shared_mem=memory
+    )
+    return np.asarray(sums.get(), dtype=np.float64)
+
+
+def sums_per_block(entries: int, kind: str) -> tuple[Any, int]:
+    """How many sums a block may keep in shared memory, and the bytes that they take; none if these are too many."""
+    size = entries * np.dtype(kind).itemsize
+    return (np.int32(entries), size) if size <= shared_bytes() // 2 else (np.int32(0), 0)

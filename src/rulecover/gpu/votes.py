@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from rulecover.exceptions import MismatchedDataError
-from rulecover.gpu.launch import DeviceRows, kernel, not_above
+from rulecover.gpu.launch import DeviceRows, kernel
+from rulecover.gpu.patterns import tests_of
 from rulecover.typing import Array
 from rulecover.voting.answers import Classes
 from rulecover.voting.vote import AskModel, Tally, Vote
@@ -83,26 +84,14 @@ def _added(vote: Vote, X: Any) -> Tally:
     """The base and the votes of the rules that cover each row, and how many these are."""
     import cupy as cp
 
-    clauses, columns = vote.rules.clauses, vote.votes.shape[1]
+    columns = vote.votes.shape[1]
     sums, fired = cp.empty((len(X), columns)), cp.empty(len(X), dtype=np.int32)
-    if not len(X):
-        return Tally(sums, fired)
-    rows = DeviceRows(X, clauses.columns, tuple(vote.rules.columns.zero_missing))
-    column = np.searchsorted(clauses.columns, clauses.feature).astype(np.int32)
-    lower = np.where(np.isneginf(clauses.lower), np.nan, not_above(clauses.lower, X.dtype)).astype(X.dtype)
-    bounds = lower, not_above(clauses.upper, X.dtype)
-    tests = clauses.offset.astype(np.int32), column, *bounds, clauses.missing.astype(np.uint8)
-    arguments = (
-        *rows.arguments,
-        *map(cp.asarray, tests),
-        np.int32(len(vote)),
-        cp.asarray(vote.votes),
-        cp.asarray(vote.base),
-        sums,
-        fired,
-    )
-    launch = kernel("add_votes", votes=columns, Value=X.dtype)
-    launch((rows.blocks,), (rows.threads,), arguments, shared_mem=rows.tile)
+    if len(X):
+        rows = DeviceRows(X, vote.rules.clauses.columns, tuple(vote.rules.columns.zero_missing))
+        votes = cp.asarray(vote.votes), cp.asarray(vote.base), sums, fired
+        launch = kernel("add_votes", votes=columns, Value=X.dtype)
+        arguments = *rows.arguments, *tests_of(vote.rules.clauses, X.dtype), *votes
+        launch((rows.blocks,), (rows.threads,), arguments, shared_mem=rows.tile)
     return Tally(sums, fired)
 
 
