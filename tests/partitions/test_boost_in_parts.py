@@ -61,8 +61,7 @@ def assert_same(samples: Samples, cuts: list[int], recipe: BoostRecipe, tree: An
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cuts", [[], [300], [5, 600]])
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("cuts", "classes"), [([], 2), ([5, 600], 2), ([300], 3)])
 def test_the_rounds_are_those_of_one_process(cuts, classes):
     X, y = table(700, classes)
     samples = ClassSamples(X, np.minimum(y, classes - 1), np.arange(classes))

@@ -29,6 +29,7 @@ from rulecover.estimators.door import (
     opened,
     rows_of,
 )
+from rulecover.estimators.on_dask import by_partition, check_not_dask
 from rulecover.estimators.on_device import check_rows_here
 from rulecover.estimators.prepare import (
     Given,
@@ -44,6 +45,7 @@ from rulecover.estimators.prepare import (
 from rulecover.exceptions import UnreadableModelError
 from rulecover.gpu.launch import is_on_device
 from rulecover.gpu.votes import predictions, probabilities
+from rulecover.partitions.dask_rows import is_dask
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.classes.target import ClassTarget
@@ -83,6 +85,7 @@ class VotingModel(RuleModel, ABC):
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The data, checked and kept in mind as scikit-learn asks, and the model that rules come from."""
         check_rows_here(X, type(self).__name__)
+        check_not_dask(self, X)
         self._target.check_given(y)
         estimator = self._source(y)
         names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None
@@ -185,7 +188,10 @@ class VotingModel(RuleModel, ABC):
     # Predicting: eq. (2) ----------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Array:
-        """The prediction of the rules for each row; for rows on a GPU it is made there."""
+        """The prediction of the rules for each row; for rows on a GPU it is made there, for Dask's when computed."""
+        if is_dask(X):
+            check_is_fitted(self)
+            return cast("Array", by_partition(self.predict, X, getattr(self.vote_.answer, "labels", np.zeros(0))[:0]))
         if is_on_device(X):
             return cast("Array", predictions(self._ready(), X, partial(self._asked_on_device, X)))
         tally = self._votes_for(X)
@@ -295,6 +301,10 @@ class PredictsClasses(ClassifierMixin):
 
     def predict_proba(self: HasVote, X: Any) -> Floats:
         """The probability of each class, rows x classes: the share of its votes."""
+        if is_dask(X):
+            check_is_fitted(self)
+            classes: Any = self
+            return cast("Floats", by_partition(classes.predict_proba, X, np.zeros((0, len(classes.classes_)))))
         if is_on_device(X):
             return cast("Floats", probabilities(self._ready(), X, partial(self._asked_on_device, X)))
         tally = self._votes_for(X)

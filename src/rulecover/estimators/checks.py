@@ -73,19 +73,25 @@ def check_column_names(X: Any) -> None:
         )
 
 
-def sample_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Floats | None:
-    """Sample weights times class weights as numbers of rows; ``None`` if all count the same. See `in_rows`."""
+def sample_weights(
+    X: Any, y: Array, sample_weight: Any, class_weight: Any, counts: Floats | None = None
+) -> Floats | None:
+    """Sample weights times class weights as numbers of rows; ``None`` if all count the same. See `in_rows`.
+
+    Where rows of the same label and weight are given as one, `counts` says how many they are.
+    """
     if sample_weight is None and class_weight is None:
         return None
     weight = np.ones(len(y)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
     if weight.min() < 0:
         first = int(np.flatnonzero(weight < 0)[0])
         raise ValueError(f"sample weights must not be negative, but sample {first} has weight {weight[first]}.")
-    rows = in_rows(_some_positive(weight))
+    times = 1.0 if counts is None else counts
+    rows = in_rows(_some_positive(weight), counts=counts)
     if class_weight is not None:
-        each = _class_weights(class_weight, y, rows)
+        each = _class_weights(class_weight, y, rows * times)
         _some_positive(rows * (each > 0))
-        rows = addable(rows * in_rows(each, rows))
+        rows = addable(rows * in_rows(each, rows, counts=counts), times)
     return None if (rows == 1).all() else rows
 
 
@@ -127,13 +133,13 @@ _LIGHTEST = 2.0**-40
 _BITS = 30
 
 
-def in_rows(weight: Floats, times: Floats | None = None) -> Floats:
+def in_rows(weight: Floats, times: Floats | None = None, *, counts: Floats | None = None) -> Floats:
     """Weights as numbers of rows: a factor that is common to all of them changes nothing.
 
     Weights that are to one another as whole numbers, the smallest at most 10, are repeated rows. Other weights are 1
     on average, zeros left out. Sums of them are exact, so that ties are ties in whatever order they are added. Where
     `times` says for how many rows each weight stands, only whole multiples of the smallest one are repeated rows: the
-    weights of classes are fractions by nature.
+    weights of classes are fractions by nature. `counts` says how often each weight is there, if not once.
 
     >>> in_rows(np.array([0.1, 0.3, 0.2, 0.0])).tolist(), in_rows(np.full(2, 1e300)).tolist()
     ([1.0, 3.0, 2.0, 0.0], [1.0, 1.0])
@@ -147,9 +153,10 @@ def in_rows(weight: Floats, times: Floats | None = None) -> Floats:
     share = np.maximum(weight[counted] / weight[counted].max(), _LIGHTEST)
     values, place = np.unique(share, return_inverse=True)
     rows = np.zeros(len(weight))
-    ratio, each = values / values[0], np.bincount(place, times[counted]).astype(np.float64)
+    often = times if counts is None else times * counts
+    ratio, each = values / values[0], np.bincount(place, often[counted]).astype(np.float64)
     rows[counted] = _rows_of(ratio, each, few_rows)[place]
-    return addable(rows)
+    return addable(rows, 1.0 if counts is None else counts)
 
 
 def _rows_of(ratio: Floats, times: Floats, few_rows: int) -> Floats:

@@ -18,6 +18,7 @@ from rulecover.estimators.rcboost import RCBoostClassifier, RCBoostRegressor
 from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
 from rulecover.exceptions import UnknownOptionError
 from rulecover.gpu.launch import is_on_device
+from rulecover.partitions.dask_rows import dask_rows, is_dask
 from rulecover.partitions.table import TableInBlocks
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
@@ -107,10 +108,13 @@ def explain(
     (False, 0)
     """
     _check_method(method, preset)
-    given = X, y
+    given = X, y, sample_weight
     if isinstance(X, TableInBlocks):
         y = check_alone(X, y, sample_weight).labels.y
-    if is_on_device(y):
+    elif is_dask(X):
+        rows = dask_rows(X, y, sample_weight)
+        given, y = (rows, None, None), rows.values
+    elif is_on_device(y):
         y = distinct_labels(y)
     source = frozen(as_estimator(model, y) if is_booster(model) else best_of(model))
     numbers = _predicts_numbers(source, y)
@@ -118,7 +122,7 @@ def explain(
     _check_options(method, kind, options)
     settings = _path_settings(model, options, y, numbers=numbers) if method == "path" else options
     make = kind if preset is None else preset_of(kind, preset)
-    fitted: Path | CoverModel = make(source, **settings).fit(*given, sample_weight=sample_weight)
+    fitted: Path | CoverModel = make(source, **settings).fit(*given)
     return fitted
 
 

@@ -19,6 +19,7 @@ from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
+from rulecover.estimators.on_dask import parts_on_dask, prepared_on_dask, to_samples
 from rulecover.estimators.on_device import RowsOnDevice, check_on_device
 from rulecover.estimators.on_tables import (
     check_alone,
@@ -34,6 +35,7 @@ from rulecover.gpu.launch import is_on_device
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
+from rulecover.partitions.dask_rows import DaskRows, dask_rows, is_dask
 from rulecover.partitions.mirco import Grouped, PartsRecipe, leaf_pool_of_parts, minimum_rule_cover_of_parts
 from rulecover.partitions.parts import LocalParts, Parts
 from rulecover.partitions.table import TableInBlocks
@@ -93,9 +95,12 @@ class MinimumRuleCover(VotingModel):
         ----------
         X
             Rows x columns: an array, a data frame or a sparse matrix. Or a table of `rulecover.open_table`, larger than
-            memory, which has y and the weights in it; or, for a model that is frozen, an array of CuPy on a GPU.
+            memory, which has y and the weights in it. Or a Dask array or frame, whose rows stay on the workers of the
+            cluster that the active client of `distributed` is connected to. Or, for a model that is frozen, an array of
+            CuPy on a GPU.
         y
-            What is to be predicted, one value per row: labels of any kind, or numbers.
+            What is to be predicted, one value per row: labels of any kind, or numbers. The name of a column of X, if X
+            is a Dask frame.
         sample_weight
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
         """
@@ -103,6 +108,8 @@ class MinimumRuleCover(VotingModel):
             return self._fit_table(check_alone(X, y, sample_weight))
         if is_on_device(X):
             return self._fit_on_device(X, y, sample_weight)
+        if is_dask(X) or isinstance(X, DaskRows):
+            return self._fit_dask(X if isinstance(X, DaskRows) else dask_rows(X, y, sample_weight))
         solver = self._check_settings()
         prepared = self._prepare(X, y, sample_weight)
         demand = self._demands(prepared, y)
@@ -137,6 +144,20 @@ class MinimumRuleCover(VotingModel):
         rows = RowsOnDevice(self, X, y, sample_weight)
         part: Any = rows.part(self._trees(rows.prepared))
         self._cover_parts(LocalParts([part]), rows.prepared, rows.head, solver)
+        return self
+
+    def _fit_dask(self, rows: DaskRows) -> Self:
+        """The same for rows on the workers of a cluster."""
+        solver = self._check_settings()
+        check_on_parts(self, solver)
+        prepared = prepared_on_dask(self, rows)
+        samples = to_samples(self, rows, prepared)
+        parts = parts_on_dask(rows, self._trees(prepared), samples)
+        try:
+            self._cover_parts(parts, prepared, samples.head, solver)
+        finally:
+            parts.close()
+        self.n_sampled_rows_ = len(prepared.rows)
         return self
 
     def _cover_parts(self, parts: Parts, prepared: Prepared, head: Samples, solver: Any) -> None:

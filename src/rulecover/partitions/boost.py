@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +12,11 @@ import numpy as np
 from rulecover.exceptions import LostClusterError, MismatchedDataError
 from rulecover.partitions.boost_master import CoverageInParts, MasterOfParts
 from rulecover.partitions.parts import Parts
-from rulecover.pool import RulePool
+from rulecover.pool import RulePool, priced
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, even_step
 from rulecover.rcboost.pricing.binned import BinnedPricing, SummedWeights, limits, sampling, tree_settings
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.rcboost.pricing.proposal import Proposed
-from rulecover.rules.evidence import Evidence
 from rulecover.setcover.master import Relaxation
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, Tree, TreeEnsemble
@@ -128,12 +126,8 @@ class GenerationInParts(RuleGeneration):
         leaves = Leaves((tree,), np.zeros(len(node), dtype=np.intp), node, proposed.columns_named(self._names))
         coverage = CoverageInParts.of_nodes(np.full(len(node), self._n_trees), node, self._n_samples)
         self._n_trees, self._priced_duals = self._n_trees + 1, duals[node]
-        return RulePool(leaves, coverage, self._evidence(sums[node], sums.sum(axis=0)))
-
-    def _evidence(self, sums: Floats, totals: Floats) -> Evidence:
-        price = self._recipe.price
-        impurity = price.impurity(sums)
-        return replace(self.samples.evidence(sums, impurity, 1.0 + price.impurity_weight * impurity), totals=totals)
+        evidence = priced(self.samples, leaves, sums[node], self._recipe.price, totals=sums.sum(axis=0))
+        return RulePool(leaves, coverage, evidence)
 
     def _reduced_costs(self, pool: RulePool, relaxation: Relaxation) -> Floats:
         return np.asarray(pool.evidence.cost - self._priced_duals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 
 from rulecover.partitions.boost import start_tracker
 from rulecover.partitions.boost_part import BoostPart, BoostRows, joined_samples
-from rulecover.partitions.dask import DaskParts, awaited, homes_of, some_workers
+from rulecover.partitions.dask import DaskParts, awaited, joined_by_worker
 from rulecover.rcboost.pricing.binned import SKETCHED
 from rulecover.targets.samples import Samples
 from rulecover.typing import Floats
@@ -57,17 +57,9 @@ def boost_parts(
     full = [place for place, each in enumerate(weighed) if each.n_rows]
     samples, weighed = [samples[place] for place in full], [weighed[place] for place in full]
     reference = _reference(client, samples, weighed)
-    load = Counter(dict.fromkeys(some_workers(client, patience), 0))
-    groups: dict[str, list[Future]] = {}
-    for future, worker in zip(samples, homes_of(client, samples, load), strict=True):
-        groups.setdefault(worker, []).append(future)
-    n_samples = sum(each.n_rows for each in weighed)
-    rows = [
-        client.submit(
-            _rows, reference, number, n_samples, *mine, workers=[worker], allow_other_workers=True, pure=False
-        )
-        for number, (worker, mine) in enumerate(groups.items())
-    ]
+    sizes = [each.n_rows for each in weighed]
+    joined = joined_by_worker(client, samples, sizes, most=math.inf, patience=patience)
+    rows = [client.submit(_rows, reference, number, sum(sizes), mine, pure=False) for number, mine in enumerate(joined)]
     make = partial(BoostPart, max_bin=max_bin, n_threads=n_threads)
     return DaskParts(client, rows, make, patience, BoostPart.passing)
 
@@ -84,7 +76,7 @@ def tracker_on_scheduler(client: Client) -> Callable[[int], Mapping[str, Any]]:
     return start
 
 
-def _rows(reference: Floats, number: int, n_samples: int, *samples: Samples) -> BoostRows:
+def _rows(reference: Floats, number: int, n_samples: int, samples: Sequence[Samples]) -> BoostRows:
     return BoostRows(joined_samples(samples), reference, number, n_samples)
 
 

@@ -39,8 +39,8 @@ class Facts(NamedTuple):
         The number of columns, and of a frame their names and types.
     categories
         The categories of each column that has some, by its place.
-    labels
-        The different values of y; ``None`` where there are too many to be classes.
+    labels, firsts
+        The different values of y, and the first row with each; none where there are too many to be classes.
     gap
         The first row without a label or number; ``None`` if there is none.
     """
@@ -51,6 +51,7 @@ class Facts(NamedTuple):
     kinds: tuple[str, ...]
     categories: dict[int, tuple[Any, ...]]
     labels: Array | None
+    firsts: Ints
     gap: int | None
 
 
@@ -81,6 +82,18 @@ class DaskRows:
         return np.array([each.sizes[0] for each in self.facts], dtype=np.intp)
 
     @property
+    def first_rows(self) -> Ints:
+        """Of each different value of y one row at least, by its place among all; none where these are too many."""
+        starts = np.cumsum(self.n_rows) - self.n_rows
+        places = [start + each.firsts for start, each in zip(starts, self.facts, strict=True)]
+        return np.unique(np.concatenate(places)).astype(np.intp)
+
+    @property
+    def values(self) -> Array:
+        """The different values of y; none where there are too many to be classes."""
+        return self.labels if all(each.labels is not None for each in self.facts) else np.zeros(0)
+
+    @property
     def labels(self) -> Array:
         """The different values of y; not to be used for numbers."""
         found = [each.labels for each in self.facts if each.labels is not None]
@@ -93,6 +106,36 @@ class DaskRows:
         if len({each.dtype.kind in "biuf" for each in found}) > 1:
             raise MismatchedDataError("y has numbers in some partitions and words in others; give labels of one kind.")
         return np.unique(np.concatenate(found or [np.zeros(0)]))
+
+
+def some_rows(rows: DaskRows, wanted: Ints) -> Rows:
+    """The rows at these sorted places among all, as one; they are few, and come to the client."""
+    ends = np.cumsum(rows.n_rows)
+    cuts = np.searchsorted(wanted, np.concatenate([[0], ends]))
+    picked = [
+        rows.client.submit(_picked, future, wanted[cuts[k] : cuts[k + 1]] - (int(ends[k - 1]) if k else 0), pure=False)
+        for k, future in enumerate(rows.futures)
+        if cuts[k] < cuts[k + 1]
+    ]
+    awaited(rows.client, picked, 60.0)
+    found: list[Rows] = rows.client.gather(picked)
+    weight = None if found[0].weight is None else np.concatenate([np.asarray(each.weight).ravel() for each in found])
+    return Rows(
+        _stacked([each.X for each in found]), np.concatenate([np.asarray(each.y).ravel() for each in found]), weight
+    )
+
+
+def _picked(rows: Rows, wanted: Ints) -> Rows:
+    X, y, weight = (
+        None if each is None else each.iloc[wanted] if hasattr(each, "iloc") else each[wanted] for each in rows
+    )
+    return Rows(X, y, weight)
+
+
+def _stacked(blocks: Sequence[Any]) -> Any:
+    import pandas as pd
+
+    return pd.concat(blocks, ignore_index=True) if is_frame(blocks[0]) else np.concatenate(blocks)
 
 
 def is_dask(X: Any) -> bool:
@@ -115,7 +158,7 @@ def dask_rows(X: Any, y: Any, sample_weight: Any = None, *, patience: float = 60
     """
     client = current_client()
     X, y, sample_weight = _named_columns(X, y, sample_weight)
-    blocks = _blocks(X, "X")
+    blocks = blocks_of(X, "X")
     others = [_alongside(X, other, name) for name, other in (("y", y), ("sample_weight", sample_weight))]
     from dask import delayed
 
@@ -161,7 +204,8 @@ def facts_of(rows: Rows) -> Facts:
     frame = is_frame(rows.X)
     y = np.asarray(rows.y).ravel()
     gaps = np.flatnonzero(pd.isna(y))
-    labels = pd.unique(y) if not gaps.size else y[:0]
+    code, labels = pd.factorize(y[: 0 if gaps.size else None])
+    many = len(labels) > _MOST_CLASSES
     n_rows = int(rows.X.shape[0])
     return Facts(
         sizes=(n_rows, len(y), n_rows if rows.weight is None else len(rows.weight)),
@@ -169,7 +213,8 @@ def facts_of(rows: Rows) -> Facts:
         names=tuple(rows.X.columns) if frame else None,
         kinds=tuple(map(str, rows.X.dtypes)) if frame else (),
         categories=category_columns(rows.X) if n_rows else {},
-        labels=None if len(labels) > _MOST_CLASSES else labels,
+        labels=None if many else np.asarray(labels),
+        firsts=np.unique(code, return_index=True)[1][: 0 if many else None],
         gap=int(gaps[0]) if gaps.size else None,
     )
 
@@ -191,7 +236,7 @@ def _named_columns(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
     return X.drop(columns=named) if named else X, *pick
 
 
-def _blocks(rows: Any, name: str) -> list[Any]:
+def blocks_of(rows: Any, name: str) -> list[Any]:
     """The partitions of an array or a frame along its rows."""
     if not hasattr(rows, "chunks"):
         return list(rows.to_delayed())
@@ -213,7 +258,7 @@ def _alongside(X: Any, other: Any, name: str) -> list[Any]:
     if lengths is not None and theirs is not None and lengths != theirs:
         _check_lengths(sum(lengths), sum(theirs), name)
         other = other.rechunk({0: lengths})
-    blocks = _blocks(other, name)
+    blocks = blocks_of(other, name)
     if len(blocks) != n_parts:
         raise MismatchedDataError(
             f"X has {n_parts} partitions and {name} has {len(blocks)}, of unknown length; give both the same "

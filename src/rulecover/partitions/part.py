@@ -73,6 +73,9 @@ class Part:
         Where leaf ids are kept: in memory by default, or in files.
     """
 
+    #: Calls that need not be repeated when a part is made again: they change nothing.
+    passing = frozenset({"n_capped", "most_demanded", "needs", "rule_patterns", "clause_patterns", "seen"})
+
     def __init__(self, ensemble: TreeEnsemble, load: Callable[[], Samples], store: IdStore | None = None) -> None:
         self.ensemble, self.load = ensemble, load
         self._store: IdStore = InMemory() if store is None else store

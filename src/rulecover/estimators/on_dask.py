@@ -1,0 +1,225 @@
+"""Fitting and predicting Dask collections: rows stay on the workers of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array
+
+from rulecover.data.columns import SourceColumns
+from rulecover.estimators.checks import sample_weights
+from rulecover.estimators.door import as_numbers, as_numbers_alone, opened
+from rulecover.estimators.prepare import Prepared, finite, sees_arrays
+from rulecover.exceptions import MismatchedDataError
+from rulecover.partitions.boost_part import joined_samples
+from rulecover.partitions.dask import DaskParts, awaited, joined_by_worker
+from rulecover.partitions.dask_rows import DaskRows, Rows, blocks_of, is_dask, some_rows
+from rulecover.partitions.part import Part
+from rulecover.partitions.table import SAMPLED
+from rulecover.targets.classes.samples import ClassSamples, class_factors
+from rulecover.targets.samples import Samples
+from rulecover.trees.tree import TreeEnsemble
+from rulecover.typing import Array, Floats, Ints
+
+if TYPE_CHECKING:
+    from rulecover.estimators.base import VotingModel
+
+#: Of a trained model the columns are looked up in this many rows, which warnings are about.
+_LOOKED_AT = 2000
+#: Partitions on one worker are joined up to this many rows.
+_ROWS_OF_PART = 1_000_000
+#: More different weights than this are not sent to the client.
+_MOST_WEIGHTS = 1_000_000
+
+
+def check_not_dask(model: VotingModel, X: Any) -> None:
+    """Raises for rows on workers where a method needs them in one place."""
+    if is_dask(X) or isinstance(X, DaskRows):
+        raise MismatchedDataError(
+            f"{type(model).__name__} needs all rows in one place, but X is a Dask collection; use MIRCOClassifier "
+            "(explain with method='cover') or RCBoostClassifier, or give a sample of X and y, computed."
+        )
+
+
+def prepared_on_dask(model: VotingModel, rows: DaskRows) -> Prepared:
+    """The model that rules come from: frozen, or trained on a sample of the rows, with one of every class in it."""
+    n_rows = int(rows.n_rows.sum())
+    if isinstance(model.estimator, FrozenEstimator):
+        wanted = np.linspace(0, n_rows - 1, min(n_rows, _LOOKED_AT)).astype(np.intp)
+    elif n_rows <= SAMPLED:
+        wanted = np.arange(n_rows)
+    else:
+        random = check_random_state(0 if model.random_state is None else model.random_state)
+        wanted = random.choice(n_rows, SAMPLED, replace=False)
+    sample = some_rows(rows, np.union1d(wanted, rows.first_rows))
+    return model._prepare(sample.X, sample.y, sample.weight)
+
+
+# Samples: labels and weights as numbers -------------------------------------------------------------------------------
+
+
+class _Counted(NamedTuple):
+    """How many rows there are of each class and weight."""
+
+    code: Ints
+    weight: Floats
+    n_rows: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ToSamples:
+    """From the rows of a partition to samples, on a worker.
+
+    Parameters
+    ----------
+    numbers
+        From X to the numbers that rules see.
+    head
+        The samples without rows.
+    raw, weights
+        The weights that there are, sorted, and for each class and each of these what a row counts; ``None`` if all rows
+        count the same.
+    """
+
+    numbers: Callable[[Any], Any]
+    head: ClassSamples
+    raw: Floats
+    weights: Floats | None
+
+    def __call__(self, rows: Rows) -> Samples:
+        code = np.searchsorted(self.head.classes, np.asarray(rows.y).ravel())
+        X = self.numbers(rows.X)
+        if self.weights is None:
+            return replace(self.head, X=X, y=code)
+        place = 0 if rows.weight is None else np.searchsorted(self.raw, _as_weights(rows.weight))
+        weight = self.weights[code, place]
+        counted = slice(None) if weight.all() else np.flatnonzero(weight)
+        return replace(self.head, X=X[counted], y=code[counted], weight=weight[counted])
+
+
+@dataclass(frozen=True, eq=False)
+class ToNumbers:
+    """From X of a partition to the numbers that rules see, as where everything is in memory."""
+
+    columns: SourceColumns | None
+    used: Ints | None
+    names: tuple[str, ...] | None
+    width: int
+    as_arrays: bool
+    finite: bool | str
+
+    @classmethod
+    def of(cls, model: VotingModel, prepared: Prepared) -> ToNumbers:
+        source, samples = prepared.source, prepared.samples
+        taken = finite(source.model, samples.X)
+        return cls(source.columns, source.used, model._names(), samples.X.shape[1], sees_arrays(source.model), taken)
+
+    def __call__(self, X: Any) -> Any:
+        if not X.shape[0]:  # which scikit-learn refuses
+            return np.zeros((0, self.width))
+        X = opened(X, self.names, as_arrays=self.as_arrays)
+        if self.columns is not None:
+            return as_numbers(self.columns, X, self.used)
+        with as_numbers_alone(X, self.names):
+            return check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=self.finite)
+
+
+def to_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> ToSamples:
+    """From partitions to samples: classes and weights are those of all rows, as where everything is in memory."""
+    if not isinstance(prepared.samples, ClassSamples):
+        raise MismatchedDataError(f"{type(model).__name__} does not fit Dask collections of numbers; give classes.")
+    numbers, classes = ToNumbers.of(model, prepared), prepared.samples.classes
+    head = ClassSamples(np.zeros((0, prepared.samples.X.shape[1])), np.zeros(0, dtype=np.intp), classes)
+    if rows.empty.weight is None and model.class_weight is None:
+        return ToSamples(numbers, head, np.ones(1), None)
+    counted = _counted(rows, classes)
+    given = None if rows.empty.weight is None else counted.weight
+    by_class = _by_code(model.class_weight, classes)
+    weight = sample_weights(counted.code, counted.code, given, by_class, counted.n_rows)
+    if weight is None:
+        return ToSamples(numbers, head, np.ones(1), None)
+    plain = sample_weights(counted.code, counted.code, given, None, counted.n_rows)
+    times = counted.n_rows * (1.0 if plain is None else plain)
+    factors = None if by_class is None else class_factors(counted.code, weight * counted.n_rows, times, len(classes))
+    raw, place = np.unique(counted.weight, return_inverse=True)
+    weights = np.zeros((len(classes), len(raw)))
+    weights[counted.code, place] = weight
+    return ToSamples(numbers, replace(head, weight=np.zeros(0), class_weight=factors), raw, weights)
+
+
+def _by_code(class_weight: Any, classes: Array) -> Any:
+    """The weights of classes, by their numbers."""
+    if not isinstance(class_weight, Mapping):
+        return class_weight
+    return {code: class_weight[label] for code, label in enumerate(classes.tolist()) if label in class_weight}
+
+
+def _counted(rows: DaskRows, classes: Array) -> _Counted:
+    """How many rows of all partitions there are of each class and weight."""
+    futures = rows.client.map(_counted_in_one, rows.futures, classes=classes, pure=False)
+    awaited(rows.client, futures, 60.0)
+    code, weight, n_rows = (np.concatenate(each) for each in zip(*rows.client.gather(futures), strict=True))
+    pairs, place = np.unique(np.column_stack([code, weight]), axis=0, return_inverse=True)
+    return _Counted(pairs[:, 0].astype(np.intp), pairs[:, 1], np.bincount(place.ravel(), n_rows).astype(np.float64))
+
+
+def _counted_in_one(rows: Rows, classes: Array) -> _Counted:
+    code = np.searchsorted(classes, np.asarray(rows.y).ravel())
+    weight = np.ones(len(code)) if rows.weight is None else _as_weights(rows.weight)
+    raw, place = np.unique(weight, return_inverse=True)
+    if len(raw) > _MOST_WEIGHTS:
+        raise MismatchedDataError(
+            f"a partition has {len(raw):,} different sample weights, above the limit of {_MOST_WEIGHTS:,}; round them."
+        )
+    n_rows = np.bincount(code * len(raw) + place, minlength=len(classes) * len(raw))
+    found = np.flatnonzero(n_rows)
+    return _Counted(found // max(1, len(raw)), raw[found % max(1, len(raw))], n_rows[found].astype(np.float64))
+
+
+def _as_weights(weight: Any) -> Floats:
+    return np.asarray(check_array(np.asarray(weight).ravel(), ensure_2d=False, dtype=np.float64, ensure_min_samples=0))
+
+
+# Parts ----------------------------------------------------------------------------------------------------------------
+
+
+def parts_on_dask(rows: DaskRows, trees: TreeEnsemble, samples: ToSamples) -> DaskParts:
+    """The parts of a Dask collection, on the workers that have their rows."""
+    joined = joined_by_worker(rows.client, rows.futures, rows.n_rows.tolist(), most=_ROWS_OF_PART)
+    return DaskParts(rows.client, joined, partial(_part, trees, samples), passing=Part.passing)
+
+
+def _part(trees: TreeEnsemble, samples: ToSamples, rows: Sequence[Rows]) -> Part:
+    return Part(trees, partial(_joined, samples, rows))
+
+
+def _joined(samples: ToSamples, rows: Sequence[Rows]) -> Samples:
+    return joined_samples([samples(each) for each in rows])
+
+
+# Predictions ----------------------------------------------------------------------------------------------------------
+
+
+def by_partition(predict: Callable[[Any], Array], X: Any, example: Array) -> Any:
+    """The predictions for each partition as a Dask array; `example` is one for no rows."""
+    import dask.array
+    from dask import delayed
+
+    lengths = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * X.npartitions
+    task = delayed(_predicted, pure=False)
+    asked = delayed(predict, pure=False)
+    blocks = [
+        dask.array.from_delayed(task(asked, block, example), (length, *example.shape[1:]), dtype=example.dtype)
+        for length, block in zip(lengths, blocks_of(X, "X"), strict=True)
+    ]
+    return dask.array.concatenate(blocks, allow_unknown_chunksizes=True)
+
+
+def _predicted(predict: Callable[[Any], Array], X: Any, example: Array) -> Array:
+    return predict(X).astype(example.dtype, copy=False) if len(X) else example

@@ -1,0 +1,142 @@
+"""Estimators on Dask arrays and frames: the rules, votes and predictions of the same rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import dask.array as da
+import dask.dataframe as dd
+import distributed
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+
+from rulecover import MIRCOClassifier, RulePathClassifier, explain
+from rulecover.exceptions import MismatchedDataError
+
+N = 600
+
+
+@pytest.fixture(scope="module", autouse=True)
+def client() -> Iterator[Any]:
+    """Two workers in this process; those of their own are killed elsewhere."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(N, 4))
+    y = np.array(["no", "yes", "maybe"])[(X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 1)]
+    return X, y, random.integers(0, 4, N).astype(float)
+
+
+@pytest.fixture(scope="module")
+def forest(data) -> RandomForestClassifier:
+    return RandomForestClassifier(10, max_depth=5, random_state=0).fit(*data[:2])
+
+
+def assert_same(ours: Any, theirs: Any) -> None:
+    assert str(ours.rules_) == str(theirs.rules_)
+    np.testing.assert_array_equal(ours.vote_.votes, theirs.vote_.votes)
+    assert ours.certificate_.n_uncovered == theirs.certificate_.n_uncovered
+    assert ours.provenance_.data == theirs.provenance_.data
+    assert ours.n_candidate_rules_ == theirs.n_candidate_rules_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "n_partitions"), [*((MIRCOClassifier, n) for n in (1, 2, 7, 64)), (MIRCOClassifier.as_in_paper, 7)]
+)
+def test_rules_are_those_of_one_process_for_any_partitioning(data, forest, make, n_partitions):
+    X, y, _ = data
+    lengths = (*np.diff(np.linspace(0, N, n_partitions + 1).astype(int)).tolist(), 0, 0)
+    rows = da.from_array(X, chunks=(lengths, 2)), da.from_array(y, chunks=N // 3)
+    model = FrozenEstimator(forest)
+    assert_same(make(model).fit(*rows), make(model).fit(X, y))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("weights", "settings"),
+    [
+        ("none", {"class_weight": "balanced"}),
+        ("whole", {}),
+        ("any", {}),
+        ("any", {"class_weight": {"yes": 3.0, "no": 0.5}}),
+    ],
+)
+def test_weights_count_as_in_one_process(data, forest, settings, weights):
+    X, y, whole = data
+    weight = {"none": None, "whole": whole, "any": whole * np.pi + np.linspace(0, 1, N)}[weights]
+    mine = None if weight is None else da.from_array(weight, chunks=100)
+    ours, theirs = (MIRCOClassifier(FrozenEstimator(forest), **settings) for _ in range(2))
+    ours.fit(da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=100), mine)
+    assert_same(ours, theirs.fit(X, y, weight))
+
+
+@pytest.mark.slow
+def test_limits_and_demands_are_those_of_one_process(data, forest):
+    X, y, _ = data
+    rows = da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=250)
+    for settings in ({"max_rules": 3}, {"demand": 2, "prune": False}, {"demand": {"yes": 2}, "vote": "fitted"}):
+        assert_same(*(MIRCOClassifier(FrozenEstimator(forest), **settings).fit(*each) for each in (rows, (X, y))))
+
+
+@pytest.mark.slow
+def test_a_model_is_trained_on_all_rows_where_they_are_few(data):
+    X, y, _ = data
+    rows = da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=250)
+    forest = RandomForestClassifier(5, max_depth=4)
+    assert_same(*(MIRCOClassifier(forest, random_state=3).fit(*each) for each in (rows, (X, y))))
+
+
+@pytest.mark.slow
+def test_frames_with_categories_and_gaps(data):
+    X, y, _ = data
+    table = pd.DataFrame(X, columns=list("abcd"))
+    table["e"] = pd.Categorical(np.where(X[:, 3] > 0, "up", np.where(X[:, 3] > -1, "mid", "down")))
+    table.loc[::7, "a"] = np.nan
+    model = HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype", max_depth=3).fit(table, y)
+    frame = dd.from_pandas(table.assign(y=y), npartitions=3)
+    ours, theirs = explain(model, frame, "y", method="cover"), explain(model, table, y, method="cover")
+    assert_same(ours, theirs)
+    np.testing.assert_array_equal(ours.predict(frame.drop(columns="y")).compute(), theirs.predict(table))
+    np.testing.assert_array_equal(ours.predict_proba(frame.drop(columns="y")).compute(), theirs.predict_proba(table))
+
+
+def test_predictions_are_dask_arrays_in_the_chunks_of_x(data, forest):
+    X, y, _ = data
+    cover = MIRCOClassifier(FrozenEstimator(forest)).fit(X, y)
+    rows = da.from_array(X, chunks=((0, 400, 200), 2))
+    predicted, shares = cover.predict(rows), cover.predict_proba(rows)
+    assert predicted.chunks == ((400, 200),) and shares.chunks == ((400, 200), (3,))
+    np.testing.assert_array_equal(predicted.compute(), cover.predict(X))
+    np.testing.assert_array_equal(shares.compute(), cover.predict_proba(X))
+    assert cover.score(rows, y) == cover.score(X, y)
+
+
+def test_what_needs_all_rows_in_one_place_is_refused(data, forest):
+    X, y, _ = data
+    rows = da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=250)
+    for fit in (lambda: explain(forest, *rows), lambda: RulePathClassifier(FrozenEstimator(forest)).fit(*rows)):
+        with pytest.raises(MismatchedDataError, match="RulePathClassifier needs all rows in one place"):
+            fit()
+    with pytest.raises(ValueError, match="solver is 'exact', which needs all rows in memory"):
+        MIRCOClassifier(FrozenEstimator(forest), solver="exact").fit(*rows)
+
+
+def test_labels_that_the_model_never_saw_are_one_clear_error(data, forest):
+    X, y, _ = data
+    other = np.where(np.arange(N) == 500, "never", y.astype(object))
+    with pytest.raises(MismatchedDataError, match=r"labels that the model never saw: \['never'\]"):
+        MIRCOClassifier(FrozenEstimator(forest)).fit(
+            da.from_array(X, chunks=(250, 4)), da.from_array(other, chunks=250)
+        )
