@@ -12,10 +12,14 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 
-from rulecover import RulePathClassifier, RulePathRegressor
-from rulecover.estimators import fold_scores, rulepath
+from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RulePathRegressor
+from rulecover.estimators import fold_scores, pruning, rulepath
 from rulecover.exceptions import CheckpointError, CutShortWarning
+from rulecover.export.json_file import to_json
+from rulecover.mirco import forward as covering
 from rulecover.rulepath import forward
+from rulecover.setcover import Exact, Search, Status
+from rulecover.setcover.kept_stages import KeptStages
 
 X, y = load_breast_cancer(return_X_y=True)
 X = X[:, :6]
@@ -124,3 +128,87 @@ def test_a_checkpoint_of_other_folds_is_refused(tmp_path: Path, monkeypatch: pyt
     broken_off(RulePathRegressor(**settings, cv=3, checkpoint=file), 1, monkeypatch, *data)
     with pytest.raises(CheckpointError, match="other data or settings"):
         RulePathRegressor(**settings, cv=2, checkpoint=file).fit(*data)
+
+
+# Covers ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["search", "exact"])
+def test_two_covers_share_the_time(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = {"search": Search, "exact": Exact}[solver]
+    given, solve = [], kind.__call__
+    monkeypatch.setattr(
+        kind, "__call__", lambda self, *a, **k: (given.append(self.time_limit), solve(self, *a, **k))[1]
+    )
+    MIRCOClassifier(FOREST, solver=solver, time_limit=2.0, random_state=0).fit(X, y)
+
+    assert len(given) == 2 and given[0] <= 1.0 and given[1] < 2.0
+
+
+def test_a_forward_cover_that_is_out_of_time_still_covers_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = load_diabetes(return_X_y=True)
+    whole = MIRCORegressor(random_state=0).fit(*data)
+    clock = itertools.count()
+    monkeypatch.setattr(covering.time, "perf_counter", lambda: float(next(clock)))
+    cut = MIRCORegressor(random_state=0, time_limit=5).fit(*data)
+
+    assert cut.certificate_.status == Status.TIME_LIMIT and whole.certificate_.status != Status.TIME_LIMIT
+    assert cut.certificate_.n_uncovered == 0 and not cut.missed(data[0]).any()
+    assert cut.rules_[:2].clauses.feature.tolist() == whole.rules_[:2].clauses.feature.tolist()
+
+
+@pytest.mark.parametrize(("limit", "folds"), [(15, 0), (35, 1), (100, 3)])
+def test_whether_to_prune_is_decided_in_the_folds_that_there_is_time_for(
+    limit: float, folds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fold takes ten seconds, as the training before it did."""
+    now = [-10.0]
+    prepare = MIRCOClassifier._prepare
+
+    def prepared(*args: Any) -> Any:
+        now[0] = max(now[0], 0.0)
+        return prepare(*args)
+
+    monkeypatch.setattr(MIRCOClassifier, "_prepare", prepared)
+    among = pruning._among
+    monkeypatch.setattr(pruning.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(pruning, "_among", lambda *args: (now.__setitem__(0, now[0] + 10), among(*args))[1])
+    model = MIRCOClassifier(FOREST, prune="held-out", time_limit=limit, random_state=0)
+    if folds == 3:
+        model.fit(X, y)
+    else:
+        with pytest.warns(CutShortWarning, match=f"whether to prune was decided in {folds} of 3 folds"):
+            model.fit(X, y)
+
+    assert now[0] == 10 * folds and (folds or model.pruned_)
+
+
+@pytest.mark.slow
+def test_an_exact_cover_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, few, labels = tmp_path / "cover.npz", X[:150], y[:150]
+    settings: dict[str, Any] = {"solver": Exact(effort=0.1), "random_state": 0}
+    alone = MIRCOClassifier(FOREST, **settings).fit(few, labels)
+    settings["solver"] = "exact"
+    whole = MIRCOClassifier(FOREST, **settings, checkpoint=file).fit(few, labels)
+    put = KeptStages.put
+    for after in (1, 2, 4):
+        count = itertools.count(1)
+
+        def put_and_end(self: Any, *args: Any, count: Any = count, after: int = after) -> None:
+            put(self, *args)
+            if next(count) == after:
+                raise RuntimeError
+
+        model = MIRCOClassifier(FOREST, **settings, checkpoint=file)
+        with monkeypatch.context() as patched, pytest.raises(RuntimeError):
+            patched.setattr(KeptStages, "put", put_and_end)
+            model.fit(few, labels)
+        assert file.exists()
+        assert to_json(model.fit(few, labels)) == to_json(whole) and not file.exists()
+
+    assert whole.certificate_.objective == pytest.approx(alone.certificate_.objective)
+
+
+def test_a_checkpoint_of_a_cover_is_for_exact_ones(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="checkpoint keeps the work of solver='exact', but solver is 'greedy'"):
+        MIRCOClassifier(checkpoint=tmp_path / "cover.npz", random_state=0).fit(X, y)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -15,10 +17,20 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.booster import check_trains_anew
-from rulecover.estimators.checks import check_model_fits, chosen, demands, real_number, whole_number
+from rulecover.estimators.checks import (
+    check_checkpoint,
+    check_model_fits,
+    chosen,
+    demands,
+    real_number,
+    settings_that_matter,
+    whole_number,
+)
+from rulecover.estimators.fold_scores import Limits
 from rulecover.estimators.on_dask import parts_on_dask, prepared_on_dask, to_samples
 from rulecover.estimators.on_device import RowsOnDevice, check_on_device
 from rulecover.estimators.on_tables import (
@@ -41,7 +53,7 @@ from rulecover.partitions.parts import LocalParts, Parts
 from rulecover.partitions.table import TableInBlocks
 from rulecover.pool import RulePool, leaf_pool, rule_pool
 from rulecover.rules.ruleset import RuleSet
-from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search
+from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, Status
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
 from rulecover.targets.numbers.samples import NumberSamples
@@ -80,6 +92,7 @@ class MinimumRuleCover(VotingModel):
     estimator_weights: str | None
     vote: str
     time_limit: float | None
+    checkpoint: Any
     n_jobs: int | None
     verbose: int
 
@@ -111,11 +124,17 @@ class MinimumRuleCover(VotingModel):
         if is_dask(X) or isinstance(X, DaskRows):
             return self._fit_dask(X if isinstance(X, DaskRows) else dask_rows(X, y, sample_weight))
         solver = self._check_settings()
+        begin = time.perf_counter()
         prepared = self._prepare(X, y, sample_weight)
+        limits = Limits.of(self.time_limit, begin=begin, shared=True)
         demand = self._demands(prepared, y)
         pool = self._candidates(prepared, demand)
-        recipe = replace(self._recipe(solver, X, y, sample_weight), demand=demand)
-        found = minimum_rule_cover(pool, prepared.samples, recipe)
+        with nullcontext() if self.checkpoint is None else self._checkpoint(pool, prepared.samples, demand) as file:
+            solver = replace(solver, checkpoint=file) if isinstance(solver, Exact) and file is not None else solver
+            recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand, deadline=limits.end)
+            found = minimum_rule_cover(pool, prepared.samples, recipe)
+        if file is not None and found.certificate.status != Status.TIME_LIMIT:
+            file.remove()
         self.vote_, self.rules_ = found.vote, found.vote.rules
         self.certificate_: Certificate = found.certificate
         self.uncovered_: Ints = prepared.rows[found.uncovered]
@@ -193,8 +212,12 @@ class MinimumRuleCover(VotingModel):
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
 
+    def _checkpoint(self, pool: RulePool, samples: Samples, demand: Ints) -> Checkpoint:
+        data = samples.X, samples.labels, samples.weight, demand, pool.evidence.cost
+        return Checkpoint(self.checkpoint, "an exact cover", fingerprint(settings_that_matter(self), *data))
+
     @abstractmethod
-    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any) -> Recipe:
+    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Recipe:
         """The steps of Algorithm 1 as they are set."""
 
     @abstractmethod
@@ -216,6 +239,13 @@ class MinimumRuleCover(VotingModel):
             whole_number("max_rules", self.max_rules, at_least=1)
         if self.time_limit is not None:
             real_number("time_limit", self.time_limit, above=True)
+        if self.checkpoint is not None:
+            check_checkpoint(self)
+            if self.solver != "exact":
+                raise ValueError(
+                    f"checkpoint keeps the work of solver='exact', but solver is {self.solver!r}; leave checkpoint "
+                    "out, or give it to your Exact solver."
+                )
         if self.vote not in self._votes:
             raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, self._votes))}.")
         if self.estimator_weights not in WEIGHTS:
@@ -344,9 +374,15 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     class_weight
         As in scikit-learn: ``None``, "balanced" or a dictionary; multiplies the sample weights.
     time_limit
-        Seconds that a solver with a name may take to choose; the best cover so far is kept. "exact" takes 60 by
-        default. The greedy choice takes milliseconds and knows no limit, its bound takes a second at most; reading the
-        trees and training the estimator do not count.
+        Seconds for all that comes after the training of the estimator, which cannot be cut short; a solver with a name
+        ends in time, and the best cover so far is kept, with the status "time limit" in `certificate_`. "exact" takes
+        60 by default. The greedy choice takes milliseconds, and its bound a second at most. Reading the trees, the
+        greedy choice, the removal of clauses and the fit of votes are not cut. With ``prune="held-out"`` no fold is
+        begun that would end after half of the time.
+    checkpoint
+        With ``solver="exact"``: a file, such as "cover.npz", in which bounds, covers and parts of the proof are kept,
+        so that a fit that was killed or cut short goes on from there when it is run again on the same data with the
+        same settings. The file is removed at the end. It needs a whole number as `random_state`. See `Exact`.
     random_state
         Seed of the default forest, of an estimator without a seed of its own, and of the search. With ``None`` the
         forest differs from fit to fit, but the search does not: the rules of a trained model are always the same.
@@ -412,6 +448,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         fallback: Any = "closest",
         class_weight: Any = None,
         time_limit: float | None = None,
+        checkpoint: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -429,6 +466,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         self.fallback = fallback
         self.class_weight = class_weight
         self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -492,9 +530,9 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
             check_trains_anew(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
         return super()._check_settings()
 
-    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any) -> Recipe:
+    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Recipe:
         always = not isinstance(self.estimator, RuleSet) if self.prune is None else self.prune is True
-        self.pruned_ = always or self._pruning_pays(X, y, sample_weight)
+        self.pruned_ = always or self._pruning_pays(X, y, sample_weight, limits)
         return Recipe(
             lambda samples: solver,
             self._vote_of,
@@ -509,10 +547,10 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         fit = {"fitted": _fitted_to_groups, "log-odds": _log_odds_of_groups}.get(self.vote)
         return replace(super()._parts_recipe(solver, demand), prune=self.pruned_, fit=fit)
 
-    def _pruning_pays(self, X: Any, y: Any, sample_weight: Any) -> bool:
+    def _pruning_pays(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> bool:
         from rulecover.estimators.pruning import pruning_pays
 
-        return self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight)
+        return self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
 
     def _trees(self, prepared: Prepared) -> TreeEnsemble:
         assert prepared.source.trees is not None
@@ -573,7 +611,7 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
         What predicts for rows that no rule covers: "mean", the mean of all training samples, or the fitted default in
         its place; "closest", the mean of the rules with the largest share of accepted clauses; "all", that of every
         rule times its share; "model", the source model.
-    time_limit, random_state, n_jobs, verbose
+    time_limit, checkpoint, random_state, n_jobs, verbose
         As in `MIRCOClassifier`.
 
     Attributes
@@ -609,7 +647,7 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
 
     _votes = MEAN_VOTES
     _solvers: ClassVar[Mapping[str, Callable[[float | None, int], CoverSolver]]] = {
-        "forward": lambda time_limit, seed: Forward(),
+        "forward": lambda time_limit, seed: Forward(time_limit=time_limit),
         **SOLVERS,
     }
 
@@ -630,6 +668,7 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
         ridge: float | None = 5.0,
         fallback: Any = "mean",
         time_limit: float | None = None,
+        checkpoint: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -648,6 +687,7 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
         self.ridge = ridge
         self.fallback = fallback
         self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -686,7 +726,7 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
             return 1.0
         return max(5.0, n_samples * min(0.1, 2.5 / (self.max_rules or 1)))
 
-    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any) -> Recipe:
+    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Recipe:
         return Recipe(
             partial(_informed, solver),
             self._vote_of,

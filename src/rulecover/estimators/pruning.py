@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +11,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, indexable
 
 from rulecover.estimators.checks import sample_weights, without_checkpoint
+from rulecover.estimators.fold_scores import Limits
 from rulecover.estimators.held_out import folds_of
 from rulecover.estimators.prepare import fresh
+from rulecover.exceptions import CutShortWarning
 from rulecover.typing import Array
 
 if TYPE_CHECKING:
@@ -19,15 +23,25 @@ if TYPE_CHECKING:
 _FOLDS = 3
 
 
-def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any) -> bool:
+def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any, limits: Limits) -> bool:
     """Whether pruned covers are as accurate as plain ones on held-out rows, but for one standard error.
 
-    In each of three folds the estimator is trained anew; a trained one is left as it is, and a copy is trained.
+    In each of three folds the estimator is trained anew; a trained one is left as it is, and a copy is trained. No fold
+    is begun that would end after half of the time; if there was time for none, pruning pays.
     """
     weight = sample_weights(X, y, sample_weight, model.class_weight)
     (X,) = indexable(X)
-    gains = []
-    for train, test in folds_of(_FOLDS, X, y, classes=True, random_state=model.random_state):
+    gains: list[float] = []
+    folds = folds_of(_FOLDS, X, y, classes=True, random_state=model.random_state)
+    begin, seconds = time.perf_counter(), limits.seconds
+    for done, (train, test) in enumerate(folds):
+        seconds = max(seconds, (time.perf_counter() - begin) / max(1, done))
+        if limits.path is not None and time.perf_counter() + seconds > limits.path:
+            said = f"time_limit is {model.time_limit:g} s: whether to prune was decided in {done} of {len(folds)} folds"
+            warnings.warn(f"{said}; give more time, or prune=True.", CutShortWarning, stacklevel=5)
+            if not gains:
+                return True
+            break
         ours, theirs = (None if weight is None else weight[rows] for rows in (train, test))
         if ours is not None and theirs is not None and not (ours.any() and theirs.any()):
             continue
@@ -48,6 +62,8 @@ def _among(model: MIRCOClassifier, rows: Array) -> MIRCOClassifier:
     plain: MIRCOClassifier = without_checkpoint(fresh(model)).set_params(
         prune=False, class_weight=None
     )  # it is in the weights already
+    if model.time_limit is not None:  # half of it for two covers in each fold
+        plain.set_params(time_limit=model.time_limit / (4 * _FOLDS))
     if isinstance(model.estimator, FrozenEstimator):
         plain.set_params(estimator=fresh(model.estimator.estimator))
     if not isinstance(model.demand, dict) and np.ndim(model.demand) == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,9 @@ from rulecover.setcover import Certificate, Cover, CoveringProblem, CoverSolver,
 from rulecover.targets.samples import Samples
 from rulecover.typing import Ints
 from rulecover.voting.vote import Vote
+
+#: Seconds that a solver has even if time is up: enough for its greedy start.
+_LEAST = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,8 @@ class Recipe:
         From chosen rules and samples to a pool of shorter rules, among which to choose again.
     fit
         The votes, fitted to the samples.
+    deadline
+        When a solver with a time limit must be done, by `time.perf_counter`.
     weigh_votes
         Whether the votes of a rule are multiplied by the weight that its model gives to it.
     """
@@ -43,6 +49,7 @@ class Recipe:
     max_rules: int | None = None
     shorten: Callable[[RuleSet, Samples], RulePool] | None = None
     fit: Callable[[Vote, Samples], Vote] | None = None
+    deadline: float | None = None
     weigh_votes: bool = False
 
 
@@ -60,13 +67,14 @@ def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> Rule
     pool, covered, left_out = pool.coverable()
     demand = 1 if recipe.demand is None else recipe.demand[covered]
     coverable = samples.among(covered) if len(left_out) else samples
-    choose = recipe.solver(coverable)
+    choose, begin = recipe.solver(coverable), time.perf_counter()
     if recipe.shorten is not None:
         # Nothing is said about this cover, so it needs no bound.
-        first = (replace(choose, bound="fit") if isinstance(choose, Greedy) else choose)(pool.problem(demand))
+        plain = replace(choose, bound="fit") if isinstance(choose, Greedy) else choose
+        first = _in_time(plain, begin, recipe.deadline, share=0.5)(pool.problem(demand))
         pool = recipe.shorten(pool.written(first.rules), coverable)
     problem = pool.problem(demand)
-    cover = choose(problem, max_rules=recipe.max_rules)
+    cover = _in_time(choose, begin, recipe.deadline)(problem, max_rules=recipe.max_rules)
     if not isinstance(choose, (Greedy, Search, Exact)):  # ours verify their covers themselves
         verify(problem, cover)
     vote = recipe.vote(pool.written(cover.rules).shown_for(samples.X))
@@ -76,6 +84,15 @@ def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> Rule
         vote = recipe.fit(vote, samples)
     certificate = replace(cover.certificate.without_proof(), n_left_out=len(left_out))
     return RuleCover(vote, certificate, np.sort(np.concatenate([covered[_short(problem, cover)], left_out])))
+
+
+def _in_time(solver: CoverSolver, begin: float, deadline: float | None, share: float = 1.0) -> CoverSolver:
+    """The solver with a share of the time that it has, and with no more of it than there is left."""
+    limit = getattr(solver, "time_limit", None)
+    if not isinstance(solver, (Search, Exact)) or limit is None:
+        return solver
+    ends = begin + limit if deadline is None else min(begin + limit, deadline)
+    return replace(solver, time_limit=max(_LEAST, share * (ends - time.perf_counter())))
 
 
 def _short(problem: CoveringProblem, cover: Cover) -> Ints:

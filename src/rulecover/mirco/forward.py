@@ -10,10 +10,11 @@ import numpy as np
 from rulecover.coverage import Coverage
 from rulecover.exceptions import RulecoverError
 from rulecover.rulepath.forward import DIGITS, ForwardFit, Terms
-from rulecover.setcover import Cover, CoveringProblem, CoverSolver, Greedy
+from rulecover.setcover import Cover, CoveringProblem, CoverSolver, Greedy, Status
 from rulecover.setcover.bounds import fitted_bound
 from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.greedy import greedy_picks
+from rulecover.setcover.settings import check_time_limit
 from rulecover.typing import Bools, Floats, Ints
 
 
@@ -37,14 +38,19 @@ class Forward:
         When rules compete, each is judged as if it covered this many more samples that carry no information.
     solver
         The solver that chooses the list.
+    time_limit
+        Seconds after which only the rules are taken that the samples still need, with the status "time limit"; none by
+        default. The list takes as long as its solver does.
     """
 
     shortlist: int = 20
     ridge: float = 5.0
     shrinkage: float = 20.0
     solver: CoverSolver = field(default_factory=Greedy)
+    time_limit: float | None = None
 
     def __post_init__(self) -> None:
+        check_time_limit(self.time_limit)
         if isinstance(self.shortlist, bool) or not isinstance(self.shortlist, (int, np.integer)) or self.shortlist < 1:
             raise ValueError(f"shortlist is {self.shortlist!r}; give a whole number of at least 1.")
         for name, above in (("ridge", True), ("shrinkage", False)):
@@ -62,15 +68,25 @@ class Forward:
             start = time.perf_counter()
             _, remaining = greedy_picks(problem)
             bound = fitted_bound(problem, remaining)
-            rules = self.choose(problem, self.shortlisted(problem), z, weight, max_rules=max_rules)
-            return certified_by(bound, problem, rules, begin=start, max_rules=max_rules)
+            listed = self.shortlisted(problem)
+            deadline = None if self.time_limit is None else start + self.time_limit
+            rules, in_time = self.choose(problem, listed, z, weight, max_rules=max_rules, deadline=deadline)
+            status = Status.FEASIBLE if in_time else Status.TIME_LIMIT
+            return certified_by(bound, problem, rules, begin=start, status=status, max_rules=max_rules)
 
         return solve
 
     def choose(
-        self, problem: CoveringProblem, listed: Ints, z: Floats, weight: Floats, *, max_rules: int | None = None
-    ) -> Ints:
-        """The rules that are taken from the list, in their order."""
+        self,
+        problem: CoveringProblem,
+        listed: Ints,
+        z: Floats,
+        weight: Floats,
+        *,
+        max_rules: int | None = None,
+        deadline: float | None = None,
+    ) -> tuple[Ints, bool]:
+        """The rules that are taken from the list, in their order, and whether there was time to choose them all."""
         among = problem.restricted_to(listed)
         fit = ForwardFit(_Listed(among.coverage, weight), z[:, None], Terms(self.ridge, self.shrinkage))
         limit = len(listed) if max_rules is None else min(max_rules, len(listed))
@@ -78,6 +94,9 @@ class Forward:
         needed = _Needed(among)
         chosen: list[int] = []
         while len(chosen) < limit:
+            if deadline is not None and time.perf_counter() >= deadline:
+                chosen += needed.rest(chosen)[: limit - len(chosen)].tolist()
+                return listed[chosen], False
             gain = fit.gains(any_sign, free)
             if gain.max() > 0:
                 allowed = needed.allowed(limit - len(chosen), chosen)
@@ -87,7 +106,7 @@ class Forward:
             chosen.append(best)
             free[best] = False
             fit.enter(needed.cover(best), sign=0)
-        return listed[chosen]
+        return listed[chosen], True
 
     def shortlisted(self, problem: CoveringProblem) -> Ints:
         """The rules of a cheap cover with a high demand; of rules that cover the same samples, only the cheapest."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
 from rulecover.setcover.certificate import BRANCH_AND_BOUND, certified
 from rulecover.setcover.greedy import greedy_picks, in_greedy_order
+from rulecover.setcover.kept_stages import KeptStages
 from rulecover.setcover.problem import TOLERANCE, Branch, Cover, CoveringProblem, Status
 from rulecover.setcover.reduce import Reduced, reduced
 from rulecover.setcover.search import (
@@ -36,6 +38,8 @@ PROVED_PER_SECOND = 1000
 SMALL, SMALL_WHOLE, NEAR = 300, 1500, 2.0
 #: Fix rules by reduced cost again, as long as at least this share of them goes.
 WORTHWHILE = 0.03
+#: Where every part of a proof is kept, about this many parts.
+PARTS = 12
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,11 @@ class Exact:
     effort
         How long to search for a good cover; see `Search`.
     random_state
-        The seed of that search.
+        The seed of that search; a whole number where there is a checkpoint.
+    checkpoint
+        A file in which the LP bound and the covers of the search are kept as they are found, and every part of the
+        proof, into which branch and bound is then divided; the same problem goes on from there. The cover is the
+        same as without a break. The file is removed once the cover is proved.
 
     Examples
     --------
@@ -70,14 +78,20 @@ class Exact:
     time_limit: float | None = 60.0
     effort: float = 2.0
     random_state: int | None = 0
+    checkpoint: Any = None
 
     def __post_init__(self) -> None:
         check_time_limit(self.time_limit)
         check_effort(self.effort)
         check_seed(self.random_state)
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError(
+                "random_state is None; with a checkpoint give a whole number, so that covers are the same."
+            )
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         begin = time.perf_counter()
+        kept = KeptStages(self.checkpoint, problem, {"effort": self.effort, "random_state": self.random_state})
         rules, remaining = best_of_greedy(problem)
         deadline = time_to_finish(begin, self.time_limit)
         bound = fitted_bound(problem, remaining)
@@ -85,11 +99,14 @@ class Exact:
         in_time = False
         try:
             left = reduced(problem, deadline=deadline)
-            bound = guiding_bound(left, bound, begin, deadline)
+            bound = _kept_bound(kept, left, bound, begin, deadline)
             rules = cover_from_lp(left, bound, rules, deadline)
-            rules, narrowed, ended = self._search(left, bound, rules, begin=begin, deadline=deadline)
-            if ended != Ended.INTERRUPT and math.fsum(problem.cost[rules]) > _cost_at_bound(problem, bound):
-                rules, proved, in_time = _prove(problem, narrowed, rules, deadline)
+            rules, narrowed, ended = self._search(left, bound, rules, begin=begin, deadline=deadline, kept=kept)
+            is_open = math.fsum(problem.cost[rules]) > _cost_at_bound(problem, bound)
+            if ended != Ended.INTERRUPT and is_open:
+                rules, proved, in_time = _prove(problem, narrowed, rules, deadline, kept)
+            if in_time or not is_open:
+                kept.done()
         except KeyboardInterrupt:
             pass
         rules = in_greedy_order(problem, rules)
@@ -108,14 +125,15 @@ class Exact:
         )
 
     def _search(
-        self, left: Reduced, bound: Bound, rules: Ints, *, begin: float, deadline: float | None
+        self, left: Reduced, bound: Bound, rules: Ints, *, begin: float, deadline: float | None, kept: KeptStages
     ) -> tuple[Ints, _Narrowed | None, Ended]:
         """A cover by search, and what is left to prove: a short search first, and a long one where proof is far."""
         seed, start = self.random_state, rules
         for stage, (share, of_time) in enumerate(STAGES):
             until = None if deadline is None else begin + of_time * (deadline - begin)
             effort = share * self.effort
-            rules, ended = improve(left, bound, rules, effort=effort, random_state=seed, deadline=until)
+            settings = Improvement(effort, seed, until)
+            rules, ended = _kept_search(kept, f"search {stage}", left, bound, rules, settings=settings)
             cost = math.fsum(left.problem.cost[rules])
             narrowed = None
             if cost > _cost_at_bound(left.problem, bound):
@@ -128,11 +146,49 @@ class Exact:
             if narrowed is not None and _is_hopeless(narrowed, deadline):
                 # From the same start and seed as `Search`, so as not to fall behind it.
                 seed = self.random_state
-                found, ended = improve(left, bound, start, effort=math.inf, random_state=seed, deadline=deadline)
+                settings = Improvement(math.inf, seed, deadline)
+                found, ended = _kept_search(kept, "long search", left, bound, start, settings=settings)
                 rules = min(rules, found, key=lambda cover: math.fsum(left.problem.cost[cover]))
                 break
             seed = None if seed is None else seed + 1
         return rules, narrowed, ended
+
+
+class Improvement(NamedTuple):
+    """How long to search, by effort and by the clock, and the seed."""
+
+    effort: float
+    random_state: int | None
+    deadline: float | None
+
+
+def _kept_bound(kept: KeptStages, left: Reduced, fitted: Bound, begin: float, deadline: float | None) -> Bound:
+    """The bound that was kept, or a new one, which is kept if it is complete."""
+    before = kept.bound()
+    if before is not None:
+        return before
+    bound = guiding_bound(left, fitted, begin, deadline)
+    if bound.complete:
+        kept.put_bound(bound)
+    return bound
+
+
+def _kept_search(
+    kept: KeptStages, name: str, left: Reduced, bound: Bound, rules: Ints, *, settings: Improvement
+) -> tuple[Ints, Ended]:
+    """The cover of a search that was kept, or that is made, and kept if it came to its own end."""
+    before = kept.rules(name)
+    if before is not None:
+        return before, Ended.EFFORT
+    found, ended = improve(left, bound, rules, **settings._asdict())
+    if ended == Ended.EFFORT:
+        kept.put(name, {"rules": found})
+    return found, ended
+
+
+def is_late(deadline: float | None) -> bool:
+    """Whether time is up."""
+    return deadline is not None and time.perf_counter() >= deadline
 
 
 def _is_hopeless(narrowed: _Narrowed, deadline: float | None) -> bool:
@@ -154,15 +210,17 @@ def _cutoff(problem: CoveringProblem, cost: float) -> float:
 
 
 def _prove(
-    problem: CoveringProblem, narrowed: _Narrowed | None, rules: Ints, deadline: float | None
+    problem: CoveringProblem, narrowed: _Narrowed | None, rules: Ints, deadline: float | None, kept: KeptStages
 ) -> tuple[Ints, float, bool]:
     """The best cover at the end, a bound by branch and bound, and whether neither clock nor Ctrl-C ended it."""
     cutoff = _cutoff(problem, math.fsum(problem.cost[rules]))
     if narrowed is None:
         return rules, problem.round_up(cutoff), True
-    is_late = deadline is not None and time.perf_counter() >= deadline
-    if is_late or narrowed.left.matrix.nnz > MAX_LP_ENTRIES:
-        return rules, 0.0, not is_late
+    late = is_late(deadline)
+    if late or narrowed.left.matrix.nnz > MAX_LP_ENTRIES:
+        return rules, 0.0, not late
+    if kept.is_used:
+        return _branch_and_bound_in_parts(problem, narrowed, rules, deadline=deadline, kept=kept)
     return _branch_and_bound(problem, narrowed, rules, cutoff=cutoff, deadline=deadline)
 
 
@@ -243,3 +301,63 @@ def _branch_and_bound(
         if math.fsum(problem.cost[found]) < cutoff and not len(problem.shortfall(found)):
             rules = found
     return rules, problem.round_up(min(cutoff, solution.bound + small.forced_cost)), solution.finished
+
+
+def _branch_and_bound_in_parts(
+    problem: CoveringProblem, narrowed: _Narrowed, rules: Ints, *, deadline: float | None, kept: KeptStages
+) -> tuple[Ints, float, bool]:
+    """The same, one part after another: covers whose first rule for some sample is this one, or that one."""
+    proved = math.inf
+    for number, part in enumerate(_parts_of(narrowed.left)):
+        before = kept.get(f"part {number}")
+        if before is not None:
+            rules, least = before["rules"], float(before["bound"])
+        else:
+            rules, least, finished = _best_of_part(problem, narrowed, part, rules, deadline)
+            if not finished:
+                return rules, 0.0, False
+            kept.put(f"part {number}", {"rules": rules, "bound": np.array(least)})
+        proved = min(proved, least)
+    return rules, problem.round_up(min(_cutoff(problem, math.fsum(problem.cost[rules])), proved)), True
+
+
+class _Part(NamedTuple):
+    """A part of all covers: those with a column, and without some others."""
+
+    taken: int
+    left_out: Ints
+
+
+def _parts_of(left: Reduced) -> list[_Part]:
+    """Parts that have every cover in one of them: of a sample's columns, by cost, each is the first that is taken."""
+    by_row = left.matrix.tocsr()
+    sizes = np.diff(by_row.indptr)
+    row = int(np.lexsort((np.arange(len(sizes)), np.abs(sizes - PARTS)))[0])
+    columns = by_row.indices[by_row.indptr[row] : by_row.indptr[row + 1]]
+    columns = columns[np.lexsort((columns, left.cost[columns]))]
+    return [_Part(int(column), columns[:place]) for place, column in enumerate(columns)]
+
+
+def _best_of_part(
+    problem: CoveringProblem, narrowed: _Narrowed, part: _Part, rules: Ints, deadline: float | None
+) -> tuple[Ints, float, bool]:
+    """The better of the rules and the best cover of a part, a bound on the covers of the part, and whether it holds."""
+    from rulecover.setcover.highs import solve_mip  # highspy is slow to load
+
+    small, cost = narrowed.left, math.fsum(problem.cost[rules])
+    cutoff = _cutoff(problem, cost)
+    columns = np.setdiff1d(np.arange(len(small.rules)), np.append(part.left_out, part.taken))
+    need = small.demand - small.matrix[:, [part.taken]].toarray()[:, 0].astype(np.intp)
+    matrix = small.matrix[:, columns][need > 0]
+    need = need[need > 0]
+    if (matrix.sum(axis=1) < need).any():
+        return rules, math.inf, True
+    paid = small.forced_cost + float(small.cost[part.taken])
+    fewest = narrowed.fewest - len(small.forced) - 1
+    settings: dict[str, Any] = {"count": (fewest, np.inf), "heuristics": problem.whole_costs, "below": cost - paid}
+    solution = solve_mip(matrix, small.cost[columns], need, **settings, deadline=deadline)
+    if solution.columns is not None:
+        found = narrowed.allowed[small.lift(np.append(columns[solution.columns], part.taken))]
+        if math.fsum(problem.cost[found]) < cutoff and not len(problem.shortfall(found)):
+            rules = found
+    return rules, min(cutoff, solution.bound + paid), solution.finished

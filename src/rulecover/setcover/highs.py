@@ -239,14 +239,15 @@ def solve_mip(
     *,
     count: tuple[float, float] = (0.0, np.inf),
     start: Ints | None = None,
+    below: float = np.inf,
     heuristics: bool = False,
     deadline: float | None = None,
 ) -> IntegerSolution:
     """Columns of least cost that meet every demand, with a number of them within `count`, from a cover `start`.
 
-    It has one thread and no gap, and looks for covers by `heuristics` of its own if asked to. At the deadline, or on
-    Ctrl-C, it returns the best found and the bound proved so far. ``finished`` without columns means that there are
-    none.
+    It has one thread and no gap, and looks for covers by `heuristics` of its own if asked to, and only for those that
+    cost less than `below`. At the deadline, or on Ctrl-C, it returns the best found and the bound proved so far.
+    ``finished`` without columns means that there are none.
 
     Raises
     ------
@@ -259,6 +260,8 @@ def solve_mip(
     highs = _quiet_highs()
     _check(highs.setOptionValue("mip_rel_gap", 0.0), "mip_rel_gap")
     _check(highs.setOptionValue("mip_abs_gap", 1e-7), "mip_abs_gap")
+    if np.isfinite(below):
+        _check(highs.setOptionValue("objective_bound", float(below)), "objective_bound")
     for name, setting in () if heuristics else _PROVE_ONLY.items():
         highs.setOptionValue(name, setting)  # older releases do not know some of these, and do without
     n_rows, n_columns = matrix.shape

@@ -201,9 +201,10 @@ SETTINGS: tuple[Option, ...] = (
     _rules(
         "checkpoint",
         Path,
-        "Keep what is done so far in this file, and go on from it if the command was killed; it is removed at the end.",
+        "Keep what is done so far in this file, and go on from it if the command was killed; it is removed at the end. "
+        "For a cover, with --solver exact.",
         metavar="FILE",
-        methods=BOOST + PATH,
+        methods=ANY,
         file="written",
     ),
     _cover(

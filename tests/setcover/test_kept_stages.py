@@ -1,0 +1,106 @@
+"""An exact cover that was broken off goes on from its checkpoint, and is the cover of a run without a break."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strategies import covering_problems
+
+from rulecover.coverage import Coverage
+from rulecover.exceptions import CheckpointError
+from rulecover.setcover import CoveringProblem, Exact, Status, verify
+from rulecover.setcover import exact as module
+from rulecover.setcover.kept_stages import KeptStages
+
+
+def hard_problem(seed: int = 0, n_rules: int = 60, n_samples: int = 80) -> CoveringProblem:
+    """A problem that search does not prove: branch and bound is needed."""
+    rng = np.random.default_rng(seed)
+    masks = rng.random((n_rules, n_samples)) < 0.08
+    masks[rng.integers(n_rules, size=n_samples), np.arange(n_samples)] = True
+    return CoveringProblem(Coverage.of_masks(masks), cost=1 + rng.random(n_rules))
+
+
+class Killed(Exception):
+    pass
+
+
+def broken_off(solver: Exact, problem: CoveringProblem, after: int, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Solves, and ends once this many stages are kept; whether there were as many."""
+    count, put = itertools.count(1), KeptStages.put
+
+    def put_and_end(self: Any, *args: Any) -> None:
+        put(self, *args)
+        if next(count) == after:
+            raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(KeptStages, "put", put_and_end)
+        try:
+            solver(problem)
+        except Killed:
+            return True
+        return False
+
+
+@pytest.mark.slow
+def test_a_cover_that_goes_on_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = hard_problem()
+    alone = Exact(effort=0.2)(problem)
+    whole = Exact(effort=0.2, checkpoint=tmp_path / "whole.npz")(problem)
+    stages = 0
+    solver = Exact(effort=0.2, checkpoint=tmp_path / "cover.npz")
+    while broken_off(solver, problem, stages + 1, monkeypatch):
+        stages += 1
+        again = solver(problem)
+        assert again.rules.tolist() == whole.rules.tolist() and again.bound == whole.bound
+        assert again.status == whole.status == alone.status == Status.OPTIMAL
+    verify(problem, whole)
+
+    assert stages > 5 and whole.objective == pytest.approx(alone.objective, abs=1e-9)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_stages_that_were_done_are_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, solver = hard_problem(1), Exact(effort=0.1, checkpoint=tmp_path / "cover.npz")
+    assert broken_off(solver, problem, 4, monkeypatch)
+    for name in ("guiding_bound", "improve"):
+        monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("this was done before"))
+
+    assert solver(problem).status == Status.OPTIMAL
+
+
+@pytest.mark.slow
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+@given(problem=covering_problems(max_rules=10), parts=st.integers(1, 4))
+def test_parts_of_a_proof_have_every_cover_in_one_of_them(
+    problem: CoveringProblem, parts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where search finds nothing, and proof is all there is."""
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "PARTS", parts)
+        patched.setattr(module, "improve", lambda left, bound, rules, **_: (rules, module.Ended.EFFORT))
+        patched.setattr(module, "cover_from_lp", lambda left, bound, rules, deadline: rules)
+        cover = Exact(checkpoint=tmp_path / "cover.npz")(problem)
+    verify(problem, cover)
+
+    assert cover.objective == pytest.approx(Exact()(problem).objective) and cover.status == Status.OPTIMAL
+
+
+def test_the_checkpoint_of_another_problem_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "cover.npz"
+    assert broken_off(Exact(checkpoint=file), hard_problem(2), 1, monkeypatch)
+    for other, solver in (
+        (hard_problem(3), Exact(checkpoint=file)),
+        (hard_problem(2), Exact(3.0, checkpoint=file, effort=1)),
+    ):
+        with pytest.raises(CheckpointError, match="other data or settings"):
+            solver(other)
+    with pytest.raises(ValueError, match="random_state is None; with a checkpoint"):
+        Exact(checkpoint=file, random_state=None)
