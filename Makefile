@@ -11,7 +11,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-quick test-oldest test-system test-gpu soak fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier release clean
+.PHONY: demo test test-quick test-oldest test-system test-spark test-gpu soak fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -36,6 +36,9 @@ test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java, the report
 
 test-gpu: $(VENV)/test  ## covers and predictions of rows on an NVIDIA GPU; says what is missing
 	$(BIN)/python -m pytest tests/on_gpu
+
+test-spark: $(VENV)/spark  ## rules counted in a local Spark; needs Java
+	$(BIN)/python -m pytest tests/spark
 
 lint: $(VENV)/lint  ## format, lint, types, import layers
 	$(BIN)/ruff format --check .
@@ -91,6 +94,10 @@ $(OLDEST)/test: pyproject.toml tests/oldest.txt
 
 $(VENV)/system: $(VENV)/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[system]'
+	touch $@
+
+$(VENV)/spark: $(VENV)/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
 	touch $@
 
 $(VENV)/lint: $(VENV)/core

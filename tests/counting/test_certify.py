@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from counted import as_plain, frame_of, plain_counts
 from databases import Database, DuckDB, SQLite
 from exported import Case, cases, named_case, text_case, truth_case
 from sklearn.datasets import load_diabetes, load_iris
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, certify
-from rulecover.counting.certificate import TableCertificate
 from rulecover.counting.query import MOST_RULES, counting_query
 from rulecover.exceptions import ExportError, MismatchedDataError
 
@@ -37,26 +37,7 @@ FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
     "Arrow": lambda frame: pl.from_pandas(frame).to_arrow(),
     "DuckDB": duckdb.from_df,
 }
-DATABASES: dict[str, type[Database]] = {"SQLite": SQLite, "DuckDB": DuckDB}
-
-
-def plain_counts(case: Case, labels: list[Any]) -> dict[Any, tuple[int, int, list[int]]]:
-    """For each label: its rows, those of them that are missed, and those that each rule covers; row by row."""
-    found: dict[Any, tuple[int, int, list[int]]] = {}
-    for label, fired in zip(labels, case.fired, strict=True):
-        rows, missed, each = found.get(label, (0, 0, [0] * len(case.rules)))
-        each = [count + (j in fired) for j, count in enumerate(each)]
-        found[label] = rows + 1, missed + (not fired), each
-    return found
-
-
-def as_plain(certificate: TableCertificate) -> dict[Any, tuple[int, int, list[int]]]:
-    columns = certificate.n_rows.tolist(), certificate.n_missed.tolist(), certificate.counts.T.tolist()
-    return {label: (rows, missed, each) for label, rows, missed, each in zip(certificate.labels, *columns, strict=True)}
-
-
-def frame_of(case: Case) -> pd.DataFrame:
-    return pd.DataFrame(case.X, columns=list(case.rules.rules.feature_names))
+DATABASES: dict[str, Callable[[], Database]] = {"SQLite": SQLite, "DuckDB": DuckDB}
 
 
 @pytest.mark.slow
@@ -71,13 +52,10 @@ def test_frames_of_every_library_are_counted_alike(name: str) -> None:
 @pytest.mark.parametrize("name", DATABASES)
 def test_databases_are_counted_alike(name: str) -> None:
     for case in cases()[::5]:
-        database = DATABASES[name]()  # type: ignore[call-arg]  # each connects by itself
+        database = DATABASES[name]()
         names = case.rules.rules.feature_names
         database.fill("data", names, case.X, null=True)
-        query = counting_query(case.rules, "data", dialect=database.dialect)
-        (counted,) = database.rows(query)
-        rows = [dict(zip(["rows", "missed", *(f"rule_{j}" for j in range(len(case.rules)))], counted, strict=True))]
-        found = TableCertificate.from_rows(case.rules.rules, rows)
+        found = certify(case.rules, "data", connection=database.connection)
         assert as_plain(found) == plain_counts(case, [None] * len(case.X))
 
 

@@ -15,9 +15,11 @@ from rulecover.typing import Array, Bools, Floats, Ints
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The names of the columns that counting gives, in frames and in SQL; then ``rule_0``, ``rule_1`` and so on, and
-#: ``sum_0``, ``sum_1`` and so on where the target is a number.
-TARGET, ROWS, MISSED, SUM = "target", "rows", "missed", "sum"
+#: The names of the columns that counting gives, in frames and in SQL.
+TARGET, ROWS, MISSED, SUM, KNOWN = "target", "rows", "missed", "sum", "known"
+
+#: What a column is called that has, with the number of a rule, the same for the rows of this rule.
+TITLES = {ROWS: "rule", SUM: "sum", KNOWN: "known"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +37,10 @@ class TableCertificate:
         number.
     n_rows, n_missed
         The rows with each of these labels, and those of them that no rule covers.
-    counts
-        The rows that each rule covers, rules x labels.
-    sums
-        For a target of numbers: their sum over the rows of each rule, and last over all rows.
+    counts, alone
+        The rows that each rule covers, and those that it alone covers, rules x labels.
+    sums, n_known
+        For a target of numbers: their sum over the rows of each rule, and last over all rows; and how many they are.
 
     Examples
     --------
@@ -58,25 +60,27 @@ class TableCertificate:
     n_rows: Ints
     n_missed: Ints
     counts: Ints
+    alone: Ints
     sums: Floats | None = None
+    n_known: Ints | None = None
 
     @classmethod
     def from_rows(cls, rules: RuleSet, rows: Sequence[Mapping[str, Any]]) -> Self:
         """The certificate that counted rows amount to: one per label, with the columns of `counting_query`."""
         n_rules = len(rules)
-        keys = [f"rule_{j}" for j in range(n_rules)]
-        counts = np.array([[int(row[key] or 0) for key in keys] for row in rows], dtype=np.int64)
-        sums = None
+
+        def whole(title: str) -> Ints:
+            return np.array([int(row[title] or 0) for row in rows], dtype=np.int64)
+
+        def per_rule(title: str) -> Ints:
+            return np.array([whole(f"{title}_{j}") for j in range(n_rules)], dtype=np.int64).reshape(n_rules, len(rows))
+
+        sums = n_known = None
         if rows and SUM in rows[0]:
             sums = np.array([float(rows[0][key] or 0.0) for key in (*(f"sum_{j}" for j in range(n_rules)), SUM)])
-        return cls(
-            rules,
-            tuple(_label(row.get(TARGET)) for row in rows),
-            np.array([int(row[ROWS] or 0) for row in rows], dtype=np.int64),
-            np.array([int(row[MISSED] or 0) for row in rows], dtype=np.int64),
-            counts.reshape(len(rows), n_rules).T,
-            sums,
-        )
+            n_known = np.append(per_rule(KNOWN)[:, 0], whole(KNOWN))
+        labels = tuple(_label(row.get(TARGET)) for row in rows)
+        return cls(rules, labels, whole(ROWS), whole(MISSED), per_rule("rule"), per_rule("alone"), sums, n_known)
 
     @classmethod
     def from_coverage(
@@ -101,42 +105,50 @@ class TableCertificate:
         numbers
             Whether they are numbers.
         """
-        missed = np.asarray(covered.sum(axis=1)).ravel() == 0
+        times = np.asarray(covered.sum(axis=1)).ravel()
         labels: list[Any] = [None]
         place = np.zeros(covered.shape[0], dtype=np.intp)
-        sums = None
+        sums = n_known = None
         if truth is not None and numbers:
-            total = np.append(covered.T.astype(np.float64) @ truth, truth.sum())
-            sums = np.asarray(total)
+            there = ~np.isnan(truth)
+            both = np.column_stack([np.where(there, truth, 0.0), there])
+            both = np.vstack([covered.T.astype(np.float64) @ both, both.sum(axis=0)])
+            sums, n_known = both[:, 0], both[:, 1].astype(np.int64)
         elif truth is not None:
             found, place = np.unique(truth, return_inverse=True)
             labels = [*found.tolist(), None]
             place = place if known is None else np.where(known, place, len(found))
         each = np.eye(len(labels), dtype=np.int64)[place]
-        there = each.sum(axis=0) > 0 if len(place) else np.ones(len(labels), dtype=bool)
-        counts = covered.T.astype(np.int64) @ each
+        some = each.sum(axis=0) > 0 if len(place) else np.ones(len(labels), dtype=bool)
+        each = each[:, some]
+        by_rule = covered.T.astype(np.int64)
         return cls(
             rules,
-            tuple(label for label, some in zip(labels, there, strict=True) if some),
-            each.sum(axis=0)[there],
-            (missed.astype(np.int64) @ each)[there],
-            np.asarray(counts)[:, there],
+            tuple(label for label, kept in zip(labels, some, strict=True) if kept),
+            each.sum(axis=0),
+            (times == 0).astype(np.int64) @ each,
+            np.asarray(by_rule @ each),
+            np.asarray(by_rule @ (each * (times == 1)[:, None])),
             sums,
+            n_known,
         )
 
     def __add__(self, other: Self) -> Self:
         labels = tuple(dict.fromkeys((*self.labels, *other.labels)))
-        parts = [part.sums for part in (self, other) if part.sums is not None]
-        sums = sum(parts[1:], parts[0]) if parts else None
-        mine, theirs = self._on(labels), other._on(labels)
-        added = [ours + more for ours, more in zip(mine, theirs, strict=True)]
-        return replace(self, labels=labels, n_rows=added[0], n_missed=added[1], counts=added[2], sums=sums)
+        each: dict[str, Any] = {
+            name: self._on(labels, getattr(self, name)) + other._on(labels, getattr(other, name))
+            for name in ("n_rows", "n_missed", "counts", "alone")
+        }
+        numbers: dict[str, Any] = {
+            name: _added(getattr(self, name), getattr(other, name)) for name in ("sums", "n_known")
+        }
+        return replace(self, labels=labels, **each, **numbers)
 
-    def _on(self, labels: tuple[Any, ...]) -> tuple[Ints, Ints, Ints]:
-        place = [labels.index(label) for label in self.labels]
+    def _on(self, labels: tuple[Any, ...], counts: Ints) -> Ints:
+        """Counts by label, in the order of other labels."""
         spread = np.zeros((len(self.labels), len(labels)), dtype=np.int64)
-        spread[np.arange(len(place)), place] = 1
-        return self.n_rows @ spread, self.n_missed @ spread, self.counts @ spread
+        spread[np.arange(len(self.labels)), [labels.index(label) for label in self.labels]] = 1
+        return np.asarray(counts @ spread)
 
     # What was counted -------------------------------------------------------------------------------------------
 
@@ -165,10 +177,10 @@ class TableCertificate:
     @property
     def means(self) -> Floats | None:
         """For a target of numbers: their mean over the rows of each rule, NaN where it covers none."""
-        if self.sums is None:
+        if self.sums is None or self.n_known is None:
             return None
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.sums[:-1] / self.support)
+            return np.asarray(self.sums[:-1] / self.n_known[:-1])
 
     def to_frame(self) -> pd.DataFrame:
         """One row per rule: its text, its support here and in training, and its precision, counts or mean here."""
@@ -195,6 +207,10 @@ class TableCertificate:
         if self.is_cover:
             return f"Every one of {rows:,} rows is covered by a rule."
         return f"{missed:,} of {rows:,} rows ({100 * missed / rows:.2g} %) are not covered by any rule."
+
+
+def _added(one: Array | None, other: Array | None) -> Array | None:
+    return other if one is None else one if other is None else one + other
 
 
 def _label(value: Any) -> Any:

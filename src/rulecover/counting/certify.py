@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
 from rulecover.counting.certificate import TableCertificate
-from rulecover.counting.frames import counted, rules_alone
+from rulecover.counting.frames import FrameTable
+from rulecover.counting.script import rules_alone
 from rulecover.exceptions import MismatchedDataError
+from rulecover.export.conditions import Script
+
+if TYPE_CHECKING:
+    from rulecover.counting.databases import DatabaseTable
 
 
-def certify(model: Any, table: Any, *, target: str | None = None) -> TableCertificate:
+def certify(
+    model: Any,
+    table: Any,
+    *,
+    target: str | None = None,
+    connection: Any = None,
+    dialect: str | None = None,
+) -> TableCertificate:
     """How many rows of a table each rule covers, and the proof that every row is covered, or how many are not.
 
     The rows are counted in one pass by the library or database that the table belongs to; none of them is fetched.
@@ -21,11 +34,15 @@ def certify(model: Any, table: Any, *, target: str | None = None) -> TableCertif
     model
         A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
     table
-        A frame of pandas, polars (lazy ones too) or Arrow, or a DuckDB relation. Others that narwhals supports, such as
-        PySpark and Ibis tables, are taken but not tested. For other databases,
-        `rulecover.counting.query.counting_query` writes the query.
+        A frame of pandas, polars (lazy ones too), Arrow or PySpark, a DuckDB relation or an Ibis table; or, with a
+        `connection`, the name of a table, or its schema and name as a tuple.
     target
         The column with the true classes or numbers, if the table has it.
+    connection
+        The database of the table: a connection of sqlite3, DuckDB, psycopg or any other driver of DB-API 2.0, or a
+        Spark session.
+    dialect
+        The SQL of the database, as in `rulecover.export.to_sql`; needed only for drivers that are not recognised.
 
     Returns
     -------
@@ -41,11 +58,43 @@ def certify(model: Any, table: Any, *, target: str | None = None) -> TableCertif
     >>> certify(mirco, X).is_cover
     False
     """
+    script = rules_alone(model)
+    certificate = table_of(table, connection, dialect).certificate(script, target)
+    _check_labels(script, certificate, target)
+    return certificate
+
+
+def table_of(table: Any, connection: Any = None, dialect: str | None = None) -> FrameTable | DatabaseTable:
+    """A table as something that counts rules: a frame of any library, or a table of a database."""
+    if connection is not None:
+        if not isinstance(table, (str, tuple)):
+            raise MismatchedDataError(
+                f"the table is a {type(table).__name__}; with a connection, give the name of the table."
+            )
+        from rulecover.counting.databases import DatabaseTable
+
+        return DatabaseTable(connection, table, dialect)
     try:
-        frame = nw.from_native(table)
+        return FrameTable(nw.from_native(table))
     except TypeError as error:
-        raise MismatchedDataError(
-            f"the table is a {type(table).__name__}; give a data frame of pandas, polars or Arrow, a DuckDB relation, "
-            "or a PySpark or Ibis table."
-        ) from error
-    return counted(rules_alone(model), frame, target)
+        way_out = (
+            "give its connection as well"
+            if isinstance(table, (str, tuple))
+            else ("give a data frame of pandas, polars, Arrow or PySpark, a DuckDB relation or an Ibis table")
+        )
+        raise MismatchedDataError(f"the table is a {type(table).__name__}; {way_out}.") from error
+
+
+def _check_labels(script: Script, certificate: TableCertificate, target: str | None) -> None:
+    """Raises if the target has labels, and none of them is a class of the model."""
+    found = [label for label in certificate.labels if label is not None]
+    if target is None or script.classes is None or not found or set(found) & set(script.classes):
+        return
+    raise MismatchedDataError(
+        f"the target {target!r} holds {_some(found)}, and the classes of the model are {_some(script.classes)}; "
+        "give the column with these classes."
+    )
+
+
+def _some(labels: Sequence[Any]) -> str:
+    return ", ".join(map(repr, labels[:5])) + ("…" if len(labels) > 5 else "")

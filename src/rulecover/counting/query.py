@@ -8,16 +8,15 @@ from typing import Any
 
 from sqlglot import exp
 
-from rulecover.counting.certificate import MISSED, ROWS, SUM, TARGET
-from rulecover.counting.frames import rules_alone
+from rulecover.counting.certificate import KNOWN, MISSED, ROWS, SUM, TARGET, TITLES
+from rulecover.counting.script import rules_alone, words
 from rulecover.exceptions import ExportError
-from rulecover.export.conditions import Script
-from rulecover.export.dialects import case, column, dialect_named, double, joined, whole
+from rulecover.export.dialects import case, column, dialect_named, joined, large, whole
 from rulecover.export.sql import over_table, table_named
 from rulecover.export.sql_steps import Step, Steps
 
-#: PostgreSQL has at most 1,664 columns in a query, SQL Server 1,024.
-MOST_RULES = 500
+#: PostgreSQL has at most 1,664 columns in a query; four of them are of one rule.
+MOST_RULES = 400
 
 
 def counting_query(model: Any, table: str | tuple[str, ...], *, dialect: str, target: str | None = None) -> str:
@@ -35,8 +34,9 @@ def counting_query(model: Any, table: str | tuple[str, ...], *, dialect: str, ta
     Returns
     -------
     str
-        One SELECT. For classes it returns a row per value of the target (``target``); ``rows`` and ``missed``; and
-        ``rule_0``, ``rule_1``, …, the rows of each rule. For numbers also their sums, ``sum_0``, … and ``sum``.
+        One SELECT. For classes it returns a row per value of the target (``target``); ``rows`` and ``missed``;
+        ``rule_0``, ``rule_1``, …, the rows of each rule; and ``alone_0``, …, those that no other rule covers. For
+        numbers also their sums, ``sum_0``, … and ``sum``, and how many are known, ``known_0``, … and ``known``.
         `TableCertificate.from_rows` reads its rows.
 
     Examples
@@ -60,30 +60,51 @@ def counting_query(model: Any, table: str | tuple[str, ...], *, dialect: str, ta
             f"there are {len(script.conditions)} rules, and a query counts {MOST_RULES} at most; take fewer."
         )
     steps = Steps(script, dialect_named(dialect), () if target is None else (target,))
-    by_class = target is not None and script.classes is not None
-    groups = [column("keep_0")] if by_class else []
-    return over_table(partial(_counting, steps), table_named(table), steps.dialect, groups)
+    return over_table(partial(_counting, steps), table_named(table), steps.dialect)
 
 
 def _counting(steps: Steps, source: exp.Identifier) -> Iterator[Step]:
-    """The columns as numbers; for each rule whether it covers a row, worked out once; and the sums of these."""
+    """The columns as numbers; the rules of each row as bits; groups of rows with the same rules; and sums of these."""
     yield Step("rows", steps.rows(source))
-    kept = {f"keep_{i}": column(f"keep_{i}") for i in range(len(steps.keep))}
-    yield Step("rules", kept | {f"rule_{j}": steps.covers(j) for j in range(len(steps.script.conditions))})
-    yield Step("counts", _counts(steps.script, has_target=bool(steps.keep)))
+    by_class = bool(steps.keep) and steps.script.classes is not None
+    packed = words(len(steps.script.conditions))
+    kept = {"keep_0": column("keep_0")} if steps.keep else {}
+    yield Step("words", kept | {word: _bits(steps, rules) for word, rules in packed.items()})
+    keys = [*(["keep_0"] if by_class else []), *packed]
+    groups: dict[str, exp.Expression] = {key: column(key) for key in keys} | {"n": exp.Count(this=exp.Star())}
+    if steps.keep and not by_class:
+        y = steps.dialect.known(column("keep_0"))
+        groups |= {"sum_of": exp.Sum(this=y), "known_of": exp.Count(this=y.copy())}
+    yield Step("patterns", groups, groups=tuple(keys))
+    yield Step("counts", _counts(packed, list(groups)), groups=("keep_0",) if by_class else ())
 
 
-def _counts(script: Script, *, has_target: bool) -> dict[str, exp.Expression]:
-    rules = [f"rule_{j}" for j in range(len(script.conditions))]
-    fired = joined(exp.Add, [column(title) for title in rules])
-    missed = case((exp.EQ(this=exp.Paren(this=fired), expression=whole(0)), whole(1)), default=whole(0))
-    columns: dict[str, exp.Expression] = {}
-    if has_target and script.classes is not None:
-        columns[TARGET] = column("keep_0")
-    columns |= {ROWS: exp.Count(this=exp.Star()), MISSED: exp.Sum(this=missed)}
-    columns |= {title: exp.Sum(this=column(title)) for title in rules}
-    if has_target and script.classes is None:
-        y = double(column("keep_0"))
-        columns |= {f"sum_{j}": exp.Sum(this=exp.Mul(this=column(r), expression=y.copy())) for j, r in enumerate(rules)}
-        columns[SUM] = exp.Sum(this=y)
-    return columns
+def _bits(steps: Steps, rules: range) -> exp.Expression:
+    """A power of two for each of these rules that covers a row, added up."""
+    powers = [(j, large(2 ** (j - rules[0]))) for j in rules]
+    return joined(exp.Add, [steps.covers(j, power) for j, power in powers])
+
+
+def _counts(packed: dict[str, range], columns: list[str]) -> dict[str, exp.Expression]:
+    """What each rule covers, from groups of rows that the same rules cover."""
+    added = {ROWS: "n"} | ({SUM: "sum_of", KNOWN: "known_of"} if "sum_of" in columns else {})
+    counts: dict[str, exp.Expression] = {TARGET: column("keep_0")} if "keep_0" in columns else {}
+    counts |= {title: exp.Sum(this=column(n)) for title, n in added.items()}
+    counts[MISSED] = _sum_where(joined(exp.And, [_equals(column(word), 0) for word in packed]), "n")
+    for word, rules in packed.items():
+        elsewhere = [_equals(column(other), 0) for other in packed if other != word]
+        for j in rules:
+            bit = 2 ** (j - rules[0])
+            masked = exp.Paren(this=exp.BitwiseAnd(this=column(word), expression=large(bit)))
+            covers = exp.NEQ(this=masked, expression=whole(0))
+            counts |= {f"{TITLES[title]}_{j}": _sum_where(covers.copy(), n) for title, n in added.items()}
+            counts[f"alone_{j}"] = _sum_where(joined(exp.And, [_equals(column(word), bit), *elsewhere]), "n")
+    return counts
+
+
+def _equals(value: exp.Expression, number: int) -> exp.Expression:
+    return exp.EQ(this=value, expression=large(number))
+
+
+def _sum_where(test: exp.Expression, title: str) -> exp.Expression:
+    return exp.Sum(this=case((test, column(title)), default=whole(0)))

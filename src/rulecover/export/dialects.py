@@ -189,6 +189,11 @@ def whole(value: int) -> exp.Expression:
     return exp.Paren(this=exp.Neg(this=_digits(str(-value)))) if value < 0 else _digits(str(value))
 
 
+def large(value: int) -> exp.Expression:
+    """A whole number of 64 bits."""
+    return exp.Cast(this=_digits(str(value)), to=exp.DataType(this=exp.DataType.Type.BIGINT))
+
+
 def double(value: exp.Expression, *, negative: bool = False) -> exp.Expression:
     number = exp.Cast(this=value, to=exp.DataType(this=exp.DataType.Type.DOUBLE))
     return exp.Paren(this=exp.Neg(this=number)) if negative else number

@@ -87,17 +87,14 @@ def over_table(
     steps: Callable[[exp.Identifier], Iterable[Step]],
     table: exp.Table,
     dialect: Dialect,
-    groups: Sequence[exp.Expression] = (),
 ) -> str:
-    """A query over a table: every step has a name, and the last one may be of groups."""
+    """A query over a table: every step has a name."""
     source = name(_title("source", table))
     named: list[tuple[str, exp.Select]] = []
     for step in steps(source):
         origin = exp.Table(this=name(named[-1][0])) if named else exp.alias_(table, source, table=True)
         named.append((_title(step.title, table), step.select.from_(origin, copy=False)))
     *earlier, (_, query) = named
-    if groups:
-        query = query.group_by(*groups, copy=False)
     kept = dialect.fence == "materialized" or None
     for title, before in earlier:
         query = query.with_(name(title), as_=_fenced(before, dialect), materialized=kept, copy=False)

@@ -42,16 +42,20 @@ class Step:
         What it computes.
     keeps_columns
         Whether the columns of the step before are kept, too.
+    groups
+        The columns of the step before that rows are grouped by.
     """
 
     title: str
     columns: Columns
     keeps_columns: bool = False
+    groups: tuple[str, ...] = ()
 
     @property
     def select(self) -> exp.Select:
         named = [exp.Alias(this=value, alias=name(title)) for title, value in self.columns.items()]
-        return exp.Select(expressions=[exp.Star(), *named] if self.keeps_columns else named)
+        select = exp.Select(expressions=[exp.Star(), *named] if self.keeps_columns else named)
+        return select.group_by(*map(column, self.groups), copy=False) if self.groups else select
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,10 +151,10 @@ class Steps:
 
     # Rules: how many conditions of each are met ---------------------------------------------------------------------
 
-    def covers(self, j: int) -> exp.Expression:
-        """1 where a row satisfies every condition of a rule, 0 elsewhere."""
+    def covers(self, j: int, value: exp.Expression) -> exp.Expression:
+        """A value where a row satisfies every condition of a rule, 0 elsewhere."""
         tests = [exp.Paren(this=self._condition(each)) for each in self.script.conditions[j]]
-        return case((joined(exp.And, tests), whole(1)), default=whole(0)) if tests else whole(1)
+        return case((joined(exp.And, tests), value), default=whole(0)) if tests else value
 
     def _met(self, j: int) -> exp.Expression:
         ones = [case((self._condition(each), whole(1)), default=whole(0)) for each in self.script.conditions[j]]

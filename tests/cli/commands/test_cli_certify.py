@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -65,3 +67,45 @@ def test_a_table_that_is_not_there_is_named(folder: Path) -> None:
     answered = run("certify", folder / "model.json", "--table", "nowhere.csv")
     assert answered.exit_code == 1
     assert "there is no file 'nowhere.csv' here" in answered.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["SQLite", "DuckDB"])
+def test_a_table_is_counted_in_its_database(folder: Path, tmp_path: Path, kind: str) -> None:
+    frame, path = pd.read_csv(folder / "fruit.csv"), tmp_path / "shop.db"
+    if kind == "SQLite":
+        with closing(sqlite3.connect(path)) as database:
+            frame.to_sql("fruit", database)
+    else:
+        with closing(duckdb.connect(path, config={"threads": 1})) as database:
+            database.register("frame", frame)
+            database.execute("CREATE TABLE fruit AS SELECT * FROM frame")
+    answered = run("certify", folder / "model.json", "--database", path, "--table", "main.fruit", "--target", "kind")
+    assert answered.exit_code == 0, answered.output
+    by_file = run("certify", folder / "model.json", "--table", folder / "fruit.csv", "--target", "kind")
+    assert answered.stdout.splitlines()[-1] == by_file.stdout.splitlines()[-1]
+    assert len(answered.stdout.splitlines()) == len(by_file.stdout.splitlines())
+    missing = run("certify", folder / "model.json", "--database", path, "--table", "nowhere")
+    assert missing.exit_code == 1
+    assert "about table 'nowhere'" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("database", "reason"),
+    [
+        ("mysql://shop", "databases of mysql:// cannot be opened here"),
+        ("nowhere.db", "there is no file 'nowhere.db' here"),
+        ("model.json", "is not a file of SQLite or DuckDB"),
+    ],
+)
+def test_databases_that_cannot_be_opened_are_named(folder: Path, database: str, reason: str) -> None:
+    named = folder / database if database == "model.json" else database
+    answered = run("certify", folder / "model.json", "--database", named, "--table", "fruit")
+    assert answered.exit_code == 1
+    assert reason in " ".join(answered.stderr.split())
+
+
+def test_a_query_is_printed_or_run_but_not_both(folder: Path) -> None:
+    answered = run("certify", folder / "model.json", "--database", "a", "--table", "b", "--dialect", "duckdb")
+    assert answered.exit_code == 1
+    assert "give one of them" in answered.stderr

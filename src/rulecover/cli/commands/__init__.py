@@ -118,7 +118,8 @@ COMMANDS = {
     "certify": Command(
         """Count what each rule of a model covers in a table, and say whether every row is covered.
 
-        Files are read a part at a time. For a table in a database, --dialect prints the query that counts there.
+        Files are read a part at a time. A table of a database is counted there: --database shop.duckdb --table orders;
+        --dialect prints the query for other databases.
 
         \b
         Examples:

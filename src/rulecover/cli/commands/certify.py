@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import typer
 
 from rulecover.cli.commands.report import true_labels
+from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import SqlDialect
 from rulecover.cli.tables.chunks import chunks
+from rulecover.cli.tables.databases import connected
 from rulecover.cli.tables.header import TableFile
 from rulecover.cli.tables.model_file import Model, load
 from rulecover.cli.tables.reading import Reading
@@ -22,19 +25,25 @@ def certify(
     *,
     table: str,
     target: str | None,
+    database: str | None,
     dialect: SqlDialect | None,
     reading: Reading,
     edited: bool,
     max_model_size: float,
 ) -> None:
     """Prints what each rule covers and whether every row is covered, or the query that counts it."""
+    if database is not None and dialect is not None:
+        raise CommandError("--dialect prints a query and --database runs it; give one of them.")
     saved = load(model, edited=edited, max_megabytes=max_model_size)
     if dialect is not None:
         from rulecover.counting.query import counting_query
 
         typer.echo(counting_query(saved.rules, tuple(table.split(".")), dialect=str(dialect), target=target) + ";")
         return
-    certificate = _counted(saved, TableFile(Path(table), reading), target)
+    if database is not None:
+        certificate = _counted_in_database(saved, database, table, target)
+    else:
+        certificate = _counted(saved, TableFile(Path(table), reading), target)
     typer.echo(certificate.to_frame().to_string(index=False, float_format="{:.3f}".format))
     typer.echo(f"\n{certificate}")
 
@@ -49,3 +58,10 @@ def _counted(model: Model, file: TableFile, target: str | None) -> TableCertific
         certificate += TableCertificate.from_coverage(model.rules.rules, covered, truth, known, numbers=by_number)
         first += len(part)
     return certificate
+
+
+def _counted_in_database(model: Model, database: str, table: str, target: str | None) -> TableCertificate:
+    from rulecover.counting.certify import certify
+
+    with closing(connected(database)) as connection:
+        return certify(model.rules, tuple(table.split(".")), target=target, connection=connection)

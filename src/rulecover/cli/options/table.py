@@ -472,12 +472,13 @@ CERTIFY: Options = (
     _data(
         "table",
         str,
-        "A CSV or Parquet file, - for CSV on standard input; with --dialect a table of a database, a dot separating it "
-        "from its schema.",
+        "A CSV or Parquet file, - for CSV on standard input; with --database or --dialect a table of a database, a dot "
+        "separating it from its schema.",
         REQUIRED,
         metavar="TABLE",
     ),
     *(TARGET, *READING),
+    _sql("database", str, "Count in this file of SQLite or DuckDB, or in postgresql://….", metavar="DATABASE"),
     _sql("dialect", SqlDialect, "Print the query that counts in this database."),
     *(*SAVED_MODEL, DEBUG),
 )
