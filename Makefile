@@ -6,6 +6,7 @@ DATA ?= data
 JOBS ?= auto
 OUT ?= experiments/study
 MINUTES ?= 60
+RUNS ?= 1000000
 # The oldest versions have no wheels for newer Pythons.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
@@ -25,11 +26,12 @@ test-quick: $(VENV)/test  ## the tests that are not slow, with few random models
 test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with the oldest versions that are allowed
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) tests/golden tests/test_public_names.py --models 20 --files 100
 
-fuzz: $(VENV)/test  ## 10,000 random models of each library, 10,000 damaged files of each format
+fuzz: $(VENV)/fuzz  ## 10,000 random models of each library, 10,000 damaged files of each format, a million texts per loader
 	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
+	$(BIN)/python tests/fuzz/fuzz.py --runs $(RUNS)
 
 soak: $(VENV)/test  ## random data, models, settings, views and exports: make soak MINUTES=60 JOBS=2 SEED=1
-	$(BIN)/python tests/soak/run.py --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
+	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java, the report in Chromium; says what is missing
 	$(BIN)/python -m pytest tests/system
@@ -98,6 +100,10 @@ $(VENV)/system: $(VENV)/test
 
 $(VENV)/spark: $(VENV)/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
+	touch $@
+
+$(VENV)/fuzz: $(VENV)/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	touch $@
 
 $(VENV)/lint: $(VENV)/core

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from families import FAMILIES, BrokenPromise, keeps, trial_of
 from promises import PROMISES
-from run import refusal, tried
 from running import executed
 from shrinking import as_test, shrunk, written
+from soak import refusal, tried
 from soak_cases import METHODS, Case, case_of
 
 #: The first number under this seed of a small model that can be fitted.

@@ -1,8 +1,8 @@
 """Tries random cases of all kinds for some minutes; what fails is made small and written as a test.
 
-python tests/soak/run.py --minutes 60 --jobs 2              # fresh cases; the seed is printed
-python tests/soak/run.py --minutes 1 --seed 123             # the same cases again
-python tests/soak/run.py --seed 123 --case 456              # one of them, with its traceback
+python tests/soak/soak.py --minutes 60 --jobs 2              # fresh cases; the seed is printed
+python tests/soak/soak.py --minutes 1 --seed 123             # the same cases again
+python tests/soak/soak.py --seed 123 --case 456              # one of them, with its traceback
 """
 
 from __future__ import annotations
