@@ -9,6 +9,11 @@ At 1,000,000 rows the CPU fits too, and the rules must be the same.
 
 from __future__ import annotations
 
+import os
+
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_threads] = "1"  # before numpy is imported: one thread each
+
 import argparse
 import json
 import platform
