@@ -18,7 +18,7 @@ demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write 
 	$(BIN)/rulecover demo
 
 test: $(VENV)/test  ## every test, doctests included
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 test-quick: $(VENV)/test  ## the tests that are not slow, with few random models
 	$(BIN)/python -m pytest -n $(JOBS) tests -m "not slow" --models 3 --files 30 --hypothesis-profile quick

@@ -81,7 +81,7 @@ def test_what_cannot_be_saved_is_refused_before_any_work(table: Path, options: l
 
 @pytest.mark.slow
 def test_fit_prints_cross_validated_figures_next_to_the_forest(table: Path, tmp_path: Path) -> None:
-    with_figures = run("fit", table, *WORDS, "-o", tmp_path / "a.json")
+    with_figures = run("fit", table, *WORDS, "--folds", 3, "-o", tmp_path / "a.json")
     without = run("fit", table, *WORDS, "--folds", 0, "-o", tmp_path / "b.json")
 
     assert with_figures.exit_code == without.exit_code == 0, with_figures.output

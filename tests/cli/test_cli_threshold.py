@@ -49,7 +49,21 @@ def test_a_model_file_has_the_threshold(rare: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(rare)
     found = {}
     for name, more in {"usual": (), "cost": ("--threshold", "cost=10")}.items():
-        result = run("fit", rare, "-t", "fraud", "--method", "path", "--max-rules", 4, "-o", tmp_path / name, *more)
+        result = run(
+            "fit",
+            rare,
+            "-t",
+            "fraud",
+            "--method",
+            "path",
+            "--max-rules",
+            4,
+            "--trees",
+            10,
+            "-o",
+            tmp_path / name,
+            *more,
+        )
         assert result.exit_code == 0, result.stderr
         found[name] = (from_json((tmp_path / name).read_text()).predict(frame) == "yes").sum()
 

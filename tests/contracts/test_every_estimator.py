@@ -27,30 +27,35 @@ from rulecover import (
     TableEncoder,
 )
 from rulecover.export import from_json, to_json
+from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.setcover import Status
 from rulecover.voting.answers import AddedClasses, LogOddsClasses, nearest_probabilities
 
-FACTORS = (1e-6, 1e-3, 1 / 442, 1e6)
-EXTREMES = (1e300, 1e-300, 1e-310)
+#: Weights of rows, by the seed of their data, and factors that must not matter.
+FACTORS = {
+    "equal": (1e-6, 1e6),
+    "fractions": (1e-3, 1 / 442, 1e-310),
+    "whole, some 0": (1e300, 1e-300, 1 / 442),
+}
 ALL = [*COVERS, *BOOSTED, BALANCED, *DRAWN]
 every_estimator = pytest.mark.parametrize("case", ALL, ids=str)
 
 #: What the checks of scikit-learn are run on.
 CHECKED = [
-    MIRCOClassifier(),
-    RCBoostClassifier(max_rmp_calls=2),
+    MIRCOClassifier(RandomForestClassifier(5)),
+    RCBoostClassifier(max_rmp_calls=2, pricing=ForestPricing(3)),
     RCBoostClassifier(max_rmp_calls=5, pricing="tree"),
     # As the check of class weights itself sets it: a tree grown until every leaf is pure takes no notice of them.
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01)),
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), demand=2, vote="shares", fallback="all"),
     MIRCOClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), prune=True, vote="fitted"),
     MIRCOClassifier.accurate(DecisionTreeClassifier(min_weight_fraction_leaf=0.01)),
-    MIRCORegressor(),
+    MIRCORegressor(RandomForestRegressor(5)),
     MIRCORegressor(DecisionTreeRegressor(max_depth=4), min_samples=3),
     MIRCORegressor.as_in_paper(DecisionTreeRegressor(max_depth=4), demand=2, vote="support", fallback="all"),
     RCBoostRegressor(max_rmp_calls=5),
-    RulePathClassifier(RandomForestClassifier(10), cv=2),
-    RulePathRegressor(RandomForestRegressor(10), cv=2),
+    RulePathClassifier(RandomForestClassifier(3, max_depth=4), max_rules=6, cv=2),
+    RulePathRegressor(RandomForestRegressor(3, max_depth=4), max_rules=6, cv=2),
     RulePathClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01), max_rules=8, within=0.05, cv=2),
     RulePathRegressor(DecisionTreeRegressor(), max_rules=8, choose="best", cv=2),
     RuleTransformer(MIRCOClassifier(DecisionTreeClassifier(max_depth=3, random_state=0))),
@@ -76,17 +81,12 @@ OF_THE_FOREST = {
 
 def expected_failures(estimator: Any) -> dict[str, str]:
     inside = getattr(estimator, "estimator", None)
-    bootstraps = (
-        (inside is None and isinstance(estimator, (MIRCOClassifier, MIRCORegressor)))
-        or (isinstance(inside, (RandomForestClassifier, RandomForestRegressor)) and inside.bootstrap)
-        or getattr(estimator, "pricing", None) == "forest"
-    )
+    bootstraps = isinstance(inside, (RandomForestClassifier, RandomForestRegressor)) and inside.bootstrap
     return OF_THE_FOREST if bootstraps else {}
 
 
 @pytest.mark.slow
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
-@pytest.mark.filterwarnings("ignore:no set of up to")
 def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -189,15 +189,17 @@ def test_a_certificate_bounds_the_cost_of_the_rules(case: Case) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("kind", FACTORS)
 @every_estimator
-def test_a_factor_of_all_weights_changes_nothing(case: Case, seed: int) -> None:
+def test_a_factor_of_all_weights_changes_nothing(case: Case, kind: str) -> None:
+    seed = list(FACTORS).index(kind)
     X, y = data_of(case, seed)
     rng = np.random.default_rng(seed)
-    for weight in (np.ones(len(y)), rng.uniform(0.2, 3.0, len(y)), rng.integers(0, 4, len(y)).astype(float)):
-        plain = case.made(seed).fit(X, y, sample_weight=weight)
-        for factor in (FACTORS if weight.min() else EXTREMES) if seed else (1 / 442, 1e-310):
-            assert_same(plain, case.made(seed).fit(X, y, sample_weight=weight * factor), X)
+    drawn = [np.ones(len(y)), rng.uniform(0.2, 3.0, len(y)), rng.integers(0, 4, len(y)).astype(float)]
+    weight = drawn[seed]
+    plain = case.made(seed).fit(X, y, sample_weight=weight)
+    for factor in FACTORS[kind]:
+        assert_same(plain, case.made(seed).fit(X, y, sample_weight=weight * factor), X)
 
 
 @pytest.mark.slow
@@ -208,12 +210,11 @@ def test_equal_weights_are_no_weights(case: Case) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("least", [0, 1, 2])
 @pytest.mark.parametrize("case", [*COVERS, *BOOSTED], ids=str)
-def test_whole_weights_are_repeated_rows(case: Case, seed: int) -> None:
-    X, y = data_of(case, seed)
-    for least in (0, 1, 2):
-        weight = np.random.default_rng(seed).integers(least, 4, len(y))
-        repeated = case.made(seed).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-        assert_same(repeated, case.made(seed).fit(X, y, sample_weight=weight), X, tolerance=1e-9)
-        assert_same(repeated, case.made(seed).fit(X, y, sample_weight=0.1 * weight), X, tolerance=1e-9)
+def test_whole_weights_are_repeated_rows(case: Case, least: int) -> None:
+    X, y = data_of(case, least)
+    weight = np.random.default_rng(least).integers(least, 4, len(y))
+    repeated = case.made(least).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert_same(repeated, case.made(least).fit(X, y, sample_weight=weight), X, tolerance=1e-9)
+    assert_same(repeated, case.made(least).fit(X, y, sample_weight=0.1 * weight), X, tolerance=1e-9)

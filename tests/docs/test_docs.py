@@ -9,9 +9,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from matplotlib import pyplot
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from typer.testing import CliRunner
 from xgboost import XGBClassifier
 
+import rulecover.cli.commands.fit as commands_fit
 from rulecover.cli.commands import COMMANDS
 from rulecover.cli.main import app
 
@@ -77,6 +79,13 @@ def test_the_readme_shows_what_the_demo_prints(tmp_path: Path, monkeypatch: pyte
     assert blocks(ROOT / "README.md", "text")[0] in CliRunner().invoke(app, ["demo"]).stdout
 
 
+@pytest.fixture
+def small_forests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forests of a few trees: whether a command runs does not depend on them."""
+    for kind in (RandomForestClassifier, RandomForestRegressor):
+        monkeypatch.setattr(commands_fit, kind.__name__, lambda trees, kind=kind, **more: kind(min(trees, 10), **more))
+
+
 def shell_lines(page: Path) -> list[str]:
     """The shell commands of a page, less those that set up or run all of it."""
     lines = "".join(blocks(page, "sh")).splitlines()
@@ -86,7 +95,7 @@ def shell_lines(page: Path) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/cli.md"])
 def test_every_shell_command_of_a_page_runs_word_for_word_in_an_empty_folder(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_forests: None
 ) -> None:
     monkeypatch.chdir(tmp_path)
     lines = shell_lines(ROOT / page)
@@ -106,7 +115,7 @@ def run_line(line: str) -> None:
 
 
 @pytest.mark.slow
-def test_every_example_of_the_help_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_example_of_the_help_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_forests: None) -> None:
     monkeypatch.chdir(tmp_path)
     run_line("rulecover example > penguins.csv")
     table = pd.read_csv("penguins.csv")

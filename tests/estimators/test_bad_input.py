@@ -37,13 +37,14 @@ X, Y = make_classification(100, 5, random_state=0)
 FRAME = pd.DataFrame(X, columns=list("abcde"))
 FOREST = RandomForestClassifier(n_estimators=5, max_depth=4, random_state=0)
 TRAINED = RandomForestClassifier(n_estimators=5, max_depth=4, random_state=0).fit(FRAME, Y)
+NUMBERS = RandomForestRegressor(n_estimators=5, max_depth=4, random_state=0)
 ESTIMATORS = (
-    MIRCOClassifier(),
-    RCBoostClassifier(),
-    RulePathClassifier(),
-    MIRCORegressor(),
-    RCBoostRegressor(),
-    RulePathRegressor(),
+    MIRCOClassifier(FOREST),
+    RCBoostClassifier(max_rmp_calls=1),
+    RulePathClassifier(FOREST, max_rules=5, cv=2),
+    MIRCORegressor(NUMBERS),
+    RCBoostRegressor(max_rmp_calls=1),
+    RulePathRegressor(NUMBERS, max_rules=5, cv=2),
 )
 
 

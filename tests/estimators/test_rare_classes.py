@@ -17,6 +17,7 @@ from rulecover import RulePathClassifier
 #: Columns each of which makes the rare class more likely.
 N_CAUSES = 4
 MAX_RULES = 12
+FOREST = RandomForestClassifier(20, max_depth=6, random_state=0)
 every_size = pytest.mark.parametrize("n_rules", [1, N_CAUSES, MAX_RULES])
 
 
@@ -30,12 +31,12 @@ def table(seed: int, n: int = 5000) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def fitted(**how: Any) -> RulePathClassifier:
-    return RulePathClassifier(max_rules=MAX_RULES, random_state=0, **how).fit(*table(0))
+    return RulePathClassifier(FOREST, max_rules=MAX_RULES, random_state=0, **how).fit(*table(0))
 
 
 def precisions(path: RulePathClassifier, seed: int = 1) -> list[float]:
     """The average precision of every size on other rows."""
-    X, y = table(seed, n=20000)
+    X, y = table(seed, n=10000)
     return [average_precision_score(y, path.at(k).predict_proba(X)[:, 1]) for k in range(MAX_RULES + 1)]
 
 
@@ -101,7 +102,7 @@ def test_a_threshold_can_be_tuned_at_every_size(n_rules: int) -> None:
 @pytest.mark.slow
 def test_thresholds_are_moved_where_the_path_is_fitted_inside() -> None:
     X, y = table(1)
-    path = RulePathClassifier(max_rules=MAX_RULES, choose="last", random_state=0)
+    path = RulePathClassifier(FOREST, max_rules=MAX_RULES, choose="last", random_state=0)
 
     low = FixedThresholdClassifier(path, threshold=0.1).fit(*table(0))
     tuned = TunedThresholdClassifierCV(path, scoring="balanced_accuracy", cv=3).fit(*table(0))

@@ -54,7 +54,7 @@ class Spy(TreePricing):
 @pytest.mark.slow
 @pytest.mark.parametrize(("duals", "step"), [("equal", "even"), ("vertex", "even"), ("equal", 1.0), ("vertex", 1.0)])
 def test_column_generation_keeps_its_promises_on_random_data(duals: str, step) -> None:
-    for seed in range(12):
+    for seed in range(6):
         X, y = data(seed)
         spy = Spy()
         model = boosted(duals=duals, step=step, pricing=spy).fit(X, y)

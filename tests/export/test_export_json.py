@@ -255,7 +255,7 @@ def test_our_own_checker_takes_what_the_schema_allows_and_nothing_else() -> None
     rng, meant = np.random.default_rng(0), jsonschema.Draft202012Validator(schema())
     texts = [to_json(case.model) for case in (*cases()[:20], *log_odds_cases()[:8], named_case()[0], text_case()[0])]
     taken = 0
-    for number in range(3000):
+    for number in range(1000):
         written = json.loads(changed_json(rng, texts[number % len(texts)]))
         try:
             json_schema.checker(schema())(written)
@@ -267,7 +267,7 @@ def test_our_own_checker_takes_what_the_schema_allows_and_nothing_else() -> None
         else:
             assert meant.is_valid(written)
             taken += 1
-    assert 300 < taken < 2700
+    assert 100 < taken < 900
 
 
 VALUES = [1, 1.0, True, "1", [1], {"a": 1}, None, 1.5, [], {}, -1, 0, [True, 1], [1, 1.0]]
@@ -324,7 +324,7 @@ def test_a_flipped_bit_is_found_or_changes_nothing() -> None:
     damaged = (*cases()[:20], *log_odds_cases()[:8], named_case()[0], text_case()[0])
     texts = [to_json(case.model).encode() for case in damaged]
     refused = 0
-    for number in range(3000):
+    for number in range(1000):
         text = texts[number % len(texts)]
         place, bit = rng.randrange(len(text)), 1 << rng.randrange(8)
         try:

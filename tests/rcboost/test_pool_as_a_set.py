@@ -83,7 +83,7 @@ def test_a_regressor_has_no_rule_twice() -> None:
 @pytest.mark.parametrize("pricing", [TreePricing(), ForestPricing(10, None)])
 def test_a_rule_that_comes_back_is_the_rule_it_was(pricing: Any) -> None:
     came_back = 0
-    for seed in range(8):
+    for seed in range(4):
         X, y = few_values(seed)
         tree = DecisionTreeClassifier(max_depth=4, random_state=0)
         settings = {"remove": Stale(above=0.0, calls=1), "max_rmp_calls": 30, "random_state": 0}

@@ -14,7 +14,7 @@ from rulecover.pool import rule_pool
 from rulecover.rcboost.pricing.bins import Bins
 from rulecover.rcboost.pricing.exact import ExactPricing
 from rulecover.rcboost.pricing.grower import GrowingSamples, Limits, grow
-from rulecover.rcboost.pricing.oracles import Duals
+from rulecover.rcboost.pricing.oracles import Duals, ForestPricing
 from rulecover.rcboost.removal import Stale
 from rulecover.setcover.master import Master
 from rulecover.targets.classes.impurity import Gini
@@ -22,24 +22,23 @@ from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
 
 #: Settings of the loop; those of its pricing are in the contract of pricings.
-CLASSIFIERS: dict[str, dict[str, Any]] = {
+LOOPS: dict[str, dict[str, Any]] = {
     "paper": {"duals": "vertex", "step": 1.0},
     "shares": {"vote": "shares", "rule_weights": "z"},
     "removal": {"remove": Stale(above=0.1, calls=2)},
 }
-REGRESSORS = {name: CLASSIFIERS[name] for name in ("paper", "removal")}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", LOOPS)
 def test_weights_of_a_classifier_are_repeated_rows(name: str) -> None:
-    assert added_alike(RCBoostClassifier, **CLASSIFIERS[name]) > 100
+    assert added_alike(RCBoostClassifier, pricing=ForestPricing(4), **LOOPS[name]) > 100
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize("name", ["paper", "removal"])
 def test_weights_of_a_regressor_are_repeated_rows(name: str) -> None:
-    assert added_alike(RCBoostRegressor, **REGRESSORS[name]) > 50
+    assert added_alike(RCBoostRegressor, **LOOPS[name]) > 50
 
 
 @pytest.mark.slow
@@ -76,10 +75,11 @@ def test_class_weights_are_weights_of_rows() -> None:
 
 @pytest.mark.slow
 def test_prices_of_a_group_are_shared_by_weight() -> None:
-    for seed in range(20):
+    boosting = RCBoostClassifier(pricing=ForestPricing(4), random_state=0, max_rmp_calls=3)
+    for seed in range(6):
         X, y, weight = table(seed, 60)
         data = ClassSamples(X, y, np.arange(3), weight.astype(float))
-        rules = rule_pool(data, RCBoostClassifier(random_state=0, max_rmp_calls=3).fit(X, y).pool_, Price(Gini()))
+        rules = rule_pool(data, boosting.fit(X, y).pool_, Price(Gini()))
         for duals in ("equal", "vertex"):
             shared = Master(rules.coverage, rules.evidence.cost, duals=duals, weight=data.weight).solve()
             rows = np.repeat(np.arange(len(y)), weight)

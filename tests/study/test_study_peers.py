@@ -89,15 +89,15 @@ def test_clauses_on_one_feature_count_once_in_a_term() -> None:
 @pytest.mark.parametrize("name", [name for name in PEERS if name != "EBM"])
 def test_a_peer_repeats_itself(name: str) -> None:
     X, y = load_wine(return_X_y=True)
-    rows = np.flatnonzero(y < (2 if METHODS[name].two_classes else 3))
+    rows = np.flatnonzero(y < (2 if METHODS[name].two_classes else 3))[::2]
     wine = Data("wine", X[rows], y[rows], tuple("abc"[: y[rows].max() + 1]), (len(rows), 13))
     learnt = []
-    for state in (1, 2, 3):
+    for state in (1, 2):
         np.random.seed(state)  # noqa: NPY002 - what a peer may draw from
         done = outcome(StudyTask(Cell("wine", name, 25, 4), wine, METHODS[name]))
         learnt.append({key: value for key, value in done.models[name].items() if "seconds" not in key})
 
-    assert learnt[0] == learnt[1] == learnt[2]
+    assert learnt[0] == learnt[1]
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.export.conditions import Condition, conditions_of
 from rulecover.export.exported import EXPORTED_FALLBACKS, vote_of
+from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.rules.clauses import Clauses
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean, in_log_odds_units
@@ -33,7 +34,8 @@ from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS, Fallback
 from rulecover.voting.numbers import MEAN_VOTES
 from rulecover.voting.vote import Vote
 
-N_MODELS = 210
+N_MODELS = 120
+FEW_TREES = ForestPricing(3)
 LABELS = [
     np.array(["no", "yes"]),
     np.array([0, 1, 2]),
@@ -295,9 +297,8 @@ def fitted_log_odds(rng: np.random.Generator) -> Any:
         return MIRCOClassifier(forest, fallback=fallback, vote="log-odds", max_rules=4).fit(X, labels[y])
     tree = DecisionTreeClassifier(max_depth=3)
     weights = [None, "z"][rng.integers(2)]
-    boosted = RCBoostClassifier(
-        tree, max_rmp_calls=3, rule_weights=weights, vote="log-odds", fallback=fallback, random_state=seed
-    )
+    settings = {"max_rmp_calls": 3, "pricing": FEW_TREES, "random_state": seed}
+    boosted = RCBoostClassifier(tree, rule_weights=weights, vote="log-odds", fallback=fallback, **settings)
     return boosted.fit(X, labels[y])
 
 
@@ -317,6 +318,7 @@ def random_estimator(rng: np.random.Generator) -> Any:
     return RCBoostClassifier(
         DecisionTreeClassifier(max_depth=3),
         max_rmp_calls=3,
+        pricing=FEW_TREES,
         rule_weights=[None, "z"][rng.integers(2)],
         vote=vote,
         fallback=fallback,

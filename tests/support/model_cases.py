@@ -20,6 +20,8 @@ from rulecover import (
     RulePathClassifier,
     RulePathRegressor,
 )
+from rulecover.rcboost.pricing.oracles import ForestPricing
+from rulecover.setcover import Search
 
 
 class Case(NamedTuple):
@@ -64,6 +66,15 @@ def forest_of_numbers(seed: int) -> FrozenEstimator:
     return FrozenEstimator(model.fit(*numbers(seed)))
 
 
+def drawn_forest(seed: int) -> RandomForestClassifier:
+    """A forest that is trained with what is made of it, on rows that it draws."""
+    return RandomForestClassifier(10, random_state=seed)
+
+
+def drawn_forest_of_numbers(seed: int) -> RandomForestRegressor:
+    return RandomForestRegressor(10, random_state=seed)
+
+
 def case(kind: type, source: Callable[[int], Any] | None = None, **settings: Any) -> Case:
     def made(seed: int) -> Any:
         given = {} if source is None else {"estimator": source(seed)}
@@ -98,29 +109,32 @@ COVERS = [
     case(RulePathRegressor, forest_of_numbers, max_rules=8, choose="last", min_samples=6, tries=0),
 ]
 
+#: What 20 trees per call would do, at a fifth of the time.
+FEW_TREES = ForestPricing(4)
+
 #: RCBoost, with calls that add rules.
 BOOSTED = [
-    case(RCBoostClassifier, tree, max_rmp_calls=5),
-    case(RCBoostClassifier, tree, max_rmp_calls=5, duals="vertex", step=1.0),
-    case(RCBoostClassifier, tree, max_rmp_calls=5, vote="log-odds"),
+    case(RCBoostClassifier, tree, max_rmp_calls=5, pricing=FEW_TREES),
+    case(RCBoostClassifier, tree, max_rmp_calls=5, pricing=FEW_TREES, duals="vertex", step=1.0),
+    case(RCBoostClassifier, tree, max_rmp_calls=5, pricing=FEW_TREES, vote="log-odds"),
     case(RCBoostRegressor, tree_of_numbers, max_rmp_calls=5),
 ]
 
 #: The same with weights that are fractions: scikit-learn's trees round their sums, which decides between splits that
 #: part the training rows in the same way.
-BALANCED = case(RCBoostClassifier, tree, max_rmp_calls=5, class_weight="balanced")
+BALANCED = case(RCBoostClassifier, tree, max_rmp_calls=5, pricing=FEW_TREES, class_weight="balanced")
 
 #: Those that draw or split rows: repeated rows are drawn and split otherwise.
 DRAWN = [
-    case(MIRCOClassifier, max_rules=6),
+    case(MIRCOClassifier, drawn_forest, max_rules=6),
     case(MIRCOClassifier, forest, prune="held-out"),
-    case(MIRCOClassifier, forest, solver="search", max_rules=5),
-    case(MIRCORegressor, max_rules=6),
+    case(MIRCOClassifier, forest, solver=Search(effort=0.1), max_rules=5),
+    case(MIRCORegressor, drawn_forest_of_numbers, max_rules=6),
     case(RulePathClassifier, forest, max_rules=8, choose="best", cv=2),
     case(RulePathRegressor, forest_of_numbers, max_rules=5, choose="best", cv=2),
-    case(RCBoostClassifier, tree, max_rmp_calls=5, early_stopping=True),
+    case(RCBoostClassifier, tree, max_rmp_calls=5, pricing=FEW_TREES, early_stopping=True),
     case(RCBoostRegressor, tree_of_numbers, max_rmp_calls=5, early_stopping=True),
-    case(RCBoostClassifier, tree, max_rmp_calls=3, pricing="forest"),
+    case(RCBoostClassifier, tree, max_rmp_calls=1, pricing="forest"),
     case(RCBoostClassifier, tree, max_rmp_calls=3, pricing="binned"),
 ]
 

@@ -40,8 +40,8 @@ def same_rules(one: Any, other: Any) -> int:
 def added_alike(model: type, **settings: Any) -> int:
     """Compares rules and predictions of weighted rows with those of repeated rows; how many rules were added."""
     if is_classifier(model()):
-        return sum(_compared(model, table(seed), seed % 4, **settings) for seed in range(12))
-    return sum(_compared(model, numbers(seed), seed % 3, **settings) for seed in range(8))
+        return sum(_compared(model, table(seed), seed % 4, **settings) for seed in range(6))
+    return sum(_compared(model, numbers(seed), seed % 3, **settings) for seed in range(6))
 
 
 def _compared(model: type, data: tuple[np.ndarray, ...], depth: int, **settings: Any) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rulecover.voting.vote import Vote
 
 #: What does not change the rules.
-_NOT_SAID = {"out", "quiet", "jobs", "report", "debug", "save", "checkpoint"}
+_NOT_SAID = {"out", "quiet", "jobs", "report", "debug", "save", "checkpoint", "folds"}
 
 _TYPED: ContextVar[str] = ContextVar("typed", default="")
 
