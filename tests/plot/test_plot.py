@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from matplotlib import colors, pyplot
 from matplotlib.collections import PolyCollection
 from sklearn.datasets import load_iris, make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.metrics import roc_auc_score
 
 from rulecover import (
     MIRCOClassifier,
@@ -24,6 +26,7 @@ from rulecover import (
     plot,
 )
 from rulecover.plot.canvas import COLOURS, class_names, plain
+from rulecover.report.curves import threshold_curves
 
 HOSTILE = "_$\\alpha$ \x1b[31m\n" + 200 * "x"
 
@@ -67,6 +70,9 @@ def everything() -> list[Any]:
         lambda ax: plot.path(path, ax=ax),
         lambda ax: plot.reliability(boosted, X, two, ax=ax),
         lambda ax: plot.explanation(model, X, 1, ax=ax),
+        lambda ax: plot.waterfall(path, X, 1, ax=ax),
+        lambda ax: plot.roc(model, X, y, ax=ax),
+        lambda ax: plot.precision_recall(boosted, X, two, ax=ax),
     ]
 
 
@@ -341,6 +347,38 @@ def test_added_votes_are_drawn_for_and_against_the_answer() -> None:
     told = path.why(X[-1:])
 
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(told[f"votes_{told['prediction'].iloc[0]}"])
+
+
+def test_a_waterfall_ends_where_the_votes_end() -> None:
+    X, y = data()
+    forest = RandomForestRegressor(5, max_depth=3, random_state=0)
+    path = RulePathRegressor(forest, max_rules=5, choose="last").fit(X, y)
+    cover = MIRCORegressor(forest).fit(X, y)
+    for model in (path, cover):
+        ax = plot.waterfall(model, X, 60)
+        bars = ax.patches
+        assert bars[-1].get_x() + bars[-1].get_width() == pytest.approx(model.predict(X[60:61])[0])
+        for one, after in itertools.pairwise(bars):
+            assert after.get_x() == pytest.approx(one.get_x() + one.get_width())
+    with pytest.raises(TypeError, match="are averaged, not added up"):
+        plot.waterfall(MIRCORegressor.as_in_paper(forest).fit(X, y), X)
+
+
+def test_curves_of_thresholds_are_those_of_the_report() -> None:
+    X, y = data()
+    model, two = fitted(), y.to_numpy() == 1
+    boosted = RCBoostClassifier(max_rmp_calls=1, random_state=0).fit(X, two)
+    share = boosted.predict_proba(X)[:, 1]
+    (curve,) = threshold_curves(two, boosted.predict_proba(X), np.array([False, True]), 1)
+
+    drawn, by_recall = plot.roc(boosted, X, two).lines[1], plot.precision_recall(boosted, X, two).lines[1]
+    np.testing.assert_allclose(drawn.get_ydata()[1:], curve.found / two.sum())
+    np.testing.assert_allclose(drawn.get_xdata()[1:], curve.alarms / (~two).sum())
+    np.testing.assert_allclose(by_recall.get_ydata()[::-1][1:], curve.precision)
+    assert drawn.get_label() == f"True (area {roc_auc_score(two, share):.3f})"
+    assert len(plot.roc(model, X, y).lines) == 1 + 3
+    with pytest.raises(ValueError, match="rows of one class alone"):
+        plot.roc(model, X[:10], y[:10])
 
 
 def test_a_row_that_is_not_there_is_named() -> None:

@@ -76,6 +76,9 @@ def plots(long: bool) -> dict[str, Callable[[Any], Any]]:
         "explanation": lambda ax: plot.explanation(few, X, row=3, ax=ax),
         "path": lambda ax: plot.path(path(long), ax=ax),
         "explanation by a path": lambda ax: plot.explanation(path(long), X, row=3, ax=ax),
+        "waterfall": lambda ax: plot.waterfall(path(long), X, row=3, ax=ax),
+        "ROC": lambda ax: plot.roc(few, X, y, ax=ax),
+        "precision and recall": lambda ax: plot.precision_recall(few, X, y, ax=ax),
     }
 
 

@@ -8,5 +8,20 @@ from rulecover.plot.bars import features, rules
 from rulecover.plot.curves import coverage, history, path
 from rulecover.plot.overlap import overlap
 from rulecover.plot.rectangles import rectangles
+from rulecover.plot.thresholds import precision_recall, roc
+from rulecover.plot.waterfall import waterfall
 
-__all__ = ["coverage", "explanation", "features", "history", "overlap", "path", "rectangles", "reliability", "rules"]
+__all__ = [
+    "coverage",
+    "explanation",
+    "features",
+    "history",
+    "overlap",
+    "path",
+    "precision_recall",
+    "rectangles",
+    "reliability",
+    "roc",
+    "rules",
+    "waterfall",
+]

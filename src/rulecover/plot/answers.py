@@ -105,23 +105,20 @@ def explanation(model: Any, X: Any, row: int = 0, *, ax: Any = None) -> Any:
     >>> plot.explanation(MIRCOClassifier(random_state=0).fit(X, y), X).get_title(loc="left")
     'prediction: 0, by rules'
     """
-    if not -len(X) <= row < len(X):
-        raise IndexError(f"there is no row {row}: X has {len(X)} rows, counted from 0.")
-    reasons = model.why(X[row:][:1])
+    reasons = reasons_of(model, X, row)
     who = zip(reasons["rule"].tolist(), reasons["text"].tolist(), strict=True)
     labels = [rule_label(text or "all training rows", j) for j, text in who]
     ax = axes_or_new(ax, 8.0, 1.6 + inches_of(labels))
     for_classes = [name for name in reasons.columns if name.startswith(_VOTES)]
-    answer = reasons["prediction"].iloc[0]
     if for_classes and (reasons[for_classes].to_numpy() >= 0).all():
         lines = _stacked(ax, reasons, for_classes)
     else:
         lines = 0
-        column = f"{_VOTES}{answer}" if for_classes else next(c for c in ("vote", "adds", "value") if c in reasons)
+        column, name = votes_in(reasons)
         _signed(ax, reasons[column].to_numpy(dtype=np.float64))
-        ax.set_xlabel(plain(f"votes for {answer}" if for_classes else _X_LABELS[column], 60))
+        ax.set_xlabel(plain(_X_LABELS[column] if name is None else f"votes for {name}", 60))
     label_bars(ax, labels)
-    ax.set_title(_headline(reasons, answer), loc="left", pad=8 + 16 * lines)  # above the lines of the legend
+    ax.set_title(headline(reasons), loc="left", pad=8 + 16 * lines)  # above the lines of the legend
     bare(ax)
     return ax
 
@@ -129,7 +126,24 @@ def explanation(model: Any, X: Any, row: int = 0, *, ax: Any = None) -> Any:
 _X_LABELS = {"vote": "adds to the prediction", "adds": "adds to the prediction", "value": "mean of the rule"}
 
 
-def _headline(reasons: Any, answer: Any) -> str:
+def reasons_of(model: Any, X: Any, row: int) -> Any:
+    """What `why` says of one row."""
+    if not -len(X) <= row < len(X):
+        raise IndexError(f"there is no row {row}: X has {len(X)} rows, counted from 0.")
+    return model.why(X[row:][:1])
+
+
+def votes_in(reasons: Any) -> tuple[str, str | None]:
+    """The column with the votes for the prediction, and the class that they are for, if they are for one."""
+    answer = reasons["prediction"].iloc[0]
+    if f"{_VOTES}{answer}" in reasons:
+        return f"{_VOTES}{answer}", str(answer)
+    return next(column for column in ("vote", "adds", "value") if column in reasons), None
+
+
+def headline(reasons: Any) -> str:
+    """The prediction for a row, and what it was decided by."""
+    answer = reasons["prediction"].iloc[0]
     by = f", by {reasons['decided_by'].iloc[0]}" if "decided_by" in reasons else ""
     shown = f"{answer:.6g}" if isinstance(answer, float) else answer
     return "\n".join(textwrap.wrap(plain(f"prediction: {shown}{by}", 80), 36))
