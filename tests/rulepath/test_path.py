@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -163,3 +164,16 @@ def test_folds_in_which_a_score_is_not_defined_do_not_count() -> None:
     assert chosen_size(family, in_folds(falling, 0.9), "best").size == 1
     with pytest.raises(ValueError, match="roc_auc is not defined in any fold"):
         chosen_size(family, in_folds(np.full_like(rising, np.nan), 0.9), "best", by="roc_auc")
+
+
+def test_rules_whose_votes_are_next_to_nothing_are_left_out_unless_they_are_asked_for() -> None:
+    family, _, samples = followed(0, 2)
+    votes = family.votes.copy()
+    votes[4, 2] = 1e-4 * np.abs(votes[4]).max()
+    quiet = replace(family, votes=votes)
+
+    assert quiet.vote(4).rules == family.rules.take(np.array([0, 2, 3]))
+    assert quiet.vote(5).rules == family.rules[:5]
+    assert replace(quiet, least=2).vote(4).rules == family.rules[:4]
+    every = family.make_vote(family.rules[:4], votes[4, :5], family.target)
+    np.testing.assert_allclose(quiet.vote(4).predict_proba(samples.X), every.predict_proba(samples.X), atol=1e-3)

@@ -115,6 +115,17 @@ def test_a_model_is_tuned_on_training_rows_or_in_folds() -> None:
     assert recall_score(Y[TEST], in_folds.predict(X[TEST]), pos_label="ill") > 0.9
 
 
+def test_every_size_of_a_path_has_its_threshold() -> None:
+    path = RulePathClassifier(forest(), max_rules=3, choose="last", random_state=0).fit(X[TRAIN], Y[TRAIN])
+    moved = path.at_threshold(0.2, "ill")
+
+    for size in range(4):
+        ill = list(path.classes_).index("ill")
+        above = path.at(size).predict_proba(X[TEST])[:, ill] > 0.2
+        assert ((moved.at(size).predict(X[TEST]) == "ill") == above).all()
+    assert (moved.predict_proba(X[TEST]) == moved.at(3).predict_proba(X[TEST])).all()
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

@@ -325,10 +325,12 @@ class PredictsClasses(ClassifierMixin):
         """
         model: Any = self
         other = copy.copy(model)
-        place = _place_of(label, model.vote_)
-        other.vote_ = at_threshold(model._voting(model.vote_), place, threshold)
-        other.rules_ = other.vote_.rules
+        other._move(_place_of(label, model.vote_), threshold)
         return cast("Self", other)
+
+    def _move(self: Any, place: int, threshold: float) -> None:
+        self.vote_ = at_threshold(self._voting(self.vote_), place, threshold)
+        self.rules_ = self.vote_.rules
 
     def tuned(
         self,

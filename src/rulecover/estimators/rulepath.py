@@ -205,10 +205,11 @@ class RulePath(VotingModel):
         by = choice.name or self._own_score
         size, reason = chosen_size(self._family, held_out, choice.choose, self.within, by)
         kept = held_out is not None and not self.train_in_folds
-        self.size_reason_ = reason + (_KEPT if kept else "") + self._noted([each for each in (cut, no_time) if each])
         self._take(size)
+        reason += self._left_out() + (_KEPT if kept else "")
+        self.size_reason_ = reason + self._noted([each for each in (cut, no_time) if each])
         self.provenance_ = provenance_of(self, self.vote_.rules, samples)
-        warn_of(self.vote_, samples, weighted=self.class_weight is not None)
+        warn_of(self.vote_, samples, self.estimator_, weighted=self.class_weight is not None)
         return self
 
     def _cut_path(self, deadline: float | None) -> str:
@@ -247,6 +248,12 @@ class RulePath(VotingModel):
         self.n_rules_ = int(size)
         self.vote_ = self._family.vote(self.n_rules_)
         self.rules_: RuleSet = self.vote_.rules
+
+    def _left_out(self) -> str:
+        """What to say of rules that were left out because of their votes."""
+        n = self.n_rules_ - len(self.rules_)
+        said = "one of them, whose vote is next to nothing, is" if n == 1 else f"{n} of them, of next to no vote, are"
+        return f"; {said} left out" if n else ""
 
     def _check_settings(self) -> None:
         for name, least in (("max_rules", 1), ("min_samples", 1), ("tries", 0)):
@@ -621,7 +628,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
     vote_ : Vote
         The rules, what each adds for each class, and the default vote; prints as a table.
     n_rules_ : int
-        The size that was taken.
+        The size that was taken. `rules_` has fewer rules where the votes of some came to next to nothing, less than a
+        thousandth of the largest, as later rules came to say the same.
     path_ : DataFrame
         One row per size: ``clauses`` of all rules together, ``loss`` (what the votes minimise; it never rises),
         ``train_score``, ``train_fidelity`` and ``coverage`` (of the training rows), and with cross-validation
@@ -757,6 +765,10 @@ class RulePathClassifier(PredictsClasses, RulePath):
 
     def _ridge(self) -> float:
         return (_LOG_ODDS_RIDGE if self.vote == "log-odds" else _RIDGE) if self.ridge is None else self.ridge
+
+    def _move(self, place: int, threshold: float) -> None:
+        self._family = self._family.at_threshold(place, threshold)
+        self._take(self.n_rules_)
 
     def _steps(self, samples: Samples) -> PathSteps:
         target = self._target.of(samples)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +13,16 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.target import Target
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import Answer, Classes
+from rulecover.voting.threshold import at_threshold
 from rulecover.voting.vote import Vote
 
+#: A vote below this share of the largest is next to nothing.
+_NEXT_TO_NOTHING = 1e-3
 #: Votes are added for this many rows at a time.
 _ROWS = 2048
+
+
+MakeVote = Callable[[RuleSet, Floats, Target], Vote]
 
 
 class RowPredictions(NamedTuple):
@@ -56,7 +62,7 @@ class RuleFamily:
     votes: Floats
     loss: Floats
     target: Target
-    make_vote: Callable[[RuleSet, Floats, Target], Vote]
+    make_vote: MakeVote
     least: int = 0
     n_candidates: int = 0
 
@@ -69,8 +75,24 @@ class RuleFamily:
         return np.arange(self.largest + 1)
 
     def vote(self, size: int) -> Vote:
-        """The rules of one size and their votes."""
-        return self.make_vote(self.rules[:size], self.votes[size, : size + 1], self.target)
+        """The rules of one size and their votes, without rules whose votes are next to nothing."""
+        counting = self.counting(size)
+        votes = self.votes[size]
+        return self.make_vote(self.rules.take(counting), np.vstack([votes[:1], votes[1 + counting]]), self.target)
+
+    def counting(self, size: int) -> Ints:
+        """The rules of one size whose votes count: that of a rule may vanish once later ones say the same.
+
+        Rules that a constraint asks for stay, whatever their votes.
+        """
+        votes = np.abs(self.votes[size, 1 : size + 1]).max(axis=1, initial=0.0)
+        counts = votes >= _NEXT_TO_NOTHING * votes.max(initial=0.0)
+        counts[: self.least] = True
+        return np.flatnonzero(counts)
+
+    def at_threshold(self, place: int, threshold: float) -> RuleFamily:
+        """The family whose votes predict the class at this place where its probability was above the threshold."""
+        return replace(self, make_vote=partial(_moved, make_vote=self.make_vote, place=place, threshold=threshold))
 
     @cached_property
     def answer(self) -> Answer:
@@ -100,6 +122,10 @@ class RuleFamily:
             mine = weight[start : start + len(by)]
             first += np.bincount(by, weights=mine, minlength=self.largest + 1)
         return np.asarray(np.concatenate([[0.0], np.cumsum(first[:-1])]) / weight.sum())
+
+
+def _moved(rules: RuleSet, votes: Floats, target: Target, *, make_vote: MakeVote, place: int, threshold: float) -> Vote:
+    return at_threshold(make_vote(rules, votes, target), place, threshold)
 
 
 def added(covered: Bools, votes: Floats) -> Floats:
