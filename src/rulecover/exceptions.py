@@ -74,3 +74,7 @@ class CheckpointWarning(RulecoverWarning):
 
 class CutShortWarning(RulecoverWarning):
     """Work that a time limit ended early; the message has what was done until then."""
+
+
+class AdviceWarning(RulecoverWarning):
+    """Advice on data or rules, which the command line gives in words of its own."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,7 @@ def test_a_report_on_the_training_rows_says_so(table: Path, tmp_path: Path) -> N
     assert result.stdout.startswith("On the training rows")
     assert "On the training rows" in page.text and "Where these rules come from" in page.text
     assert "--seed 3" in page.text and "300, with" in page.text
+    assert not re.search("held.out", page.words.replace("that were held out", ""), re.IGNORECASE)
 
 
 @pytest.mark.slow
@@ -49,6 +51,14 @@ def test_a_report_of_explain_has_its_command(table: Path, tmp_path: Path) -> Non
     run("explain", table, "--target", "kind", "--trees", 5, "--report", tmp_path / "r.html", "--quiet")
 
     assert f"rulecover explain {table} --target kind --trees 5" in Page((tmp_path / "r.html").read_text()).text
+
+
+@pytest.mark.slow
+def test_rules_that_explain_saves_have_its_command(table: Path, tmp_path: Path) -> None:
+    run("explain", table, "--target", "kind", "--trees", 5, "--max-rules", 3, "--save", tmp_path / "a.json", "--quiet")
+
+    made_by = json.loads((tmp_path / "a.json").read_text())["provenance"]["made_by"]
+    assert made_by == f"rulecover explain {table} --target kind --trees 5 --max-rules 3"
 
 
 @pytest.mark.slow

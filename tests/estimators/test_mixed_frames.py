@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -18,6 +20,7 @@ from rulecover import (
     MIRCORegressor,
     RCBoostClassifier,
     RCBoostRegressor,
+    RulecoverWarning,
     RulePathClassifier,
     RulePathRegressor,
     RuleSet,
@@ -177,3 +180,16 @@ def test_a_boosting_knows_the_rows_that_it_learned_from(columns, weights, early_
     places = [columns.index(name) for name in names]
     hashes = row_hashes(model._check_rows(table[counted]), places, names, y[counted])
     assert seen.is_of(hashes) != early_stopping
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
+def test_what_was_made_of_the_columns_is_said_once(model):
+    table, y = mixed_table(80, 0)
+    table["note"] = [f"note {row}" for row in range(80)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(table, y)
+
+    said = [str(each.message) for each in caught if issubclass(each.category, RulecoverWarning)]
+    assert len([sentence for sentence in said if sentence.startswith("column 'note' left out: ")]) == 1

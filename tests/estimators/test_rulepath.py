@@ -39,7 +39,7 @@ from rulecover import (
     write_report,
 )
 from rulecover.estimators.held_out import folds_of
-from rulecover.exceptions import MismatchedDataError, UnreadableModelError
+from rulecover.exceptions import MismatchedDataError, RulecoverWarning, UnreadableModelError
 from rulecover.export import from_json, to_json
 
 FOREST = RandomForestClassifier(20, random_state=0)
@@ -252,7 +252,9 @@ def test_rows_of_a_group_are_in_the_same_fold(regression: bool) -> None:
 def test_where_no_set_comes_near_enough_the_best_is_taken_with_a_warning() -> None:
     X, y = make_classification(400, n_informative=10, n_classes=4, random_state=0)
 
-    with pytest.warns(UserWarning, match="no set of up to 2 rules is surely within 0.001 of the model by accuracy"):
+    with pytest.warns(
+        RulecoverWarning, match="no set of up to 2 rules is surely within 0.001 of the model by accuracy"
+    ):
         path = RulePathClassifier(FOREST, max_rules=2, within=0.001, cv=2).fit(X, y)
 
     assert path.n_rules_ == path.path_["cv_score"].loc[1:].idxmax()

@@ -11,7 +11,7 @@ import numpy as np
 from rulecover.cli.options.choices import TaskName
 from rulecover.cli.tables.labelled import Table
 from rulecover.data.advice import duplicates, few_rows, given_away, shared_rows, unbalanced
-from rulecover.exceptions import RulecoverWarning
+from rulecover.exceptions import AdviceWarning
 from rulecover.rules.ruleset import RuleSet
 
 
@@ -43,7 +43,7 @@ def warnings_on_rules(rules: RuleSet) -> list[str]:
 
 def not_ours(caught: Iterable[WarningMessage]) -> list[str]:
     """The messages of warnings, without those that the command line words itself."""
-    return [str(each.message) for each in caught if each.category is not RulecoverWarning]
+    return [str(each.message) for each in caught if not issubclass(each.category, AdviceWarning)]
 
 
 def _names(table: Table) -> tuple[list[str], dict[str, list[int]]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.pipeline import Pipeline
 
 from rulecover.data.advice import (
     FEWEST_ROWS,
@@ -20,7 +21,9 @@ from rulecover.data.advice import (
     ids,
     unbalanced,
 )
-from rulecover.exceptions import RulecoverWarning
+from rulecover.data.encoder import TableEncoder
+from rulecover.estimators.centred import without_centre
+from rulecover.exceptions import AdviceWarning
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.samples import Samples
@@ -34,14 +37,24 @@ _ROWS = 2000
 _SUSPICIOUS = 0.97
 
 
-def warn_of(vote: Vote, samples: Samples, *, weighted: bool = False) -> None:
+def warn_of(vote: Vote, samples: Samples, source: Any, *, weighted: bool = False) -> None:
     """Warns of what people should know of the rules and of the data that they were fitted to.
+
+    What was made of the columns of a table in front of the source model comes first.
 
     Columns are looked at only if a rule uses them; whether one gives the answer away is tried only if the rules are
     nearly always right.
     """
-    for advice in advice_on(vote, samples, weighted=weighted):
-        warnings.warn(advice.python, RulecoverWarning, stacklevel=3)
+    advice = [each.python for each in advice_on(vote, samples, weighted=weighted)]
+    for sentence in (*_notes_on_columns(source), *advice):
+        warnings.warn(sentence, AdviceWarning, stacklevel=3)
+
+
+def _notes_on_columns(source: Any) -> list[str]:
+    """What an encoder in front of the model left out, grouped or recognised."""
+    model = without_centre(source)
+    first = model[0] if isinstance(model, Pipeline) else None
+    return first.notes_ if isinstance(first, TableEncoder) else []
 
 
 def advice_on(vote: Vote, samples: Samples, *, weighted: bool = False) -> list[Advice]:
@@ -66,11 +79,7 @@ def _on_columns(rules: RuleSet, X: Any) -> list[Advice]:
     numbers = [f for f in used if f not in rules.columns.categories]
     read = not (rules.columns.categories or rules.columns.parts)  # otherwise columns that are not in use are not read
     same = constants(X, rules.feature_names) if read else []
-    return [*ids(X, rules.feature_names, numbers), *same, *_twins(rules, X, used)]
-
-
-def _twins(rules: RuleSet, X: Any, used: list[int]) -> list[Advice]:
-    return duplicates(X, rules.feature_names, used)
+    return [*ids(X, rules.feature_names, numbers), *same, *duplicates(X, rules.feature_names, used)]
 
 
 def _sources(rules: RuleSet) -> dict[str, list[int]]:

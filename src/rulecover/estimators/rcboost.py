@@ -118,9 +118,9 @@ class RuleBoosting(VotingModel):
             over = self._boost(run, deadline, file)
         self._take(boosted(run), run.generation.samples)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
-        warn_of(named, run.generation.samples, weighted=self.class_weight is not None)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
+        warn_of(named, run.generation.samples, self.estimator_, weighted=self.class_weight is not None)
         self.provenance_ = provenance_of(self, self.rules_, self._as_rules_see(started.learned, X))
         if file is not None and over:
             file.remove()

@@ -98,13 +98,17 @@ def _with_checks(table: RuleCells, summary: Summary) -> RuleCells:
     checks = summary.checks
     if checks is None:
         return table
+    rows_are = summary.checked_rows
     heads = (
-        Head("Held out", meaning="Held-out rows that the rule covers."),
+        Head(
+            "Checked" if summary.on_training_rows else "Held out",
+            meaning=f"{rows_are.capitalize()} that the rule covers.",
+        ),
         Head(
             f"{checks.name.capitalize()} there",
-            meaning="Purity among the held-out rows, with its 95 % interval."
+            meaning=f"Purity among the {rows_are}, with its 95 % interval."
             if checks.of_classes
-            else "Mean of the held-out rows that the rule covers, with its 95 % interval.",
+            else f"Mean of the {rows_are} that the rule covers, with its 95 % interval.",
         ),
     )
     sizes, values = checks.support.tolist(), np.nan_to_num(checks.value, nan=-1.0).tolist()
@@ -233,12 +237,11 @@ def _missed(summary: Summary) -> dict[str, Any] | None:
     places = np.flatnonzero(held_out.missed)
     if not places.size:
         return None
-    words = f"{len(places):,} of {len(held_out.missed):,} held-out rows; {percent(summary.missed)}."
+    words = f"{percent(summary.missed)}."
     if hasattr(summary.rules.evidence, "classes"):
         right = int((held_out.predicted == held_out.truth)[places].sum())
-        words = (
-            f"{len(places):,} of {len(held_out.missed):,} held-out rows; the prediction is right for {right:,} of them."
-        )
+        words = f"the prediction is right for {right:,} of them."
+    words = f"{len(places):,} of {len(held_out.missed):,} {summary.checked_rows}; {words}"
     rows = [] if trial is None else [(k, row) for k, row in enumerate(trial.rows) if row["missed"]][:_MISSED]
     return {
         "words": words + (f" The first {len(rows)} can be shown." if len(rows) < len(places) and rows else ""),

@@ -125,6 +125,11 @@ class Summary:
     provenance: Provenance | None = None
     on_training_rows: bool = False
 
+    @property
+    def checked_rows(self) -> str:
+        """What the rows are that the rules were checked on, in words."""
+        return "training rows" if self.on_training_rows else "held-out rows"
+
     @classmethod
     def of(
         cls,
@@ -172,6 +177,7 @@ class Summary:
             scores.append(scoring.score(name, other.predict(X), _shares(other, X, rules), _size_of(other)))
         scores.append(scoring.naive())
         trained_on = _TrainedOn.of(model, rows, truth)
+        guessing = _guessing(scores, "training rows" if trained_on.all_of_them else "held-out rows")
         return cls(
             title=title,
             rules=rules,
@@ -183,7 +189,7 @@ class Summary:
             n_candidates=getattr(model, "n_candidate_rules_", None),
             n_held_out=len(truth),
             notes=tuple(notes),
-            warnings=(*trained_on.warnings, *warnings, *_guessing(scores)),
+            warnings=(*trained_on.warnings, *warnings, *guessing),
             provenance=trained_on.provenance,
             on_training_rows=trained_on.all_of_them,
             votes=votes,
@@ -262,13 +268,13 @@ class _TrainedOn:
         return [f"{known} of these rows equal training rows, so that the figures may be too good; give rows held out."]
 
 
-def _guessing(scores: Sequence[Score]) -> list[str]:
+def _guessing(scores: Sequence[Score], rows_are: str) -> list[str]:
     """That the rules are not surely better than one answer for all rows, by any measure of right predictions."""
     measures = [
         name for name in ("accuracy", "balanced accuracy", "R²") if any(f.name == name for f in scores[0].figures)
     ]
     pairs = {name: (scores[0][name].low, scores[-1][name].value) for name in measures}
-    return [each.command_line for each in guessing(pairs, "surely better on the held-out rows")]
+    return [each.command_line for each in guessing(pairs, f"surely better on the {rows_are}")]
 
 
 def _shares(model: Any, X: Any, rules: RuleSet) -> Floats | None:

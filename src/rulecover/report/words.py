@@ -41,7 +41,7 @@ def summary_in_words(summary: Summary) -> str:
     among = "" if summary.n_candidates is None else f" out of {summary.n_candidates:,}"
     return (
         f"{_some(len(rules), 'rule')}{among}, chosen on {seen.n_samples:,.0f} rows "
-        f"({seen.view.kind}) and checked on {summary.n_held_out:,} held-out rows."
+        f"({seen.view.kind}) and checked on {summary.n_held_out:,} {summary.checked_rows}."
     )
 
 
@@ -51,11 +51,10 @@ def figures_in_words(summary: Summary) -> list[str]:
     sentences = [] if summary.fidelity is None else [view.fidelity_in_words(summary.fidelity)]
     if summary.missed:
         who = _FALLBACKS.get(summary.fallback, f"{summary.fallback} predicts")
-        sentences.append(
-            f"{percent(summary.missed)} of the held-out rows are not covered by any rule; for such a row {who}."
-        )
+        share = f"{percent(summary.missed)} of the {summary.checked_rows}"
+        sentences.append(f"{share} are not covered by any rule; for such a row {who}.")
     else:
-        sentences.append("Every held-out row is covered by a rule.")
+        sentences.append(f"Every {summary.checked_rows.removesuffix('s')} is covered by a rule.")
     return sentences
 
 
@@ -257,6 +256,6 @@ def check_columns(summary: Summary) -> dict[str, list[str]]:
         return {}
     each = range(len(checks.support))
     return {
-        "held out": [f"{n:,}" for n in checks.support.tolist()],
+        "checked" if summary.on_training_rows else "held out": [f"{n:,}" for n in checks.support.tolist()],
         f"{checks.name} there": [checks.text(j) for j in each],
     }

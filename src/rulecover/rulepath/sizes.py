@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rulecover.exceptions import RulecoverWarning
 from rulecover.rulepath.family import RowPredictions, RuleFamily
 from rulecover.targets.samples import Samples
 from rulecover.typing import Array, Floats
@@ -212,7 +213,7 @@ def chosen_size(
     warnings.warn(
         f"{reason}; the best, {top} rules, is {short:.3g} below it in cross-validation and was taken. Raise max_rules "
         "or within.",
-        UserWarning,
+        RulecoverWarning,
         stacklevel=3,
     )
     return ChosenSize(top, f"{reason}, and {top} rules have the best")
