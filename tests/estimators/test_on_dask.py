@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import MIRCOClassifier, RulePathClassifier, explain
+from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, explain
 from rulecover.exceptions import MismatchedDataError
 
 N = 600
@@ -91,6 +92,30 @@ def test_limits_and_demands_are_those_of_one_process(data, forest):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("weights", "settings"),
+    [("none", {}), ("whole", {"vote": "log-odds"}), ("none", {"class_weight": "balanced", "rule_weights": "z"})],
+)
+def test_boosting_generates_the_rules_of_one_process(data, weights, settings):
+    X, y, whole = data
+    weight = whole if weights == "whole" else None
+    mine = None if weight is None else da.from_array(weight, chunks=100)
+    tree = DecisionTreeClassifier(max_depth=3, max_features="sqrt")
+    ours, theirs = (
+        RCBoostClassifier(tree, pricing="binned", max_rmp_calls=4, random_state=1, **settings) for _ in range(2)
+    )
+    ours.fit(da.from_array(X, chunks=((200, 0, 150, 250), 4)), da.from_array(y, chunks=N), mine)
+    theirs.fit(X, y, weight)
+    assert str(ours.pool_) == str(theirs.pool_)
+    assert str(ours.rules_) == str(theirs.rules_)
+    np.testing.assert_allclose(ours.vote_.votes, theirs.vote_.votes, rtol=1e-6)
+    np.testing.assert_array_equal(ours.z_, theirs.z_)
+    assert ours.certificate_.objective == theirs.certificate_.objective
+    assert ours.provenance_.data == theirs.provenance_.data
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+@pytest.mark.slow
 def test_a_model_is_trained_on_all_rows_where_they_are_few(data):
     X, y, _ = data
     rows = da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=250)
@@ -131,6 +156,12 @@ def test_what_needs_all_rows_in_one_place_is_refused(data, forest):
             fit()
     with pytest.raises(ValueError, match="solver is 'exact', which needs all rows in memory"):
         MIRCOClassifier(FrozenEstimator(forest), solver="exact").fit(*rows)
+    for settings, message in (
+        ({}, "pricing is ForestPricing, which needs all rows in one place; choose pricing='binned'"),
+        ({"pricing": "binned", "early_stopping": True}, "early_stopping is True, which needs all rows in one place"),
+    ):
+        with pytest.raises(MismatchedDataError, match=message):
+            RCBoostClassifier(**settings).fit(*rows)
 
 
 def test_labels_that_the_model_never_saw_are_one_clear_error(data, forest):

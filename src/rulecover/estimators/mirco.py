@@ -48,7 +48,13 @@ from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
 from rulecover.partitions.dask_rows import DaskRows, dask_rows, is_dask
-from rulecover.partitions.mirco import Grouped, PartsRecipe, leaf_pool_of_parts, minimum_rule_cover_of_parts
+from rulecover.partitions.mirco import (
+    Grouped,
+    PartsRecipe,
+    leaf_pool_of_parts,
+    log_odds_of_groups,
+    minimum_rule_cover_of_parts,
+)
 from rulecover.partitions.parts import LocalParts, Parts
 from rulecover.partitions.table import TableInBlocks
 from rulecover.pool import RulePool, leaf_pool, rule_pool
@@ -61,7 +67,7 @@ from rulecover.targets.samples import Samples
 from rulecover.trees.cutting import without_small_branches
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting.classes import VOTES, fitted_class_votes, log_odds_votes, log_odds_votes_on
+from rulecover.voting.classes import VOTES, fitted_class_votes, log_odds_votes
 from rulecover.voting.numbers import MEAN_VOTES, fitted_values
 from rulecover.voting.vote import Vote
 from rulecover.voting.voting_on import voting_on
@@ -544,7 +550,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
 
     def _parts_recipe(self, solver: Any, demand: Ints) -> PartsRecipe:
         self.pruned_ = self.prune is not False
-        fit = {"fitted": _fitted_to_groups, "log-odds": _log_odds_of_groups}.get(self.vote)
+        fit = {"fitted": _fitted_to_groups, "log-odds": log_odds_of_groups}.get(self.vote)
         return replace(super()._parts_recipe(solver, demand), prune=self.pruned_, fit=fit)
 
     def _pruning_pays(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> bool:
@@ -757,11 +763,6 @@ def _fitted_classes(vote: Vote, samples: Samples) -> Vote:
 def _fitted_to_groups(vote: Vote, rows: Grouped) -> Vote:
     assert rows.y is not None
     return fitted_class_votes(vote, scipy.sparse.csr_array(rows.covered), rows.y, rows.weight)
-
-
-def _log_odds_of_groups(vote: Vote, rows: Grouped) -> Vote:
-    assert rows.y is not None
-    return log_odds_votes_on(vote, rows.covered, rows.y, rows.weight)
 
 
 def _fitted_numbers(vote: Vote, samples: Samples, *, ridge: float) -> Vote:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
@@ -17,11 +18,15 @@ from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.door import as_numbers, as_numbers_alone, opened
 from rulecover.estimators.prepare import Prepared, finite, sees_arrays
 from rulecover.exceptions import MismatchedDataError
+from rulecover.partitions.boost import binned_pricing
 from rulecover.partitions.boost_part import joined_samples
 from rulecover.partitions.dask import DaskParts, awaited, joined_by_worker
+from rulecover.partitions.dask_boost import boost_parts, tracker_on_scheduler
 from rulecover.partitions.dask_rows import DaskRows, Rows, blocks_of, is_dask, some_rows
 from rulecover.partitions.part import Part
 from rulecover.partitions.table import SAMPLED
+from rulecover.rcboost.generate import BoostRecipe
+from rulecover.rcboost.pricing.binned import BinnedPricing
 from rulecover.targets.classes.samples import ClassSamples, class_factors
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
@@ -201,6 +206,27 @@ def _part(trees: TreeEnsemble, samples: ToSamples, rows: Sequence[Rows]) -> Part
 
 def _joined(samples: ToSamples, rows: Sequence[Rows]) -> Samples:
     return joined_samples([samples(each) for each in rows])
+
+
+def check_boosts_on_dask(model: Any, recipe: BoostRecipe) -> None:
+    """Raises for settings of RCBoost that need all rows in one place."""
+    binned_pricing(recipe)
+    for name in ("early_stopping", "warm_start", "checkpoint"):
+        if getattr(model, name) not in (False, None):
+            raise MismatchedDataError(
+                f"{name} is {getattr(model, name)!r}, which needs all rows in one place, but X is a Dask collection; "
+                "leave it out."
+            )
+
+
+def boost_parts_on_dask(
+    rows: DaskRows, samples: ToSamples, pricing: BinnedPricing
+) -> tuple[DaskParts, Callable[[int], Mapping[str, Any]]]:
+    """The parts of RCBoost, and what links those that grow a tree together."""
+    client = rows.client
+    futures = client.map(samples, rows.futures, pure=False)
+    parts = boost_parts(client, futures, max_bin=pricing.max_bin, n_threads=effective_n_jobs(pricing.n_jobs))
+    return parts, tracker_on_scheduler(client)
 
 
 # Predictions ----------------------------------------------------------------------------------------------------------

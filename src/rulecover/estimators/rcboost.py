@@ -31,9 +31,13 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
+from rulecover.estimators.on_dask import boost_parts_on_dask, check_boosts_on_dask, prepared_on_dask, to_samples
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
+from rulecover.partitions.boost import GenerationInParts, binned_pricing
+from rulecover.partitions.dask_rows import DaskRows, dask_rows, is_dask
+from rulecover.partitions.mirco import grouped_rows, log_odds_of_groups, shown_for_parts
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
@@ -100,14 +104,19 @@ class RuleBoosting(VotingModel):
         Parameters
         ----------
         X
-            Rows x columns: an array, a data frame or a sparse matrix.
+            Rows x columns: an array, a data frame or a sparse matrix. Or a Dask array or frame of numbers, whose rows
+            stay on the workers of the cluster that the active client of `distributed` is connected to; its trees are
+            grown on the workers, which takes ``pricing="binned"``.
         y
-            What is to be predicted, one value per row: labels of any kind, or numbers.
+            What is to be predicted, one value per row: labels of any kind, or numbers. The name of a column of X, if X
+            is a Dask frame.
         sample_weight
             Counts in the trees, impurities, duals and votes: a row of weight 3 is three rows. Rows of weight zero need
             no cover.
         """
         self._check_settings()
+        if is_dask(X):
+            return self._fit_dask(dask_rows(X, y, sample_weight))
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         started = self._started if self.warm_start else None
         if started is None:
@@ -116,7 +125,7 @@ class RuleBoosting(VotingModel):
         run = started.run
         with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
             over = self._boost(run, deadline, file)
-        self._take(boosted(run), run.generation.samples)
+        self._take(boosted(run), run.generation)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
@@ -124,6 +133,29 @@ class RuleBoosting(VotingModel):
         self.provenance_ = provenance_of(self, self.rules_, self._as_rules_see(started.learned, X))
         if file is not None and over:
             file.remove()
+        return self
+
+    def _fit_dask(self, rows: DaskRows) -> Self:
+        """The same for rows on the workers of a cluster."""
+        deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
+        check_boosts_on_dask(self, recipe := self._recipe())
+        self._encoder = None
+        prepared = prepared_on_dask(self, rows)
+        samples = to_samples(self, rows, prepared)
+        generation = GenerationInParts(
+            *boost_parts_on_dask(rows, samples, binned_pricing(recipe)),
+            samples.head,
+            without_centre(self.estimator_),
+            recipe=recipe,
+            names=lambda first: check_model_fits(first, samples.head.X, self._names()),
+            seed=check_random_state(self.random_state).randint(2**31 - 1),
+        )
+        self.estimator_ = self.initial_estimator_ = grown_tree(generation.generated, self._target)
+        run = BoostRun(generation)
+        self._boost(run, deadline, None)
+        self._take(boosted(run), generation)
+        warn_of(self.vote_, prepared.samples, weighted=self.class_weight is not None)
+        self.provenance_ = provenance_of(self, self.rules_, shown_for_parts(generation.parts, self.rules_)[1])
         return self
 
     def _boost(self, run: BoostRun, deadline: float | None, file: Checkpoint | None) -> bool:
@@ -183,11 +215,15 @@ class RuleBoosting(VotingModel):
         self._columns = columns
         self.estimator_ = self.initial_estimator_ = behind(encoder, self.estimator_)
 
-    def _take(self, found: Boosted, samples: Samples) -> None:
+    def _take(self, found: Boosted, generation: RuleGeneration) -> None:
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
         pool, self.z_ = found.stages[-1]
         vote, fit = self._stage_vote(pool, self.z_), voting_on(self._target).fitted.get(self.vote)
-        self.vote_ = vote if fit is None else fit(vote, samples)
+        if fit is not None and isinstance(generation, GenerationInParts):
+            vote = log_odds_of_groups(vote, grouped_rows(generation.parts, vote.rules, generation.samples))
+        elif fit is not None:
+            vote = fit(vote, generation.samples)
+        self.vote_ = vote
         self.rules_ = self.vote_.rules
         self.n_rmp_calls_ = len(found.stages) - 1
         self.certificate_ = found.certificate

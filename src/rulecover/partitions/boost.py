@@ -11,12 +11,14 @@ import numpy as np
 
 from rulecover.exceptions import LostClusterError, MismatchedDataError
 from rulecover.partitions.boost_master import CoverageInParts, MasterOfParts
+from rulecover.partitions.mirco import shown_for_parts
 from rulecover.partitions.parts import Parts
 from rulecover.pool import RulePool, priced
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, even_step
 from rulecover.rcboost.pricing.binned import BinnedPricing, SummedWeights, limits, sampling, tree_settings
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.rcboost.pricing.proposal import Proposed
+from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover.master import Relaxation
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, Tree, TreeEnsemble
@@ -78,7 +80,7 @@ class GenerationInParts(RuleGeneration):
     ) -> None:
         self._pricing = binned_pricing(recipe)
         self._tree, self._recipe, self._seeds = tree, recipe, np.random.default_rng(seed)
-        self._parts, self._link, self.samples = parts, link, samples
+        self.parts, self._link, self.samples = parts, link, samples
         weights = self._weights()
         self._n_samples, self._n_parts = weights.n_rows, weights.n_parts
         self._total, self._scale = weights.counted, 1.0 / min(1.0, weights.counted / weights.n_rows)
@@ -90,7 +92,7 @@ class GenerationInParts(RuleGeneration):
 
     def _new_master(self) -> MasterOfParts:
         pool = self.generated.take(self.pool)
-        return MasterOfParts(self._parts, self._n_samples, pool.coverage, pool.evidence.cost)
+        return MasterOfParts(self.parts, self._n_samples, pool.coverage, pool.evidence.cost)
 
     def _accumulate(self, relaxation: Relaxation) -> Duals:
         step = self._recipe.step
@@ -110,8 +112,8 @@ class GenerationInParts(RuleGeneration):
         settings |= limits(self._tree, summed) | sampling(self._tree, n_features, seed)
         for _ in range(_TRIES):
             link = self._link(self._n_parts) if self._n_parts > 1 else None
-            list(self._parts.map("begin_tree", settings, self._scale, link))
-            found = list(self._parts.map("end_tree"))
+            list(self.parts.map("begin_tree", settings, self._scale, link))
+            found = list(self.parts.map("end_tree"))
             if all(isinstance(each, Tree) for each in found):
                 return TreeEnsemble((found[0],), (), prepare=np.asarray, n_features=n_features)
         raise LostClusterError(f"no tree could be grown in {_TRIES} attempts; the last error: {found}")
@@ -120,7 +122,7 @@ class GenerationInParts(RuleGeneration):
         """The leaves of a tree that hold a row, with their costs."""
         assert isinstance(proposed, TreeEnsemble)
         (tree,) = proposed.trees
-        answers = list(self._parts.map("follow", tree))
+        answers = list(self.parts.map("follow", tree))
         sums, duals = (np.sum([answer[k] for answer in answers], axis=0) for k in range(2))
         node = np.flatnonzero(sums.any(axis=1))
         leaves = Leaves((tree,), np.zeros(len(node), dtype=np.intp), node, proposed.columns_named(self._names))
@@ -132,8 +134,11 @@ class GenerationInParts(RuleGeneration):
     def _reduced_costs(self, pool: RulePool, relaxation: Relaxation) -> Floats:
         return np.asarray(pool.evidence.cost - self._priced_duals)
 
+    def shown(self, rules: RuleSet) -> RuleSet:
+        return shown_for_parts(self.parts, rules)[0]
+
     def _weights(self) -> _Weights:
-        found = np.array(list(self._parts.map("weights")))
+        found = np.array(list(self.parts.map("weights")))
         n_rows, count, least, total = found.T
         return _Weights(len(found), int(n_rows.sum()), count.sum(), least.min(), total.sum())
 

@@ -11,10 +11,14 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.coverage import Block, Coverage, smallest_uint
+from rulecover.data.fingerprint import Fingerprint
+from rulecover.partitions.part import Part
+from rulecover.partitions.patterns import PatternSums
 from rulecover.rcboost.pricing.binned import leaves_of, parse_tree, xgboost_module
+from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover.master import FEASIBLE, WATCHED, Packs, Signatures
 from rulecover.targets.samples import Samples
-from rulecover.trees.tree import Tree
+from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Floats, Ints, UInts
 
 #: Seconds that the parts wait for each other while a tree is grown.
@@ -103,7 +107,7 @@ class BoostPart:
     """
 
     #: Calls that need not be repeated when a part is made again: their results are sent to all parts, or are sums.
-    passing = frozenset({"begin_tree", "end_tree", "weights", "short", "group_weights"})
+    passing = frozenset({"begin_tree", "end_tree", "weights", "short", "group_weights", "seen", "rule_patterns"})
 
     def __init__(self, rows: BoostRows, *, max_bin: int = 256, n_threads: int = 1) -> None:
         self._rows, self.samples = rows, rows.samples
@@ -115,6 +119,8 @@ class BoostPart:
         self._matrix: Any = None
         self._grown: tuple[Tree, Ints] | None = None
         self._growing, self._failed = threading.Thread(), "the part was made again while a tree was grown"
+        # What is asked of any rules, whatever trees there are.
+        self._part = Part(TreeEnsemble((), (), np.asarray, self.samples.X.shape[1]), lambda: self.samples)
         self.start_pool()
 
     def weights(self) -> tuple[int, float, float, float]:
@@ -122,6 +128,14 @@ class BoostPart:
         count, weight = self.samples.count, self._accumulated
         least = float((weight / count).min(initial=np.inf))
         return len(count), float(count.sum()), least, float(weight.sum())
+
+    def seen(self, rules: RuleSet) -> tuple[dict[int, Floats], Fingerprint]:
+        """As in `Part`."""
+        return self._part.seen(rules)
+
+    def rule_patterns(self, rules: RuleSet) -> PatternSums:
+        """As in `Part`."""
+        return self._part.rule_patterns(rules)
 
     # Trees: line 6 ----------------------------------------------------------------------------------------------
 

@@ -95,13 +95,30 @@ def _reference(client: Client, samples: Sequence[Future], weighed: Sequence[_Wei
         return client.submit(_stacked, *client.map(_all_rows, samples, pure=False), pure=False)
     whole = all(each.whole for each in weighed)
     unit = 1.0 if whole else count / n_rows
-    ends = np.cumsum([each.counted for each in weighed]) / unit
+    ends = _ends(client, samples, unit)
     places = np.linspace(0, ends[-1] - 1, min(SKETCHED, round(ends[-1])))
     cuts = np.searchsorted(places, np.concatenate([[-np.inf], ends[:-1], [np.inf]]))
     bins = [_Bins(places[cuts[k] : cuts[k + 1]], float(ends[k - 1]) if k else 0.0, unit) for k in range(len(ends))]
     picked = client.map(_picked, samples, bins, pure=False)
-    every = whole and len(places) == ends[-1]
-    return client.submit(_stacked, *picked, *([] if every else client.map(_largest, samples, pure=False)), pure=False)
+    if not (whole and len(places) == ends[-1]):
+        picked.append(client.submit(_largest_of, *client.map(_largest, samples, pure=False), pure=False))
+    return client.submit(_stacked, *picked, pure=False)
+
+
+def _ends(client: Client, samples: Sequence[Future], unit: float) -> Floats:
+    """Where each partition ends; added row after row, as in one process, so that the same rows are picked."""
+    ends: list[Any] = []
+    for future in samples:
+        ends.append(client.submit(_end, future, unit, ends[-1] if ends else 0.0, pure=False))
+    return np.array(client.gather(ends))
+
+
+def _end(samples: Samples, unit: float, offset: float) -> float:
+    return float(_ends_of_rows(samples, unit, offset)[-1])
+
+
+def _ends_of_rows(samples: Samples, unit: float, offset: float) -> Floats:
+    return np.cumsum(np.concatenate([[offset], samples.count / unit]))[1:]
 
 
 def _all_rows(samples: Samples) -> Any:
@@ -109,12 +126,16 @@ def _all_rows(samples: Samples) -> Any:
 
 
 def _picked(samples: Samples, bins: _Bins) -> Any:
-    ends = bins.offset + np.cumsum(samples.count / bins.unit)
+    ends = _ends_of_rows(samples, bins.unit, bins.offset)
     return samples.X[np.minimum(np.searchsorted(ends, bins.places, side="right"), len(ends) - 1)]
 
 
 def _largest(samples: Samples) -> Any:
     return np.fmax.reduce(samples.X, axis=0, keepdims=True)
+
+
+def _largest_of(*rows: Any) -> Any:
+    return np.fmax.reduce(np.vstack(rows), axis=0, keepdims=True)
 
 
 def _stacked(*rows: Any) -> Any:

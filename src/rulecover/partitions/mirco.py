@@ -25,6 +25,7 @@ from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
+from rulecover.voting.classes import log_odds_votes_on
 from rulecover.voting.vote import Vote
 
 #: Nobody lists rows that are in many places.
@@ -178,6 +179,12 @@ def grouped_rows(parts: Parts, rules: RuleSet, head: Samples) -> Grouped:
     """All rows, in groups that the same rules cover."""
     patterns = PatternSums.merged(parts.map("rule_patterns", rules))
     return Grouped.of(patterns, classes=hasattr(head, "classes"))
+
+
+def log_odds_of_groups(vote: Vote, rows: Grouped) -> Vote:
+    """Votes that add up to log-odds, fitted to groups of rows."""
+    assert rows.y is not None
+    return log_odds_votes_on(vote, rows.covered, rows.y, rows.weight)
 
 
 def shown_for_parts(parts: Parts, rules: RuleSet) -> tuple[RuleSet, Fingerprint]:

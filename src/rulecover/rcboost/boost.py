@@ -164,7 +164,7 @@ def boosted(run: BoostRun) -> Boosted:
     status = Status.OPTIMAL if bound == objective else Status.TIME_LIMIT
     seconds = history["seconds_lp"].sum()
     return Boosted(
-        run.generation.generated.written(np.arange(len(z))).shown_for(run.generation.samples.X),
+        run.generation.shown(run.generation.generated.written(np.arange(len(z)))),
         list(zip(pools, shares, strict=True)),
         Certificate(objective, bound, "LP", status, len(pools[-1]), seconds),
         history,

@@ -237,6 +237,10 @@ class RuleGeneration:
     def _reduced_costs(self, pool: RulePool, relaxation: Relaxation) -> Floats:
         return reduced_costs(pool, relaxation.duals)
 
+    def shown(self, rules: RuleSet) -> RuleSet:
+        """The rules with bounds as short as the samples allow."""
+        return rules.shown_for(self.samples.X)
+
     def over_all(self, z: Floats) -> Floats:
         """Shares of the rules in the pool as shares of all rules generated."""
         shares = np.zeros(len(self.generated))
