@@ -154,7 +154,7 @@ class RuleBoosting(VotingModel):
         run = BoostRun(generation)
         self._boost(run, deadline, None)
         self._take(boosted(run), generation)
-        warn_of(self.vote_, prepared.samples, weighted=self.class_weight is not None)
+        warn_of(self.vote_, prepared.samples, self.estimator_, weighted=self.class_weight is not None)
         self.provenance_ = provenance_of(self, self.rules_, shown_for_parts(generation.parts, self.rules_)[1])
         return self
 
