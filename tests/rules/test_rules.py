@@ -156,7 +156,7 @@ def test_shown_bounds_change_no_training_row() -> None:
 
 
 def test_gaps_of_many_rows_are_those_of_a_full_sort() -> None:
-    from rulecover.show.short_bounds import _gaps
+    from rulecover.show.short_bounds import gaps
 
     rng = np.random.default_rng(0)
     for values in (
@@ -167,7 +167,7 @@ def test_gaps_of_many_rows_are_those_of_a_full_sort() -> None:
         np.concatenate([[1e300], rng.random(59_999)]),
     ):
         bounds = np.unique(np.concatenate([rng.choice(values, 20), rng.normal(size=20), [values.max() + 1]]))
-        below, above = _gaps(values, bounds)
+        below, above = gaps(values, bounds)
         for t, b, a in zip(bounds, below, above, strict=True):
             assert b == values[values <= t].max(initial=-np.inf)
             assert a == values[values > t].min(initial=np.inf)
