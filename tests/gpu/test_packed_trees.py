@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import tables, trees
 
 from rulecover.exceptions import UnreadableModelError
-from rulecover.gpu.launch import not_above
+from rulecover.gpu.launch import in_order, not_above
 from rulecover.gpu.trees import PackedTrees
 from rulecover.trees.tree import Tree, TreeEnsemble
 
@@ -29,7 +29,7 @@ def walked(packed: PackedTrees, t: int, row: np.ndarray) -> int:
     while nodes["feature"][place] != np.iinfo(nodes.dtype["feature"]).max:
         column, missing_left = divmod(int(nodes["feature"][place]), 2)
         x = row[packed.columns[column]]
-        left = bool(missing_left) if np.isnan(x) else x <= nodes["threshold"][place]
+        left = bool(missing_left) if np.isnan(x) else in_order(np.array([x]))[0] <= nodes["threshold"][place]
         place = int(nodes["child"][place]) + (not left)
     return int(nodes["child"][place])
 
@@ -53,6 +53,15 @@ def test_leaves_are_numbered_tree_by_tree(several: list[Tree]) -> None:
 def test_bounds_of_narrower_floats_keep_their_meaning(bound: float, x: float) -> None:
     narrow = not_above(np.array([bound]), np.float32)[0]
     assert (np.float32(x) <= narrow) == (x <= bound)
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=2, max_size=2), KINDS)
+def test_whole_numbers_have_the_order_of_the_floats(pair: list[float], kind: Any) -> None:
+    with np.errstate(over="ignore"):
+        one, other = np.array(pair).astype(kind)
+    first, second = in_order(np.array([one, other])).tolist()
+    assert (first <= second) == (one <= other)
+    assert min(first, second) > np.iinfo(np.int32 if kind is np.float32 else np.int64).min  # which is for missing ones
 
 
 def test_splits_on_categories_are_refused() -> None:

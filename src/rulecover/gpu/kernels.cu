@@ -2,32 +2,54 @@
 //   Value: float or double, what rows hold; Index: what holds a node's number; Leaf: what holds a leaf's number;
 //   Class: what holds a class; Sum: unsigned int for plain rows, double for weighted ones; VOTES: columns of votes.
 
+// Rows are compared by whole numbers in the order of their values: compilers may take the smallest floats for zeros.
+__device__ Order in_order(float x) {
+    int bits = __float_as_int(x);
+    return x != x ? MISSING : (Order)(bits < 0 ? (int)0x80000000 - bits : bits);
+}
+
+__device__ Order in_order(double x) {
+    long long bits = __double_as_longlong(x);
+    return x != x ? MISSING : (Order)(bits < 0 ? (long long)0x8000000000000000 - bits : bits);
+}
+
+__device__ double exact(double x) { return x; }
+
+__device__ double exact(float x) {  // the smallest floats too
+    int bits = __float_as_int(x), small = bits & 0x007FFFFF;
+    if (bits & 0x7F800000) return (double)x;
+    return bits < 0 ? -ldexp((double)small, -149) : ldexp((double)small, -149);
+}
+
 struct Node {
-    Value threshold;
+    Order threshold;
     Index feature;  // twice the place of its column, plus 1 if missing values go left; LEAF for a leaf
     Index child;    // the left child, which the right one follows; for a leaf its number
 };
 
 #define LEAF ((Index)-1)
 
+__device__ Order seen(Value x, unsigned char zero_missing) {
+    return zero_missing && fabs((double)x) <= ZERO ? MISSING : in_order(x);
+}
+
 // A tile of rows, column by column: threads that look at different columns do not wait for each other.
-__device__ void load_tile(Value* tile, const Value* X, long long base, long long n, long long row_step,
+__device__ void load_tile(Order* tile, const Value* X, long long base, long long n, long long row_step,
                           long long column_step, const int* columns, const unsigned char* zero_missing, int width) {
     int rows = blockDim.x;
     for (int k = threadIdx.x; k < rows * width; k += rows) {
         int row = column_step == 1 ? k / width : k % rows, column = column_step == 1 ? k % width : k / rows;
         if (base + row < n) {
             Value x = X[(base + row) * row_step + columns[column] * column_step];
-            tile[column * rows + row] = zero_missing[column] && fabs((double)x) <= ZERO ? (Value)nan("") : x;
+            tile[column * rows + row] = seen(x, zero_missing[column]);
         }
     }
 }
 
-__device__ Value value_at(const Value* tile, const Value* X, long long row, int column, long long row_step,
+__device__ Order value_at(const Order* tile, const Value* X, long long row, int column, long long row_step,
                           long long column_step, const int* columns, const unsigned char* zero_missing) {
     if (tile) return tile[column * blockDim.x + threadIdx.x];
-    Value x = X[row * row_step + columns[column] * column_step];
-    return zero_missing[column] && fabs((double)x) <= ZERO ? (Value)nan("") : x;
+    return seen(X[row * row_step + columns[column] * column_step], zero_missing[column]);
 }
 
 // For each tree and row the number of the leaf, trees x rows. Blocks take tiles of rows, and their part of the trees.
@@ -35,8 +57,8 @@ extern "C" __global__ void leaves_of_rows(const Value* X, long long n, long long
                                           const int* columns, const unsigned char* zero_missing, int width, int tiled,
                                           const Node* nodes, const int* first, int n_trees, int held, Leaf* ids) {
     extern __shared__ double memory[];
-    Value* tile = tiled ? (Value*)memory : 0;
-    Node* kept = (Node*)((char*)memory + (tiled ? (width * blockDim.x * sizeof(Value) + 15) / 16 * 16 : 0));
+    Order* tile = tiled ? (Order*)memory : 0;
+    Node* kept = (Node*)((char*)memory + (tiled ? (width * blockDim.x * sizeof(Order) + 15) / 16 * 16 : 0));
     for (long long base = (long long)blockIdx.x * blockDim.x; base < n; base += (long long)gridDim.x * blockDim.x) {
         long long row = base + threadIdx.x;
         __syncthreads();
@@ -53,8 +75,8 @@ extern "C" __global__ void leaves_of_rows(const Value* X, long long n, long long
             if (row < n) {
                 Node at = tree[0];
                 while (at.feature != LEAF) {
-                    Value x = value_at(tile, X, row, at.feature >> 1, row_step, column_step, columns, zero_missing);
-                    bool left = x != x ? at.feature & 1 : x <= at.threshold;
+                    Order x = value_at(tile, X, row, at.feature >> 1, row_step, column_step, columns, zero_missing);
+                    bool left = x == MISSING ? at.feature & 1 : x <= at.threshold;
                     at = tree[at.child + (left ? 0 : 1)];
                 }
                 ids[t * n + row] = (Leaf)at.child;
@@ -130,13 +152,13 @@ extern "C" __global__ void is_needed(const Leaf* ids, long long n, int tree, uns
     }
 }
 
-// Whether a row satisfies clauses; NaN stands for no lower bound.
-__device__ bool satisfies(const Value* tile, const Value* X, long long row, long long row_step, long long column_step,
+// Whether a row satisfies clauses.
+__device__ bool satisfies(const Order* tile, const Value* X, long long row, long long row_step, long long column_step,
                           const int* columns, const unsigned char* zero_missing, int from, int to, const int* column,
-                          const Value* lower, const Value* upper, const unsigned char* missing) {
+                          const Order* lower, const Order* upper, const unsigned char* missing) {
     for (int c = from; c < to; ++c) {
-        Value x = value_at(tile, X, row, column[c], row_step, column_step, columns, zero_missing);
-        if (!(x != x ? missing[c] : !(x <= lower[c]) && x <= upper[c])) return false;
+        Order x = value_at(tile, X, row, column[c], row_step, column_step, columns, zero_missing);
+        if (!(x == MISSING ? missing[c] : lower[c] < x && x <= upper[c])) return false;
     }
     return true;
 }
@@ -144,10 +166,10 @@ __device__ bool satisfies(const Value* tile, const Value* X, long long row, long
 // The rules that cover each row, 64 of them in a word, the first one in its highest bit; words x rows.
 extern "C" __global__ void covering_words(const Value* X, long long n, long long row_step, long long column_step,
                                           const int* columns, const unsigned char* zero_missing, int width, int tiled,
-                                          const int* offset, const int* column, const Value* lower, const Value* upper,
+                                          const int* offset, const int* column, const Order* lower, const Order* upper,
                                           const unsigned char* missing, int n_rules, unsigned long long* words) {
     extern __shared__ double memory[];
-    Value* tile = tiled ? (Value*)memory : 0;
+    Order* tile = tiled ? (Order*)memory : 0;
     for (long long first = (long long)blockIdx.x * blockDim.x; first < n; first += (long long)gridDim.x * blockDim.x) {
         long long row = first + threadIdx.x;
         __syncthreads();
@@ -167,11 +189,11 @@ extern "C" __global__ void covering_words(const Value* X, long long n, long long
 // The base and the votes of the rules that cover each row, and the number of these rules.
 extern "C" __global__ void add_votes(const Value* X, long long n, long long row_step, long long column_step,
                                      const int* columns, const unsigned char* zero_missing, int width, int tiled,
-                                     const int* offset, const int* column, const Value* lower, const Value* upper,
+                                     const int* offset, const int* column, const Order* lower, const Order* upper,
                                      const unsigned char* missing, int n_rules, const double* votes, const double* base,
                                      double* sums, int* fired) {
     extern __shared__ double memory[];
-    Value* tile = tiled ? (Value*)memory : 0;
+    Order* tile = tiled ? (Order*)memory : 0;
     for (long long first = (long long)blockIdx.x * blockDim.x; first < n; first += (long long)gridDim.x * blockDim.x) {
         long long row = first + threadIdx.x;
         __syncthreads();
@@ -208,7 +230,7 @@ extern "C" __global__ void row_hashes(const Value* X, long long n, long long row
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
         unsigned long long sum = of_class[y[i]];
         for (int c = 0; c < width; ++c) {
-            double x = (double)X[i * row_step + columns[c] * column_step] + 0.0;  // without -0
+            double x = exact(X[i * row_step + columns[c] * column_step]) + 0.0;  // without -0
             unsigned long long bits = x != x ? 0x7FF8000000000000ull : (unsigned long long)__double_as_longlong(x);
             sum += mixed(bits ^ seeds[c]);
         }
@@ -222,24 +244,18 @@ extern "C" __global__ void row_hashes(const Value* X, long long n, long long row
     atomicAdd(digest, total);
 }
 
-// Doubles as unsigned numbers in the same order.
-__device__ unsigned long long in_order(double x) {
-    long long bits = __double_as_longlong(x);
-    return bits < 0 ? ~(unsigned long long)bits : (unsigned long long)bits | 0x8000000000000000ull;
-}
-
 // Of the values of a column between two neighbouring bounds the least and the largest; whether one is missing, and one
 // with a fraction, if there is one.
 extern "C" __global__ void column_facts(const Value* X, long long n, long long row_step, const double* bounds,
-                                        int n_bounds, unsigned long long* least, unsigned long long* largest,
+                                        int n_bounds, long long* least, long long* largest,
                                         unsigned int* missing, double* fraction) {
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
-        double x = (double)X[i * row_step];
+        double x = exact(X[i * row_step]);
         if (x != x) { *missing = 1; continue; }
         if (*fraction != *fraction && x != floor(x)) *fraction = x;
         int from = 0, to = n_bounds;
         while (from < to) { int middle = (from + to) / 2; if (bounds[middle] < x) from = middle + 1; else to = middle; }
-        unsigned long long mine = in_order(x);
+        long long bits = __double_as_longlong(x), mine = bits < 0 ? (long long)0x8000000000000000 - bits : bits;
         if (mine < least[from]) atomicMin(&least[from], mine);
         if (mine > largest[from]) atomicMax(&largest[from], mine);
     }

@@ -44,6 +44,8 @@ def _compiled(name: str, votes: int, types: tuple[tuple[str, str], ...]) -> Any:
     import cupy as cp
 
     names = "".join(f"typedef {_C_NAMES[kind]} {each};\n" for each, kind in types)
+    order, least = ("int", "0x80000000") if dict(types)["Value"] == "float32" else ("long long", "0x8000000000000000")
+    names += f"typedef {order} Order;\n#define MISSING ((Order){least})\n"
     source = (resources.files("rulecover.gpu") / "kernels.cu").read_text(encoding="utf-8")
     code = f"{names}#define VOTES {votes}\n#define ZERO {ZERO!r}\n{source}"
     compiled = cp.RawModule(code=code, options=("--std=c++17",)).get_function(name)
@@ -76,6 +78,17 @@ def not_above(bounds: Floats, kind: Any) -> Array:
     with np.errstate(over="ignore"):
         near = bounds.astype(kind)
         return np.where(near > bounds, np.nextafter(near, np.asarray(-np.inf, dtype=kind)), near)
+
+
+def in_order(values: Array) -> Array:
+    """Floats as whole numbers in the same order, as the kernels compare them; 0 and -0 are one.
+
+    >>> in_order(np.array([-np.inf, -1.0, -0.0, 0.0, 1e-45, np.inf], dtype=np.float32))
+    array([-2139095040, -1065353216,           0,           0,           1,
+            2139095040], dtype=int32)
+    """
+    bits: Ints = values.view(np.int32 if values.dtype == np.float32 else np.int64)
+    return np.asarray(np.where(bits < 0, np.iinfo(bits.dtype).min - bits, bits))
 
 
 class DeviceRows:

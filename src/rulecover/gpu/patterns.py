@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.gpu.launch import DeviceRows, kernel, not_above
+from rulecover.gpu.launch import DeviceRows, in_order, kernel, not_above
 from rulecover.gpu.trees import class_sums
 from rulecover.partitions.patterns import PatternSums
 from rulecover.rules.clauses import Clauses
@@ -20,8 +20,9 @@ def tests_of(clauses: Clauses, kind: Any) -> tuple[Any, ...]:
     import cupy as cp
 
     column = np.searchsorted(clauses.columns, clauses.feature).astype(np.int32)
-    lower = np.where(np.isneginf(clauses.lower), np.nan, not_above(clauses.lower, kind)).astype(kind)
-    tests = clauses.offset.astype(np.int32), column, lower, not_above(clauses.upper, kind), clauses.missing.astype("u1")
+    lower, upper = (in_order(not_above(bounds, kind)) for bounds in (clauses.lower, clauses.upper))
+    lower[np.isneginf(clauses.lower)] = np.iinfo(lower.dtype).min  # which every value is above
+    tests = clauses.offset.astype(np.int32), column, lower, upper, clauses.missing.astype(np.uint8)
     return *map(cp.asarray, tests), np.int32(len(clauses))
 
 

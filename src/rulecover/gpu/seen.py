@@ -61,23 +61,22 @@ def telling_values(X: Any, column: int, bounds: Floats) -> Floats:
     import cupy as cp
 
     bounds = np.unique(bounds[np.isfinite(bounds)])
-    least = cp.full(len(bounds) + 1, _LARGEST, dtype=np.uint64)
-    largest = cp.zeros(len(bounds) + 1, dtype=np.uint64)
+    ends = np.iinfo(np.int64)
+    least, largest = (cp.full(len(bounds) + 1, end, dtype=np.int64) for end in (ends.max, ends.min))
     missing, fraction = cp.zeros(1, dtype=np.uint32), cp.full(1, np.nan)
     mine = X[:, column]
     arguments = mine, np.int64(len(X)), _steps(X)[0], cp.asarray(bounds), np.int32(len(bounds))
     launch = kernel("column_facts", Value=X.dtype)
     launch((blocks_for(len(X)),), (THREADS,), (*arguments, least, largest, missing, fraction))
-    seen = largest.get() > 0
-    ends = np.concatenate([least.get()[seen], largest.get()[seen]])
+    seen = largest.get() > ends.min
+    found = np.concatenate([least.get()[seen], largest.get()[seen]])
     odd = np.concatenate([fraction.get()[~np.isnan(fraction.get())], np.full(int(missing[0]), np.nan)])
-    return np.unique(np.concatenate([_from_order(ends), odd]))
+    return np.unique(np.concatenate([_from_order(found), odd]))
 
 
-def _from_order(bits: Array) -> Floats:
-    """The doubles that the kernel wrote as unsigned numbers in the same order."""
-    positive = bits >> np.uint64(63) == 1
-    return np.where(positive, bits ^ np.uint64(2**63), ~bits).view(np.float64)
+def _from_order(numbers: Array) -> Floats:
+    """The doubles behind whole numbers in the same order: see `rulecover.gpu.launch.in_order`."""
+    return np.where(numbers < 0, np.iinfo(np.int64).min - numbers, numbers).view(np.float64)
 
 
 def _steps(X: Any) -> tuple[Any, Any]:

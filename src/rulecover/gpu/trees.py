@@ -9,7 +9,7 @@ import numpy as np
 
 from rulecover.coverage import smallest_uint
 from rulecover.exceptions import UnreadableModelError
-from rulecover.gpu.launch import THREADS, DeviceRows, blocks_for, kernel, not_above, shared_bytes
+from rulecover.gpu.launch import THREADS, DeviceRows, blocks_for, in_order, kernel, not_above, shared_bytes
 from rulecover.rules.clauses import offsets
 from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
@@ -22,7 +22,7 @@ class PackedTrees:
     Parameters
     ----------
     nodes
-        Threshold, feature and child of each node, in the bytes that the kernels read.
+        Threshold (see `in_order`), feature and child of each node, in the bytes that the kernels read.
     first, first_leaf
         Where the nodes, and the leaves, of each tree begin, and where those of the last one end.
     columns
@@ -47,8 +47,9 @@ class PackedTrees:
         columns, trees = ensemble.used_columns, ensemble.trees
         largest = max([2 * len(columns), *(len(tree.left) for tree in trees)])
         index = np.uint16 if largest < np.iinfo(np.uint16).max else np.uint32
-        node = np.dtype([("threshold", kind), ("feature", index), ("child", index)], align=True)
-        nodes = np.concatenate([_level_by_level(tree, columns, node) for tree in trees])
+        order = np.int32 if np.dtype(kind) == np.float32 else np.int64
+        node = np.dtype([("threshold", order), ("feature", index), ("child", index)], align=True)
+        nodes = np.concatenate([_level_by_level(tree, columns, kind, node) for tree in trees])
         first, leaves = ([len(tree.left) for tree in trees], [len(tree.leaves) for tree in trees])
         return cls(nodes, offsets(first), offsets(leaves), columns, ensemble.zero_missing)
 
@@ -63,7 +64,7 @@ class PackedTrees:
         return int(np.diff(self.first_leaf).max())
 
 
-def _level_by_level(tree: Tree, columns: Ints, node: Any) -> Array:
+def _level_by_level(tree: Tree, columns: Ints, kind: Any, node: Any) -> Array:
     """The nodes of one tree, from the root down, so that the two children of a node are side by side."""
     out = np.zeros(len(tree.left), dtype=node)
     number = np.zeros(len(tree.left), dtype=np.intp)
@@ -74,7 +75,7 @@ def _level_by_level(tree: Tree, columns: Ints, node: Any) -> Array:
         inner = tree.left[level] >= 0
         parents, places = level[inner], first + np.flatnonzero(inner)
         first += len(level)
-        out["threshold"][here] = not_above(tree.threshold[level], node["threshold"])
+        out["threshold"][here] = in_order(not_above(tree.threshold[level], kind))
         out["feature"][here] = np.iinfo(node["feature"]).max
         out["feature"][places] = 2 * np.searchsorted(columns, tree.feature[parents]) + tree.missing_left[parents]
         out["child"][here] = number[level]
