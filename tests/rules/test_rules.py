@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from dataclasses import replace
 from itertools import pairwise
@@ -18,6 +19,7 @@ from rulecover import RuleSet, explain
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.exceptions import MismatchedDataError
+from rulecover.readers.thresholds import from_float32
 from rulecover.rules.clauses import CHUNK, Clauses
 from rulecover.rules.rule import Clause
 from rulecover.show.numbers import short_number, shortest_in
@@ -88,6 +90,39 @@ def test_a_float32_row_is_compared_in_float64() -> None:
     bound = 0.1  # above float32(0.1) rounded down, below it rounded up
     rules = RuleSet.of_intervals([{0: (-np.inf, bound)}], ["x"])
     assert not rules.apply(np.array([[np.float32(0.1)]])).toarray()[0, 0]
+
+
+@st.composite
+def _numbers_next_to_bounds(draw):
+    """Bounds of models that compare in float32, or any; and values on, next to and far from them."""
+    plain = (
+        st.floats(-1e3, 1e3, width=32) | st.floats(-1e300, 1e300) | st.sampled_from([0.0, -0.0, 3.4028235e38, 1e-45])
+    )
+    bounds = np.array(draw(st.lists(plain, min_size=1, max_size=6)))
+    if draw(st.booleans()):
+        bounds = from_float32(bounds)
+    near = [bounds, np.nextafter(bounds, np.inf), np.nextafter(bounds, -np.inf)]
+    with np.errstate(over="ignore"):
+        near += [bounds.astype(np.float32).astype(np.float64)]
+        near += [np.nextafter(bounds.astype(np.float32), np.float32(side)).astype(np.float64) for side in (-1e38, 1e38)]
+    return bounds, np.concatenate([*near, [np.nan, np.inf, -np.inf, 1e300, -1e300]])
+
+
+@pytest.mark.slow
+@given(numbers=_numbers_next_to_bounds(), missing=st.booleans(), kind=st.sampled_from([np.float64, np.float32]))
+def test_rows_on_and_next_to_bounds_are_covered_as_plain_comparisons_say(numbers, missing, kind):
+    bounds, values = numbers
+    with np.errstate(over="ignore"):
+        X = values.astype(kind)[:, None]
+    intervals = [(low, high) for low in (-np.inf, *bounds) for high in (*bounds, np.inf)]
+    meant = [
+        [missing if math.isnan(x) else (low < x or low == -np.inf) and bool(x <= high) for low, high in intervals]
+        for x in X[:, 0].astype(np.float64).tolist()
+    ]
+    clauses = [[Clause(0, "x", lower=low, upper=high, missing=missing)] for low, high in intervals]
+    rules = RuleSet.of_clauses(clauses, ["x"])
+    assert rules.apply(X).toarray().tolist() == meant
+    assert rules.accepted(X).tolist() == np.array(meant, dtype=float).tolist()
 
 
 def test_indexing_slicing_and_iteration() -> None:

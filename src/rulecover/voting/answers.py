@@ -48,7 +48,10 @@ class Classes:
         return total
 
     def decided(self, sums: Floats) -> Array:
-        return np.asarray(self.labels[sums.argmax(axis=1)])
+        first, second = sums.T if len(self.labels) == 2 else (None, None)
+        # Of two columns it is the second only if it is larger: a comparison takes a fifth of the time.
+        place = sums.argmax(axis=1) if first is None else (second > first).view(np.uint8)
+        return np.asarray(self.labels[place])
 
     def probabilities(self, sums: Floats) -> Floats:
         """The probability of each class, rows x classes."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from rulecover.show.grid import Grid
 
-#: Votes are added for this many rows at a time: as floats they stay in the processor's cache.
-_ROWS = 2048
+#: Votes are added for so few rows at a time that (rows, rules) as floats are this many: they stay in the cache.
+_FLOATS = 1 << 17
 
 #: From the numbers of rows to the source model, ready to be asked about these rows.
 AskModel = Callable[[Ints], Any]
@@ -124,7 +124,8 @@ class Vote(Printed):
     def added(self, X: Any) -> Tally:
         """The base and the votes of the rules that cover each row, added up."""
         sums, fired = _added(self.rules, self.votes, X)
-        return Tally(sums + self.base, fired)
+        sums += self.base
+        return Tally(sums, fired)
 
     def tally(self, X: Any, ask: AskModel | None = None) -> Tally:
         """The same, with the fallback's votes where no rule covers a row."""
@@ -319,9 +320,9 @@ def _added(rules: RuleSet, votes: Floats, X: Any) -> tuple[Floats, Ints]:
     """The votes of the rules that cover each row, added up, and their number."""
     # The last column counts: every covering rule adds 1 to it.
     counted = np.column_stack([votes, np.ones(len(votes))]).T
-    sums = np.empty((X.shape[0], len(counted)))
+    sums, at_a_time = np.empty((len(counted), X.shape[0])), max(1, _FLOATS // max(1, len(votes)))
     for start, covered in rules.covered_chunks(X):
-        for first in range(0, covered.shape[1], _ROWS):
-            part = covered[:, first : first + _ROWS]
-            sums[start + first : start + first + part.shape[1]] = (counted @ part.astype(np.float64)).T
-    return sums[:, :-1], sums[:, -1].astype(np.intp)
+        for first in range(0, covered.shape[1], at_a_time):
+            part = covered[:, first : first + at_a_time]
+            sums[:, start + first : start + first + part.shape[1]] = counted @ part.astype(np.float64)
+    return sums[:-1].T, sums[-1].astype(np.intp)
