@@ -98,13 +98,13 @@ def row_hashes(X: Any, places: Sequence[int] | Ints, names: Sequence[str], y: Ar
     sums = hashed_labels(y)
     for f, name in zip(places, names, strict=True):
         column = X[:, [int(f)]].toarray().ravel() if issparse(X) else X[:, int(f)]
-        sums = sums + _mixed(_bits(column) ^ seed_of_column(name))
-    return _mixed(sums)
+        sums = sums + mixed(_bits(column) ^ seed_of_column(name))
+    return mixed(sums)
 
 
 def hashed_labels(y: Any) -> Hashes:
     """What each value of the target adds to the hash of its row."""
-    return _mixed(_target_bits(np.asarray(y)) ^ _seed("target"))
+    return mixed(_target_bits(np.asarray(y)) ^ _seed("target"))
 
 
 def seed_of_column(name: str) -> np.uint64:
@@ -129,7 +129,8 @@ def _seed(text: str) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little"))
 
 
-def _mixed(bits: Hashes) -> Hashes:
+def mixed(bits: Hashes) -> Hashes:
+    """The finaliser of SplitMix64."""
     mixed = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))

@@ -36,10 +36,11 @@ from rulecover.estimators.on_device import RowsOnDevice, check_on_device
 from rulecover.estimators.on_tables import (
     check_alone,
     check_on_parts,
+    first_rows,
     head_of,
     numbers_of,
     parts_of_table,
-    prepared_from,
+    random_rows,
 )
 from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.estimators.provenance import provenance_of
@@ -152,11 +153,12 @@ class MinimumRuleCover(VotingModel):
         """The same for rows that are read in blocks: only sums over them are kept."""
         solver = self._check_settings()
         check_on_parts(self, solver)
-        labels = table.labels
-        prepared = prepared_from(self, table, labels)
-        head = head_of(self, labels, prepared)
+        is_frozen = isinstance(self.estimator, FrozenEstimator)
+        sample = first_rows(table) if is_frozen else random_rows(table, self.random_state)
+        prepared = self._prepare(sample.X, sample.y, sample.weight)
+        head = head_of(self, table, prepared)
         numbers = numbers_of(self, table, prepared)
-        with parts_of_table(table, labels, head, numbers, verbose=self.verbose) as parts_for:
+        with parts_of_table(table, head, numbers, verbose=self.verbose) as parts_for:
             self._cover_parts(parts_for(self._trees(prepared)), prepared, head, solver)
         self.n_sampled_rows_ = len(prepared.rows)
         return self

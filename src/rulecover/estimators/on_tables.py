@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
@@ -21,14 +20,14 @@ from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.part import Part
 from rulecover.partitions.parts import LocalParts, Parts
 from rulecover.partitions.store import SpillToDisk
-from rulecover.partitions.table import InOrder, Labels, TableInBlocks
+from rulecover.partitions.table import InOrder, TableInBlocks
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Greedy
 from rulecover.targets.classes.samples import ClassSamples, class_factors
 from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
-from rulecover.typing import Array, Ints
+from rulecover.typing import Array, Floats, Ints
 
 if TYPE_CHECKING:
     from rulecover.estimators.base import VotingModel
@@ -42,24 +41,50 @@ _WAY_OUT = (
 )
 
 
-def prepared_from(model: VotingModel, table: TableInBlocks, labels: Labels) -> Prepared:
-    """The model that rules come from: frozen, or trained on a sample of the rows; as all estimators prepare it."""
+class SampledRows(NamedTuple):
+    """Some rows of a table, in memory, and their places in it."""
+
+    X: Any
+    y: Array
+    weight: Array | None
+    places: Ints
+
+
+class BlockRows(NamedTuple):
+    """The rows of a block that count: the block as it is, their numbers, their places in it, and where it begins."""
+
+    inputs: Any
+    X: Any
+    rows: Ints
+    start: int
+
+
+def first_rows(table: TableInBlocks) -> SampledRows:
+    """Rows of the first block: for a frozen model, whose columns are looked at."""
+    labels = table.labels
     n_rows = len(labels.y)
-    if isinstance(model.estimator, FrozenEstimator):  # its columns are looked at
-        rows = np.arange(min(n_rows, table.sample_rows, int(labels.starts[1]) or n_rows))
-    elif n_rows <= table.sample_rows:
-        rows = np.arange(n_rows)
-    else:
-        random = check_random_state(0 if model.random_state is None else model.random_state)
-        rows = np.sort(random.choice(n_rows, table.sample_rows, replace=False))
-    X = table.inputs(table.rows(rows, labels.starts))
+    return _some_rows(table, np.arange(min(n_rows, table.sample_rows, int(labels.starts[1]) or n_rows)))
+
+
+def random_rows(table: TableInBlocks, random_state: Any) -> SampledRows:
+    """As many rows as may be in memory, drawn at random: for a model to be trained on."""
+    n_rows = len(table.labels.y)
+    if n_rows <= table.sample_rows:
+        return _some_rows(table, np.arange(n_rows))
+    random = check_random_state(0 if random_state is None else random_state)
+    return _some_rows(table, np.sort(random.choice(n_rows, table.sample_rows, replace=False)))
+
+
+def _some_rows(table: TableInBlocks, rows: Ints) -> SampledRows:
+    labels = table.labels
     weight = None if labels.weight is None else labels.weight[rows]
-    return model._prepare(X, labels.y[rows], weight)
+    return SampledRows(table.inputs(table.rows(rows, labels.starts)), labels.y[rows], weight, rows)
 
 
-def head_of(model: VotingModel, labels: Labels, prepared: Prepared) -> Samples:
+def head_of(model: VotingModel, table: TableInBlocks, prepared: Prepared) -> Samples:
     """The samples of all rows, but for X: targets and weights as they are where everything is in memory."""
-    target, y = model._target, labels.y
+    target, labels = model._target, table.labels
+    y = labels.y
     nothing = np.zeros((0, model.n_features_in_))
     if not isinstance(prepared.samples, ClassSamples):
         y = np.asarray(target.check(check_array(y, ensure_2d=False, dtype=np.float64), type(model).__name__))
@@ -108,6 +133,22 @@ def check_alone(table: TableInBlocks, y: Any, sample_weight: Any) -> TableInBloc
     return table
 
 
+def check_path_on_parts(model: Any) -> None:
+    """Raises for settings of a path that need all rows in one place."""
+    refused = {
+        f"estimator is a {type(model.estimator).__name__}": isinstance(model.estimator, (RuleSet, RuleModel)),
+        "model_share is None": model._share() is None,
+        "checkpoint is given": model.checkpoint is not None,
+        "time_limit is given": model.time_limit is not None,
+    }
+    for what, wrong in refused.items():
+        if wrong:
+            raise ValueError(
+                f"{what}, which needs all rows in memory; take trees, model_share as a number, and neither checkpoint "
+                "nor time_limit for a table that is read in blocks."
+            )
+
+
 def check_on_parts(model: Any, solver: Any) -> None:
     """Raises for settings of a cover that need all rows in one place."""
     refused = {
@@ -126,17 +167,34 @@ def check_on_parts(model: Any, solver: Any) -> None:
 
 @contextmanager
 def parts_of_table(
-    table: TableInBlocks, labels: Labels, head: Samples, numbers: Callable[[Any], Any], *, verbose: int = 0
-) -> Iterator[Callable[[TreeEnsemble], Parts]]:
-    """From trees to the parts of a table, one for each block; temporary files are removed when the context ends."""
-    blocks, store = InOrder(table, labels.starts), SpillToDisk(_IDS_SHARE * table.memory_limit)
+    table: TableInBlocks,
+    head: Samples,
+    numbers: Callable[[Any], Any],
+    predicted: Callable[[BlockRows], Floats] | None = None,
+    *,
+    verbose: int = 0,
+) -> Iterator[Callable[..., Parts]]:
+    """From trees to the parts of a table, one for each block; temporary files are removed when the context ends.
+
+    With `predicted`, which predicts for the rows of a block, the parts may be those of rule paths.
+    """
+    starts = table.labels.starts
+    blocks, store = InOrder(table, starts), SpillToDisk(_IDS_SHARE * table.memory_limit)
 
     def load(number: int) -> Samples:
-        rows = slice(int(labels.starts[number]), int(labels.starts[number + 1]))
-        return _samples_of(head, numbers(blocks[number]), rows)
+        return _samples_of(head, numbers(blocks[number]), slice(int(starts[number]), int(starts[number + 1])))
 
-    def made(trees: TreeEnsemble) -> Parts:
-        parts = [Part(trees, partial(load, number), store) for number in range(len(labels.starts) - 1)]
+    def ask(number: int) -> Floats:
+        assert predicted is not None
+        weight = None if head.weight is None else head.weight[starts[number] : starts[number + 1]]
+        block = blocks[number]
+        rows = np.arange(len(block)) if weight is None else np.flatnonzero(weight)
+        return predicted(BlockRows(table.inputs(block), numbers(block)[rows], rows, int(starts[number])))
+
+    def made(trees: TreeEnsemble, kind: Callable[..., Part] = Part, *, asks: bool = False) -> Parts:
+        each = range(len(starts) - 1)
+        more = [{"start": int(starts[k]), "predicted": partial(ask, k) if asks else None} for k in each]
+        parts = [kind(trees, partial(load, k), store, **(more[k] if predicted else {})) for k in each]
         return LocalParts(parts, verbose=verbose)
 
     try:

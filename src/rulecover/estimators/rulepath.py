@@ -40,12 +40,15 @@ from rulecover.estimators.checks import (
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.fold_scores import Fold, Limits, check_in_time, fold_scores, is_late
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
+from rulecover.estimators.on_tables import check_alone
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
+from rulecover.estimators.path_on_tables import fit_path_on_table
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
 from rulecover.estimators.prepare import Preparation, Prepared, fresh
 from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, model_predictions, precision_of, score_function
 from rulecover.exceptions import CutShortWarning, UnreadableModelError
+from rulecover.partitions.table import TableInBlocks
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
 from rulecover.rulepath.constraints import Constraints, column_numbers
@@ -60,7 +63,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
-from rulecover.typing import Floats
+from rulecover.typing import Floats, Ints
 from rulecover.voting.classes import added_class_votes, log_odds_class_votes
 from rulecover.voting.fallback import Default, Fallback
 from rulecover.voting.numbers import added_values
@@ -169,13 +172,14 @@ class RulePath(VotingModel):
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Trains the estimator unless it is frozen, follows the path, and takes the size that was asked for.
 
         Parameters
         ----------
         X
-            Rows x columns: an array, a data frame or a sparse matrix.
+            Rows x columns: an array, a data frame or a sparse matrix. Or a table of `rulecover.open_table`, larger than
+            memory, which has y and the weights in it; its size is chosen on a sample of the rows.
         y
             What is to be predicted, one value per row.
         sample_weight
@@ -183,6 +187,10 @@ class RulePath(VotingModel):
         groups
             The group of each row, such as a patient: rows of the same group are in the same fold.
         """
+        if isinstance(X, TableInBlocks):
+            self._check_settings()
+            fit_path_on_table(self, check_alone(X, y, sample_weight))
+            return self
         self._check_settings()
         begin = time.perf_counter()
         # Boosted trees of ours keep to one thread: many would wait for each other longer than they work.
@@ -198,7 +206,7 @@ class RulePath(VotingModel):
                 if self._takes_all()
                 else self._held_out(X, y, sample_weight, groups, choice=choice, of=data, limits=limits)
             )
-            model = self._fitted_predictions(X, data)
+            model = self._fitted_predictions(X, samples, data.places)
         training = size_scores(self._family, samples, model)
         self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
         self.model_score_ = np.nan if held_out is None else float(held_out.model.mean())
@@ -211,6 +219,10 @@ class RulePath(VotingModel):
         self.provenance_ = provenance_of(self, self.vote_.rules, samples)
         warn_of(self.vote_, samples, self.estimator_, weighted=self.class_weight is not None)
         return self
+
+    def _strength_on_parts(self, head: Samples) -> float | None:
+        """The penalty on log-odds; ``None`` for votes by which the rules are chosen."""
+        return None
 
     def _cut_path(self, deadline: float | None) -> str:
         """Where the path ended because time was up, in words."""
@@ -306,10 +318,10 @@ class RulePath(VotingModel):
         self._take(self._family.largest)
         return PathData(samples, prepared.rows, candidates, response)
 
-    def _fitted_predictions(self, X: Any, data: PathData) -> RowPredictions | None:
-        """What the model predicts for the samples; ``None`` if it cannot be asked."""
+    def _fitted_predictions(self, X: Any, samples: Samples, places: Ints) -> RowPredictions | None:
+        """What the model predicts for samples, at these places of X; ``None`` if it cannot be asked."""
         with suppress(UnreadableModelError):
-            return RowPredictions(self._model(X, data.places).predict(data.samples.X))
+            return RowPredictions(self._model(X, places).predict(samples.X))
         return None
 
     def _honest_predictions(self, X: Any, data: PathData) -> RowPredictions | None:
@@ -340,7 +352,8 @@ class RulePath(VotingModel):
             return _BINNED_DEPTH
         return usual_depth(samples.count.sum(), len(self._target.of(samples).classes))
 
-    def _recipe(self, candidates: Candidates, samples: Samples) -> PathRecipe:
+    def _recipe(self, candidates: Candidates, samples: Samples, total: float | None = None) -> PathRecipe:
+        """The recipe of a path through candidates; `total` is the weight of all rows, if there are more than these."""
         columns, target = candidates.source.columns, self._target.of(samples)
         constraints = Constraints.of(
             columns.names,
@@ -353,7 +366,8 @@ class RulePath(VotingModel):
         keep = None if self.keep is None else self._kept(self.keep, columns)
         if keep is not None:
             constraints.check_given(keep, self.max_rules)
-        shrinkage = usual_shrinkage(candidates.total) if self.shrinkage is None else self.shrinkage
+        total = candidates.total if total is None else total
+        shrinkage = usual_shrinkage(total) if self.shrinkage is None else self.shrinkage
         return PathRecipe(
             self.max_rules,
             Terms(self._ridge_of_choice(samples), shrinkage, self.tries),
@@ -643,6 +657,9 @@ class RulePathClassifier(PredictsClasses, RulePath):
         The number of rules to choose from: nodes that cover different rows.
     estimator_ : object
         The trained source model.
+    n_sampled_rows_ : int
+        After fitting from a table of `open_table`: how many rows the estimator was trained and a size was chosen on;
+        ``path_`` has the scores of these rows.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -769,6 +786,14 @@ class RulePathClassifier(PredictsClasses, RulePath):
     def _move(self, place: int, threshold: float) -> None:
         self._family = self._family.at_threshold(place, threshold)
         self._take(self.n_rules_)
+
+    def _strength_on_parts(self, head: Samples) -> float | None:
+        if self._by_log_loss(head):
+            raise ValueError(
+                "gain is 'log-loss' (as it is by default for three classes or more, and for a rare class), which needs "
+                "all rows in memory; take gain='squares' for a table that is read in blocks."
+            )
+        return self._ridge() if self.vote == "log-odds" and len(self._target.of(head).classes) > 1 else None
 
     def _steps(self, samples: Samples) -> PathSteps:
         target = self._target.of(samples)

@@ -74,7 +74,9 @@ class Part:
     """
 
     #: Calls that need not be repeated when a part is made again: they change nothing.
-    passing = frozenset({"n_capped", "most_demanded", "needs", "rule_patterns", "clause_patterns", "seen"})
+    passing = frozenset({"n_capped", "most_demanded", "needs", "rule_patterns", "clause_patterns", "seen", "n_rows"})
+    #: Whether rows are kept in an order in which neighbours share leaves.
+    _sorts_rows = True
 
     def __init__(self, ensemble: TreeEnsemble, load: Callable[[], Samples], store: IdStore | None = None) -> None:
         self.ensemble, self.load = ensemble, load
@@ -95,7 +97,7 @@ class Part:
         n_rows = len(samples.y)
         out = np.zeros((len(self._leaves), len(samples.totals)))
         X: Any = self.ensemble.prepare(samples.X) if n_rows else None
-        order = neighbours(self.ensemble, X) if n_rows else None
+        order = neighbours(self.ensemble, X) if n_rows and self._sorts_rows else None
         if order is not None:
             samples, X = samples.among(order), X[order]
         self._y, self._weight = samples.y, samples.weight
@@ -104,6 +106,10 @@ class Part:
             for t, route in enumerate(self.ensemble.routes if n_rows else ()):
                 out[self._of_tree(t)] = self._follow(route(X), t, samples, ids)
         return out
+
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self._ids.shape[1]
 
     def _follow(self, node: Ints, t: int, samples: Samples, ids: UInts) -> Floats:
         """One tree: the number of each row's leaf goes to `ids`; returns the sums per leaf."""
@@ -181,7 +187,8 @@ class Part:
     def clause_patterns(self, rules: RuleSet) -> list[PatternSums]:
         """For each rule the rows by the clauses of it that they satisfy."""
         samples = self.load()
-        return [patterns_of(_clause_chunks(rules[j : j + 1], samples), samples, n) for j, n in enumerate(rules.lengths)]
+        each = [(rules[j : j + 1], int(n)) for j, n in enumerate(rules.lengths)]
+        return [patterns_of(self._clause_chunks(rule, samples), samples, n) for rule, n in each]
 
     def seen(self, rules: RuleSet) -> tuple[dict[int, Floats], Fingerprint]:
         """What is shown of rules: for each column that they use a few telling values, and the fingerprint of the rows.
@@ -195,6 +202,12 @@ class Part:
         return values, Fingerprint.of(row_hashes(samples.X, used, names, samples.labels), names)
 
     # In detail --------------------------------------------------------------------------------------------------
+
+    def _clause_chunks(self, rule: RuleSet, samples: Samples) -> Iterator[tuple[int, Bools]]:
+        """Which rows satisfy which clause of a single rule, in chunks of rows."""
+        one_by_one = replace(rule.clauses, offset=np.arange(len(rule.clauses.feature) + 1))
+        chunks = one_by_one.covered_chunks(samples.X, rule.columns.zero_missing)
+        return chunks if len(samples.y) else iter(())
 
     def _capped(self, demand: Ints) -> UInts:
         wanted = self._wanted(demand)
@@ -241,13 +254,6 @@ class Part:
             if gain is not None:
                 gain[self._of_tree(t)] = np.bincount(mine, weight, minlength=size)
         return count, gain
-
-
-def _clause_chunks(rule: RuleSet, samples: Samples) -> Iterator[tuple[int, Bools]]:
-    """Which rows satisfy which clause of a single rule, in chunks of rows."""
-    one_by_one = replace(rule.clauses, offset=np.arange(len(rule.clauses.feature) + 1))
-    chunks = one_by_one.covered_chunks(samples.X, rule.columns.zero_missing)
-    return chunks if len(samples.y) else iter(())
 
 
 def telling_values(rules: RuleSet, f: int, X: Any) -> Floats:

@@ -56,13 +56,17 @@ class PatternSums:
         return out
 
     def _with(self, other: PatternSums) -> PatternSums:
-        bits = np.concatenate([self.bits, other.bits])
-        place, first = _distinct(bits)
-        sums, counts = (
-            _sums_at(place, np.concatenate(pair), len(first))
-            for pair in ((self.sums, other.sums), (self.counts, other.counts))
-        )
-        return PatternSums(bits[first], sums, counts, self.width)
+        both = [np.hstack([each.sums, each.counts]) for each in (self, other)]
+        bits, sums = merged_sums([self.bits, other.bits], both)
+        n = self.sums.shape[1]
+        return PatternSums(bits, sums[:, :n], sums[:, n:], self.width)
+
+
+def merged_sums(bits: list[Bytes], sums: list[Floats]) -> tuple[Bytes, Floats]:
+    """The distinct patterns of several lists, and their sums, added up."""
+    every = np.concatenate(bits)
+    place, first = distinct_patterns(every)
+    return every[first], sums_at(place, np.concatenate(sums), len(first))
 
 
 def patterns_of(chunks: Iterator[tuple[int, Bools]], samples: Samples, width: int) -> PatternSums:
@@ -84,7 +88,7 @@ def _of_chunk(samples: Samples, start: int, passed: Bools) -> PatternSums:
 def _places(passed: Bools, bits: Bytes) -> tuple[Ints, Ints]:
     """The pattern of each row, by number, and the first row of each pattern."""
     if len(passed) > _TABLE:
-        return _distinct(bits)
+        return distinct_patterns(bits)
     code = np.zeros(passed.shape[1], dtype=np.intp)
     for each in passed:
         np.add(code << 1, each, out=code)
@@ -96,7 +100,7 @@ def _places(passed: Bools, bits: Bytes) -> tuple[Ints, Ints]:
     return number[code], first_of[known]
 
 
-def _distinct(bits: Bytes) -> tuple[Ints, Ints]:
+def distinct_patterns(bits: Bytes) -> tuple[Ints, Ints]:
     """The place of each pattern among the distinct ones, in the order of their bits; and the first row of each."""
     words = np.zeros((len(bits), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
     words[:, : bits.shape[1]] = bits
@@ -109,7 +113,7 @@ def _distinct(bits: Bytes) -> tuple[Ints, Ints]:
     return place, order[new]
 
 
-def _sums_at(place: Ints, values: Floats, n_places: int) -> Floats:
+def sums_at(place: Ints, values: Floats, n_places: int) -> Floats:
     return np.column_stack([np.bincount(place, column, minlength=n_places) for column in values.T])
 
 

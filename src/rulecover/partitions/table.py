@@ -282,10 +282,7 @@ def _dataset_blocks(dataset: Any, most: int, columns: Sequence[str] | None) -> I
 
     batches: list[Any] = []
     size = 0
-    scanned = dataset.to_batches(
-        columns=columns, batch_size=min(most, 1 << 17), batch_readahead=1, fragment_readahead=1, use_threads=False
-    )
-    for batch in scanned:
+    for batch in dataset.to_batches(columns=columns, batch_size=min(most, 1 << 17), **_scan_options(dataset)):
         if size and size + batch.num_rows > most:
             yield pa.Table.from_batches(batches)
             batches, size = [], 0
@@ -293,6 +290,16 @@ def _dataset_blocks(dataset: Any, most: int, columns: Sequence[str] | None) -> I
         size += batch.num_rows
     if size:
         yield pa.Table.from_batches(batches)
+
+
+def _scan_options(dataset: Any) -> dict[str, Any]:
+    """Little is read ahead: by default pyarrow would hold a whole Parquet file in memory."""
+    import pyarrow.dataset as ds
+
+    options = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+    if isinstance(getattr(dataset, "format", None), ds.ParquetFileFormat):
+        options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
+    return options
 
 
 def _frames(data: Any) -> tuple[ReadBlocks, tuple[str, ...]]:

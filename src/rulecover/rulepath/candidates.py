@@ -67,7 +67,8 @@ class Candidates:
         return len(self.cells)
 
     @property
-    def _n_cells(self) -> int:
+    def n_cells(self) -> int:
+        """The number of cells of all trees, the empty ones included."""
         return int(self.empty[-1]) + 1
 
     def take(self, rules: Ints) -> Candidates:
@@ -102,16 +103,16 @@ class Candidates:
 
     def overlap(self, covered: Bools) -> Floats:
         """The (weighted) number of these samples that each candidate covers."""
-        count = np.zeros(self._n_cells)
+        count = np.zeros(self.n_cells)
         for rows in _pieces(np.flatnonzero(covered), self.cells.shape[1], _PAIRS):
             count += self._counts(self.cells[rows], None if self.weight is None else self.weight[rows])
-        return self._over_nodes(count)
+        return self.over_nodes(count)
 
     def sums(self, values: Floats) -> Floats:
         """The (weighted) sum of each column of `values` over the samples of each candidate, candidates x columns."""
         weighted = values if self.weight is None else values * self.weight[:, None]
         per_cell = self._cell_sums(weighted) if values.shape[1] >= _MANY_COLUMNS else self._cell_counts(weighted)
-        return np.array([self._over_nodes(column) for column in per_cell]).T
+        return np.array([self.over_nodes(column) for column in per_cell]).T
 
     def sums_of(self, rules: Ints, values: Floats) -> Floats:
         """The same for some of the candidates."""
@@ -125,7 +126,7 @@ class Candidates:
 
     def _cell_counts(self, values: Floats) -> Floats:
         """The sum of each column over the samples of each cell, columns x cells: column by column."""
-        out = np.zeros((values.shape[1], self._n_cells))
+        out = np.zeros((values.shape[1], self.n_cells))
         for rows in _pieces(np.arange(self.n_samples), self.cells.shape[1], _PAIRS):
             for k, column in enumerate(values[rows].T):
                 out[k] += self._counts(self.cells[rows], column)
@@ -133,19 +134,20 @@ class Candidates:
 
     def _cell_sums(self, values: Floats) -> Floats:
         """The same for all columns at once, as a product with the matrix of which sample is in which cells."""
-        out, n_trees = np.zeros((self._n_cells, values.shape[1])), self.cells.shape[1]
+        out, n_trees = np.zeros((self.n_cells, values.shape[1])), self.cells.shape[1]
         for rows in _pieces(np.arange(self.n_samples), n_trees, _PAIRS_OF_COLUMNS):
             cells = self.cells[rows].ravel().astype(np.int32)
             starts = np.arange(0, len(cells) + 1, n_trees)
-            inside = scipy.sparse.csr_array((np.ones(len(cells)), cells, starts), shape=(len(rows), self._n_cells))
+            inside = scipy.sparse.csr_array((np.ones(len(cells)), cells, starts), shape=(len(rows), self.n_cells))
             out += inside.T @ values[rows]
         return np.ascontiguousarray(out.T)
 
     def _counts(self, cells: UInts, weight: Floats | None) -> Floats:
         each = None if weight is None else np.repeat(weight, cells.shape[1])
-        return np.bincount(cells.ravel(), weights=each, minlength=self._n_cells).astype(np.float64, copy=False)
+        return np.bincount(cells.ravel(), weights=each, minlength=self.n_cells).astype(np.float64, copy=False)
 
-    def _over_nodes(self, per_cell: Floats) -> Floats:
+    def over_nodes(self, per_cell: Floats) -> Floats:
+        """From the sum at each cell, which is changed, to the sum over each candidate."""
         per_cell[self.empty] = -per_cell[: self.empty[0]].sum()
         running = np.concatenate([[0.0], np.cumsum(per_cell)])
         return np.asarray(running[self.last] - running[self.first])
@@ -192,12 +194,17 @@ def node_candidates(
     cells = np.empty((X.shape[0], len(ensemble.trees)), dtype=number)
     for t, column in enumerate(columns):
         cells[:, t] = column
-    kept = np.flatnonzero(grid.inside & (grid.depth > 0))
-    tree = np.searchsorted(grid.root, kept, side="right") - 1
-    nodes = Leaves(ensemble.trees, tree, kept - grid.root[tree], ensemble.columns_named(feature_names))
-    first = grid.cell[kept]
-    all_nodes = Candidates(cells, tree, first, first + grid.width[kept], grid.empty, nodes, weight)
+    all_nodes = grid.candidates(cells, ensemble, feature_names, weight)
     return _that_tell_apart(all_nodes, min_samples)
+
+
+def nodes_to_choose_from(
+    ensemble: TreeEnsemble, feature_names: tuple[str, ...], *, max_depth: int
+) -> tuple[Candidates, Ints]:
+    """Every node but the roots down to a depth, without samples; and the cell of each node of all trees."""
+    grid = _NodeCells.of(ensemble.trees, max_depth)
+    nothing = np.zeros((0, len(ensemble.trees)), dtype=np.uint32)
+    return grid.candidates(nothing, ensemble, feature_names, None), grid.cell
 
 
 def rule_candidates(rules: RuleSet, X: Any, weight: Floats | None, *, min_samples: int) -> Candidates:
@@ -252,6 +259,16 @@ class _NodeCells:
     cell: Ints
     width: Ints
     empty: Ints
+
+    def candidates(
+        self, cells: UInts, ensemble: TreeEnsemble, feature_names: tuple[str, ...], weight: Floats | None
+    ) -> Candidates:
+        """Every node but the roots within the depth limit, on samples that are in these cells."""
+        kept = np.flatnonzero(self.inside & (self.depth > 0))
+        tree = np.searchsorted(self.root, kept, side="right") - 1
+        nodes = Leaves(ensemble.trees, tree, kept - self.root[tree], ensemble.columns_named(feature_names))
+        first = self.cell[kept]
+        return Candidates(cells, tree, first, first + self.width[kept], self.empty, nodes, weight)
 
     @classmethod
     def of(cls, trees: tuple[Tree, ...], max_depth: int) -> _NodeCells:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,15 +46,25 @@ def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Floats:
     >>> calibrated(np.array([[0.6, 0.4], [0.6, 0.4], [0.6, 0.4], [0.6, 0.4]]), truth, np.ones(4))[0].round(3).tolist()
     [0.75, 0.25]
     """
-    logs = np.log(np.maximum(shares, _NOTHING / shares.shape[1]))
-
-    def loss(log_exponent: float) -> float:
-        scores = np.exp(log_exponent) * logs
-        return float(weight @ (logsumexp(scores, axis=1) - (truth * scores).sum(axis=1)))
-
-    # Rounded, so that the last digits of a flat minimum decide nothing.
-    found = np.round(minimize_scalar(loss, bounds=_EXPONENTS, method="bounded").x, _DIGITS)
+    logs = log_shares(shares)
+    found = best_exponent(lambda log_exponent: calibration_loss(log_exponent, logs, truth, weight))
     return np.asarray(np.exp(log_softmax(np.exp(found) * logs, axis=1)))
+
+
+def log_shares(shares: Floats) -> Floats:
+    """The logarithms of shares, none of them below what is as good as nothing."""
+    return np.asarray(np.log(np.maximum(shares, _NOTHING / shares.shape[1])))
+
+
+def calibration_loss(log_exponent: float, logs: Floats, truth: Floats, weight: Floats) -> float:
+    """How unlikely the true classes are by shares that are raised to a power; their logarithms are given."""
+    scores = np.exp(log_exponent) * logs
+    return float(weight @ (logsumexp(scores, axis=1) - (truth * scores).sum(axis=1)))
+
+
+def best_exponent(loss: Callable[[float], float]) -> float:
+    """The logarithm of the best exponent, rounded: the last digits of a flat minimum decide nothing."""
+    return float(np.round(minimize_scalar(loss, bounds=_EXPONENTS, method="bounded").x, _DIGITS))
 
 
 def share_by_noise(response: Floats, predicted: Floats, weight: Floats) -> float:

@@ -140,8 +140,12 @@ class Patterns:
     @classmethod
     def of(cls, covered: Bools | scipy.sparse.csr_array, target: Floats, weight: Floats | None = None) -> Patterns:
         """The patterns of rows, with their smoothed targets."""
-        sums = target if weight is None else target * weight[:, None]
-        total = float(len(target) if weight is None else weight.sum())
+        return cls.of_sums(covered, target if weight is None else target * weight[:, None])
+
+    @classmethod
+    def of_sums(cls, covered: Bools | scipy.sparse.csr_array, sums: Floats) -> Patterns:
+        """The patterns of rows, or of groups of rows, given their weights for each class."""
+        total = float(sums.sum())
         if covered.shape[1] > _MANY_RULES:
             rows = np.zeros(max(0, len(sums) - 1), dtype=np.intp)
             return cls(scipy.sparse.csr_array(covered), rows, _smoothed(sums, total))

@@ -1,0 +1,109 @@
+"""Rule paths from tables that are read in blocks: a size is chosen on a sample, the rules on all rows."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from rulecover.data.fingerprint import Fingerprint
+from rulecover.estimators.advice import warn_of
+from rulecover.estimators.checks import check_model_fits
+from rulecover.estimators.on_tables import (
+    BlockRows,
+    SampledRows,
+    check_path_on_parts,
+    head_of,
+    numbers_of,
+    parts_of_table,
+    random_rows,
+)
+from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
+from rulecover.estimators.prepare import Prepared, fresh
+from rulecover.estimators.provenance import provenance_of
+from rulecover.partitions.mirco import shown_for_parts
+from rulecover.partitions.parts import Parts
+from rulecover.partitions.path import PartsPathRecipe, rule_path_of_parts, weighed_nodes
+from rulecover.partitions.path_part import PathPart, Softening
+from rulecover.partitions.table import TableInBlocks
+from rulecover.rulepath.family import RuleFamily
+from rulecover.rulepath.sizes import size_scores, size_table
+from rulecover.targets.samples import Samples
+from rulecover.targets.target import Target
+from rulecover.typing import Floats
+
+if TYPE_CHECKING:
+    from rulecover.estimators.rulepath import RulePath
+
+
+def fit_path_on_table(model: RulePath, table: TableInBlocks) -> None:
+    """Fits a rule path, whose settings are checked, to the rows of a table."""
+    check_path_on_parts(model)
+    sample = random_rows(table, model.random_state)
+    prepared = model._prepare(sample.X, sample.y, sample.weight)
+    small = None if model._takes_all() else _on_sample(model, sample)
+    head = head_of(model, table, prepared)
+    ask = partial(_asked, model, model._target.of(head), sample)
+    with parts_of_table(table, head, numbers_of(model, table, prepared), ask, verbose=model.verbose) as parts_for:
+        parts = parts_for(prepared.source.trees, PathPart, asks=model._share() != 0)
+        size = model.max_rules if small is None else small.n_rules_
+        family, fingerprint = _family_of(parts, model, prepared, head, size)
+        model._family, model.n_candidate_rules_, model.n_sampled_rows_ = family, family.n_candidates, len(sample.y)
+        model._take(family.largest)
+        if len(model.rules_) < family.largest:  # the fingerprint is that of columns in use
+            _, fingerprint = shown_for_parts(parts, model.rules_)
+    predicted = model._fitted_predictions(sample.X, prepared.samples, prepared.rows)
+    model.path_ = size_table(family, prepared.samples, size_scores(family, prepared.samples, predicted), None)
+    model.size_reason_, model.model_score_ = "the largest set" + model._left_out(), np.nan
+    if small is not None:
+        model.path_ = model.path_.join(small.path_.filter(like="cv_"))
+        model.size_reason_ = f"{small.size_reason_}, on a sample of {len(sample.y):,} rows"
+        model.model_score_ = small.model_score_
+    model.provenance_ = provenance_of(model, model.vote_.rules, fingerprint)
+    warn_of(model.vote_, prepared.samples, model.estimator_, weighted=model.class_weight is not None)
+
+
+def _on_sample(model: RulePath, sample: SampledRows) -> Any:
+    """The path of the same model on a sample of the rows, by which a size is chosen."""
+    kept = {"train_in_folds": False, "pool": None, "n_bins": None, "verbose": 0}
+    small = fresh(model).set_params(estimator=FrozenEstimator(model.estimator_), **kept)
+    return small.fit(sample.X, sample.y, sample.weight)
+
+
+def _asked(model: RulePath, target: Target, sample: SampledRows, block: BlockRows) -> Floats:
+    """What the model predicts for the rows of a block, by trees that were not trained on them where it knows."""
+    if not len(block.rows):
+        return np.zeros((0, 1 if len(target.classes) <= 2 else len(target.classes)))
+    places = block.start + block.rows
+    if not isinstance(model.estimator, FrozenEstimator):  # it was trained on the sample
+        among = np.searchsorted(sample.places, places)
+        known = sample.places[np.minimum(among, len(sample.places) - 1)] == places
+        places = np.where(known, among, len(sample.places))
+    return target.predicted_responses(HonestModel(model._model(block.inputs, block.rows), places), block.X)
+
+
+def _family_of(
+    parts: Parts, model: RulePath, prepared: Prepared, head: Samples, size: int
+) -> tuple[RuleFamily, Fingerprint]:
+    """The path on all rows, and their fingerprint."""
+    trees = prepared.source.trees
+    assert trees is not None
+    names = check_model_fits(trees, prepared.samples.X, model._names())
+    depth = model.max_depth or model._usual_depth(head)
+    weighed = weighed_nodes(parts, trees, names, max_depth=depth, min_samples=model.min_samples)
+    usual = model._recipe(weighed.nodes.nodes, head, weighed.total)
+    recipe = PartsPathRecipe(
+        max(size, 1),
+        usual.terms,
+        usual.constraints,
+        usual.target,
+        usual.steps.make_vote,
+        Softening(model._share() or 0.0),
+        calibrate=len(usual.target.classes) > 1 and has_out_of_bag(model.estimator_),
+        strength=model._strength_on_parts(head),
+        given=usual.given,
+        verbose=model.verbose,
+    )
+    return rule_path_of_parts(parts, weighed, head, recipe)

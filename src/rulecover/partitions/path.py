@@ -1,0 +1,294 @@
+"""Rule paths for rows in many places: sums over rows go up, a rule comes down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from rulecover.coverage import addable
+from rulecover.data.fingerprint import Fingerprint
+from rulecover.partitions.mirco import shown_for_parts
+from rulecover.partitions.part import LeafNumbers
+from rulecover.partitions.parts import Parts
+from rulecover.partitions.path_part import Entered, Evaluated, Softening, added_up, unit_for
+from rulecover.partitions.patterns import PatternSums, merged_sums
+from rulecover.pool import priced
+from rulecover.rulepath.candidates import Candidates, nodes_to_choose_from
+from rulecover.rulepath.constraints import Constraints
+from rulecover.rulepath.family import RuleFamily
+from rulecover.rulepath.forward import Contest, EvaluatedClauses, Squares, Taken, Terms, follow, stacked
+from rulecover.rulepath.path import VotesBySize
+from rulecover.rulepath.response import best_exponent
+from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.impurity import Price
+from rulecover.targets.samples import Samples
+from rulecover.targets.target import Target
+from rulecover.trees.tree import TreeEnsemble
+from rulecover.typing import Bools, Floats, Ints
+from rulecover.voting.logistic import Patterns
+from rulecover.voting.vote import Vote
+
+#: The bits of the sum of all marks, which is never rounded.
+_BITS = 52
+
+
+@dataclass(frozen=True, eq=False)
+class PartsPathRecipe:
+    """The steps of a rule path that can be done in several ways, and its limits; see `PathRecipe`.
+
+    Parameters
+    ----------
+    max_rules, terms, constraints, target, given, verbose
+        As in `PathRecipe`.
+    softening
+        How much of what is to be explained are predictions of the model.
+    calibrate
+        Whether these are shares of classes that are calibrated first.
+    strength
+        The penalty on log-odds; ``None`` for votes by which the rules are chosen.
+    make_vote
+        From rules, their votes (the base first) and the target to a `Vote`.
+    """
+
+    max_rules: int
+    terms: Terms
+    constraints: Constraints
+    target: Target
+    make_vote: Callable[[RuleSet, Floats, Target], Vote]
+    softening: Softening
+    calibrate: bool = False
+    strength: float | None = None
+    given: RuleSet | None = None
+    verbose: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class NodesInParts:
+    """The nodes of all trees as candidates: their sums are those of their leaves.
+
+    Parameters
+    ----------
+    nodes
+        The candidates, without samples.
+    cell
+        The cell of each leaf.
+    """
+
+    nodes: Candidates
+    cell: Ints
+
+    def sums(self, at_leaves: Floats) -> Floats:
+        """From sums at leaves, leaves x columns, to sums over nodes."""
+        return np.column_stack([self.nodes.over_nodes(self._at_cells(column)) for column in at_leaves.T])
+
+    def _at_cells(self, at_leaves: Floats) -> Floats:
+        return np.bincount(self.cell, at_leaves, minlength=self.nodes.n_cells).astype(np.float64, copy=False)
+
+    def take(self, rules: Ints) -> NodesInParts:
+        return NodesInParts(self.nodes.take(rules), self.cell)
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedNodes:
+    """Candidates and the weights of their rows.
+
+    Parameters
+    ----------
+    nodes
+        The candidates.
+    weight
+        For each the weight of its rows, and the two sums of their marks, by which equal sets of rows are known.
+    total
+        The weight of all rows.
+    totals
+        The sums over all rows, as `Samples.sums` gives them.
+    """
+
+    nodes: NodesInParts
+    weight: Floats
+    total: float
+    totals: Floats
+
+    @property
+    def sizes(self) -> Floats:
+        return self.weight[:, 0]
+
+    def take(self, rules: Ints) -> WeighedNodes:
+        return replace(self, nodes=self.nodes.take(rules), weight=self.weight[rules])
+
+
+def weighed_nodes(
+    parts: Parts, ensemble: TreeEnsemble, names: tuple[str, ...], *, max_depth: int, min_samples: int
+) -> WeighedNodes:
+    """The nodes of the trees that cover enough rows, by weight, and not all of them."""
+    leaves = LeafNumbers(ensemble)
+    sums: Floats = reduce(np.add, parts.map("leaf_sums"))
+    n_rows = int(sum(parts.map("n_rows")))
+    at_leaves: Floats = reduce(np.add, parts.map("weigh_leaves", _BITS - n_rows.bit_length()))
+    nodes, cell = nodes_to_choose_from(ensemble, names, max_depth=max_depth)
+    candidates = NodesInParts(nodes, cell[_leaf_nodes(leaves, ensemble)])
+    weight, totals = candidates.sums(at_leaves), at_leaves[: leaves.sizes[0]].sum(axis=0)
+    kept = np.flatnonzero((weight[:, 0] >= min_samples) & (weight[:, 0] < totals[0]))
+    return WeighedNodes(candidates, weight, float(totals[0]), sums[: leaves.sizes[0]].sum(axis=0)).take(kept)
+
+
+def _leaf_nodes(leaves: LeafNumbers, ensemble: TreeEnsemble) -> Ints:
+    """The place of each leaf in the table of the nodes of all trees."""
+    first = np.concatenate([[0], np.cumsum([len(tree.left) for tree in ensemble.trees])[:-1]]).astype(np.intp)
+    return np.asarray(first[leaves.tree] + np.concatenate(leaves.nodes), dtype=np.intp)
+
+
+def distinct_allowed_nodes(weighed: WeighedNodes, constraints: Constraints) -> tuple[WeighedNodes, RuleSet]:
+    """The candidates that keep to the constraints; of those that cover the same rows, the one of fewest clauses."""
+    rules = weighed.nodes.nodes.rules()
+    allowed = np.flatnonzero(constraints.allows(rules))
+    order = allowed[np.argsort(rules.lengths[allowed], kind="stable")]
+    _, at = np.unique(weighed.weight[order], axis=0, return_index=True)
+    kept = np.sort(order[at])
+    return weighed.take(kept), rules.take(kept)
+
+
+class FitInParts:
+    """The rules that are in, their votes by least squares, and what is left to explain; see `ForwardFit`."""
+
+    def __init__(self, parts: Parts, candidates: WeighedNodes, terms: Terms, sizes: Floats) -> None:
+        self._parts, self._nodes = parts, candidates.nodes
+        centre = np.asarray(reduce(np.add, parts.map("response_sums", unit_for(float(sizes[0].sum())))))
+        centre = centre / candidates.total
+        unit = unit_for(float(sum(parts.map("size_around", centre))))
+        found = list(parts.map("centre_response", centre, unit))
+        at_leaves, sums = (np.asarray(reduce(np.add, each)) for each in list(zip(*found, strict=True))[:2])
+        self.squares = Squares(
+            total=candidates.total,
+            sizes=candidates.sizes,
+            own=self._nodes.sums(at_leaves),
+            sums=sums,
+            squares=float(sum(each for _, _, each in found)),
+            whole=float(sizes[1].sum()),
+            centre=centre,
+            terms=terms,
+        )
+        self._seen: set[bytes] = set()
+        self.signs: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.signs)
+
+    def gains(self, signs: Ints, free: Bools) -> Floats:
+        return self.squares.gains(signs, free)
+
+    def enter(self, entered: Entered, sign: int) -> None:
+        """A rule enters, and all votes are fitted again."""
+        overlap = self._nodes.sums(entered.overlap[:, None])[:, 0]
+        self.squares.add(entered.common, sums=entered.sums, overlap=overlap, sign=sign)
+        self._seen.add(_key(entered.common[0], entered.marks))
+        self.signs.append(sign)
+
+    def gains_of(self, sums: Floats, signs: Ints) -> Floats:
+        """What rules explain, given their weights, residuals and marks side by side; -1 also for what is in already."""
+        gains = self.squares.gain(sums[:, 1:-2], sums[:, 0], signs)
+        known = np.array([_key(mine[0], mine[-2:]) in self._seen for mine in sums])
+        return np.where(known, -1.0, gains)
+
+
+def _key(weight: float, marks: Floats) -> bytes:
+    """The same for equal sets of rows."""
+    return np.array([weight, *marks]).tobytes()
+
+
+class _ClausesInParts:
+    """Evaluates the clauses of candidates on the rows of all parts."""
+
+    def __init__(self, parts: Parts, fit: FitInParts, constraints: Constraints, tries: int) -> None:
+        self._parts, self._fit, self._constraints, self._tries = parts, fit, constraints, tries
+        self._leading: list[int] = []
+
+    def __call__(self, leading: Ints, rules: RuleSet) -> dict[int, EvaluatedClauses]:
+        self._leading = leading.tolist()
+        some = rules.take(leading)
+        found = list(self._parts.map("try_rules", some, self._fit.squares.around_centre[-1]))
+        each = [self._merged(some[k : k + 1], [mine[k] for mine in found]) for k in range(len(some))]
+        return dict(zip(self._leading, each, strict=True))
+
+    def _merged(self, rule: RuleSet, found: list[Evaluated]) -> EvaluatedClauses:
+        bits, sums = merged_sums([mine.bits for mine in found], [mine.sums for mine in found])
+        passed = np.unpackbits(bits, axis=1, count=int(rule.lengths[0])).astype(bool).T
+        signs = self._constraints.clause_signs(rule)
+
+        def gains(covered: Bools, signs: Ints) -> Floats:
+            return self._fit.gains_of(covered.astype(np.float64) @ sums, signs)
+
+        return EvaluatedClauses(rule.clauses.feature, signs, passed, gains)
+
+    def enter(self, taken: Taken) -> None:
+        """Has the rule enter that was taken from those that were tried last."""
+        place = self._leading.index(taken.candidate)
+        self._fit.enter(added_up(list(self._parts.map("enter_tried", place, taken.found.kept))), taken.sign)
+
+
+def rule_path_of_parts(
+    parts: Parts, weighed: WeighedNodes, head: Samples, recipe: PartsPathRecipe
+) -> tuple[RuleFamily, Fingerprint]:
+    """The rule sets of every size, with votes that are fitted to what is to be explained, for rows in many places.
+
+    Parameters
+    ----------
+    parts
+        The rows, of `PathPart`.
+    weighed
+        The candidates, as `weighed_nodes` returns them.
+    head
+        Samples of the same kind, with or without rows.
+    recipe
+        The steps, and the limits.
+    """
+    candidates, rules = distinct_allowed_nodes(weighed, recipe.constraints)
+    sizes = _softened(parts, recipe)
+    fit = FitInParts(parts, candidates, recipe.terms, sizes)
+    look_at = _ClausesInParts(parts, fit, recipe.constraints, recipe.terms.tries)
+    contest = Contest(rules, look_at, recipe.constraints, recipe.terms.tries)
+    if recipe.given is not None:
+        contest.note(recipe.given)
+        for j, sign in enumerate(recipe.constraints.signs(recipe.given).tolist()):
+            fit.enter(added_up(list(parts.map("enter_rule", recipe.given[j : j + 1]))), sign)
+    least = follow(contest, fit, look_at.enter, max_rules=recipe.max_rules, verbose=recipe.verbose)
+    recipe.constraints.check_met(contest.unmet, recipe.max_rules)
+    taken = contest.taken() if recipe.given is None else recipe.given.join(contest.taken())
+    votes, loss = _votes(parts, fit, recipe)
+    shown, fingerprint = shown_for_parts(parts, _with_evidence(parts, taken, head, weighed.totals, recipe.target))
+    family = RuleFamily(shown, votes, loss, recipe.target, recipe.make_vote, least, len(rules))
+    return family, fingerprint
+
+
+def _softened(parts: Parts, recipe: PartsPathRecipe) -> Floats:
+    """What is to be explained is worked out in the parts; the sums of sizes, and of squares, of its columns."""
+    list(parts.map("start_response", recipe.target))
+    softening = recipe.softening
+    if recipe.calibrate and softening.share:
+        exponent = best_exponent(lambda log_exponent: float(sum(parts.map("calibration_loss", log_exponent))))
+        softening = Softening(softening.share, exponent)
+    return np.asarray(reduce(np.add, parts.map("soften", softening)))
+
+
+def _votes(parts: Parts, fit: FitInParts, recipe: PartsPathRecipe) -> VotesBySize:
+    """The votes of every size: log-odds, or those by which the rules were chosen."""
+    if recipe.strength is None:
+        votes = recipe.target.votes(stacked(fit.squares.votes))
+        return VotesBySize(np.stack([addable(mine) for mine in votes]), np.array(fit.squares.loss))
+    patterns = PatternSums.merged(parts.map("path_patterns"))
+    signs = np.array(fit.signs, dtype=np.intp)
+    fits = Patterns.of_sums(patterns.passed, patterns.sums).fitted_by_size(strength=recipe.strength, signs=signs)
+    return VotesBySize(stacked([each.votes for each in fits]), np.array([each.loss for each in fits]))
+
+
+def _with_evidence(parts: Parts, rules: RuleSet, head: Samples, totals: Floats, target: Target) -> RuleSet:
+    """The rules with their evidence; if one of them covers no row, all without."""
+    patterns: Any = PatternSums.merged(parts.map("rule_patterns", rules))
+    sums = patterns.passed.T.astype(np.float64) @ patterns.sums
+    if not (patterns.passed.T.astype(np.float64) @ patterns.counts).any(axis=1).all():
+        return rules
+    return rules.with_evidence(priced(head, rules, sums, Price(target.impurity), totals))
