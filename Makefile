@@ -12,7 +12,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-quick test-oldest test-system test-spark test-gpu soak fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier release clean
+.PHONY: demo test test-quick test-oldest test-system test-spark test-gpu soak fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-quick release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -71,6 +71,16 @@ table-rcboost: $(VENV)/study  ## Table S.3 of the paper: make table-rcboost DATA
 table-frontier: $(VENV)/core  ## accuracy of rule paths of every size: make table-frontier DATA=folder
 	$(BIN)/python experiments/frontier.py --data $(DATA)
 
+docs: $(VENV)/docs  ## the site in docs/_build/html: examples and case studies are run, warnings are errors, links are checked
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env docs docs/_build/html
+	$(BIN)/python -m pytest tests/site/test_site.py
+
+docs-browser: $(VENV)/docs $(VENV)/system  ## the site that make docs has built, in Chromium
+	$(BIN)/python -m pytest -o pythonpath=tests/system tests/site/test_site_in_browser.py
+
+docs-quick: $(VENV)/docs  ## the same pages without running or checking examples
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going -D plot_gallery=0 docs docs/_build/quick
+
 release: $(VENV)/release  ## build and check what is published, and try it in a new environment
 	.ci/release $(BIN)/python
 
@@ -110,9 +120,13 @@ $(VENV)/lint: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lint]'
 	touch $@
 
+$(VENV)/docs: $(VENV)/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
+
 $(VENV)/release: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	touch $@
 
 clean:
-	rm -rf dist $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf dist docs/_build docs/api docs/cases docs/gallery docs/results $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,124 @@
+"""What the site has beyond the pages of this folder: results of experiments, and the same pages for programs."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shutil
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+#: Modules whose public names the API reference lists.
+MODULES = (
+    "rulecover",
+    "rulecover.export",
+    "rulecover.plot",
+    "rulecover.setcover",
+    "rulecover.study",
+    "rulecover.exceptions",
+)
+
+
+def add_results(root: Path, folder: Path) -> None:
+    """Copies the pages of the experiments, with their pictures, so that links to them stay inside the site."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for page in sorted((root / "experiments").rglob("*")):
+        if page.suffix in {".md", ".png", ".svg"}:
+            place = folder / page.relative_to(root / "experiments")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(page, place)
+    pages = sorted(page.relative_to(folder).as_posix() for page in folder.rglob("*.md"))
+    tree = "\n".join(page for page in pages if page != "README.md")
+    (folder / "README.md").open("a", encoding="utf-8").write(f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
+
+
+def in_the_site(app: Any, page: str, source: list[str]) -> None:
+    """Points links to files beyond this folder to where they are in the site."""
+    depth = page.count("/")
+    up = "../" * (depth + 1)
+    text = source[0]
+    if page.startswith("results/"):
+        text = re.sub(r"\]\((?:\.\./)+docs/", f"]({'../' * depth}", text)
+        text = re.sub(r"\]\((?:\.\./)+(?:README|CONTRIBUTING)\.md", f"]({'../' * depth}contributing.md", text)
+    else:
+        text = text.replace(f"]({up}experiments/", f"]({'../' * depth}results/")
+        text = text.replace(f"]({up}CONTRIBUTING.md", f"]({'../' * depth}contributing.md")
+        text = text.replace(f"]({up}CHANGELOG.md", f"]({'../' * depth}changelog.md")
+    source[0] = text
+
+
+def write_for_programs(app: Any, exception: Exception | None) -> None:
+    """Writes `llms.txt`, and each page and each public name as a Markdown file next to its HTML page."""
+    if exception is not None or app.builder.format != "html":
+        return
+    out, entries = Path(app.outdir), []
+    for page in sorted(app.env.found_docs):
+        source = Path(app.env.doc2path(page))
+        if source.suffix == ".md":
+            text = [source.read_text(encoding="utf-8")]
+            in_the_site(app, page, text)
+            place = out / f"{page}.md"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(_with_inclusions(text[0], source), encoding="utf-8")
+            entries.append((app.env.titles[page].astext(), place.relative_to(out).as_posix()))
+    names = [_write_name(module, name, out) for module in MODULES for name in public_names(module)]
+    (out / "llms.txt").write_text(_contents(app.config.release, entries, names), encoding="utf-8")
+
+
+def public_names(module: str) -> list[str]:
+    """What `__all__` lists; of a module without it, the classes that are defined there."""
+    holder = import_module(module)
+    defined = [name for name, value in vars(holder).items() if getattr(value, "__module__", "") == module]
+    return [name for name in getattr(holder, "__all__", defined) if not name.startswith("__")]
+
+
+def _with_inclusions(text: str, page: Path) -> str:
+    def included(match: re.Match[str]) -> str:
+        return (page.parent / match[1]).read_text(encoding="utf-8")
+
+    return re.sub(r"^```\{include\} (\S+)\n.*?^```$", included, text, flags=re.MULTILINE | re.DOTALL)
+
+
+def _write_name(module: str, name: str, out: Path) -> tuple[str, str]:
+    value = getattr(import_module(module), name)
+    place = out / "api" / f"{module}.{name}.md"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(f"# {module}.{name}\n\n{_described(value, name)}\n", encoding="utf-8")
+    return f"{module}.{name}", place.relative_to(out).as_posix()
+
+
+def _described(value: Any, name: str) -> str:
+    """A docstring with the signature, and for a class those of its public methods."""
+    try:
+        signature = f"    {name}{inspect.signature(value)}\n\n"
+    except (TypeError, ValueError):
+        signature = ""
+    text = signature + (inspect.getdoc(value) or "")
+    if inspect.isclass(value):
+        methods = inspect.getmembers(value, inspect.isroutine)
+        shown = [(word, method) for word, method in methods if not word.startswith("_") and method.__doc__]
+        text += "".join(f"\n\n## {word}\n\n{_described(method, word)}" for word, method in shown)
+    return text
+
+
+def _contents(version: str, pages: list[tuple[str, str]], names: list[tuple[str, str]]) -> str:
+    lines = [
+        f"# rulecover {version}",
+        "",
+        "> Turns tree ensembles (scikit-learn, XGBoost, LightGBM, CatBoost) into a few rules that people can read,",
+        "> with figures on held-out rows, a proof of how few rules could cover the data, and exports such as SQL.",
+        "",
+        "In short: `rulecover.explain(model, X, y)` returns a fitted estimator (`rules_`, `predict`, `why`, `score`);",
+        "`rulecover explain data.csv --target y` does the same for a file.",
+        "",
+        "## Pages",
+        "",
+        *(f"- [{title}]({place})" for title, place in pages),
+        "",
+        "## Public names",
+        "",
+        *(f"- [{name}]({place})" for name, place in names),
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,90 @@
+"""The built site: the tutorial is true word for word, and links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "docs" / "_build" / "html"
+DOCS = runpy.run_path(str(ROOT / "tests" / "docs" / "test_docs.py"))
+
+_BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", flags=re.MULTILINE | re.DOTALL)
+
+
+class Page(HTMLParser):
+    """The links and the places of a page."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.places: set[str] = set()
+        self.feed(file.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.places |= {given[key] or "" for key in ("id", "name") if key in given}
+        self.links += [given[key] or "" for key in ("href", "src") if key in given]
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[Path, Page]:
+    return {file: Page(file) for file in SITE.rglob("*.html") if "_static" not in file.parts}
+
+
+def test_the_tutorial_is_true_word_for_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    blocks = _BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"))
+    for language, block, output in blocks:
+        if language == "python":
+            exec(compile(block, "tutorial.md", "exec"), names)
+            assert capsys.readouterr().out == output
+            continue
+        printed = "".join(DOCS["run_line"](line) for line in block.splitlines() if not line.startswith("pip "))
+        assert output in printed
+    assert len(blocks) > 8
+
+
+def test_every_link_inside_the_site_leads_somewhere(pages: dict[Path, Page]) -> None:
+    dead = []
+    for file, page in pages.items():
+        for link in page.links:
+            address, place = urldefrag(link)
+            if re.match(r"[a-z]+:|//", address):
+                continue
+            target = (file.parent / unquote(address.split("?")[0])).resolve() if address else file
+            known = pages[target].places if place and target in pages else {unquote(place)}
+            if not target.exists() or (target.suffix == ".html" and unquote(place) not in {*known, ""}):
+                dead.append(f"{file.relative_to(SITE)}: {link}")
+    assert dead == []
+
+
+def test_links_to_other_sites_are_few_and_secure(pages: dict[Path, Page]) -> None:
+    hosts = {link.split("/")[2] for page in pages.values() for link in page.links if re.match("https?://", link)}
+
+    assert not any(link.startswith("http://") for page in pages.values() for link in page.links)
+    assert hosts <= {
+        "arxiv.org", "example.org", "github.com", "keepachangelog.com", "pydata-sphinx-theme.readthedocs.io",
+        "sphinx-gallery.github.io", "www.sphinx-doc.org", "scikit-learn.org", "numpydoc.readthedocs.io",
+    }  # fmt: skip
+
+
+def test_each_page_has_a_copy_for_programs() -> None:
+    listed = re.findall(r"\]\((.+)\)", (SITE / "llms.txt").read_text(encoding="utf-8"))
+
+    assert {"tutorial.md", "howto/sql.md", "api/rulecover.explain.md"} <= set(listed)
+    assert [place for place in listed if not (SITE / place).stat().st_size] == []
+
+
+def test_the_search_knows_the_words_of_the_pages() -> None:
+    index = (SITE / "searchindex.js").read_text(encoding="utf-8")
+
+    assert "lightgbm" in index and "rulepathclassifi" in index
