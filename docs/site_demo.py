@@ -91,7 +91,7 @@ def path_data() -> dict[str, Any]:
         "columns": largest.columns,
         "rows": largest.rows,
         "forest": _figure(summary_at(), "forest"),
-        "chosen": len(rules.rules_),
+        "chosen": rules.n_rules_,
         "sizes": [_size(size) for size in sizes],
     }
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
-from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +14,6 @@ from typer.testing import CliRunner
 from xgboost import XGBClassifier
 
 import rulecover.cli.commands.fit as commands_fit
-from rulecover import exceptions
 from rulecover.cli.commands import COMMANDS
 from rulecover.cli.main import app
 
@@ -78,45 +75,6 @@ def test_links_to_files_lead_to_files(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
 
     assert [link for link in links if not (page.parent / link).exists()] == []
-
-
-def test_a_page_of_the_site_has_an_example_or_leads_to_pages_that_have() -> None:
-    leading = {
-        "evidence",
-        "project",
-        "index",
-        "changelog",
-        "contributing",
-        "policy",
-        "glossary",
-        "architecture",
-        "study",
-    }
-    plain = [page.stem for page in _DOCS if not re.search(r"^```(python|sh)$", page.read_text(encoding="utf-8"), re.M)]
-
-    assert {stem for stem in plain if not stem.startswith("benchmarks")} <= leading
-
-
-def test_the_site_has_every_page_and_every_public_name_once() -> None:
-    trees = [
-        tree
-        for page in _DOCS
-        for tree in re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
-    ]
-    listed = [
-        line.split("<")[-1].strip(">").split("/")[-1]
-        for tree in trees
-        for line in tree.splitlines()
-        if line and line[0] != ":"
-    ]
-    names = re.findall(r"^   (\w+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    modules = ("rulecover", "rulecover.export", "rulecover.plot", "rulecover.setcover", "rulecover.study")
-    public = [name for module in modules for name in import_module(module).__all__ if not name.startswith("__")]
-    errors = [name for name in vars(exceptions) if isinstance(vars(exceptions)[name], type)]
-
-    pages = Counter(page.stem for page in _DOCS if page.name != "index.md")
-    assert pages - Counter(listed) == Counter()
-    assert Counter(names) == Counter([*public, *errors]) - Counter(["RulecoverWarning"])
 
 
 def test_the_readme_begins_with_the_demo_and_the_tests() -> None:

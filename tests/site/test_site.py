@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import runpy
+from collections import Counter
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
+
+from rulecover import exceptions
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "docs" / "_build" / "html"
@@ -51,6 +55,23 @@ def test_the_tutorial_is_true_word_for_word(
         printed = "".join(DOCS["run_line"](line) for line in block.splitlines() if not line.startswith("pip "))
         assert output in printed
     assert len(blocks) > 8
+
+
+def test_a_page_has_an_example_or_leads_to_pages_that_have() -> None:
+    leading = {"evidence", "project", "changelog", "contributing", "policy", "glossary", "architecture", "gpu"}
+    texts = {page.stem: page.read_text(encoding="utf-8") for page in DOCS["PAGES"] if not page.stem.startswith("bench")}
+    plain = {stem for stem, text in texts.items() if not re.search(r"^```(python|sh)$", text, flags=re.MULTILINE)}
+
+    assert plain <= {*leading, "index"}
+
+
+def test_the_reference_has_every_public_name_once() -> None:
+    names = re.findall(r"^   (\w+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    modules = ("rulecover", "rulecover.export", "rulecover.plot", "rulecover.setcover", "rulecover.study")
+    public = [name for module in modules for name in import_module(module).__all__ if not name.startswith("__")]
+    errors = [name for name, value in vars(exceptions).items() if isinstance(value, type)]
+
+    assert Counter(names) == Counter([*public, *errors]) - Counter(["RulecoverWarning"])
 
 
 def test_every_link_inside_the_site_leads_somewhere(pages: dict[Path, Page]) -> None:
