@@ -15,9 +15,11 @@ import pytest
 from mixed_tables import mixed_table, odd_rows
 from running import executed
 from sklearn.ensemble import RandomForestClassifier
+from sqlglot import exp
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RuleSet
 from rulecover.data.categories import CategorySet
+from rulecover.data.dates import PARTS, DatePart
 from rulecover.export import (
     from_json,
     to_json,
@@ -28,6 +30,7 @@ from rulecover.export import (
     to_sql,
     to_sql_expression,
 )
+from rulecover.export.dialects import DIALECTS, column
 from rulecover.rules.rule import Clause
 
 MODELS = {
@@ -87,7 +90,14 @@ def by_onnx(model: Any, rows: Any) -> list[tuple[Any, str]]:
 
 def in_duckdb(rows: Any, query: str) -> list[tuple[Any, ...]]:
     connection = duckdb.connect()
-    texts = {"colour": "VARCHAR", "over, time": "VARCHAR", "size": "VARCHAR", "paid": "BOOLEAN", "grade": "INTEGER"}
+    texts = {
+        "hired": "TIMESTAMP",
+        "colour": "VARCHAR",
+        "over, time": "VARCHAR",
+        "size": "VARCHAR",
+        "paid": "BOOLEAN",
+        "grade": "INTEGER",
+    }
     columns = ", ".join(f'"{name}" {texts.get(name, "DOUBLE")}' for name in rows.columns)
     connection.execute(f"CREATE TABLE data (id INTEGER, {columns})")
     connection.executemany(f"INSERT INTO data VALUES ({', '.join('?' * (1 + rows.shape[1]))})", cells(rows))
@@ -104,6 +114,9 @@ def in_sqlite(rows: Any, query: str) -> list[tuple[Any, ...]]:
 
 def cells(rows: Any) -> list[tuple[Any, ...]]:
     plain = rows.astype(object).where(rows.notna(), None)
+    if "hired" in plain:
+        texts = [None if each is None else str(each) for each in plain["hired"]]
+        plain["hired"] = pd.Series(texts, index=plain.index, dtype=object)
     return [(k, *row) for k, row in enumerate(plain.itertuples(index=False, name=None))]
 
 
@@ -128,6 +141,10 @@ RUNS = {
 }
 
 
+#: What takes dates apart by itself.
+FROM_DATES = ("duckdb", "sqlite", "sqlite, expressions")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("name", MODELS)
@@ -135,7 +152,8 @@ def test_an_export_answers_as_the_model_does_on_the_columns_of_the_table(name, r
     for seed in (1, 2):
         model, rows = fitted(name, seed)
 
-        assert RUNS[run](model, as_exported(model, rows)) == answers_of(model, rows)
+        given = rows if run in FROM_DATES else as_exported(model, rows)
+        assert RUNS[run](model, given) == answers_of(model, rows)
 
 
 @pytest.mark.slow
@@ -147,6 +165,26 @@ def test_a_file_answers_from_the_table_itself(name):
 
     assert (loaded.predict(rows) == model.predict(rows)).all()
     assert [str(rule) for rule in loaded.rules] == [str(rule) for rule in model.rules_]
+
+
+MOMENTS = [
+    *("1969-12-31 23:59:59", "1970-01-01", "2000-02-29 12:34:56", "2023-12-31", "2024-01-01", "2024-02-29"),
+    *(f"2024-01-{day:02}" for day in range(2, 9)),
+]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_a_database_takes_dates_apart_as_we_do(dialect, part):
+    connection = duckdb.connect() if dialect == "duckdb" else sqlite3.connect(":memory:")
+    connection.execute('CREATE TABLE data (id INTEGER, "when" VARCHAR)')
+    connection.executemany("INSERT INTO data VALUES (?, ?)", list(enumerate([*MOMENTS, None])))
+    sql = DIALECTS[dialect]
+
+    query = sql.text(exp.select("id", sql.part_of_date(column("when"), part)).from_("data"))
+
+    expected = [*DatePart("when", part).read(np.array(MOMENTS)).tolist(), None]
+    assert [row[1] for row in sorted(connection.execute(query).fetchall())] == expected
 
 
 def test_a_query_compares_columns_with_texts():

@@ -21,7 +21,9 @@ from exported import (
     truth_case,
 )
 from postgres import PostgreSQL, server
+from sqlglot import exp
 
+from rulecover.data.dates import PARTS, DatePart
 from rulecover.export import conditions, to_sql, to_sql_expression
 from rulecover.export.conditions import Script
 from rulecover.export.dialects import DIALECTS
@@ -81,6 +83,17 @@ def test_a_column_of_truth_values_has_the_levels_true_and_false(database: Postgr
     query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
 
     assert database.text_answers(query, raw, "BOOLEAN") == case.table()
+
+
+@pytest.mark.parametrize("kind", ["VARCHAR", "TIMESTAMP"])
+def test_dates_are_taken_apart_as_we_do(database: PostgreSQL, kind: str) -> None:
+    sql, values = DIALECTS["postgres"], ["1969-12-31 23:59:59", "2000-02-29 12:34:56", "2024-01-01", "2024-12-29"]
+    given = exp.cast(exp.column("day"), kind)
+    for part in PARTS:
+        days = exp.values([(each,) for each in values], alias="days", columns=["day"])
+        query = sql.text(exp.select(sql.part_of_date(given.copy(), part)).from_(days))
+
+        assert [row[0] for row in database.rows(query)] == DatePart("day", part).read(np.array(values)).tolist()
 
 
 def test_names_that_the_database_cuts_off_are_found_all_the_same(database: PostgreSQL) -> None:

@@ -15,6 +15,7 @@ from rulecover.exceptions import MismatchedDataError
 from rulecover.export.conditions import Script
 from rulecover.export.dialects import DIALECTS, Dialect, dialect_named
 from rulecover.export.sql import table_named
+from rulecover.export.sql_steps import Steps
 
 #: The packages whose connections are recognised, and the SQL of their databases.
 DRIVERS = {
@@ -51,7 +52,8 @@ class DatabaseTable:
 
     def certificate(self, script: Script, target: str | None) -> TableCertificate:
         """What each rule covers in this table, counted by the database."""
-        check_columns([*script.columns, *([] if target is None else [target])], self.columns, self.sql.known_as)
+        steps = Steps(script, self.sql, () if target is None else (target,))
+        check_columns([*steps.columns, *steps.keep], self.columns, self.sql.known_as)
         query = counting_query(script.model, self.name, dialect=self.sql.name, target=target)
         return TableCertificate.from_rows(script.model.rules, self.rows(query))
 

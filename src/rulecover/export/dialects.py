@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from rulecover.data.dates import ISO, PARTS, DatePart
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import LONGEST_NAME
 
@@ -18,6 +19,13 @@ _SAFE_DIGITS = 15
 _LARGEST_POWER = 2**62
 
 _MOST_ARGUMENTS = 50
+
+#: What dates are taken apart by: fields of EXTRACT where there is one, formats of strftime in SQLite.
+_EXTRACTING = ("postgres", "duckdb", "sqlite")
+*_, _DAYS = PARTS
+_EXTRACTED = dict(zip(PARTS, ("YEAR", "MONTH", "ISODOW", "EPOCH"), strict=True))
+_FORMATTED = dict(zip(PARTS, ("%Y", "%m", "%w", "%s"), strict=True))
+_DAY = 86400.0
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,27 @@ class Dialect:
         if self.nan == "is_nan":
             return case((exp.IsNan(this=value), exp.null()), default=value.copy())
         return value
+
+    def takes_apart(self, part: DatePart) -> bool:
+        """Whether a part of a date can be had from the date itself, or from a text that writes it as ISO 8601 does."""
+        return self.name in _EXTRACTING and part.written == ISO
+
+    def part_of_date(self, given: exp.Expression, part: str) -> exp.Expression:
+        """A part of a date as a float, NULL where there is no date."""
+        if self.name == "sqlite":
+            return self._part_by_format(given, part)
+        moment = exp.cast(given, exp.DataType.Type.TIMESTAMP)
+        found = double(exp.Extract(this=exp.var(_EXTRACTED[part]), expression=moment))
+        # Seconds without their fractions.
+        return exp.Div(this=exp.Floor(this=found), expression=self.number(_DAY)) if part == _DAYS else found
+
+    def _part_by_format(self, given: exp.Expression, part: str) -> exp.Expression:
+        found = double(exp.Anonymous(this="STRFTIME", expressions=[text(_FORMATTED[part]), given]))
+        if part == _DAYS:
+            return exp.Div(this=found, expression=self.number(_DAY))
+        # Sunday is 0 there.
+        is_sunday = exp.EQ(this=found.copy(), expression=whole(0))
+        return case((is_sunday, self.number(7.0)), default=found) if part == "weekday" else found
 
     def greatest(self, terms: Sequence[exp.Expression]) -> exp.Expression:
         """The largest of the terms, none of which is NULL: databases limit how many arguments a function may have."""

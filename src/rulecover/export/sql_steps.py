@@ -10,8 +10,9 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from rulecover.data.dates import DatePart
 from rulecover.data.frames import UNSEEN
-from rulecover.data.inputs import ZERO, Coded, Input, Level
+from rulecover.data.inputs import ZERO, Coded, Level, TableInput
 from rulecover.data.labels import Label
 from rulecover.export.conditions import LONGEST_NAME, Condition, Script
 from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole
@@ -77,9 +78,20 @@ class Steps:
     keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        script = self.script
-        self.dialect.check_names(script.columns)
-        self.dialect.check_names([*self.keep, *script.outputs])
+        self.dialect.check_names(self.columns)
+        self.dialect.check_names([*self.keep, *self.script.outputs])
+
+    @cached_property
+    def inputs(self) -> dict[int, TableInput]:
+        """For each column in use, by number: where its values come from, dates themselves where they can be."""
+        parts = self.script.model.rules.columns.parts
+        apart = {f: part for f, part in parts.items() if self.dialect.takes_apart(part)}
+        return {f: apart.get(f, each) for f, each in self.script.inputs.items()}
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that the table must have."""
+        return list(dict.fromkeys(each.name for each in self.inputs.values()))
 
     def __call__(self, source: exp.Identifier) -> Iterator[Step]:
         """All steps, the first of them from a table under this name."""
@@ -113,13 +125,15 @@ class Steps:
     def rows(self, source: exp.Identifier) -> Columns:
         """The columns to keep, and those in use as numbers, from a table under this name."""
         kept = {f"keep_{i}": column(title, of=source.copy()) for i, title in enumerate(self.keep)}
-        used = {self._title(f): self._feature(f, each, source) for f, each in self.script.inputs.items()}
+        used = {self._title(f): self._feature(f, each, source) for f, each in self.inputs.items()}
         return kept | used or {"keep_none": whole(0)}  # rules that always hold ask for no column
 
-    def _feature(self, f: int, each: Input, source: exp.Identifier) -> exp.Expression:
+    def _feature(self, f: int, each: TableInput, source: exp.Identifier) -> exp.Expression:
         def given() -> exp.Column:
             return column(each.name, of=source.copy())
 
+        if isinstance(each, DatePart):
+            return self.dialect.part_of_date(given(), each.part)
         missing = _is_null(given())
         if isinstance(each, Level):
             same = [] if each.level is None else [(self._is_level(given(), each.level), self._number(1.0))]
@@ -357,7 +371,7 @@ class Steps:
     @cached_property
     def _titles(self) -> dict[int, str]:
         """What columns are called in the steps: by their own names, unless these are too long or taken."""
-        names = {f: each.name for f, each in self.script.inputs.items()}
+        names = {f: each.name for f, each in self.script.inputs.items()}  # a part of a date has a name of its own
         times = Counter(title.casefold() for title in names.values())
         return {
             f: title

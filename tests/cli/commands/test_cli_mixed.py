@@ -57,10 +57,7 @@ def kind_of(column: Any) -> str:
 @pytest.mark.parametrize("method", MethodName)
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_a_database_answers_as_predict_does(method: MethodName, dialect: str, folder: Path) -> None:
-    model = from_json((folder / f"{method}.json").read_text())
     rows = pd.read_csv(folder / "rows.csv")
-    for part in model.rules.columns.parts.values():
-        rows[part.made_name] = part.read(rows[part.name].to_numpy())
     connection = sqlite3.connect(":memory:") if dialect == "sqlite" else duckdb.connect()
 
     words = ("export", folder / f"{method}.json", "--to", "sql", "--dialect", dialect, "--keep", "id")
