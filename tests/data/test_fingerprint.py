@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RulePathRegressor, Summary
 from rulecover.data.fingerprint import Fingerprint, row_hashes
@@ -150,6 +151,16 @@ def test_a_summary_of_training_rows_says_so(from_file: bool) -> None:
     assert on_training and "these are the rows that the rules were trained on" in words
     assert said(X, y)[0] is False and "of these rows equal training rows" in said(X, y)[1]
     assert said(X[1::2] + 0.001, y[1::2]) == (False, "")
+
+
+def test_rows_that_are_equal_by_chance_are_not_warned_of() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 200, (900, 1)), np.arange(900) % 2
+    model = MIRCOClassifier(DecisionTreeClassifier(max_depth=3)).fit(X[:600], y[:600])
+
+    warned = [Summary.of(model, X[rows], y[rows], title="").warnings for rows in (slice(600, 900), slice(0, 300))]
+
+    assert [" equal training rows" in " ".join(words) for words in warned] == [False, True]
 
 
 @pytest.mark.slow

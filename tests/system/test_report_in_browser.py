@@ -413,6 +413,20 @@ def test_the_page_does_not_scroll_sideways(
     open_page.is_fine()
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_tables_and_bars_begin_where_they_can_be_seen(
+    browser: Browser, reports: dict[str, Report], size: tuple[int, int]
+) -> None:
+    page = visit(browser, reports["two classes"], size).page
+    ends = {
+        place: page.locator(place).first.evaluate("each => each.getBoundingClientRect().right")
+        for place in ("svg.upset rect.some", "table.rules", "section:has(table.rules)")
+    }
+
+    assert ends["svg.upset rect.some"] < size[0] / 2
+    assert ends["table.rules"] <= ends["section:has(table.rules)"]
+
+
 def test_both_themes_differ(browser: Browser, reports: dict[str, Report]) -> None:
     grounds = [
         visit(browser, reports["two classes"], theme=theme).page.evaluate(

@@ -86,6 +86,21 @@ class Fingerprint:
         return float(np.isin(told, kept).mean()) if len(told) else 0.0
 
 
+def share_by_chance(hashes: Hashes, n_others: int) -> float:
+    """The share of rows that would equal one of this many other rows by chance, going by how many equal each other.
+
+    Rules may use a column or two, in which many rows are the same.
+
+    >>> share_by_chance(np.array([1, 2, 3, 4], dtype=np.uint64), 100)
+    0.0
+    >>> share_by_chance(np.array([1, 1, 2, 2], dtype=np.uint64), 3)
+    1.0
+    """
+    _, which, times = np.unique(hashes, return_inverse=True, return_counts=True)
+    twins = float((times[which] > 1).mean())
+    return float(1.0 - (1.0 - twins) ** (n_others / max(len(hashes) - 1, 1)))
+
+
 def _smallest(hashes: Hashes) -> Hashes:
     """The smallest different hashes; a part is looked at first, as rows rarely repeat that often."""
     part = 4 * KEPT

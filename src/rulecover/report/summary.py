@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from rulecover.data.advice import guessing
-from rulecover.data.fingerprint import row_hashes
+from rulecover.data.fingerprint import row_hashes, share_by_chance
 from rulecover.data.provenance import Provenance
 from rulecover.exceptions import RulecoverError, UnreadableModelError
 from rulecover.report.figures import ClassFigures, Figure, NumberFigures
@@ -35,6 +35,7 @@ _SETS, _RULES = 24, 16
 
 #: From this share of rows on that equal training rows, a warning says so.
 _MANY_KNOWN = 0.5
+_MORE_THAN_CHANCE = 0.2
 
 
 @dataclass(frozen=True)
@@ -244,6 +245,7 @@ class _TrainedOn:
     provenance: Provenance | None
     share: float = 0.0
     all_of_them: bool = False
+    by_chance: float = 0.0
 
     @classmethod
     def of(cls, model: Any, rows: Any, truth: Array) -> _TrainedOn:
@@ -253,7 +255,8 @@ class _TrainedOn:
             return cls(provenance)
         columns = provenance.data.columns
         hashes = row_hashes(rows, [names.index(name) for name in columns], columns, truth)
-        return cls(provenance, provenance.data.share_among(hashes), provenance.data.is_of(hashes))
+        seen = provenance.data
+        return cls(provenance, seen.share_among(hashes), seen.is_of(hashes), share_by_chance(hashes, seen.rows))
 
     @property
     def warnings(self) -> list[str]:
@@ -262,7 +265,7 @@ class _TrainedOn:
                 "these are the rows that the rules were trained on, so that the figures are too good; give rows that "
                 "were held out."
             ]
-        if self.share < _MANY_KNOWN:
+        if self.share < max(_MANY_KNOWN, self.by_chance + _MORE_THAN_CHANCE):
             return []
         known = "nearly all" if self.share > 0.99 else f"about {percent(self.share)}"
         return [f"{known} of these rows equal training rows, so that the figures may be too good; give rows held out."]

@@ -13,7 +13,8 @@ from rulecover.show.text import percent, printable
 if TYPE_CHECKING:
     from rulecover.rules.ruleset import RuleSet
 
-_NAMES, _COLUMN, _LINE, _BARS, _TOP = 340, 30, 24, 90, 18
+#: The numbers of the rules are on the left of the columns, where a phone shows them, their texts on the right.
+_NUMBERS, _NAMES, _COLUMN, _LINE, _BARS, _TOP = 36, 312, 30, 24, 90, 18
 
 #: Longer rules are cut off.
 _LETTERS = 42
@@ -27,7 +28,7 @@ def upset(overlaps: Overlaps, rules: RuleSet) -> dict[str, Any]:
     most = int(overlaps.sizes.max(initial=1))
     columns = [
         {
-            "x": _NAMES + _COLUMN * k + _COLUMN // 2,
+            "x": _NUMBERS + _COLUMN * k + _COLUMN // 2,
             "top": round(floor - _BARS * int(size) / most, 1),
             "size": int(size),
             "dots": [levels[j] for j in np.flatnonzero(mine)],
@@ -35,8 +36,10 @@ def upset(overlaps: Overlaps, rules: RuleSet) -> dict[str, Any]:
         for k, (mine, size) in enumerate(zip(overlaps.members, overlaps.sizes, strict=True))
     ]
     sentences = _in_words(overlaps)
+    texts = _NUMBERS + _COLUMN * n_sets + 8
     return {
-        "width": _NAMES + _COLUMN * n_sets + 8,
+        "width": texts + _NAMES,
+        "texts": texts,
         "height": floor + 8 + _LINE * n_rules + 4,
         "step": _LINE,
         "floor": floor,
