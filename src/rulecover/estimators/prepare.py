@@ -160,6 +160,35 @@ class RuleModel(BaseEstimator):
     def _columns_in_use(self) -> Ints:
         return self.rules_.clauses.columns
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without pandas, whose frames no audited format takes."""
+        return {name: _taken_apart(value) for name, value in super().__getstate__().items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({name: _put_together(value) for name, value in state.items()})
+
+
+#: By which a frame that was taken apart is known.
+_FRAME = "columns of a frame"
+
+
+def _taken_apart(value: Any) -> Any:
+    """A data frame as arrays; anything else as it is."""
+    if type(value).__module__.partition(".")[0] != "pandas" or not hasattr(value, "columns"):
+        return value
+    columns = {str(name): value[name].to_numpy() for name in value}
+    return {_FRAME: columns, "index": value.index.to_numpy(), "name": value.index.name}
+
+
+def _put_together(value: Any) -> Any:
+    if not isinstance(value, dict) or _FRAME not in value:
+        return value
+    import pandas as pd
+
+    start = len(value["index"]) and int(value["index"][0])
+    index = pd.RangeIndex(start, start + len(value["index"]), name=value["name"])
+    return pd.DataFrame(value[_FRAME], index=index)
+
 
 def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
     """Trains the estimator on the data or takes it as it is, and reads its trees once."""

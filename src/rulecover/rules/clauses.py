@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -118,6 +118,10 @@ class Clauses:
     missing: Bools
     category: Ints
     category_sets: tuple[CategorySet, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The arrays alone: what was worked out from them is worked out again."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def of_intervals(cls, rules: Sequence[Mapping[int, tuple[float, float]]]) -> Clauses:

@@ -1,0 +1,43 @@
+"""The types that are in skops files of our models: what is loaded of them holds arrays and settings, and runs no code.
+
+``skops.io.load`` refuses every type that is not named by the caller. These are the names to give for models of rules; a
+model that the rules come from, such as a forest, is in the file too, and has types of its own, which skops names.
+"""
+
+from __future__ import annotations
+
+_NAMES = {
+    "data.categories": ("CategorySet", "HashedCategories"),
+    "data.columns": ("Columns", "SourceColumns"),
+    "data.dates": ("DatePart",),
+    "data.encoder": ("EncodedDates", "EncodedLevels", "EncodedNumbers", "LeftOut", "TableEncoder"),
+    "data.fingerprint": ("Fingerprint",),
+    "data.provenance": ("Provenance",),
+    "data.written_numbers": ("Notation",),
+    "estimators.binned": ("BinnedTrees",),
+    "estimators.centred": ("CentredRegressor",),
+    "estimators.cross_fitted": ("CrossFitted",),
+    "estimators.linear": ("RuleTransformer",),
+    "estimators.mirco": ("MIRCOClassifier", "MIRCORegressor"),
+    "estimators.rcboost": ("RCBoostClassifier", "RCBoostRegressor"),
+    "estimators.rulepath": ("RulePathClassifier", "RulePathRegressor"),
+    "rulepath.family": ("RuleFamily",),
+    "rules.clauses": ("Clauses",),
+    "rules.ruleset": ("RuleSet",),
+    "setcover.exact": ("Exact",),
+    "setcover.greedy": ("Greedy",),
+    "setcover.problem": ("Certificate",),
+    "setcover.search": ("Search",),
+    "targets.classes.evidence": ("ClassEvidence",),
+    "targets.classes.target": ("ClassTarget",),
+    "targets.numbers.evidence": ("NumberEvidence",),
+    "targets.numbers.target": ("NumberTarget",),
+    "voting.answers": ("AddedClasses", "Classes", "LogOddsClasses", "Mean"),
+    "voting.classes": ("added_class_votes", "log_odds_class_votes"),
+    "voting.fallback": ("AllRules", "Closest", "Default", "MajorityClass", "SourceModel"),
+    "voting.numbers": ("added_values",),
+    "voting.vote": ("Vote",),
+}
+
+#: The types of our models, as ``skops.io.load(file, trusted=TRUSTED)`` takes them.
+TRUSTED: list[str] = [f"rulecover.{module}.{name}" for module, names in _NAMES.items() for name in names]
