@@ -12,7 +12,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-quick test-oldest test-system test-spark test-gpu soak fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-quick release clean
+.PHONY: demo test test-quick test-oldest test-system test-kill test-spark test-gpu soak fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-quick release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -32,6 +32,9 @@ fuzz: $(VENV)/fuzz  ## 10,000 random models of each library, 10,000 damaged file
 
 soak: $(VENV)/test  ## random data, models, settings, views and exports: make soak MINUTES=60 JOBS=2 SEED=1
 	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
+
+test-kill: $(VENV)/test  ## end every kind of work TIMES=100 times each by kill -9, SIGTERM, Ctrl-C and a full disk, and let it go on
+	$(BIN)/python tests/support/kill.py --times $(or $(TIMES),100)
 
 test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java, the report in Chromium; says what is missing
 	$(BIN)/python -m pytest tests/system
