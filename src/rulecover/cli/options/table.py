@@ -402,7 +402,7 @@ EXPLAIN: Options = (
         "forest).",
         kind=("closest", "all", "majority", "model", "mean"),
     ),
-    _in_explain("time_limit", "Seconds for search or exact to choose the rules.", shown="the solver's own"),
+    _in_explain("time_limit", "Seconds to choose the rules, once the forest is trained.", shown="the method's own"),
     _in_explain("criterion", "How the impurity of a rule is measured."),
     _in_explain(
         "impurity_weight",
