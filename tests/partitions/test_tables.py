@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
 import rulecover.partitions.store as store_module
-from rulecover import MIRCOClassifier, MIRCORegressor, explain, open_table
+from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, explain, open_table
 from rulecover.exceptions import MismatchedDataError
 from rulecover.setcover import Greedy
 
@@ -168,6 +168,34 @@ def test_a_column_that_one_file_lacks_is_named_with_the_file(tmp_path):
     frame.drop(columns="b").to_parquet(tmp_path / "2.parquet")
     with pytest.raises(MismatchedDataError, match=re.escape("2.parquet lacks column 'b'")):
         open_table(tmp_path, target="y")
+
+
+def test_a_column_of_another_type_in_one_file_is_named_with_the_file(tmp_path):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame.to_parquet(tmp_path / "1.parquet")
+    frame.assign(b="text").to_parquet(tmp_path / "2.parquet")
+    with pytest.raises(MismatchedDataError, match=r"2.parquet has column .b. as .*string"):
+        open_table(tmp_path, target="y")
+
+
+def test_categories_that_are_numbered_differently_in_blocks_are_known_by_their_names():
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame["b"] = np.where(frame["b"] > 0.3, "red", np.where(frame["b"] > -0.5, "green", "blue"))
+    kinds = [pd.CategoricalDtype(order) for order in (["red", "green", "blue"], ["blue", "green", "red"])]
+    whole = frame.astype({"b": kinds[0]})
+    model = HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype", random_state=0)
+    model.fit(whole[list("abcd")], whole["y"])
+    theirs = explain(model, whole[list("abcd")], whole["y"], method="cover", preset="as-in-paper")
+
+    table = open_table([frame[:150].astype({"b": kinds[0]}), frame[150:].astype({"b": kinds[1]})], target="y")
+    ours = explain(model, table, method="cover", preset="as-in-paper")
+
+    assert ours.rules_.to_text() == theirs.rules_.to_text()
+
+
+def test_boosting_says_that_it_takes_no_tables():
+    with pytest.raises(TypeError, match="does not take tables of open_table"):
+        RCBoostClassifier().fit(open_table([drawn_frame()], target="y"))
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelEr
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
 from rulecover.partitions.dask_rows import DaskRows, dask_rows, is_dask
 from rulecover.partitions.mirco import grouped_rows, log_odds_of_groups, shown_for_parts
+from rulecover.partitions.table import TableInBlocks
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
@@ -98,7 +99,7 @@ class RuleBoosting(VotingModel):
 
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Generates rules.
 
         Parameters
@@ -115,6 +116,11 @@ class RuleBoosting(VotingModel):
             no cover.
         """
         self._check_settings()
+        if isinstance(X, TableInBlocks):
+            raise TypeError(
+                "RCBoost grows trees on all rows and does not take tables of open_table; give X and y, or take "
+                "MIRCOClassifier, MIRCORegressor or a rule path."
+            )
         if is_dask(X):
             return self._fit_dask(dask_rows(X, y, sample_weight))
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit

@@ -269,11 +269,31 @@ def _dataset(dataset: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
             raise MismatchedDataError(
                 f"{path} lacks column {lacking[0]!r}, which the first file has; give files of the same columns."
             )
+        for name in names:
+            here, first = fragment.physical_schema.field(name).type, dataset.schema.field(name).type
+            if not _reads_as(here, first):
+                raise MismatchedDataError(
+                    f"{path} has column {name!r} as {here}, the first file as {first}; give files of the same types."
+                )
         if more := sorted(mine - set(names)):
             raise MismatchedDataError(
                 f"{path} has column {more[0]!r}, which the first file lacks; give files of the same columns."
             )
     return partial(_dataset_blocks, dataset), names
+
+
+def _reads_as(here: Any, wanted: Any) -> bool:
+    """Whether values of one Arrow type can be read as another, whatever they are."""
+    from pyarrow import types
+
+    whole, fractions = types.is_integer, types.is_floating
+    return bool(
+        here == wanted
+        or (whole(here) and (whole(wanted) or fractions(wanted)))
+        or (fractions(here) and fractions(wanted))
+        or (types.is_dictionary(here) and types.is_dictionary(wanted))
+        or types.is_null(here)
+    )
 
 
 def _dataset_blocks(dataset: Any, most: int, columns: Sequence[str] | None) -> Iterator[Any]:
