@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rulecover.estimators.base import VotingModel
 
 #: The share of the memory limit that leaf ids may take before they go to disk.
-_IDS_SHARE = 0.5
+_IDS_SHARE = 0.3
 
 _WAY_OUT = (
     "take trees, solver='greedy', prune=True or False, demand as one number or by class, and ridge=None "

@@ -143,8 +143,9 @@ class Part:
         self._candidates = np.asarray(leaves, dtype=np.intp)
         self._gain = None if self._weight is None or unit is None else multiples_of(self._weight, unit)
         self._demand = self._capped(np.asarray(demand))
-        self._open = _StillOpen(self._ids, np.arange(self._ids.shape[1]), self._demand.copy())
-        return self._gains_of(self._ids, np.arange(self._ids.shape[1]), self._open.rows)
+        every = _numbers(self._ids.shape[1])
+        self._open = _StillOpen(self._ids, every, self._demand.copy())
+        return self._gains_of(self._ids, every, every)
 
     def n_capped(self, demand: Ints) -> int:
         """How many rows are covered by fewer candidates than they demand."""
@@ -271,12 +272,17 @@ def telling_values(rules: RuleSet, f: int, X: Any) -> Floats:
     return np.unique(np.concatenate([near[np.isfinite(near)], fraction, missing]))
 
 
+def _numbers(n: int) -> Ints:
+    """The numbers from 0, in four bytes each where that is enough: there is one for every row."""
+    return np.arange(n, dtype=np.int32 if n < 2**31 else np.intp)
+
+
 class _StillOpen:
     """The rows that still need rules: their numbers, and their leaves side by side once most others are settled."""
 
     def __init__(self, ids: Any, rows: Ints, need: UInts) -> None:
         self.ids, self.rows, self._need = ids, rows, need
-        self._places = np.arange(len(rows))  # of open rows, among `rows`
+        self._places = _numbers(len(rows))  # of open rows, among `rows`
 
     def covered(self, ids: UInts, number: int) -> Ints:
         """The places of open rows at this leaf."""

@@ -158,7 +158,7 @@ def open_table(
     """A labelled table larger than memory, for `fit` and `explain` to take in place of X and y.
 
     Rows are read in blocks, several times. What is kept of each row is its target, its weight and the leaf that it
-    reaches in each tree, one or two bytes each, in temporary files where they are more than half of the memory limit.
+    reaches in each tree, one or two bytes each, in temporary files where they are more than 0.3 of the memory limit.
 
     Parameters
     ----------
