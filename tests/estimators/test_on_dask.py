@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, explain
+from rulecover import MIRCOClassifier, RCBoostClassifier, explain
 from rulecover.exceptions import MismatchedDataError
 
 N = 600
@@ -116,6 +116,23 @@ def test_boosting_generates_the_rules_of_one_process(data, weights, settings):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("weights", ["none", "whole"])
+def test_paths_are_those_of_one_process(data, weights):
+    X, y, whole = data
+    label, weight = np.where(y == "yes", "yes", "no"), whole if weights == "whole" else None
+    forest = RandomForestClassifier(10, max_depth=4, random_state=0).fit(X, label)
+    rows = da.from_array(X, chunks=((200, 0, 150, 250), 4)), da.from_array(label, chunks=N)
+    mine = None if weight is None else da.from_array(weight, chunks=100)
+    settings = {"max_rules": 6, "choose": "last", "sample_weight": None}
+    ours = explain(forest, *rows, **{**settings, "sample_weight": mine})
+    theirs = explain(forest, X, label, **{**settings, "sample_weight": weight})
+    assert str(ours.rules_) == str(theirs.rules_)
+    np.testing.assert_allclose(ours.vote_.votes, theirs.vote_.votes, rtol=1e-9)
+    assert ours.provenance_.data == theirs.provenance_.data
+    assert ours.n_candidate_rules_ == theirs.n_candidate_rules_
+
+
+@pytest.mark.slow
 def test_a_model_is_trained_on_all_rows_where_they_are_few(data):
     X, y, _ = data
     rows = da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=250)
@@ -151,9 +168,6 @@ def test_predictions_are_dask_arrays_in_the_chunks_of_x(data, forest):
 def test_what_needs_all_rows_in_one_place_is_refused(data, forest):
     X, y, _ = data
     rows = da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=250)
-    for fit in (lambda: explain(forest, *rows), lambda: RulePathClassifier(FrozenEstimator(forest)).fit(*rows)):
-        with pytest.raises(MismatchedDataError, match="RulePathClassifier needs all rows in one place"):
-            fit()
     with pytest.raises(ValueError, match="solver is 'exact', which needs all rows in memory"):
         MIRCOClassifier(FrozenEstimator(forest), solver="exact").fit(*rows)
     for settings, message in (

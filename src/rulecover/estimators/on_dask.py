@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Of a trained model the columns are looked up in this many rows, which warnings are about.
 _LOOKED_AT = 2000
 #: Partitions on one worker are joined up to this many rows.
-_ROWS_OF_PART = 1_000_000
+ROWS_OF_PART = 1_000_000
 #: More different weights than this are not sent to the client.
 _MOST_WEIGHTS = 1_000_000
 
@@ -47,8 +47,8 @@ def check_not_dask(model: VotingModel, X: Any) -> None:
     """Raises for rows on workers where a method needs them in one place."""
     if is_dask(X) or isinstance(X, DaskRows):
         raise MismatchedDataError(
-            f"{type(model).__name__} needs all rows in one place, but X is a Dask collection; use MIRCOClassifier "
-            "(explain with method='cover') or RCBoostClassifier, or give a sample of X and y, computed."
+            f"{type(model).__name__} needs all rows in one place, but X is a Dask collection; use MIRCOClassifier, "
+            "RulePathClassifier or RCBoostClassifier, or give a sample of X and y, computed."
         )
 
 
@@ -56,14 +56,20 @@ def prepared_on_dask(model: VotingModel, rows: DaskRows) -> Prepared:
     """The model that rules come from: frozen, or trained on a sample of the rows, with one of every class in it."""
     n_rows = int(rows.n_rows.sum())
     if isinstance(model.estimator, FrozenEstimator):
-        wanted = np.linspace(0, n_rows - 1, min(n_rows, _LOOKED_AT)).astype(np.intp)
-    elif n_rows <= SAMPLED:
-        wanted = np.arange(n_rows)
+        even = np.linspace(0, n_rows - 1, min(n_rows, _LOOKED_AT)).astype(np.intp)
+        sample = some_rows(rows, np.union1d(even, rows.first_rows))
     else:
-        random = check_random_state(0 if model.random_state is None else model.random_state)
-        wanted = random.choice(n_rows, SAMPLED, replace=False)
-    sample = some_rows(rows, np.union1d(wanted, rows.first_rows))
+        sample = some_rows(rows, random_places(rows, model.random_state))
     return model._prepare(sample.X, sample.y, sample.weight)
+
+
+def random_places(rows: DaskRows, random_state: Any) -> Ints:
+    """The places of rows that a model is trained on: all if they are few, or a sample with one of every class in it."""
+    n_rows = int(rows.n_rows.sum())
+    if n_rows <= SAMPLED:
+        return np.arange(n_rows)
+    random = check_random_state(0 if random_state is None else random_state)
+    return np.union1d(random.choice(n_rows, SAMPLED, replace=False), rows.first_rows).astype(np.intp)
 
 
 # Samples: labels and weights as numbers -------------------------------------------------------------------------------
@@ -98,14 +104,24 @@ class ToSamples:
     weights: Floats | None
 
     def __call__(self, rows: Rows) -> Samples:
-        code = np.searchsorted(self.head.classes, np.asarray(rows.y).ravel())
-        X = self.numbers(rows.X)
+        code, X = self._codes(rows), self.numbers(rows.X)
         if self.weights is None:
             return replace(self.head, X=X, y=code)
-        place = 0 if rows.weight is None else np.searchsorted(self.raw, _as_weights(rows.weight))
-        weight = self.weights[code, place]
+        weight = self._weights(rows)
         counted = slice(None) if weight.all() else np.flatnonzero(weight)
         return replace(self.head, X=X[counted], y=code[counted], weight=weight[counted])
+
+    def counted(self, rows: Rows) -> Ints:
+        """The places of rows that count."""
+        return np.arange(len(rows.y)) if self.weights is None else np.flatnonzero(self._weights(rows))
+
+    def _codes(self, rows: Rows) -> Ints:
+        return np.searchsorted(self.head.classes, np.asarray(rows.y).ravel())
+
+    def _weights(self, rows: Rows) -> Floats:
+        assert self.weights is not None
+        place = 0 if rows.weight is None else np.searchsorted(self.raw, _as_weights(rows.weight))
+        return np.asarray(self.weights[self._codes(rows), place])
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +174,18 @@ def to_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> ToSamp
     return ToSamples(numbers, replace(head, weight=np.zeros(0), class_weight=factors), raw, weights)
 
 
+def condensed(rows: DaskRows, samples: ToSamples) -> ClassSamples:
+    """One sample per class that counts as much as all rows of it."""
+    head = samples.head
+    counted = _counted(rows, head.classes)
+    weight = (
+        1.0 if samples.weights is None else samples.weights[counted.code, np.searchsorted(samples.raw, counted.weight)]
+    )
+    totals = np.bincount(counted.code, counted.n_rows * weight, minlength=len(head.classes)).astype(np.float64)
+    every = np.arange(len(head.classes))
+    return replace(head, X=np.zeros((len(every), head.X.shape[1])), y=every, weight=totals)
+
+
 def _by_code(class_weight: Any, classes: Array) -> Any:
     """The weights of classes, by their numbers."""
     if not isinstance(class_weight, Mapping):
@@ -196,7 +224,7 @@ def _as_weights(weight: Any) -> Floats:
 
 def parts_on_dask(rows: DaskRows, trees: TreeEnsemble, samples: ToSamples) -> DaskParts:
     """The parts of a Dask collection, on the workers that have their rows."""
-    joined = joined_by_worker(rows.client, rows.futures, rows.n_rows.tolist(), most=_ROWS_OF_PART)
+    joined = joined_by_worker(rows.client, rows.futures, rows.n_rows.tolist(), most=ROWS_OF_PART)
     return DaskParts(rows.client, joined, partial(_part, trees, samples), passing=Part.passing)
 
 

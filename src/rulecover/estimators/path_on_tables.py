@@ -43,17 +43,22 @@ def fit_path_on_table(model: RulePath, table: TableInBlocks) -> None:
     check_path_on_parts(model)
     sample = random_rows(table, model.random_state)
     prepared = model._prepare(sample.X, sample.y, sample.weight)
-    small = None if model._takes_all() else _on_sample(model, sample)
     head = head_of(model, table, prepared)
-    ask = partial(_asked, model, model._target.of(head), sample)
+    ask = partial(asked, model, model._target.of(head), sample)
     with parts_of_table(table, head, numbers_of(model, table, prepared), ask, verbose=model.verbose) as parts_for:
         parts = parts_for(prepared.source.trees, PathPart, asks=model._share() != 0)
-        size = model.max_rules if small is None else small.n_rules_
-        family, fingerprint = _family_of(parts, model, prepared, head, size)
-        model._family, model.n_candidate_rules_, model.n_sampled_rows_ = family, family.n_candidates, len(sample.y)
-        model._take(family.largest)
-        if len(model.rules_) < family.largest:  # the fingerprint is that of columns in use
-            _, fingerprint = shown_for_parts(parts, model.rules_)
+        follow_on_parts(model, parts, prepared, head, sample)
+
+
+def follow_on_parts(model: RulePath, parts: Parts, prepared: Prepared, head: Samples, sample: SampledRows) -> None:
+    """Follows a path on rows in many places, once a model is prepared on a sample of them."""
+    small = None if model._takes_all() else _on_sample(model, sample)
+    size = model.max_rules if small is None else small.n_rules_
+    family, fingerprint = _family_of(parts, model, prepared, head, size)
+    model._family, model.n_candidate_rules_, model.n_sampled_rows_ = family, family.n_candidates, len(sample.y)
+    model._take(family.largest)
+    if len(model.rules_) < family.largest:  # the fingerprint is that of columns in use
+        _, fingerprint = shown_for_parts(parts, model.rules_)
     predicted = model._fitted_predictions(sample.X, prepared.samples, prepared.rows)
     model.path_ = size_table(family, prepared.samples, size_scores(family, prepared.samples, predicted), None)
     model.size_reason_, model.model_score_ = "the largest set" + model._left_out(), np.nan
@@ -72,7 +77,7 @@ def _on_sample(model: RulePath, sample: SampledRows) -> Any:
     return small.fit(sample.X, sample.y, sample.weight)
 
 
-def _asked(model: RulePath, target: Target, sample: SampledRows, block: BlockRows) -> Floats:
+def asked(model: RulePath, target: Target, sample: SampledRows, block: BlockRows) -> Floats:
     """What the model predicts for the rows of a block, by trees that were not trained on them where it knows."""
     if not len(block.rows):
         return np.zeros((0, 1 if len(target.classes) <= 2 else len(target.classes)))

@@ -42,12 +42,14 @@ from rulecover.estimators.fold_scores import Fold, Limits, check_in_time, fold_s
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.on_tables import check_alone
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
+from rulecover.estimators.path_on_dask import fit_path_on_dask
 from rulecover.estimators.path_on_tables import fit_path_on_table
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
 from rulecover.estimators.prepare import Preparation, Prepared, fresh
 from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, model_predictions, precision_of, score_function
-from rulecover.exceptions import CutShortWarning, UnreadableModelError
+from rulecover.exceptions import CutShortWarning, MismatchedDataError, UnreadableModelError
+from rulecover.partitions.dask_rows import DaskRows, dask_rows, is_dask
 from rulecover.partitions.table import TableInBlocks
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
@@ -179,7 +181,8 @@ class RulePath(VotingModel):
         ----------
         X
             Rows x columns: an array, a data frame or a sparse matrix. Or a table of `rulecover.open_table`, larger than
-            memory, which has y and the weights in it; its size is chosen on a sample of the rows.
+            memory, which has y and the weights in it; its size is chosen on a sample of the rows. Or a Dask array or
+            frame, whose rows stay on the workers, but for such a sample.
         y
             What is to be predicted, one value per row.
         sample_weight
@@ -190,6 +193,12 @@ class RulePath(VotingModel):
         if isinstance(X, TableInBlocks):
             self._check_settings()
             fit_path_on_table(self, check_alone(X, y, sample_weight))
+            return self
+        if is_dask(X) or isinstance(X, DaskRows):
+            self._check_settings()
+            if groups is not None:
+                raise MismatchedDataError("groups is given, but X is a Dask collection; leave it out.")
+            fit_path_on_dask(self, X if isinstance(X, DaskRows) else dask_rows(X, y, sample_weight))
             return self
         self._check_settings()
         begin = time.perf_counter()
