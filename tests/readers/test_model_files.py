@@ -255,6 +255,7 @@ def test_leaves_of_catboost_that_are_not_there_are_refused() -> None:
         lambda d: leaves(d, "leaf_values").pop(),
         lambda d: leaves(d, "leaf_weights").pop(),
         lambda d: leaves(d, "leaf_values").__setitem__(0, float("nan")),
+        lambda d: [leaves(d, "leaf_values").__setitem__(0, 1e308), d["scale_and_bias"].__setitem__(0, 1e9)],
         lambda d: d["oblivious_trees"][0].update(splits=d["oblivious_trees"][0]["splits"] * 40),
     ):
         with pytest.raises(DamagedModelError):

@@ -1,4 +1,4 @@
-"""The families of random cases: models with all that they promise, readers, solvers and exports, each from a seed.
+"""The families of random cases: models with all that they promise, readers, solvers, exports and names, from a seed.
 
 A family is a function from a random generator to a `Trial`. A new reader, solver or export is in the list of its
 contract, and so is tried here; a new promise of fitted models is a line in `promises`.
@@ -14,6 +14,8 @@ from typing import Any
 
 import exported
 import numpy as np
+from hostile import ALL_PIECES
+from names import export_takes_it_for_a_name, text_goes_there_and_back, views_keep_their_structure
 from promises import EVERY, OF_TABLES, PROMISES, SOME
 from soak_cases import Case, case_of, fitted
 from soak_tables import Rng, one_of
@@ -135,11 +137,26 @@ def exports(rng: Rng) -> Trial:
     return Trial(f"export to {name}", check)
 
 
+def hostile_names(rng: Rng) -> Trial:
+    """A name that tries to break out, through every view and two exports."""
+    name = "".join(one_of(rng, ALL_PIECES) for _ in range(int(rng.integers(1, 5))))
+    formats = rng.permutation(list(EXPORTS))[:2].tolist()
+
+    def check() -> None:
+        views_keep_their_structure(name)
+        text_goes_there_and_back(name)
+        for to in formats:
+            export_takes_it_for_a_name(name, to)
+
+    return Trial(f"the name {name!a}, {' and '.join(formats)}", check)
+
+
 #: Each with what share of the cases it has.
 FAMILIES: dict[Callable[[Rng], Trial], float] = {
-    models: 0.6,
+    models: 0.55,
     readers: 0.1,
     pipelines: 0.05,
+    hostile_names: 0.05,
     solvers: 0.15,
     exports: 0.1,
 }

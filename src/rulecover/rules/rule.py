@@ -11,6 +11,7 @@ import numpy as np
 
 from rulecover.data.categories import CategorySet
 from rulecover.show.numbers import amount, bound_text, format_number, short_number
+from rulecover.show.text import printable
 
 #: The most letters of a rule in its `repr`; printed, a rule is whole.
 _LONGEST = 100
@@ -174,6 +175,9 @@ class Rule:
         return f"<Rule: {text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}>"
 
     def __str__(self) -> str:
+        return printable(self._said())
+
+    def _said(self) -> str:
         if self.support is None:
             return f"if {self.text}"
         samples = amount(self.support)
