@@ -205,7 +205,7 @@ def _symmetric_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tu
     path = np.arange(2**depth)
     leaf = n_inner + sum((path >> k & 1) << (depth - 1 - k) for k in range(depth))
     value = np.zeros((len(children), len(values) // 2**depth))
-    with np.errstate(over="ignore"):  # what is too large is refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
         value[leaf] = values.reshape(2**depth, -1) * scale
     splits = [levels[k] for k in range(depth) for _ in range(2**k)] + [None] * 2**depth
     tree, number = _tree(field.where, splits, children, value, len(columns.name))
