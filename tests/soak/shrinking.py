@@ -36,38 +36,31 @@ def shrunk(case: Case, fails: Fails, *, seconds: float = 60.0) -> Case:
 
 def _smaller(case: Case) -> Iterator[Case]:
     """What may be left out, the most first."""
-    yield from _fewer_rows(case)
+    yield from (case.take(rows) for rows in _fewer(len(case.y)) if len(rows))
     if case.weight is not None:
         yield replace(case, weight=None)
         if (case.weight != 1).any():
             yield replace(case, weight=np.where(case.weight > 0, 1.0, 0.0))
-    for name in case.settings:
-        yield replace(case, settings={key: value for key, value in case.settings.items() if key != name})
+    for kept in _fewer(len(case.settings)):
+        pairs = list(case.settings.items())
+        yield replace(case, settings=dict(pairs[k] for k in kept))
     for name in case.table.columns:
         if case.table.shape[1] > 1:
             yield replace(case, table=case.table.drop(columns=name), asked=case.asked.drop(columns=name))
     for size, value in _sizes(case):
         yield replace(case, sizes={**case.sizes, size: value})
-    yield from _fewer_asked(case)
+    for rows in _fewer(len(case.asked)):
+        if len(rows):
+            yield replace(case, asked=case.asked.iloc[rows].reset_index(drop=True))
     yield from _plainer_values(case)
 
 
-def _fewer_rows(case: Case) -> Iterator[Case]:
-    """Without a half, a quarter, …, one of the training rows."""
-    n, step = len(case.y), len(case.y) // 2
-    while step:
+def _fewer(n: int) -> Iterator[np.ndarray]:
+    """The places of what is kept without a half, a quarter, …, one of n things."""
+    step = max(n // 2, 1)
+    while step and n:
         for start in range(0, n, step):
-            rows = np.r_[0:start, min(start + step, n) : n]
-            if len(rows):
-                yield case.take(rows)
-        step //= 2
-
-
-def _fewer_asked(case: Case) -> Iterator[Case]:
-    n, step = len(case.asked), len(case.asked) // 2
-    while step:
-        for start in range(0, n, step):
-            yield replace(case, asked=case.asked.drop(case.asked.index[start : start + step]).reset_index(drop=True))
+            yield np.r_[0:start, min(start + step, n) : n].astype(int)
         step //= 2
 
 
