@@ -248,3 +248,11 @@ def test_intervals_that_hold_nothing_or_name_no_column_are_refused() -> None:
     for interval in ((2, 1), (np.nan, 1)):
         with pytest.raises(ValueError, match="is empty"):
             RuleSet.of_intervals([{0: interval}], ["a"])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_bounds_at_the_end_of_float32_cover_without_a_warning(kind: type) -> None:
+    largest = float(np.finfo(np.float32).max)
+    rules = RuleSet.of_intervals([{0: (-largest, 1.5)}, {0: (-np.inf, -largest)}, {0: (largest, np.inf)}], ["x"])
+    rows = np.array([[0.0], [2.0], [-largest], [largest]], dtype=kind)
+    assert rules.apply(rows).toarray().T.tolist() == [[1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]

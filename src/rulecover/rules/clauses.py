@@ -371,7 +371,7 @@ def _down_to_float32(bounds: Floats) -> NDArray[np.float32]:
     """The largest float32 that is not above each bound: for a float32 it is the same bound."""
     with np.errstate(over="ignore"):
         nearest = bounds.astype(np.float32)
-    return np.where(nearest > bounds, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+        return np.where(nearest > bounds, np.nextafter(nearest, np.float32(-np.inf)), nearest)
 
 
 def offsets(lengths: Sequence[int] | Ints) -> Ints:
