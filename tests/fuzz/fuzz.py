@@ -9,6 +9,7 @@ An input that fails is written to fuzz-failures. The corpus has a line of JSON f
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import subprocess
@@ -75,7 +76,11 @@ def inside(name: str, arguments: list[str]) -> None:
         from targets import damaged, tried
 
     def one_input(data: bytes) -> None:
-        tried(name, data.decode("utf-8", "ignore"))
+        try:
+            tried(name, data.decode("utf-8", "ignore"))
+        except BaseException:
+            (FAILURES / f"{name}-{hashlib.sha256(data).hexdigest()[:12]}").write_bytes(data)
+            raise
 
     def mutated(data: bytes, max_size: int, seed: int) -> bytes:
         """By the fuzzer, or as a file is damaged that was such a text before."""

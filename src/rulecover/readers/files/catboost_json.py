@@ -205,8 +205,7 @@ def _symmetric_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tu
     path = np.arange(2**depth)
     leaf = n_inner + sum((path >> k & 1) << (depth - 1 - k) for k in range(depth))
     value = np.zeros((len(children), len(values) // 2**depth))
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
-        value[leaf] = values.reshape(2**depth, -1) * scale
+    value[leaf] = _scaled(values, scale).reshape(2**depth, -1)
     splits = [levels[k] for k in range(depth) for _ in range(2**k)] + [None] * 2**depth
     tree, number = _tree(field.where, splits, children, value, len(columns.name))
     return tree, number[leaf]
@@ -226,7 +225,7 @@ def _grown_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tuple[
         split = node.get("split")
         if split is None:
             splits.append(None)
-            values.append(_leaf_value(node["value"]) * scale)
+            values.append(_scaled(_leaf_value(node["value"]), scale))
             continue
         splits.append(columns.split(split))
         values.append(np.zeros(0))
@@ -237,6 +236,12 @@ def _grown_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tuple[
     value = np.array([np.resize(value, width) if len(value) else np.zeros(width) for value in values])
     tree, number = _tree(field.where, splits, np.array(children), value, len(columns.name))
     return tree, number[_leaf_order(np.array(children))]
+
+
+def _scaled(values: Floats, scale: float) -> Floats:
+    """The values of leaves times the scale of the model; what is not finite is refused with the tree."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return values * scale
 
 
 def _leaf_value(field: Field) -> Floats:
