@@ -180,7 +180,7 @@ def test_explain_names_an_option_that_it_does_not_have() -> None:
     with pytest.raises(UnknownOptionError, match=r"RulePathClassifier.* has no 'demand'; it belongs to method='cover'"):
         explain(forest, X, Y, demand=3)
     with pytest.raises(
-        UnknownOptionError, match=r"no option 'estimator'; with method='path' .* RulePathClassifier: choose"
+        UnknownOptionError, match=r"no option 'estimator'; with method='path' .* RulePathClassifier: checkpoint, choose"
     ):
         explain(forest, X, Y, estimator=forest)
     with pytest.raises(UnknownOptionError, match=r"MIRCORegressor, .* has no 'prune'; it is for classes"):
