@@ -242,15 +242,19 @@ def awaited(client: Client, futures: Sequence[Future], patience: float) -> None:
     """Waits for futures to be computed; an error of one of them is raised."""
     from distributed import wait
 
+    until = time.monotonic() + patience  # what a dead worker had is called lost until it is computed again
     while True:
         try:
             wait(futures, timeout=_LOOK)
         except TimeoutError:
             some_workers(client, patience)
-            continue
         except Exception:  # of the cluster; those of the futures are looked at below
             workers_of(client)
-        break
+        states = {future.status for future in futures}
+        if "pending" in states:
+            until = time.monotonic() + patience
+        elif "lost" not in states or time.monotonic() > until:
+            break
     for future in futures:
         if future.status == "error":
             future.result()
