@@ -7,12 +7,13 @@ JOBS ?= auto
 OUT ?= experiments/study
 MINUTES ?= 60
 RUNS ?= 1000000
+NUMBERS ?= 3,11,19
 # The oldest versions have no wheels for newer Pythons.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-quick test-oldest test-system test-kill test-spark test-gpu soak fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-quick release clean
+.PHONY: demo test test-quick test-oldest test-system test-kill test-spark test-gpu soak mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-quick release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -25,6 +26,9 @@ test-quick: $(VENV)/test  ## the tests that are not slow, with few random models
 
 test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with the oldest versions that are allowed
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) tests/golden tests/test_public_names.py --models 20 --files 100
+
+mutants: $(VENV)/mutants  ## a sample of small changes of the code, each of which a test should notice: make mutants NUMBERS=all
+	$(BIN)/python tests/mutants/mutants.py --numbers $(NUMBERS) --jobs $(JOBS)
 
 fuzz: $(VENV)/fuzz  ## 10,000 random models of each library, 10,000 damaged files of each format, a million texts per loader
 	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
@@ -117,6 +121,10 @@ $(VENV)/spark: $(VENV)/test
 
 $(VENV)/fuzz: $(VENV)/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	touch $@
+
+$(VENV)/mutants: $(VENV)/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutants]'
 	touch $@
 
 $(VENV)/lint: $(VENV)/core
