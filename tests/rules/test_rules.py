@@ -256,3 +256,11 @@ def test_bounds_at_the_end_of_float32_cover_without_a_warning(kind: type) -> Non
     rules = RuleSet.of_intervals([{0: (-largest, 1.5)}, {0: (-np.inf, -largest)}, {0: (largest, np.inf)}], ["x"])
     rows = np.array([[0.0], [2.0], [-largest], [largest]], dtype=kind)
     assert rules.apply(rows).toarray().T.tolist() == [[1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("low", [-(2.0**128 - 2.0**103), np.nextafter(float(np.finfo(np.float32).min), -np.inf)])
+def test_a_bound_that_is_too_low_for_float32_is_a_bound(low: float, kind: type) -> None:
+    rules = RuleSet.of_intervals([{0: (low, np.inf)}, {0: (-np.inf, low)}], ["x"])
+    rows = np.array([[np.finfo(np.float32).min], [-np.inf], [0.0]], dtype=kind)
+    assert rules.apply(rows).toarray().T.tolist() == [[1, 0, 1], [0, 1, 0]]

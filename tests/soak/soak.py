@@ -58,15 +58,16 @@ def watched() -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise Hang(f"more than {_SECONDS} s")
 
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(_SECONDS)
+    # Seconds of work: other processes may keep this one waiting.
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, _SECONDS)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.filterwarnings("error", category=RuntimeWarning, module=r"rulecover(\.|$)")
             yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def refusal(error: Exception) -> str | None:

@@ -260,6 +260,11 @@ class Clauses:
         return not self._has_sets and bool(_parts_float32(self.lower).all() and _parts_float32(self.upper).all())
 
     @cached_property
+    def _is_within_float32(self) -> bool:
+        """Whether no bound is too low for float32: as one that is infinite it would be no bound at all."""
+        return not bool(np.isinf(_down_to_float32(self.lower[np.isfinite(self.lower)])).any())
+
+    @cached_property
     def _tests_in_float64(self) -> list[list[list[Test]]]:
         return self._all_tests(self.lower, self.upper)
 
@@ -324,7 +329,7 @@ class Clauses:
 
         It is float32, which takes half of the time, only where that decides as float64 does for every number.
         """
-        exact = X.dtype == np.float32 and not self._has_sets
+        exact = X.dtype == np.float32 and not self._has_sets and self._is_within_float32
         # Whether a double is so small that it counts as 0 is a matter of float64.
         if exact or (self._fits_float32 and not np.isin(self.columns, zero_missing).any()):
             return self._tests_in_float32, np.float32
@@ -363,8 +368,10 @@ def _parts_float32(bounds: Floats) -> Bools:
     So do the bounds of models that compare in float32, as they are read.
     """
     with np.errstate(over="ignore"):
-        parts: Bools = bounds.astype(np.float32) < np.nextafter(bounds, np.inf).astype(np.float32)
-    return parts | np.isinf(bounds)
+        nearest = bounds.astype(np.float32)
+        parts: Bools = nearest < np.nextafter(bounds, np.inf).astype(np.float32)
+    # A number that is too low for float32 is not infinite, which would be no bound at all.
+    return (parts & np.isfinite(nearest)) | np.isinf(bounds)
 
 
 def _down_to_float32(bounds: Floats) -> NDArray[np.float32]:
