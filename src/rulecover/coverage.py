@@ -351,7 +351,8 @@ class Coverage:
     def among(self, samples: Ints | Bools) -> Coverage:
         """The coverage of some of the samples by the same rules."""
         blocks = tuple(block.among(samples) for block in self.blocks)
-        return Coverage(blocks, len(np.arange(self.n_samples)[samples]), self.n_rules)
+        n_samples = int(np.count_nonzero(samples)) if samples.dtype == bool else len(samples)
+        return Coverage(blocks, n_samples, self.n_rules)
 
     def to_sparse(self) -> scipy.sparse.csc_array:
         """The matrix of samples by rules as a sparse array of booleans, rows sorted within each column."""

@@ -22,6 +22,8 @@ ENTERING = 100
 WATCHED = 20_000
 #: Sums over rules are made for this many samples at a time: they stay in the processor's cache.
 _ROWS = 1 << 15
+#: Signatures are compared only where their first bits, which have a place in a small table, are those of a wanted one.
+_BITS, _REST = 18, np.uint64(46)
 #: As many combinations of rules as a 16-bit number can distinguish; fewer if there are few samples to look them up.
 _COMBINATIONS = 1 << 16
 
@@ -80,24 +82,22 @@ class Signatures:
         """All samples with the signature of one of these samples, and the place of that one in `of`."""
         return self.with_values(self.value[of])
 
-    def with_values(self, wanted: UInts) -> tuple[Ints, Ints]:
-        """All samples with one of these signatures, which differ, and the place of that signature among them.
+    def with_values(self, signatures: UInts) -> tuple[Ints, Ints]:
+        """All samples with one of these signatures, and the place of that signature among them.
 
-        A table by the first bits of the signatures leaves few candidates, and only those are compared.
+        They differ, unless they clash. A table by the first bits of the signatures leaves few candidates, and only
+        those are compared.
         """
-        bits = min(20, len(self.value).bit_length() + 4)
-        shift = np.uint64(64 - bits)
-        table = np.full(1 << bits, -1, dtype=np.int32)
-        slots = (wanted >> shift).astype(np.intp)
-        table[slots] = np.arange(len(wanted))
-        crowded = np.flatnonzero(table[slots] != np.arange(len(wanted)))  # another one has taken the slot
-        place = table[(self.value >> shift).astype(np.intp)]
-        found = np.flatnonzero(place >= 0)
-        found = found[self.value[found] == wanted[place[found]]]
-        rest = [np.flatnonzero(self.value == wanted[k]) for k in crowded]
-        samples = np.concatenate([found, *rest])
-        places = np.concatenate([place[found], *(np.full(len(r), k) for k, r in zip(crowded, rest, strict=True))])
-        return samples, places.astype(np.intp)
+        order = np.argsort(signatures)
+        wanted = signatures[order]
+        some = np.zeros(1 << _BITS, dtype=bool)
+        some[(wanted >> _REST).astype(np.intp)] = True
+        found = np.flatnonzero(some[(self.value >> _REST).astype(np.intp)])
+        first, end = (np.searchsorted(wanted, self.value[found], side) for side in ("left", "right"))
+        times = end - first  # more than one only where signatures clash
+        before = np.cumsum(times) - times
+        place = np.arange(times.sum()) + np.repeat(first - before, times)
+        return np.repeat(found, times), order[place]
 
 
 class Packs:
