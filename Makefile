@@ -62,6 +62,7 @@ bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
 
 bench-scale: $(VENV)/test  ## covers of Parquet files larger than memory; ROWS="100000 1000000 50000000" sets the sizes
 	$(BIN)/python benchmarks/scale.py --rows $(or $(ROWS),100000 1000000)
+	$(BIN)/python benchmarks/peers_scale.py
 
 table-s2: $(VENV)/study  ## Table S.2 of the paper: make table-s2 DATA=folder
 	$(BIN)/rulecover study mirco --data $(DATA) --out $(OUT) --resume
