@@ -1,8 +1,11 @@
 """`rulecover predict` on a large CSV file, beside reading the file alone.
 
     python benchmarks/predict.py [--gigabytes 5] [--folder FOLDER] [--out docs/benchmarks-predict.md]
+    python benchmarks/predict.py --engines [--rows 200000] [--runs 3] [--out docs/benchmarks-engines.md]
 
 The file is generated: 20 columns of numbers, one of text. CPU time of one thread, and the peak memory of the process.
+With `--engines`: rules in memory, beside the fastest engines for the forest that they come from; those that do not run
+are named (pip install treelite tl2cgen lleaves scikit-learn-intelex skl2onnx onnxruntime lightgbm).
 """
 
 from __future__ import annotations
@@ -18,7 +21,11 @@ import platform
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pandas as pd
@@ -64,12 +71,161 @@ def measured(*command: str) -> tuple[float, float]:
     return used.ru_utime + used.ru_stime, used.ru_maxrss / (1024.0 if sys.platform == "linux" else 1024.0**2)
 
 
+TREES, DEPTH, TRAINED_ON, RULES = 100, 8, 50_000, 50
+Predict = Callable[[np.ndarray], object]
+
+
+def by_scikit_learn(forest, X, y, folder) -> Iterator[tuple[str, Predict]]:
+    yield "scikit-learn, the forest itself", forest.predict
+
+
+def by_treelite(forest, X, y, folder) -> Iterator[tuple[str, Predict]]:
+    import tl2cgen
+    import treelite
+
+    model = treelite.sklearn.import_model(forest)
+    yield "treelite, GTIL", lambda rows: treelite.gtil.predict(model, rows, nthread=1)
+    library = str(folder / "forest.so")
+    tl2cgen.export_lib(model, toolchain="gcc", libpath=library, params={"parallel_comp": TREES}, nthread=1)
+    compiled = tl2cgen.Predictor(library, nthread=1)
+    yield "tl2cgen, compiled by gcc, with its matrix", lambda rows: compiled.predict(tl2cgen.DMatrix(rows))
+
+
+def by_onnxruntime(forest, X, y, folder) -> Iterator[tuple[str, Predict]]:
+    import onnxruntime
+    from skl2onnx import to_onnx
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    model = to_onnx(forest, X[:1].astype(np.float32), options={id(forest): {"zipmap": False}})
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    yield "onnxruntime, in float32", lambda rows: session.run(None, {"X": rows.astype(np.float32)})
+
+
+def by_intelex(forest, X, y, folder) -> Iterator[tuple[str, Predict]]:
+    from sklearnex import config_context
+    from sklearnex.ensemble import RandomForestClassifier
+
+    with config_context(allow_fallback_to_host=True):
+        model = RandomForestClassifier(TREES, max_depth=DEPTH, random_state=0, n_jobs=1).fit(X, y)
+    yield "scikit-learn-intelex, a forest of its own", model.predict
+
+
+def by_lightgbm_and_lleaves(forest, X, y, folder) -> Iterator[tuple[str, Predict]]:
+    import lightgbm
+    import lleaves
+
+    settings = {"objective": "binary", "num_leaves": 2**DEPTH, "max_depth": DEPTH, "num_threads": 1, "verbosity": -1}
+    model = lightgbm.train(settings, lightgbm.Dataset(X, y), TREES)
+    yield "LightGBM, as many trees", lambda rows: model.predict(rows, num_threads=1)
+    model.save_model(folder / "lightgbm.txt")
+    compiled = lleaves.Model(model_file=str(folder / "lightgbm.txt"))
+    compiled.compile()
+    yield "lleaves, the same compiled by LLVM", lambda rows: compiled.predict(rows, n_jobs=1)
+
+
+def by_rules(forest, X, y, folder) -> Iterator[tuple[str, Predict]]:
+    from sklearn.frozen import FrozenEstimator
+
+    from rulecover import MIRCOClassifier
+
+    model = MIRCOClassifier.as_in_paper(FrozenEstimator(forest), max_rules=RULES).fit(X, y)
+    assert len(model.rules_) == RULES
+    yield f"rulecover, {RULES} rules", model.predict
+
+
+ENGINES = (by_scikit_learn, by_treelite, by_onnxruntime, by_intelex, by_lightgbm_and_lleaves, by_rules)
+PACKAGES = (
+    "rulecover",
+    "scikit-learn",
+    "treelite",
+    "tl2cgen",
+    "onnxruntime",
+    "scikit-learn-intelex",
+    "lightgbm",
+    "lleaves",
+)
+
+
+def engines(rows: int, runs: int) -> str:
+    """The page of the engines: each predicts all rows in turn, again and again; medians."""
+    from sklearn.datasets import make_classification
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y = make_classification(max(rows, TRAINED_ON), COLUMNS, n_informative=10, random_state=0)
+    forest = RandomForestClassifier(TREES, max_depth=DEPTH, random_state=0, n_jobs=1).fit(
+        X[:TRAINED_ON], y[:TRAINED_ON]
+    )
+    known: dict[str, Predict] = {}
+    failed: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for engine in ENGINES:
+            try:
+                for name, predict in engine(forest, X[:TRAINED_ON], y[:TRAINED_ON], Path(folder)):
+                    predict(X[:10])
+                    known[name] = predict
+                    print(name, file=sys.stderr, flush=True)
+            except Exception as error:  # one that does not run here must not keep the others from running
+                failed.append(f"{engine.__name__.removeprefix('by_')}: {type(error).__name__}, {error}".splitlines()[0])
+        taken = _in_turn(known, X[:rows], runs)
+    return _page_of_engines(taken, failed, rows, runs)
+
+
+def _in_turn(known: dict[str, Predict], X: np.ndarray, runs: int) -> dict[str, float]:
+    seconds: dict[str, list[float]] = {name: [] for name in known}
+    for _ in range(runs + 1):
+        for name, predict in known.items():
+            start = time.process_time()
+            predict(X)
+            seconds[name].append(time.process_time() - start)
+    return {name: median(taken[1:]) for name, taken in seconds.items()}  # the first run warms up
+
+
+def _page_of_engines(taken: dict[str, float], failed: list[str], rows: int, runs: int) -> str:
+    ours = taken[f"rulecover, {RULES} rules"]
+    lines = [
+        f"| {name} | {seconds:.2f} | {rows / seconds / 1e6:.2f} | {seconds / ours:.1f} |"
+        for name, seconds in sorted(taken.items(), key=lambda item: item[1])
+    ]
+    versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    return f"""# Predicting beside engines for forests
+
+Made by `python benchmarks/predict.py --engines --rows {rows} --runs {runs}` (Python {platform.python_version()},
+{versions}). A forest of
+{TREES} trees of depth {DEPTH}, trained on {TRAINED_ON:,} generated rows of {COLUMNS} columns in two classes, and
+{RULES} rules that cover these rows; {rows:,} rows are predicted, in float64 unless it says float32. CPU time of one
+thread, all in turn, medians of {runs} runs. Compiling is not counted. Rules answer another question than the forest
+does: they are few enough to be read. Seconds depend on what else the machine does.
+
+| engine | seconds | million rows per second | times the time of the rules |
+|---|---|---|---|
+{chr(10).join(lines)}
+
+Did not run here: {"; ".join(failed) or "none"}.
+"""
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--engines", action="store_true", help="rules in memory beside engines for forests")
+    parser.add_argument("--rows", type=int, default=200_000, help="rows to predict, for --engines")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each engine")
     parser.add_argument("--gigabytes", type=float, default=5.0)
     parser.add_argument("--folder", type=Path, default=None)
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
+    if options.engines:
+        print(text := engines(options.rows, options.runs))
+        if options.out:
+            options.out.write_text(text)
+        return
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
         # In a process of its own: the memory of this one would count as that of the processes it starts.
