@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rulecover.counting.certify import certify
+    from rulecover.counting.cover_table import cover_table
     from rulecover.data.encoder import TableEncoder
     from rulecover.estimators.explain import explain
     from rulecover.estimators.linear import RuleTransformer, linear_rules
@@ -34,6 +35,7 @@ _HOMES = {
     "Summary": "rulecover.report.summary",
     "TableEncoder": "rulecover.data.encoder",
     "certify": "rulecover.counting.certify",
+    "cover_table": "rulecover.counting.cover_table",
     "explain": "rulecover.estimators.explain",
     "linear_rules": "rulecover.estimators.linear",
     "open_table": "rulecover.partitions.table",
@@ -55,6 +57,7 @@ __all__ = [
     "TableEncoder",
     "__version__",
     "certify",
+    "cover_table",
     "explain",
     "linear_rules",
     "open_table",

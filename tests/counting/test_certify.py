@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import polars as pl
 import pytest
 from counted import as_plain, frame_of, plain_counts
 from databases import Database, DuckDB, SQLite
-from exported import Case, cases, named_case, text_case, truth_case
+from exported import Case, cases, many_rules, named_case, text_case, truth_case
 from sklearn.datasets import load_diabetes, load_iris
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, certify
@@ -144,3 +145,81 @@ def test_wrong_tables_are_refused() -> None:
         certify(few, X.assign(**{"petal width (cm)": "wide"}))
     with pytest.raises(ExportError, match=f"a query counts {MOST_RULES} at most"):
         counting_query(few.rules_.take(np.zeros(MOST_RULES + 1, dtype=int)), "t", dialect="duckdb")
+
+
+class Bare:
+    """A connection of a driver that is not known, with what PEP 249 asks for and nothing else."""
+
+    def __init__(self) -> None:
+        self.database = sqlite3.connect(":memory:")
+
+    def cursor(self) -> sqlite3.Cursor:
+        return self.database.cursor()
+
+
+@pytest.mark.slow
+def test_drivers_that_are_not_known_need_the_dialect() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    few, other = MIRCOClassifier(random_state=0).fit(X, y), Bare()
+    X.to_sql("iris", other.database)
+    with pytest.raises(MismatchedDataError, match="the connection is a Bare of 'test_certify', whose SQL is not known"):
+        certify(few, "iris", connection=other)
+    assert certify(few, "iris", connection=other, dialect="sqlite").is_cover
+    with pytest.raises(MismatchedDataError, match="the table is a DataFrame; with a connection, give the name"):
+        certify(few, X, connection=other)
+    with pytest.raises(MismatchedDataError, match="the table is a str; give its connection as well"):
+        certify(few, "iris")
+    with pytest.raises(MismatchedDataError, match="the table has no column 'petal"):
+        X.iloc[:, :2].to_sql("short", other.database)
+        certify(few, "short", connection=other, dialect="sqlite")
+
+
+@pytest.mark.slow
+def test_a_target_without_any_class_of_the_model_is_refused() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    few = MIRCOClassifier(random_state=0).fit(X, y)
+    with pytest.raises(MismatchedDataError, match=r"'species' holds '0', '1', '2', and the classes .* are 0, 1, 2"):
+        certify(few, X.assign(species=y.astype(str)), target="species")
+
+
+@pytest.mark.slow
+def test_numbers_that_are_missing_do_not_count_in_means() -> None:
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    few = MIRCORegressor(max_rules=3, random_state=0).fit(X, y)
+    table = X.assign(y=y.where(y > 100))
+    covered = few.apply(X).toarray()
+    means = [table["y"][covered[:, j]].mean() for j in range(len(few.rules_))]
+    for frame in (table, pl.from_pandas(table), with_nan(table)):
+        np.testing.assert_allclose(certify(few, frame, target="y").means, means)
+
+
+@pytest.mark.slow
+def test_more_rules_than_bits_of_a_number_are_counted() -> None:
+    case = many_rules(60)
+    counted = plain_counts(case, [None] * len(case.X))
+    for frame in (frame_of(case), duckdb.from_df(frame_of(case))):
+        assert as_plain(certify(case.rules, frame)) == counted
+    database = DuckDB()
+    database.fill("data", case.rules.rules.feature_names, case.X)
+    assert as_plain(certify(case.rules, "data", connection=database.connection)) == counted
+
+
+@pytest.mark.slow
+def test_numbers_are_read_as_people_write_them_in_memory_and_refused_elsewhere() -> None:
+    x = np.arange(60)
+    price = 100.0 + 10 * (x % 7) + 1000 * (x > 30)
+    frame = pd.DataFrame({"size": [f"{value} %" for value in x], "price": [f"${value:.2f}" for value in price]})
+    few = MIRCORegressor(max_rules=3, random_state=0).fit(frame[["size"]], price)
+    plain = certify(few, frame.assign(price=price), target="price")
+    for table in (frame, pl.from_pandas(frame)):
+        found = certify(few, table, target="price")
+        assert as_plain(found) == as_plain(plain)
+        np.testing.assert_allclose(found.means, plain.means)
+    with pytest.raises(MismatchedDataError, match="column 'size' of the table holds values of type String"):
+        certify(few, pl.from_pandas(frame).lazy(), target="price")
+    numbers = MIRCORegressor(max_rules=3, random_state=0).fit(pd.DataFrame({"size": x}), price)
+    lazy = pl.DataFrame({"size": x, "price": frame["price"].tolist()}).lazy()
+    with pytest.raises(MismatchedDataError, match=r"texts such as \$188 are read only in memory"):
+        certify(numbers, lazy, target="price")
+    with pytest.raises(MismatchedDataError, match="the target 'price' has no number in any row"):
+        certify(numbers, pd.DataFrame({"size": x, "price": np.nan}), target="price")

@@ -15,9 +15,10 @@ from commands import run
 from counted import as_plain, frame_of, plain_counts
 from exported import HOSTILE, Case, cases, hostile_case, named_case, text_case, truth_case
 from postgres import PostgreSQL, server
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
 
-from rulecover import MIRCOClassifier, MIRCORegressor, certify
+from rulecover import MIRCOClassifier, MIRCORegressor, certify, cover_table
 from rulecover.exceptions import MismatchedDataError
 from rulecover.export import to_json
 
@@ -128,3 +129,16 @@ def test_ibis_tables_take_hostile_names_for_names() -> None:
         labels = [hostile, "plain"] * (len(case.X) // 2)
         table = ibis.memtable(with_nan(frame_of(case)).append_column("label", pa.array(labels)))
         assert as_plain(certify(case.rules, table, target="label")) == plain_counts(case, labels)
+
+
+def test_postgresql_covers_a_table_that_stays_there(database: PostgreSQL) -> None:
+    X, y = make_classification(1500, 4, n_informative=3, n_redundant=0, random_state=0)
+    frame = pd.DataFrame(X, columns=["a", "b", "rule_0", "d"])
+    forest = RandomForestClassifier(10, max_depth=5, random_state=0).fit(frame[:300], y[:300])
+    database.fill("orders", [*frame, "kind"], np.c_[X, y])
+    few = cover_table(forest, ("public", "orders"), target="kind", sample=100, connection=database.connection)
+    covered = few.apply(frame).toarray()
+    assert covered.any(axis=1).all()
+    assert (covered & (covered.sum(axis=1) == 1)[:, None]).any(axis=0).all()
+    assert few.table_cover_.certificate.support.tolist() == covered.sum(axis=0).tolist()
+    assert 50 < few.table_cover_.n_sampled < 200

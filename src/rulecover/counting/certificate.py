@@ -79,7 +79,7 @@ class TableCertificate:
         if rows and SUM in rows[0]:
             sums = np.array([float(rows[0][key] or 0.0) for key in (*(f"sum_{j}" for j in range(n_rules)), SUM)])
             n_known = np.append(per_rule(KNOWN)[:, 0], whole(KNOWN))
-        labels = tuple(_label(row.get(TARGET)) for row in rows)
+        labels = tuple(plain_label(row.get(TARGET)) for row in rows)
         return cls(rules, labels, whole(ROWS), whole(MISSED), per_rule("rule"), per_rule("alone"), sums, n_known)
 
     @classmethod
@@ -213,7 +213,7 @@ def _added(one: Array | None, other: Array | None) -> Array | None:
     return other if one is None else one if other is None else one + other
 
 
-def _label(value: Any) -> Any:
+def plain_label(value: Any) -> Any:
     """A label as plain Python has it; ``None`` for every kind of missing value."""
     import pandas as pd
 

@@ -86,7 +86,9 @@ def table_of(table: Any, connection: Any = None, dialect: str | None = None) -> 
 
 
 def _check_labels(script: Script, certificate: TableCertificate, target: str | None) -> None:
-    """Raises if the target has labels, and none of them is a class of the model."""
+    """Raises if none of the labels of the target is a class of the model, or none of its numbers is known."""
+    if certificate.n_known is not None and certificate.n_rows.sum() and not certificate.n_known[-1]:
+        raise MismatchedDataError(f"the target {target!r} has no number in any row, but the rules predict numbers.")
     found = [label for label in certificate.labels if label is not None]
     if target is None or script.classes is None or not found or set(found) & set(script.classes):
         return

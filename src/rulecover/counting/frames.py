@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+import numpy as np
 
 from rulecover.counting.certificate import KNOWN, MISSED, ROWS, SUM, TARGET, TITLES, TableCertificate
+from rulecover.counting.groups import MOST_GROUPS, RowGroups
 from rulecover.counting.script import check_columns, words
-from rulecover.data.frames import UNSEEN
-from rulecover.data.inputs import ZERO, Coded, Input, Level
+from rulecover.data.frames import UNSEEN, numbers
+from rulecover.data.inputs import ZERO, Coded, Input, Level, Number
+from rulecover.data.written_numbers import Notation, recognise
 from rulecover.exceptions import MismatchedDataError
 from rulecover.export.conditions import Condition, Script
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 #: Rows of a frame in memory that are counted at a time.
 BLOCK = 1_000_000
+
+#: What a hash is divided by to draw rows.
+_PARTS = 1_000_003
 
 Frame = nw.LazyFrame[Any] | nw.DataFrame[Any]
 
@@ -31,7 +40,51 @@ class FrameTable:
 
     def certificate(self, script: Script, target: str | None) -> TableCertificate:
         """What each rule covers in this frame, counted by its library."""
-        return counted(script, self.frame, target)
+        return counted(script, as_numbers(script, self.frame, target), target)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return list(self.frame.collect_schema())
+
+    def groups(self, script: Script, target: str) -> RowGroups:
+        """The rows in groups that the same rules cover."""
+        found = patterns(script, self.frame, target).head(MOST_GROUPS + 1)
+        return RowGroups.from_rows(len(script.conditions), _collected(found))
+
+    def sample(self, columns: list[str], n_rows: int, seed: int) -> pd.DataFrame:
+        """About this many rows, drawn by the library of the frame."""
+        (counted,) = _collected(self.frame.select(nw.len().alias(ROWS)))
+        share = n_rows / max(int(counted[ROWS]), 1)
+        frame, given = _addressed(self.frame, self.columns)
+        kept = frame.select(**{f"column_{k}": given[name] for k, name in enumerate(columns)})
+        return _fetched(kept if share >= 1 else _drawn(kept, share, seed), columns)
+
+    def missed(self, script: Script, columns: list[str], at_most: int) -> pd.DataFrame:
+        """Rows that no rule covers."""
+        packed = _packed(script, _read(script, self.frame, None, columns))
+        nothing = reduce(and_, (nw.col(word) == 0 for word in words(len(script.conditions))))
+        return _fetched(packed.filter(nothing).head(at_most), columns)
+
+
+def as_numbers(script: Script, frame: Frame, target: str | None) -> Frame:
+    """A frame in memory with its texts as numbers where the rules have numbers, such as ``$1,188`` or ``23.2%``.
+
+    The notation of a column that the rules read is that of the training data; that of the target is recognised.
+    """
+    if not isinstance(frame, nw.DataFrame):
+        return frame
+    notations = {each.name: each.notation for each in script.inputs.values() if isinstance(each, Number)}
+    written = {name: notation for name, notation in notations.items() if notation is not None}
+    if target is not None and script.classes is None:
+        written[target] = Notation()
+    for name in [name for name in written if frame.schema.get(name) in (nw.String, nw.Object)]:
+        texts = frame[name].to_list()
+        notation = recognise([*{text for text in texts if text is not None}]) if name == target else written[name]
+        if isinstance(notation, Notation):
+            values = numbers(np.array(texts, dtype=object), name, notation=notation)
+            frame = frame.with_columns(nw.new_series(name, values, backend=frame.implementation))
+    return frame
 
 
 def counted(script: Script, frame: Frame, target: str | None) -> TableCertificate:
@@ -40,8 +93,10 @@ def counted(script: Script, frame: Frame, target: str | None) -> TableCertificat
     if isinstance(frame, nw.DataFrame) and len(frame) > BLOCK:
         parts = (frame[start : start + BLOCK] for start in range(0, len(frame), BLOCK))
         return reduce(TableCertificate.__add__, (counted(script, part, target) for part in parts))
-    kept = _kept(script, target)
-    return TableCertificate.from_rows(rules, _collected(_counts(script, patterns(script, frame, target), kept)))
+    kept, grouped = _kept(script, target), patterns(script, frame, target)
+    if isinstance(grouped, nw.DataFrame) and (kept or target is None):  # the groups are here already
+        return RowGroups.from_rows(len(rules), _collected(grouped)).certificate(rules)
+    return TableCertificate.from_rows(rules, _collected(_counts(script, grouped, kept)))
 
 
 def patterns(script: Script, frame: Frame, target: str | None = None) -> Frame:
@@ -50,10 +105,10 @@ def patterns(script: Script, frame: Frame, target: str | None = None) -> Frame:
     Where the target is a class, groups are of one class. There are few groups, and only numbers are compared to find
     that of a row, which takes much less time than to add up what each rule covers.
     """
-    numbers = target is not None and script.classes is None
+    by_number = target is not None and script.classes is None
     keys = [*_kept(script, target), *words(len(script.conditions))]
     aggregates = [nw.len().alias(ROWS)]
-    if numbers:
+    if by_number:
         aggregates += [nw.col(TARGET).sum().alias(SUM), nw.col(TARGET).count().alias(KNOWN)]
     return _packed(script, _read(script, frame, target)).group_by(*keys).agg(*aggregates)
 
@@ -62,19 +117,21 @@ def _kept(script: Script, target: str | None) -> list[str]:
     return [TARGET] if target is not None and script.classes is not None else []
 
 
-def _read(script: Script, frame: Frame, target: str | None) -> Frame:
-    """The target, and for each rule whether it covers a row."""
+def _read(script: Script, frame: Frame, target: str | None, also: Sequence[str] = ()) -> Frame:
+    """The target and other columns, and for each rule whether it covers a row."""
     schema = dict(frame.collect_schema())
     check_columns([*script.columns, *([] if target is None else [target])], schema)
     frame, given = _addressed(frame, list(schema))
     inputs = {f: script.model.inputs[f] for f in script.features}
     columns = {f"x_{f}": _value(each, given[each.name], schema[each.name]) for f, each in inputs.items()}
     if target is not None:
-        columns[TARGET] = _target(target, given[target], schema[target], numbers=script.classes is None)
+        columns[TARGET] = _target(target, given[target], schema[target], by_number=script.classes is None)
+    columns |= {f"column_{k}": given[name] for k, name in enumerate(also)}
     if not columns:  # rules that always hold ask for no column
         columns["x_none"] = next(iter(given.values()))
     flags = {f"rule_{j}": _covers(script, rule) for j, rule in enumerate(script.conditions)}
-    return frame.select(**columns).with_columns(**flags).select(*([] if target is None else [TARGET]), *flags)
+    kept = [name for name in columns if not name.startswith("x_")]
+    return frame.select(**columns).with_columns(**flags).select(*kept, *flags)
 
 
 def _addressed(frame: Frame, names: list[str]) -> tuple[Frame, dict[str, nw.Expr]]:
@@ -126,6 +183,36 @@ def _balanced_sum(terms: list[nw.Expr]) -> nw.Expr:
     return _balanced_sum(terms[:half]) + _balanced_sum(terms[half:]) if half else terms[0]
 
 
+def _drawn(frame: Frame, share: float, seed: int) -> Frame:
+    """A share of the rows, each drawn by itself."""
+    if isinstance(frame, nw.DataFrame):
+        return frame.sample(fraction=share, seed=seed)
+    native, made_by = nw.to_native(frame), frame.implementation
+    drawn: Any
+    if made_by.is_polars():
+        import polars as pl
+
+        drawn = native.filter(pl.int_range(pl.len()).hash(seed) % _PARTS < int(share * _PARTS))
+    elif made_by.is_duckdb():
+        drawn = native.query("drawn", f"FROM drawn USING SAMPLE {100 * share} PERCENT (bernoulli, {seed})")
+    elif made_by.is_spark_like():
+        drawn = native.sample(fraction=share, seed=seed)
+    elif made_by.is_ibis():
+        drawn = native.sample(share, seed=seed)
+    else:
+        kind = type(native).__name__
+        raise MismatchedDataError(f"rows of a {kind} cannot be drawn here; give sample as a frame of rows.")
+    made: Frame = nw.from_native(drawn)
+    return made
+
+
+def _fetched(frame: Frame, columns: list[str]) -> pd.DataFrame:
+    """The rows in memory, under the names of their columns."""
+    found = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    rows = found.select(*(f"column_{k}" for k in range(len(columns)))).to_pandas()
+    return rows.set_axis(columns, axis=1).reset_index(drop=True)
+
+
 def _collected(frame: Frame) -> list[dict[str, Any]]:
     found = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return [dict(row) for row in found.rows(named=True)]
@@ -140,18 +227,22 @@ def _value(each: Input, given: nw.Expr, kind: Any) -> nw.Expr:
         return given.cast(nw.String) if kind in (nw.Categorical, nw.Enum) else given
     if not (kind.is_numeric() or kind == nw.Boolean):
         raise MismatchedDataError(
-            f"column {each.name!r} of the table holds values of type {kind}, but the rules compare numbers there."
+            f"column {each.name!r} of the table holds values of type {kind}, but the rules compare numbers there; make "
+            "it a column of numbers."
         )
     number = given.cast(nw.Float64)
     known = ~number.is_nan() & (number.abs() > ZERO) if each.zero_missing else ~number.is_nan()
     return nw.when(known).then(number)
 
 
-def _target(name: str, given: nw.Expr, kind: Any, *, numbers: bool) -> nw.Expr:
-    if not numbers:
+def _target(name: str, given: nw.Expr, kind: Any, *, by_number: bool) -> nw.Expr:
+    if not by_number:
         return given.cast(nw.String) if kind in (nw.Categorical, nw.Enum) else given
     if not kind.is_numeric():
-        raise MismatchedDataError(f"the target {name!r} holds values of type {kind}, but the rules predict numbers.")
+        raise MismatchedDataError(
+            f"the target {name!r} holds values of type {kind}, but the rules predict numbers; texts such as $188 are "
+            "read only in memory, and only if all of them are numbers: make it a column of numbers."
+        )
     number = given.cast(nw.Float64)
     return nw.when(~number.is_nan()).then(number)
 

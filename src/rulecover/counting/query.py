@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from sqlglot import exp
 from rulecover.counting.certificate import KNOWN, MISSED, ROWS, SUM, TARGET, TITLES
 from rulecover.counting.script import rules_alone, words
 from rulecover.exceptions import ExportError
+from rulecover.export.conditions import Script
 from rulecover.export.dialects import case, column, dialect_named, joined, large, whole
 from rulecover.export.sql import over_table, table_named
 from rulecover.export.sql_steps import Step, Steps
@@ -63,6 +64,36 @@ def counting_query(model: Any, table: str | tuple[str, ...], *, dialect: str, ta
     return over_table(partial(_counting, steps), table_named(table), steps.dialect)
 
 
+def groups_query(script: Script, table: str | tuple[str, ...], *, dialect: str, target: str, at_most: int) -> str:
+    """A query for the rows in groups that the same rules cover."""
+    steps = Steps(script, dialect_named(dialect), (target,))
+    packed = words(len(script.conditions))
+    names = {word: column(word) for word in packed}
+
+    def grouped(source: exp.Identifier) -> Iterator[Step]:
+        *earlier, _ = _counting(steps, source)
+        yield from earlier
+        yield Step("found", {TARGET: column("keep_0"), **names, ROWS: column("n")}, at_most=at_most)
+
+    return over_table(grouped, table_named(table), steps.dialect)
+
+
+def missed_query(
+    script: Script, table: str | tuple[str, ...], *, dialect: str, columns: Sequence[str], at_most: int
+) -> str:
+    """A query for rows that no rule covers."""
+    steps = Steps(script, dialect_named(dialect), tuple(columns))
+    packed = words(len(script.conditions))
+    kept = {f"keep_{k}": column(f"keep_{k}") for k in range(len(columns))}
+
+    def missed(source: exp.Identifier) -> Iterator[Step]:
+        yield Step("rows", steps.rows(source))
+        yield Step("words", kept | {word: _bits(steps, rules) for word, rules in packed.items()})
+        yield Step("found", dict(kept), where=_no_rule(packed), at_most=at_most)
+
+    return over_table(missed, table_named(table), steps.dialect)
+
+
 def _counting(steps: Steps, source: exp.Identifier) -> Iterator[Step]:
     """The columns as numbers; the rules of each row as bits; groups of rows with the same rules; and sums of these."""
     yield Step("rows", steps.rows(source))
@@ -79,6 +110,10 @@ def _counting(steps: Steps, source: exp.Identifier) -> Iterator[Step]:
     yield Step("counts", _counts(packed, list(groups)), groups=("keep_0",) if by_class else ())
 
 
+def _no_rule(packed: Iterable[str]) -> exp.Expression:
+    return joined(exp.And, [_equals(column(word), 0) for word in packed])
+
+
 def _bits(steps: Steps, rules: range) -> exp.Expression:
     """A power of two for each of these rules that covers a row, added up."""
     powers = [(j, large(2 ** (j - rules[0]))) for j in rules]
@@ -90,7 +125,7 @@ def _counts(packed: dict[str, range], columns: list[str]) -> dict[str, exp.Expre
     added = {ROWS: "n"} | ({SUM: "sum_of", KNOWN: "known_of"} if "sum_of" in columns else {})
     counts: dict[str, exp.Expression] = {TARGET: column("keep_0")} if "keep_0" in columns else {}
     counts |= {title: exp.Sum(this=column(n)) for title, n in added.items()}
-    counts[MISSED] = _sum_where(joined(exp.And, [_equals(column(word), 0) for word in packed]), "n")
+    counts[MISSED] = _sum_where(_no_rule(packed), "n")
     for word, rules in packed.items():
         elsewhere = [_equals(column(other), 0) for other in packed if other != word]
         for j in rules:

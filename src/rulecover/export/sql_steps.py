@@ -45,18 +45,26 @@ class Step:
         Whether the columns of the step before are kept, too.
     groups
         The columns of the step before that rows are grouped by.
+    where, at_most
+        Which rows of the step before are taken, and how many at most.
     """
 
     title: str
     columns: Columns
     keeps_columns: bool = False
     groups: tuple[str, ...] = ()
+    where: exp.Expression | None = None
+    at_most: int | None = None
 
     @property
     def select(self) -> exp.Select:
         named = [exp.Alias(this=value, alias=name(title)) for title, value in self.columns.items()]
         select = exp.Select(expressions=[exp.Star(), *named] if self.keeps_columns else named)
-        return select.group_by(*map(column, self.groups), copy=False) if self.groups else select
+        if self.where is not None:
+            select = select.where(self.where, copy=False)
+        if self.groups:
+            select = select.group_by(*map(column, self.groups), copy=False)
+        return select if self.at_most is None else select.limit(self.at_most, copy=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,6 +66,8 @@ def test_numbers_are_added_up_over_the_parts(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(chunks, "CELLS", 20)
     assert run("certify", tmp_path / "m.json", "--table", tmp_path / "data.csv", "-t", "y").stdout == whole
     assert "60 rows" in whole
+    frame.assign(y=[f"${value:.2f}" for value in frame["y"]]).to_csv(tmp_path / "dollars.csv", index=False)
+    assert run("certify", tmp_path / "m.json", "--table", tmp_path / "dollars.csv", "-t", "y").stdout == whole
 
 
 def test_a_table_that_is_not_there_is_named(folder: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from rulecover.cli.commands.report import true_labels
+from rulecover.cli.commands.report import as_trained, true_labels
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import SqlDialect
 from rulecover.cli.tables.chunks import chunks
@@ -53,7 +53,7 @@ def _counted(model: Model, file: TableFile, target: str | None) -> TableCertific
     for part in chunks(file, model, also=[] if target is None else [target]):
         covered = model.rules.rules.apply(model.rows(part, first))
         known = np.ones(len(part), dtype=bool) if target is None else part[target].notna().to_numpy()
-        truth = None if target is None else true_labels(model, part[target], first)
+        truth = None if target is None else true_labels(model, as_trained(model, part[target], file.reading), first)
         by_number = truth is not None and not isinstance(model.rules.answer, Classes)
         certificate += TableCertificate.from_coverage(model.rules.rules, covered, truth, known, numbers=by_number)
         first += len(part)

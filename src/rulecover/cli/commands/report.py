@@ -57,7 +57,7 @@ def summary_of(model: Model, file: TableFile, target: str | None) -> Summary:
     left_out = int(column.isna().sum())
     if not len(X):
         raise CommandError(f"{file.source} has no row with a value of {target!r}; there is nothing to report on.")
-    y = true_labels(model, _as_trained(model, column, file.reading), 0)[column.notna().to_numpy()]
+    y = true_labels(model, as_trained(model, column, file.reading), 0)[column.notna().to_numpy()]
     left = [f"{left_out:,} rows without a value of {target!r} left out."] if left_out else []
     notes = [*file.found.notes, *left]
     rules = model.rules.rules
@@ -65,7 +65,7 @@ def summary_of(model: Model, file: TableFile, target: str | None) -> Summary:
     return Summary.of(model.rules, X, y, title=file.source.name, notes=notes, shown=shown)
 
 
-def _as_trained(model: Model, column: Any, reading: Reading) -> Any:
+def as_trained(model: Model, column: Any, reading: Reading) -> Any:
     """The target as numbers, if the model was trained on numbers and they are written as people write them."""
     answer = model.rules.answer
     texts = isinstance(answer, Classes) and any(isinstance(each, (str, bool)) for each in plain_labels(answer.labels))

@@ -1,0 +1,146 @@
+"""Covers of tables that stay where they are, against brute force on all rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from rulecover import certify, cover_table, explain
+from rulecover.counting import cover_table as module
+from rulecover.counting import groups
+from rulecover.exceptions import MismatchedDataError
+from rulecover.voting.classes import log_odds_votes_on
+
+
+@cache
+def rows() -> tuple[RandomForestClassifier, pd.DataFrame]:
+    """A forest, and a table that it was trained on a tenth of; some columns have names that need care."""
+    X, y = make_classification(
+        3000, 5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=0
+    )
+    frame = pd.DataFrame(X, columns=["rule_0", "word_0", 'it\'s "big"', "x.y", "target"])
+    names = np.array(["a", "b", "c"])[y]
+    forest = RandomForestClassifier(15, max_depth=5, random_state=0).fit(frame[:300], names[:300])
+    return forest, frame.assign(kind=names)
+
+
+def in_sqlite(frame: pd.DataFrame) -> dict[str, Any]:
+    database = sqlite3.connect(":memory:")
+    frame.to_sql("data", database, index=False)
+    return {"table": "data", "connection": database}
+
+
+def in_duckdb(frame: pd.DataFrame) -> dict[str, Any]:
+    database = duckdb.connect(config={"threads": 1})
+    database.register("data", frame)
+    return {"table": "data", "connection": database}
+
+
+#: From a pandas frame to the same rows elsewhere.
+PLACES: dict[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
+    "pandas": lambda frame: {"table": frame},
+    "polars, lazy": lambda frame: {"table": pl.from_pandas(frame).lazy()},
+    "DuckDB": lambda frame: {"table": duckdb.from_df(frame)},
+    "DuckDB, SQL": in_duckdb,
+    "SQLite": in_sqlite,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLACES)
+def test_every_row_is_covered_and_no_rule_is_redundant(name: str) -> None:
+    forest, frame = rows()
+    X, kind = frame.drop(columns="kind"), frame["kind"].to_numpy()
+    few = cover_table(forest, **PLACES[name](frame), target="kind", sample=150, random_state=0)
+    proved = few.table_cover_
+    covered = few.apply(X).toarray()
+    times = covered.sum(axis=1)
+    assert times.min() > 0
+    assert proved.certificate.is_cover
+    assert ((times == 1)[:, None] & covered).any(axis=0).all()
+    counts = np.array([[(covered[:, j] & (kind == label)).sum() for label in "abc"] for j in range(len(few.rules_))])
+    np.testing.assert_array_equal(few.rules_.evidence.sums, counts)
+    np.testing.assert_array_equal(proved.certificate.support, counts.sum(axis=1))
+    assert proved.cost == pytest.approx(few.rules_.evidence.cost.sum())
+    assert 50 < proved.n_sampled < 300 < len(frame)
+    assert proved.n_rounds >= 1
+    assert proved.n_repaired < len(frame) / 4
+
+
+@pytest.mark.slow
+def test_votes_are_those_of_all_rows() -> None:
+    forest, frame = rows()
+    few = cover_table(forest, duckdb.from_df(frame), target="kind", sample=150)
+    covered = few.apply(frame.drop(columns="kind"))
+    fitted = log_odds_votes_on(few.vote_, covered, np.searchsorted(few.classes_, frame["kind"]))
+    np.testing.assert_allclose(few.vote_.votes, fitted.votes, atol=1e-6)
+    np.testing.assert_allclose(few.vote_.base, fitted.base, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prune", [True, False])
+def test_the_cost_is_near_to_that_of_a_cover_of_all_rows(prune: bool) -> None:
+    forest, frame = rows()
+    X, kind = frame.drop(columns="kind"), frame["kind"]
+    whole = explain(forest, X, kind, method="cover", prune=prune)
+    few = cover_table(forest, frame, target="kind", sample=600, prune=prune)
+    assert few.table_cover_.cost <= 1.15 * whole.rules_.evidence.cost.sum()
+
+
+@pytest.mark.slow
+def test_a_sample_that_saw_one_corner_is_repaired_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    forest, frame = rows()
+    monkeypatch.setattr(module, "FEWEST_FETCHED", 20)
+    corner = frame.sort_values("rule_0")[:20]
+    few = cover_table(forest, duckdb.from_df(frame), target="kind", sample=corner, prune=False)
+    proved = few.table_cover_
+    assert proved.n_sampled == 20
+    assert proved.n_rounds > 1
+    assert proved.n_repaired <= 20 * proved.n_rounds
+    assert certify(few, frame).is_cover
+    assert f"a sample of 20 rows and {proved.n_repaired:,} that its rules missed" in str(proved)
+    assert "Every one of 3,000 rows is covered by a rule." in str(proved)
+
+
+@pytest.mark.slow
+def test_what_cannot_be_covered_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    forest, frame = rows()
+    small = frame[:200]
+    with pytest.raises(MismatchedDataError, match="the table has no column 'sort'"):
+        cover_table(forest, small, target="sort")
+    with pytest.raises(MismatchedDataError, match="the table has no column 'rule_0'"):
+        cover_table(forest, small.drop(columns="rule_0"), target="kind")
+    with pytest.raises(MismatchedDataError, match="no row was drawn: the table is empty"):
+        cover_table(forest, small[:0], target="kind")
+    with pytest.raises(MismatchedDataError, match="the target 'kind' is missing in some rows"):
+        cover_table(forest, small.assign(kind=small["kind"].where(small["kind"] != "a")), target="kind")
+    with pytest.raises(ValueError, match="sample is 0; give the number of rows"):
+        cover_table(forest, small, target="kind", sample=0)
+    with pytest.raises(ValueError, match="demand is 2, but the rules of cover_table cover every row once"):
+        cover_table(forest, small, target="kind", demand=2)
+    new = small.assign(kind=np.where(np.arange(200) == 150, "new", small["kind"]))
+    with pytest.raises(
+        MismatchedDataError, match=r"the target is 'new' in some rows .* not a class of the model: 'a', 'b'"
+    ):
+        cover_table(forest, new, target="kind", sample=small[:150])
+    monkeypatch.setattr(groups, "MOST_GROUPS", 2)
+    with pytest.raises(MismatchedDataError, match="the rules overlap in more than 2 ways"):
+        cover_table(forest, small, target="kind")
+
+
+def test_numbers_are_refused() -> None:
+    _, frame = rows()
+    X = frame.drop(columns="kind")[:100]
+    forest = RandomForestRegressor(3, max_depth=3, random_state=0).fit(X, X["x.y"])
+    with pytest.raises(MismatchedDataError, match="RandomForestRegressor predicts numbers; cover_table is for classes"):
+        cover_table(forest, X.assign(y=X["x.y"]), target="y")
