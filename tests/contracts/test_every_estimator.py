@@ -7,8 +7,10 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
-from model_cases import BALANCED, BOOSTED, COVERS, DRAWN, Case, answers, assert_same, data_of, elsewhere
+from mixed_tables import mixed_table, odd_rows
+from model_cases import BALANCED, BOOSTED, COVERS, DRAWN, MIXED, Case, answers, assert_same, data_of, elsewhere
 from scipy.special import softmax
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -122,6 +124,23 @@ def test_a_pickled_model_answers_as_before(case: Case) -> None:
     again = pickle.loads(pickle.dumps(fitted(case)))
     assert again.rules_ == fitted(case).rules_
     assert_same(fitted(case), again, X)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("case", MIXED, ids=str)
+def test_columns_of_every_kind_are_taken_and_rules_are_about_them(case: Case, seed: int) -> None:
+    table, y = mixed_table(90, seed)
+    target = y if is_classifier(case.made(seed)) else table["children"].to_numpy() + 2.0 * (y == "yes")
+    rows = pd.concat([table, odd_rows(table)], ignore_index=True)
+    model = case.made(seed).fit(table, target)
+
+    weighted = case.made(seed).fit(table, target, sample_weight=np.full(len(y), 0.001))
+    for other in (weighted, pickle.loads(pickle.dumps(model)), from_json(to_json(model))):
+        assert [str(rule) for rule in getattr(other, "rules_", None) or other.rules] == list(map(str, model.rules_))
+        np.testing.assert_array_equal(other.predict(rows), model.predict(rows))
+    assert {clause.name.split(" (")[0] for rule in model.rules_ for clause in rule.clauses} <= set(table.columns)
+    np.testing.assert_array_equal(model.rules_.apply(rows).toarray(), model.apply(rows).toarray())
 
 
 # Rules ----------------------------------------------------------------------------------------------------------

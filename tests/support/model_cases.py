@@ -138,6 +138,16 @@ DRAWN = [
     case(RCBoostClassifier, tree, max_rmp_calls=3, pricing="binned"),
 ]
 
+#: Those for tables with texts, truth values, categories, dates and gaps; their trees are trained on the table.
+MIXED = [
+    case(MIRCOClassifier, drawn_forest, max_rules=6),
+    case(RCBoostClassifier, tree, max_rmp_calls=1, pricing=FEW_TREES),
+    case(RulePathClassifier, drawn_forest, max_rules=5, choose="last"),
+    case(MIRCORegressor, drawn_forest_of_numbers, max_rules=6),
+    case(RCBoostRegressor, tree_of_numbers, max_rmp_calls=1),
+    case(RulePathRegressor, drawn_forest_of_numbers, max_rules=5, choose="last"),
+]
+
 
 def data_of(case: Case, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return classes(seed) if is_classifier(case.made(seed)) else numbers(seed)
