@@ -13,7 +13,7 @@ from rulecover.data.labels import Label, plain_labels
 from rulecover.rules.clauses import Clauses
 from rulecover.typing import Floats
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean
-from rulecover.voting.fallback import per_comparison
+from rulecover.voting.fallback import Constant, per_comparison
 from rulecover.voting.vote import Vote
 
 #: PostgreSQL truncates column names beyond this many bytes.
@@ -168,10 +168,16 @@ class Script:
         """The name of the fallback for rows that no rule covers."""
         return self.model.fallback.name
 
+    @cached_property
+    def constant(self) -> list[float] | None:
+        """The votes for missed rows where all of them get the same."""
+        fallback = self.model.fallback
+        return self._needed_of(fallback.votes(self.model)[None])[0] if isinstance(fallback, Constant) else None
+
     @property
     def answered_by(self) -> str:
-        """What predicts for missed rows: "closest", "all", "default", or "majority" for all training data."""
-        return "majority" if self.fallback == "mean" else self.fallback
+        """What predicts for missed rows: "closest", "all", the base as "default", or votes that are "constant"."""
+        return "constant" if self.constant is not None and self.fallback != "default" else self.fallback
 
     @property
     def scale(self) -> tuple[float, float] | None:
@@ -228,10 +234,10 @@ class Script:
         answer = self.model.answer
         if isinstance(answer, AddedClasses):
             return True
-        if self.model.adds_up and self.answered_by in ("default", "majority"):
+        if self.model.adds_up and self.constant is not None:
             return True
         weight, base = answer.weight(self.model.votes), answer.weight(self.model.base[None])
         distant = answer.weight(self.model.votes_at_distance)
-        return self.answered_by in ("closest", "majority") and bool(
+        return self.answered_by in ("closest", "constant") and bool(
             (weight > 0).all() and (distant > 0).all() and base[0] >= 0
         )

@@ -79,8 +79,8 @@ _FALLBACKS = {
     "all": """\
   if (!fired.length) votes = VOTES_EACH.map((each, j) => each.map((vote) => counts[j] * vote));
 """,
-    "majority": """\
-  if (!fired.length) votes = [TOTALS];
+    "constant": """\
+  if (!fired.length) votes = [MISSED];
 """,
     "default": "",
 }

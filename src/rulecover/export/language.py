@@ -103,7 +103,9 @@ def tables(script: Script) -> dict[str, list[Any]]:
     if script.answered_by == "all":
         needed["VOTES_EACH"] = script.votes_each
     needed["BASE"] = script.base
-    if not script.always_has_votes or script.answered_by == "majority":
+    if script.constant is not None and script.answered_by == "constant":
+        needed["MISSED"] = script.constant
+    if not script.always_has_votes:
         needed["TOTALS"] = script.totals
     return needed
 

@@ -168,8 +168,8 @@ class _Graph:
 
     def _by_fallback(self, met: str) -> str | Array:
         script = self.script
-        if script.answered_by in ("majority", "default"):
-            return np.array([script.totals if script.answered_by == "majority" else script.base])
+        if script.constant is not None:
+            return np.array([script.constant])
         votes = self._votes_at_distance(met)
         return self._do("Add", votes, np.array([script.base])) if script.fallback_adds_to_base else votes
 

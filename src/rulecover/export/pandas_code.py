@@ -68,8 +68,8 @@ _FALLBACKS = {
     "all": """\
     tally[missed] = met[missed].astype("float64") @ VOTES_EACH
 """,
-    "majority": """\
-    tally[missed] = TOTALS
+    "constant": """\
+    tally[missed] = MISSED
 """,
     "default": "",
 }

@@ -192,8 +192,8 @@ class _Document:
 
     def _by_fallback(self, k: int) -> ET.Element:
         script = self.script
-        if script.answered_by in ("majority", "default"):
-            return _number((script.totals if script.answered_by == "majority" else script.base)[k])
+        if script.constant is not None:
+            return _number(script.constant[k])
         closest = script.answered_by == "closest"
         weights, votes = ("near", script.fallback_votes) if closest else ("met", script.votes_each)
         terms = [_apply("*", self._ref(f"{weights}_{j}"), _number(vote[k])) for j, vote in enumerate(votes)]
@@ -263,8 +263,8 @@ class _Document:
                 for part, each in enumerate(rule):
                     some = partial(_all, [missed, partial(self._predicate, each)])
                     yield f"part {part} of rule {j}", script.votes_each[j], some
-        if script.fallback == "majority":
-            yield "majority", script.totals, missed
+        if script.constant is not None and script.answered_by == "constant":
+            yield script.fallback, script.constant, missed
         if not script.always_has_votes:
             yield "all samples", script.totals, partial(_predicate, self._our("votes_sum"), "lessOrEqual", 0.0)
 

@@ -167,8 +167,7 @@ def _near(script: Script) -> dict[str, pl.Expr]:
             f"near{k}": base + pl.sum_horizontal(pl.lit(0.0), *(count * each[j][k] for j, count in enumerate(met)))
             for k, base in enumerate(begin)
         }
-    votes = script.totals if script.answered_by == "majority" else script.base
-    return {f"near{k}": pl.lit(vote) for k, vote in enumerate(votes)}
+    return {f"near{k}": pl.lit(vote) for k, vote in enumerate(script.constant or script.base)}
 
 
 def _tally(script: Script) -> dict[str, pl.Expr]:

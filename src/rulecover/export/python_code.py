@@ -71,9 +71,9 @@ _FALLBACKS = {
     if not fired:
         votes = [[count * vote for vote in each] for count, each in zip(met, VOTES_EACH)]
 """,
-    "majority": """\
+    "constant": """\
     if not fired:
-        votes = [TOTALS]
+        votes = [MISSED]
 """,
     "default": "",
 }

@@ -279,12 +279,10 @@ class Steps:
         return tally
 
     def _by_fallback(self, k: int) -> exp.Expression:
-        if self._fallback == "majority":
-            return self._number(self.script.totals[k])
-        base = self._number(self.script.base[k])
-        if self._fallback == "default":
-            return base
+        if self.script.constant is not None:
+            return self._number(self.script.constant[k])
         near = self._ref(f"near_{k}")
+        base = self._number(self.script.base[k])
         return exp.Add(this=near, expression=base) if self.script.fallback_adds_to_base else near
 
     def _decided(self) -> Columns:

@@ -123,32 +123,40 @@ class AllRules(_ByRules):
         return sums_at_distance(vote, np.asarray(accepted @ per_comparison(vote)))
 
 
+class Constant(ABC):
+    """The same votes for every missed row; exports need to know nothing else of such a fallback."""
+
+    by_rules: ClassVar[bool] = True
+
+    @abstractmethod
+    def votes(self, vote: Vote) -> Floats:
+        """The votes for any missed row."""
+
+    def weights(self, vote: Vote, X: Any) -> Floats:
+        return np.zeros((X.shape[0], len(vote.rules)))
+
+    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
+        return np.tile(self.votes(vote), (X.shape[0], 1))
+
+
 @dataclass(frozen=True)
-class MajorityClass:
+class MajorityClass(Constant):
     """The whole training data vote: the shares of the classes, or the mean."""
 
-    by_rules: ClassVar[bool] = True
     name: str = "majority"
 
-    def weights(self, vote: Vote, X: Any) -> Floats:
-        return np.zeros((X.shape[0], len(vote.rules)))
-
-    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
-        return np.tile(vote.votes_of_all, (X.shape[0], 1))
+    def votes(self, vote: Vote) -> Floats:
+        return vote.votes_of_all
 
 
 @dataclass(frozen=True)
-class Default:
+class Default(Constant):
     """The base alone, before any rule adds to it."""
 
-    by_rules: ClassVar[bool] = True
     name: str = "default"
 
-    def weights(self, vote: Vote, X: Any) -> Floats:
-        return np.zeros((X.shape[0], len(vote.rules)))
-
-    def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
-        return np.tile(vote.base, (X.shape[0], 1))
+    def votes(self, vote: Vote) -> Floats:
+        return vote.base
 
 
 @dataclass(frozen=True)
