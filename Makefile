@@ -60,8 +60,9 @@ bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
 	$(BIN)/python benchmarks/rulepath.py
 	$(BIN)/python benchmarks/run.py $(if $(wildcard $(DATA)/magic.csv),--data $(DATA))
 
-bench-scale: $(VENV)/test  ## covers of Parquet files larger than memory; ROWS="100000 1000000 50000000" sets the sizes
+bench-scale: $(VENV)/test  ## Parquet files larger than memory, and a Dask cluster of two workers; ROWS="100000 1000000 50000000" sets the sizes
 	$(BIN)/python benchmarks/scale.py --rows $(or $(ROWS),100000 1000000)
+	$(BIN)/python benchmarks/scale_dask.py --rows $(or $(ROWS),250000 2000000)
 	$(BIN)/python benchmarks/peers_scale.py
 
 table-s2: $(VENV)/study  ## Table S.2 of the paper: make table-s2 DATA=folder

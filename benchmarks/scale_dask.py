@@ -1,0 +1,212 @@
+"""Fitting on a Dask cluster of two workers of this machine, beside the same rows in one process.
+
+    python benchmarks/scale_dask.py [--rows 250000 2000000] [--partitions 1 2 7 64] [--kills 20] [--out FILE]
+
+Workers have one thread each. For each number of rows: the rules and the CPU seconds (those of the client and of both
+workers, added up) of a cover as in the paper, of the default cover, of a rule path and of RCBoost, for each number of
+partitions and an empty one, and the seconds of a round of the greedy choice. Then, on fewer rows, one worker is killed
+(SIGKILL) at a random moment of each of many fits: the rules must be those of one process.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_threads] = "1"  # before numpy is imported: one thread each
+
+import argparse
+import json
+import logging
+import platform
+import random
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import distributed
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier
+
+import rulecover
+from rulecover import MIRCOClassifier, RCBoostClassifier, RulecoverWarning, RulePathClassifier
+from rulecover.partitions.dask import DaskParts
+
+COLUMNS, TREES, DEPTH, TRAINED_ON, BLOCK = 20, 100, 10, 50_000, 125_000
+#: Where workers are killed.
+KILLED_ROWS, KILLED_TREES = 10_000, 20
+
+
+def block(number: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of 20 columns, and two classes that depend on six of them, with noise."""
+    generator = np.random.default_rng(number)
+    X = generator.normal(size=(n_rows, COLUMNS))
+    score = X[:, 0] * X[:, 1] + X[:, 2] - np.abs(X[:, 3]) + X[:, 4] * (X[:, 5] > 0)
+    return X, (score + generator.normal(size=n_rows) > 0).astype(np.int64)
+
+
+def rows(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    made = [block(k, min(BLOCK, n_rows - start)) for k, start in enumerate(range(0, n_rows, BLOCK), 1)]
+    return np.concatenate([X for X, _ in made]), np.concatenate([y for _, y in made])
+
+
+def on_workers(n_rows: int, n_partitions: int) -> tuple[da.Array, da.Array]:
+    """The same rows, made by the workers, in this many partitions and an empty one."""
+    X, y = [], []
+    for k, start in enumerate(range(0, n_rows, BLOCK), 1):
+        size = min(BLOCK, n_rows - start)
+        made = dask.delayed(block, nout=2)(k, size)
+        X.append(da.from_delayed(made[0], (size, COLUMNS), dtype=float))
+        y.append(da.from_delayed(made[1], (size,), dtype=int))
+    lengths = (0, *np.diff(np.linspace(0, n_rows, n_partitions + 1).astype(int)).tolist())
+    return da.concatenate(X).rechunk((lengths, COLUMNS)), da.concatenate(y).rechunk((lengths,))
+
+
+def methods(n_trees: int, trained_on: int) -> dict[str, Callable[[], Any]]:
+    forest = RandomForestClassifier(n_trees, max_depth=DEPTH, random_state=0).fit(*block(0, trained_on))
+    frozen, tree = FrozenEstimator(forest), DecisionTreeClassifier(max_depth=6, max_features="sqrt")
+    return {
+        "cover as in the paper": lambda: MIRCOClassifier.as_in_paper(frozen),
+        "cover": lambda: MIRCOClassifier(frozen),
+        "path": lambda: RulePathClassifier(frozen, max_rules=15, choose="last"),
+        "RCBoost": lambda: RCBoostClassifier(tree, pricing="binned", max_rmp_calls=10, random_state=0),
+    }
+
+
+def quiet_worker() -> None:
+    warnings.simplefilter("ignore", RulecoverWarning)
+
+
+@contextmanager
+def cluster() -> Iterator[distributed.Client]:
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with distributed.LocalCluster(**settings) as made, distributed.Client(made) as client:
+        client.run(quiet_worker)
+        yield client
+
+
+def cpu_of(client: distributed.Client) -> float:
+    return time.process_time() + sum(client.run(time.process_time).values())
+
+
+def timed(cpu: Callable[[], float], fit: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+    start, used = time.perf_counter(), cpu()
+    found = fit()
+    return found, {"cpu": round(cpu() - used, 2), "wall": round(time.perf_counter() - start, 2)}
+
+
+class CountedRounds:
+    """How many calls of parts there were, and their seconds."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self._map = DaskParts.map
+
+    def __enter__(self) -> CountedRounds:
+        def timed_map(parts: DaskParts, method: str, *arguments: Any) -> Iterator[Any]:
+            start = time.perf_counter()
+            found = self._map(parts, method, *arguments)
+            if method == "cover":
+                self.seconds.append(time.perf_counter() - start)
+            return found
+
+        DaskParts.map = timed_map
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        DaskParts.map = self._map
+
+
+def compared(
+    client: distributed.Client, n_rows: int, makers: dict[str, Callable[[], Any]], partitions: list[int]
+) -> Iterator[dict[str, Any]]:
+    X, y = rows(n_rows)
+    for name, make in makers.items():
+        one, alone = timed(time.process_time, lambda make=make: make().fit(X, y))
+        for n_partitions in partitions:
+            given = on_workers(n_rows, n_partitions)
+            given = client.persist(given)
+            distributed.wait(given)
+            with CountedRounds() as rounds:
+                many, together = timed(lambda: cpu_of(client), lambda make=make, given=given: make().fit(*given))
+            yield {
+                "method": name,
+                "rows": n_rows,
+                "partitions": n_partitions,
+                "same": str(one.rules_) == str(many.rules_),
+                "rules": len(one.rules_),
+                "alone": alone,
+                "dask": together,
+                "cpu_ratio": round(together["cpu"] / alone["cpu"], 2),
+                "wall_ratio": round(together["wall"] / alone["wall"], 2),
+                "rounds": len(rounds.seconds),
+                "ms_per_round": round(1000 * float(np.median(rounds.seconds)), 2) if rounds.seconds else None,
+            }
+            del given
+
+
+def killed(client: distributed.Client, n_kills: int, makers: dict[str, Callable[[], Any]]) -> Iterator[dict[str, Any]]:
+    """One fit per kill, at a random moment of what the fit takes without one."""
+    X, y = rows(KILLED_ROWS)
+    ones = {name: make().fit(X, y) for name, make in makers.items()}
+    usual = {
+        name: timed(time.process_time, lambda make=make: make().fit(*on_workers(KILLED_ROWS, 7)))
+        for name, make in makers.items()
+    }
+    moments = random.Random(0)
+    for number in range(n_kills):
+        name = list(makers)[number % len(makers)]
+        if len(client.nthreads()) < 2:  # another one, if the nanny has not started it again
+            client.cluster.scale(len(client.cluster.worker_spec) + 1)
+        client.wait_for_workers(2, timeout=300)
+        victim = moments.choice(sorted(client.run(os.getpid).values()))
+        after = moments.uniform(0.0, usual[name][1]["wall"])
+        timer = threading.Timer(after, os.kill, (victim, signal.SIGKILL))
+        timer.start()
+        many, took = timed(time.process_time, lambda name=name: makers[name]().fit(*on_workers(KILLED_ROWS, 7)))
+        ended = not timer.is_alive()
+        timer.join()
+        same = str(ones[name].rules_) == str(many.rules_)
+        yield {"method": name, "killed_after": round(after, 2), "in_time": ended, "same": same, "wall": took["wall"]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, nargs="*", default=[250_000, 2_000_000])
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--partitions", type=int, nargs="*", default=[1, 2, 7, 64])
+    parser.add_argument("--methods", nargs="*", help="some of the methods, by name")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", RulecoverWarning)
+
+    def chosen(*forest: int) -> dict[str, Callable[[], Any]]:
+        return {name: make for name, make in methods(*forest).items() if not options.methods or name in options.methods}
+
+    versions = {each.__name__: each.__version__ for each in (rulecover, dask, distributed, np)}
+    lines: list[dict[str, Any]] = [{"versions": versions, "machine": f"{os.cpu_count()} cores, {platform.machine()}"}]
+    print(json.dumps(lines[0]))
+    with cluster() as client:
+        makers = chosen(TREES, TRAINED_ON) if options.rows else {}
+        for n_rows in options.rows:
+            for line in compared(client, n_rows, makers, options.partitions):
+                print(json.dumps(line), flush=True)
+                lines.append(line)
+        for line in killed(client, options.kills, chosen(KILLED_TREES, KILLED_ROWS)) if options.kills else ():
+            print(json.dumps(line), flush=True)
+            lines.append(line)
+    if options.out is not None:
+        options.out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
