@@ -50,7 +50,6 @@ autosummary_ignore_module_all = False
 autodoc_default_options = {"inherited-members": True, "member-order": "bysource"}
 autodoc_typehints_format = "short"
 add_module_names = False
-python_maximum_signature_line_length = 90
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -75,6 +74,7 @@ html_title = f"rulecover {version}"
 html_baseurl = _URLS["Documentation"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None

@@ -55,14 +55,10 @@ def _table(summary: Summary) -> str:
     rows = []
     for rule, vote, of, precision in zip(summary.rules, votes, checks.support, checks.value, strict=True):
         best = max(range(len(vote)), key=vote.__getitem__)
-        cells = [
-            f"{classes[best]} {vote[best]:+.2g}",
-            f"{rule.support:.0f}",
-            f"{precision:.0%} of {of}",
-            escape(rule.text),
-        ]
+        says, right = f"{classes[best]} {vote[best]:+.2g}", f"{100 * precision:.0f} % of {of}"
+        cells = [escape(rule.text), escape(says), f"{rule.support:.0f}", right]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    heads = "".join(f"<th scope='col'>{head}</th>" for head in ("then", "support", "right on held-out rows", "if"))
+    heads = "".join(f"<th scope='col'>{head}</th>" for head in ("if", "then", "support", "right on held-out rows"))
     mine, forest = (next(score for score in summary.scores if name in score.name) for name in ("rules", "forest"))
     accuracy = mine["accuracy"]
     return (

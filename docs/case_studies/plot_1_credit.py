@@ -2,7 +2,7 @@
 Credit: who will pay back?
 ==========================
 
-4,454 loans of a bank, three quarters of which were paid back. The question is not only *how accurate*: a lender has to
+4,454 loans of a bank, seven in ten of which were paid back. The question is not only *how accurate*: a lender has to
 give reasons, and may not use every column.
 """
 

@@ -42,9 +42,9 @@ for warning in seen:
 leaking.vote_
 
 # %%
-# ``time`` is how long a patient was observed: it ends with death, and nobody knows it at the first visit. ``id`` counts
-# patients by the date at which they came, so that it stands for the length of observation, too. The package warns of
-# the id; that time is a consequence only a person can know. Reading the rules takes a minute, and finds it.
+# ``time`` is how long a patient was observed: it ends with death, and nobody knows it at the first visit. ``id`` is the
+# number of the case. Low numbers died more often, probably because they had been observed for longer. The package warns
+# of the id; that time is a consequence only a person can know. Reading the rules takes a minute, and finds it.
 known = patients.drop(columns=["id", "time"])
 honest, *_ = fitted(known, y)
 honest.vote_

@@ -53,8 +53,8 @@ final.vote_
 
 # %%
 # Three reasons can be read off: many minutes by day without a voice mail plan (an expensive bill), an international
-# plan that is used seldom or long, and four calls to the service. The ranking is as good as before; balanced accuracy
-# is lower, which is the price of the slide. Both figures belong on it.
+# plan that is used seldom or for long, and four calls to the service by customers who phone little. The ranking is as
+# good as before; balanced accuracy is lower, which is the price of the slide. Both figures belong on it.
 plot.rules(final.rules_)
 plt.show()
 
