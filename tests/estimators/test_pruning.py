@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from tictactoe import LINES, tic_tac_toe
 
 from rulecover import MIRCOClassifier, explain
-from rulecover.estimators.fold_scores import Limits
+from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.pruning import pruning_pays
 from rulecover.mirco.prune import pruned
 from rulecover.targets.classes.samples import ClassSamples
@@ -92,7 +92,7 @@ def test_held_out_rows_decide_whether_to_prune() -> None:
 
     fitted = clone(mirco).fit(X, y)
 
-    assert fitted.pruned_ == pruning_pays(mirco, X, y, None, Limits(0.0))
+    assert fitted.pruned_ == pruning_pays(mirco, X, y, None, TimeLimits(0.0))
     by_hand = MIRCOClassifier(FOREST, prune=bool(fitted.pruned_)).fit(X, y)
     assert fitted.rules_ == by_hand.rules_
 

@@ -16,7 +16,7 @@ from rulecover.typing import Ints
 Fold = tuple[Ints, Ints]
 
 
-class Limits(NamedTuple):
+class TimeLimits(NamedTuple):
     """When a fit began, when its path ends wherever it is, and when all its time is up, by `time.perf_counter`."""
 
     begin: float
@@ -24,7 +24,7 @@ class Limits(NamedTuple):
     end: float | None = None
 
     @classmethod
-    def of(cls, time_limit: float | None, *, begin: float, shared: bool) -> Limits:
+    def of(cls, time_limit: float | None, *, begin: float, shared: bool) -> TimeLimits:
         """The limits of a fit that began before its model was trained; if time is `shared`, folds get half of it."""
         if time_limit is None:
             return cls(begin)

@@ -30,7 +30,7 @@ from rulecover.estimators.checks import (
     settings_that_matter,
     whole_number,
 )
-from rulecover.estimators.fold_scores import Limits
+from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.on_dask import parts_on_dask, prepared_on_dask, to_samples
 from rulecover.estimators.on_device import RowsOnDevice, check_on_device
 from rulecover.estimators.on_tables import (
@@ -133,7 +133,7 @@ class MinimumRuleCover(VotingModel):
         solver = self._check_settings()
         begin = time.perf_counter()
         prepared = self._prepare(X, y, sample_weight)
-        limits = Limits.of(self.time_limit, begin=begin, shared=True)
+        limits = TimeLimits.of(self.time_limit, begin=begin, shared=True)
         demand = self._demands(prepared, y)
         pool = self._candidates(prepared, demand)
         with nullcontext() if self.checkpoint is None else self._checkpoint(pool, prepared.samples, demand) as file:
@@ -225,7 +225,7 @@ class MinimumRuleCover(VotingModel):
         return Checkpoint(self.checkpoint, "an exact cover", fingerprint(settings_that_matter(self), *data))
 
     @abstractmethod
-    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Recipe:
+    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         """The steps of Algorithm 1 as they are set."""
 
     @abstractmethod
@@ -538,7 +538,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
             check_trains_anew(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
         return super()._check_settings()
 
-    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Recipe:
+    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         always = not isinstance(self.estimator, RuleSet) if self.prune is None else self.prune is True
         self.pruned_ = always or self._pruning_pays(X, y, sample_weight, limits)
         return Recipe(
@@ -555,7 +555,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         fit = {"fitted": _fitted_to_groups, "log-odds": log_odds_of_groups}.get(self.vote)
         return replace(super()._parts_recipe(solver, demand), prune=self.pruned_, fit=fit)
 
-    def _pruning_pays(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> bool:
+    def _pruning_pays(self, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> bool:
         from rulecover.estimators.pruning import pruning_pays
 
         return self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
@@ -734,7 +734,7 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
             return 1.0
         return max(5.0, n_samples * min(0.1, 2.5 / (self.max_rules or 1)))
 
-    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Recipe:
+    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         return Recipe(
             partial(_informed, solver),
             self._vote_of,

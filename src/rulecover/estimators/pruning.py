@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, indexable
 
 from rulecover.estimators.checks import sample_weights, without_checkpoint
-from rulecover.estimators.fold_scores import Limits
+from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.held_out import folds_of
 from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import CutShortWarning
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _FOLDS = 3
 
 
-def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any, limits: Limits) -> bool:
+def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any, limits: TimeLimits) -> bool:
     """Whether pruned covers are as accurate as plain ones on held-out rows, but for one standard error.
 
     In each of three folds the estimator is trained anew; a trained one is left as it is, and a copy is trained. No fold

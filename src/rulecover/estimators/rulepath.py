@@ -38,7 +38,7 @@ from rulecover.estimators.checks import (
     without_checkpoint,
 )
 from rulecover.estimators.door import rules_on
-from rulecover.estimators.fold_scores import Fold, Limits, check_in_time, fold_scores, is_late
+from rulecover.estimators.fold_scores import Fold, TimeLimits, check_in_time, fold_scores, is_late
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.on_tables import check_alone
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
@@ -205,7 +205,7 @@ class RulePath(VotingModel):
         # Boosted trees of ours keep to one thread: many would wait for each other longer than they work.
         with nullcontext() if self.estimator is not None else threadpool_limits(1, "openmp"):
             prepared = self._prepare(X, y, sample_weight)
-            limits = Limits.of(self.time_limit, shared=not self._takes_all(), begin=begin)
+            limits = TimeLimits.of(self.time_limit, shared=not self._takes_all(), begin=begin)
             data = self._follow(X, prepared, limits.path)
             samples = data.samples
             choice = self._choice(samples)
@@ -435,7 +435,7 @@ class RulePath(VotingModel):
         return self.within is None and self.choose == "last"
 
     def _held_out(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, *, choice: SizeChoice, of: PathData, limits: Limits
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, *, choice: SizeChoice, of: PathData, limits: TimeLimits
     ) -> tuple[HeldOut | None, str]:
         """The scores of every size in folds, and which folds there was no time for, if any, in words."""
         y = self._target.check(np.asarray(y).ravel(), type(self).__name__)

@@ -10,7 +10,7 @@ import scipy.sparse
 
 from rulecover.coverage import Coverage
 from rulecover.exceptions import SolverError, UncoveredSamplesError
-from rulecover.partitions.boost_part import Groups, Heirs
+from rulecover.partitions.boost_part import Heirs, ShortGroups
 from rulecover.partitions.parts import Parts
 from rulecover.setcover.highs import CoveringLP
 from rulecover.setcover.master import ENTERING, WATCHED, Relaxation
@@ -169,7 +169,7 @@ class MasterOfParts:
         self._rules = scipy.sparse.csr_array(scipy.sparse.vstack([self._rules, rules], format="csr"))
 
 
-def _merged(of_parts: list[Groups], n_short: int) -> _Short:
+def _merged(of_parts: list[ShortGroups], n_short: int) -> _Short:
     """The groups of all parts, each once; of very many rows those that are covered least, as in one process."""
     signature, covered, count = (
         np.concatenate([getattr(groups, name) for groups in of_parts]) for name in ("signature", "covered", "n_rows")

@@ -55,7 +55,7 @@ def joined_samples(samples: Sequence[Samples]) -> Samples:
     return joined
 
 
-class Groups(NamedTuple):
+class ShortGroups(NamedTuple):
     """Groups of rows that are covered by the same rules.
 
     Parameters
@@ -248,7 +248,7 @@ class BoostPart:
 
     # The master problem: line 4 ---------------------------------------------------------------------------------
 
-    def short(self, shares: Floats | None, inside: UInts, among: UInts | None, first: int) -> tuple[int, Groups]:
+    def short(self, shares: Floats | None, inside: UInts, among: UInts | None, first: int) -> tuple[int, ShortGroups]:
         """The groups that these shares of the rules cover too little, the worst first.
 
         Parameters
@@ -280,7 +280,7 @@ class BoostPart:
         signature, one, count = np.unique(self._signatures.value[samples], return_index=True, return_counts=True)
         order = np.lexsort((signature, np.round(covered[one], 9)))
         rules = self._coverage.among(samples[one[order[:first]]]).to_sparse().tocsr()
-        return n_short, Groups(signature[order], covered[one[order]], count[order], rules)
+        return n_short, ShortGroups(signature[order], covered[one[order]], count[order], rules)
 
     def group_weights(self, signatures: UInts) -> Floats:
         """What the rows of each of these groups count together."""

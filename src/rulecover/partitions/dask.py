@@ -52,7 +52,7 @@ class _WorkerGoneError(Exception):
 
 
 @dataclass(eq=False)
-class _Placed:
+class _PlacedShard:
     """A shard as the client knows it: its worker, the places of its parts among all, and the actor once it is made."""
 
     worker: str
@@ -88,7 +88,7 @@ class DaskParts:
     patience: float = 60.0
     passing: frozenset[str] = frozenset()
     _calls: list[Call] = field(default_factory=list, init=False)
-    _shards: list[_Placed] = field(default_factory=list, init=False)
+    _shards: list[_PlacedShard] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         awaited(self.client, self.rows, self.patience)
@@ -119,7 +119,7 @@ class DaskParts:
 
     # Calls ------------------------------------------------------------------------------------------------------
 
-    def _send(self, shard: _Placed, calls: Sequence[Call]) -> Any:
+    def _send(self, shard: _PlacedShard, calls: Sequence[Call]) -> Any:
         """What will be the answer of a shard; ``None`` if it is gone."""
         try:
             if shard.actor is None:
@@ -128,7 +128,7 @@ class DaskParts:
         except (_WorkerGoneError, RuntimeError):  # the latter from Dask, for an actor that it knows is gone
             return None
 
-    def _take(self, found: dict[int, Any], shard: _Placed, answer: Any) -> bool:
+    def _take(self, found: dict[int, Any], shard: _PlacedShard, answer: Any) -> bool:
         """Whether there is an answer; it goes to `found`."""
         try:
             results = None if answer is None else self._result(shard, answer)
@@ -139,7 +139,7 @@ class DaskParts:
         found.update(zip(shard.places, results or (), strict=results is not None))
         return results is not None
 
-    def _result(self, shard: _Placed, future: Any) -> Any:
+    def _result(self, shard: _PlacedShard, future: Any) -> Any:
         """What a future holds, unless its worker is gone."""
         while True:
             try:
@@ -152,7 +152,7 @@ class DaskParts:
 
     # Places -----------------------------------------------------------------------------------------------------
 
-    def _replaced(self, lost: Sequence[_Placed]) -> list[_Placed]:
+    def _replaced(self, lost: Sequence[_PlacedShard]) -> list[_PlacedShard]:
         """New shards for the parts of those that are lost."""
         self._shards = [shard for shard in self._shards if shard not in lost]
         awaited(self.client, self.rows, self.patience)
@@ -160,7 +160,7 @@ class DaskParts:
         self._shards += new
         return new
 
-    def _place(self, places: Iterable[int]) -> list[_Placed]:
+    def _place(self, places: Iterable[int]) -> list[_PlacedShard]:
         """Shards for these parts, each on a worker that has its rows unless that has more than others."""
         load = Counter(dict.fromkeys(some_workers(self.client, self.patience), 0))
         for shard in self._shards:
@@ -170,7 +170,7 @@ class DaskParts:
         shards: dict[str, list[int]] = {}
         for place, worker in zip(places, homes, strict=True):
             shards.setdefault(worker, []).append(place)
-        return [_Placed(worker, mine, self._making(worker, mine)) for worker, mine in shards.items()]
+        return [_PlacedShard(worker, mine, self._making(worker, mine)) for worker, mine in shards.items()]
 
     def _making(self, worker: str, places: Sequence[int]) -> Future:
         rows = [self.rows[place] for place in places]

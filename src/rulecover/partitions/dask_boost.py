@@ -30,7 +30,7 @@ class _Weighed(NamedTuple):
     weighted: bool
 
 
-class _Bins(NamedTuple):
+class _Picked(NamedTuple):
     """Which rows bins are made from: those at these places, if rows are laid end to end, each as long as it counts."""
 
     places: Floats
@@ -98,7 +98,7 @@ def _reference(client: Client, samples: Sequence[Future], weighed: Sequence[_Wei
     ends = _ends(client, samples, unit)
     places = np.linspace(0, ends[-1] - 1, min(SKETCHED, round(ends[-1])))
     cuts = np.searchsorted(places, np.concatenate([[-np.inf], ends[:-1], [np.inf]]))
-    bins = [_Bins(places[cuts[k] : cuts[k + 1]], float(ends[k - 1]) if k else 0.0, unit) for k in range(len(ends))]
+    bins = [_Picked(places[cuts[k] : cuts[k + 1]], float(ends[k - 1]) if k else 0.0, unit) for k in range(len(ends))]
     picked = client.map(_picked, samples, bins, pure=False)
     if not (whole and len(places) == ends[-1]):
         picked.append(client.submit(_largest_of, *client.map(_largest, samples, pure=False), pure=False))
@@ -125,7 +125,7 @@ def _all_rows(samples: Samples) -> Any:
     return samples.X
 
 
-def _picked(samples: Samples, bins: _Bins) -> Any:
+def _picked(samples: Samples, bins: _Picked) -> Any:
     ends = _ends_of_rows(samples, bins.unit, bins.offset)
     return samples.X[np.minimum(np.searchsorted(ends, bins.places, side="right"), len(ends) - 1)]
 

@@ -321,25 +321,25 @@ def _branch_and_bound_in_parts(
     return rules, problem.round_up(min(_cutoff(problem, math.fsum(problem.cost[rules])), proved)), True
 
 
-class _Part(NamedTuple):
+class _Branching(NamedTuple):
     """A part of all covers: those with a column, and without some others."""
 
     taken: int
     left_out: Ints
 
 
-def _parts_of(left: Reduced) -> list[_Part]:
+def _parts_of(left: Reduced) -> list[_Branching]:
     """Parts that have every cover in one of them: of a sample's columns, by cost, each is the first that is taken."""
     by_row = left.matrix.tocsr()
     sizes = np.diff(by_row.indptr)
     row = int(np.lexsort((np.arange(len(sizes)), np.abs(sizes - PARTS)))[0])
     columns = by_row.indices[by_row.indptr[row] : by_row.indptr[row + 1]]
     columns = columns[np.lexsort((columns, left.cost[columns]))]
-    return [_Part(int(column), columns[:place]) for place, column in enumerate(columns)]
+    return [_Branching(int(column), columns[:place]) for place, column in enumerate(columns)]
 
 
 def _best_of_part(
-    problem: CoveringProblem, narrowed: _Narrowed, part: _Part, rules: Ints, deadline: float | None
+    problem: CoveringProblem, narrowed: _Narrowed, part: _Branching, rules: Ints, deadline: float | None
 ) -> tuple[Ints, float, bool]:
     """The better of the rules and the best cover of a part, a bound on the covers of the part, and whether it holds."""
     from rulecover.setcover.highs import solve_mip  # highspy is slow to load
