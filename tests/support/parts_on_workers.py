@@ -27,9 +27,6 @@ class Toy:
             os.kill(os.getpid(), signal.SIGKILL)
         return self.add(0.5)
 
-    def die(self) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
-
     def fail(self) -> None:
         raise ValueError("a part that does not work")
 
