@@ -168,7 +168,7 @@ def killed(client: distributed.Client, n_kills: int, makers: dict[str, Callable[
         if len(client.nthreads()) < 2:  # another one, if the nanny has not started it again
             client.cluster.scale(len(client.cluster.worker_spec) + 1)
         client.wait_for_workers(2, timeout=300)
-        victim = moments.choice(sorted(client.run(os.getpid).values()))
+        victim = moments.choice(sorted(client.run(os.getpid, on_error="ignore").values()))
         after = moments.uniform(0.0, usual[name][1]["wall"])
         timer = threading.Timer(after, os.kill, (victim, signal.SIGKILL))
         timer.start()
