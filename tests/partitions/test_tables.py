@@ -15,6 +15,7 @@ from sklearn.frozen import FrozenEstimator
 import rulecover.partitions.store as store_module
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, explain, open_table
 from rulecover.exceptions import MismatchedDataError
+from rulecover.partitions.table import InOrder
 from rulecover.setcover import Greedy
 
 FOREST = RandomForestClassifier(5, max_depth=3, random_state=0)
@@ -236,3 +237,52 @@ def test_y_is_not_given_twice():
 def test_a_memory_limit_is_bytes(limit, said):
     with pytest.raises(ValueError, match=said):
         open_table([drawn_frame()], target="y", memory_limit=limit)
+
+
+def test_columns_in_the_names_of_folders_are_columns(tmp_path):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    for year in (2023, 2024):
+        (tmp_path / f"year={year}").mkdir()
+        frame[year % 2 :: 2].to_parquet(tmp_path / f"year={year}" / "rows.parquet")
+    table = open_table(tmp_path, target="y")
+    assert table.columns == (*"abcd", "year")
+    assert {int(year) for block in table.blocks() for year in block["year"].unique()} == {2023, 2024}
+
+
+def test_numbers_of_different_types_are_not_rounded(tmp_path):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame[:100].astype({"a": np.float32, "b": np.float32}).to_parquet(tmp_path / "1.parquet")
+    frame[100:].to_parquet(tmp_path / "2.parquet")
+    read = pd.concat(list(open_table(tmp_path, target="y").blocks()))
+    assert (read["a"].to_numpy()[100:] == frame["a"].to_numpy()[100:]).all()
+
+
+def test_names_that_are_not_texts_are_refused():
+    frame = pd.DataFrame({0: [1.0, 2.0], "y": [0, 1]})
+    with pytest.raises(TypeError, match="a name that is not a text"):
+        open_table([frame], target="y")
+
+
+def test_branches_that_depend_on_all_rows_are_not_cut():
+    frame = drawn_frame()[[*"abcd", "y"]]
+    forest = RandomForestRegressor(5, random_state=0).fit(frame[list("abcd")], frame["a"])
+    table = open_table([frame.assign(y=frame["a"])], target="y")
+    with pytest.raises(ValueError, match="min_samples is 'auto', which needs all rows"):
+        explain(forest, table, method="cover", ridge=None, solver="greedy")
+
+
+def test_a_block_that_is_asked_for_again_is_not_read_again():
+    frame = drawn_frame()[[*"abcd", "y"]]
+    passes = []
+
+    def blocks():
+        passes.append(1)
+        return iter([frame[:50], frame[50:100], frame[100:]])
+
+    table = open_table(blocks, target="y")
+    starts, before = table.labels.starts, len(passes)
+    in_order = InOrder(table, starts)
+    for _ in range(2):
+        for number in (0, 0, 1, 1, 2, 2):
+            assert len(in_order[number]) == starts[number + 1] - starts[number]
+    assert len(passes) - before == 2

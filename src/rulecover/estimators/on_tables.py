@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 _IDS_SHARE = 0.3
 
 _WAY_OUT = (
-    "take trees, solver='greedy', prune=True or False, demand as one number or by class, and ridge=None "
-    "(as_in_paper has all of these)"
+    "take trees, solver='greedy', prune=True or False, demand as one number or by class, and for numbers ridge=None "
+    "and min_samples=1 (as_in_paper has all of these)"
 )
 
 
@@ -158,11 +158,17 @@ def check_on_parts(model: Any, solver: Any) -> None:
         "prune is 'held-out'": getattr(model, "prune", None) == "held-out",
         "demand has one number for each row": not isinstance(model.demand, Mapping) and np.ndim(model.demand) > 0,
         f"ridge is {getattr(model, 'ridge', None)}": getattr(model, "ridge", None) is not None,
-        f"min_samples is {getattr(model, 'min_samples', 1)!r}": getattr(model, "min_samples", 1) not in (1, "auto"),
+        f"min_samples is {getattr(model, 'min_samples', 1)!r}": _cuts_branches(model),
     }
     for what, wrong in refused.items():
         if wrong:
-            raise ValueError(f"{what}, which needs all rows in memory; {_WAY_OUT} for a table that is read in blocks.")
+            raise ValueError(f"{what}, which needs all rows in memory in one place; {_WAY_OUT} for rows that are not.")
+
+
+def _cuts_branches(model: Any) -> bool:
+    """Whether small branches of the trees are cut off, which depends on all rows."""
+    wanted = getattr(model, "min_samples", 1)
+    return wanted != 1 and not (wanted == "auto" and model.estimator is None)
 
 
 @contextmanager

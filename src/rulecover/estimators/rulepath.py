@@ -192,6 +192,10 @@ class RulePath(VotingModel):
         """
         if isinstance(X, TableInBlocks):
             self._check_settings()
+            if groups is not None:
+                raise ValueError(
+                    "groups are given, which a table that is read in blocks does not take; leave them out."
+                )
             fit_path_on_table(self, check_alone(X, y, sample_weight))
             return self
         if is_dask(X) or isinstance(X, DaskRows):

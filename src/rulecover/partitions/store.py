@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import weakref
 from collections.abc import Iterator
@@ -92,14 +93,30 @@ class SpillToDisk:
 class _InFile:
     def __init__(self, path: Path, shape: tuple[int, int], dtype: Any) -> None:
         self._path, self.shape, self.dtype = path, shape, np.dtype(dtype)
-        with path.open("wb") as file:
-            file.truncate(shape[0] * shape[1] * self.dtype.itemsize)
+        _reserve(path, shape[0] * shape[1] * self.dtype.itemsize)
         weakref.finalize(self, _remove, path)
 
     @contextmanager
     def opened(self, *, write: bool = False) -> Iterator[UInts]:
         array: Any = np.memmap(self._path, self.dtype, mode="r+" if write else "r", shape=self.shape)
         yield array.view(np.ndarray)  # without the bookkeeping of a memory map in every slice
+
+
+def _reserve(path: Path, size: int) -> None:
+    """A file of this many bytes, which the disk has: writing to a memory map of one that it lacks ends the process."""
+    try:
+        with path.open("wb") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+            else:
+                file.truncate(size)
+    except OSError as error:
+        _remove(path)
+        raise OSError(
+            error.errno,
+            f"{size:,} bytes of leaf ids do not fit into the folder {str(path.parent)!r} ({error.strerror}); set "
+            "TMPDIR to one with more room, or raise memory_limit",
+        ) from error
 
 
 def _remove(path: Path) -> None:

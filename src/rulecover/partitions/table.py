@@ -129,8 +129,12 @@ class InOrder:
         self._table, self._starts = table, starts
         self._next = 0
         self._blocks: Iterator[Any] = iter(())
+        self._last: Any = None
 
     def __getitem__(self, number: int) -> Any:
+        if self._last is not None and number == self._next - 1:
+            return self._last
+        self._last = None
         if number < self._next or number == 0:
             self._blocks, self._next = self._table.blocks(), 0
         for block in self._blocks:
@@ -139,6 +143,7 @@ class InOrder:
                 expected = int(self._starts[number + 1] - self._starts[number])
                 if len(block) != expected:
                     raise _changed(f"block {number} has {len(block)} rows, but had {expected} before")
+                self._last = block
                 return block
         raise _changed(f"block {number} is gone")
 
@@ -246,7 +251,10 @@ def _files(paths: Sequence[Any]) -> tuple[ReadBlocks, tuple[str, ...]]:
     import pyarrow.dataset as ds
 
     found = [path for each in paths for path in _parquet_files(Path(each))]
-    return _dataset(ds.dataset([str(path) for path in found], format="parquet"))
+    folders: dict[str, Any] = {}
+    if len(paths) == 1 and Path(paths[0]).is_dir():
+        folders = {"partitioning": "hive", "partition_base_dir": str(paths[0])}
+    return _dataset(ds.dataset([str(path) for path in found], format="parquet", **folders))
 
 
 def _parquet_files(path: Path) -> list[Path]:
@@ -261,15 +269,16 @@ def _parquet_files(path: Path) -> list[Path]:
 
 
 def _dataset(dataset: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
-    names = tuple(dataset.schema.names)
+    dataset = _widened(dataset)
+    names, by_folder = tuple(dataset.schema.names), _names_of_folders(dataset)
     for fragment in dataset.get_fragments():
-        mine = set(fragment.physical_schema.names)
+        mine = set(fragment.physical_schema.names) | by_folder
         path = getattr(fragment, "path", "a part of the dataset")
         if lacking := [name for name in names if name not in mine]:
             raise MismatchedDataError(
                 f"{path} lacks column {lacking[0]!r}, which the first file has; give files of the same columns."
             )
-        for name in names:
+        for name in set(names) - by_folder:
             here, first = fragment.physical_schema.field(name).type, dataset.schema.field(name).type
             if not _reads_as(here, first):
                 raise MismatchedDataError(
@@ -282,15 +291,47 @@ def _dataset(dataset: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
     return partial(_dataset_blocks, dataset), names
 
 
+def _names_of_folders(dataset: Any) -> set[str]:
+    """The columns that are in the names of folders rather than in any file, as in year=2024/part.parquet."""
+    in_files = {name for fragment in dataset.get_fragments() for name in fragment.physical_schema.names}
+    return set(dataset.schema.names) - in_files
+
+
+def _widened(dataset: Any) -> Any:
+    """The dataset, with doubles where files have numbers of different types: nothing is rounded or too large."""
+    import pyarrow as pa
+
+    kinds: dict[str, set[Any]] = {}
+    for fragment in dataset.get_fragments():
+        for field in fragment.physical_schema:
+            kinds.setdefault(field.name, set()).add(field.type)
+    mixed = {name for name, types in kinds.items() if len(types) > 1 and all(map(_number, types))}
+    if not mixed:
+        return dataset
+    fields = [pa.field(each.name, pa.float64()) if each.name in mixed else each for each in dataset.schema]
+    import pyarrow.dataset as ds
+
+    if not isinstance(dataset, ds.FileSystemDataset):
+        raise MismatchedDataError(
+            f"column {min(mixed)!r} has numbers of different types in parts of the dataset; cast it."
+        )
+    fragments = list(dataset.get_fragments())
+    return ds.FileSystemDataset(fragments, pa.schema(fields), dataset.format, dataset.filesystem)
+
+
+def _number(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_integer(kind) or types.is_floating(kind))
+
+
 def _reads_as(here: Any, wanted: Any) -> bool:
     """Whether values of one Arrow type can be read as another, whatever they are."""
     from pyarrow import types
 
-    whole, fractions = types.is_integer, types.is_floating
     return bool(
         here == wanted
-        or (whole(here) and (whole(wanted) or fractions(wanted)))
-        or (fractions(here) and fractions(wanted))
+        or (_number(here) and _number(wanted) and here.bit_width <= wanted.bit_width)
         or (types.is_dictionary(here) and types.is_dictionary(wanted))
         or types.is_null(here)
     )
@@ -330,6 +371,10 @@ def _frames(data: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
         raise ValueError("the table has no blocks; give at least one with rows.")
     if not is_frame(as_pandas(first)):
         raise TypeError(f"block 0 is a {type(first).__name__}; give data frames with named columns.")
+    if odd := [name for name in as_pandas(first).columns if not isinstance(name, str)]:
+        raise TypeError(
+            f"column {odd[0]!r} has a name that is not a text; call frame.columns = frame.columns.astype(str)."
+        )
     return partial(_frame_blocks, make), tuple(map(str, as_pandas(first).columns))
 
 
