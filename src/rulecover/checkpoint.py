@@ -117,6 +117,10 @@ class Checkpoint:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.flush()
+
+    def flush(self) -> None:
+        """Writes what is not yet in the file."""
         if self._pending:
             self.write()
 
@@ -146,8 +150,9 @@ def fingerprint(settings: Mapping[str, Any], *arrays: Any) -> str:
     """A digest of settings, by their text, and of arrays, value by value; ``None`` stands for no array."""
     digest = hashlib.sha256()
     for name in sorted(settings):
-        digest.update(f"{name}={_without_addresses(repr(settings[name]))}\n".encode())
+        digest.update(f"{name}={_in_words(settings[name])}\n".encode())
     for array in arrays:
+        digest.update(f"{type(array).__name__} {getattr(array, 'shape', None)}\n".encode())
         for part in _parts(array):
             whole = np.ascontiguousarray(part)
             digest.update(f"{whole.dtype.str} {whole.shape}\n".encode())
@@ -155,9 +160,19 @@ def fingerprint(settings: Mapping[str, Any], *arrays: Any) -> str:
     return digest.hexdigest()
 
 
-def _without_addresses(text: str) -> str:
-    """Functions and objects by their names alone: where they are in memory differs from run to run."""
-    return re.sub(r" at 0x[0-9a-f]+", "", text)
+def _in_words(value: Any) -> str:
+    """A setting in full: rules by their clauses, arrays by their values, functions by their code."""
+    if hasattr(value, "to_text"):
+        return "\n".join([type(value).__name__, *map(str, getattr(value, "feature_names", ())), *value.to_text()])
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {value.tolist()}"
+    if isinstance(value, Mapping):
+        return "".join(f"{key!r}: {_in_words(each)}\n" for key, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return f"{type(value).__name__} " + "\n".join(map(_in_words, value))
+    name = re.sub(r" at 0x[0-9a-f]+", "", repr(value))  # where objects are in memory differs from run to run
+    code = getattr(value, "__code__", None)
+    return name if code is None else f"{name} {code.co_code!r} {code.co_names} {_in_words(code.co_consts)}"
 
 
 def _parts(array: Any) -> list[Any]:
@@ -186,7 +201,10 @@ def _read(path: Path) -> tuple[Mapping[str, Any], dict[str, Entry]]:
         texts = known and all(isinstance(head[key], str) for key in ("work", "fingerprint"))
     except _UNREADABLE as error:
         why = " ".join(str(error).split())
-        raise CheckpointError(f"{str(path)!r} is not a checkpoint, or a damaged one ({why}); delete it.") from error
+        raise CheckpointError(
+            f"{str(path)!r} is not a checkpoint, or a damaged one ({why}); name another file, or delete this one if it "
+            "is a checkpoint."
+        ) from error
     if not texts:
         raise CheckpointError(f"{str(path)!r} is not a checkpoint of rulecover; name another file.")
     if head["version"] != VERSION:

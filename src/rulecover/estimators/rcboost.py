@@ -48,6 +48,7 @@ from rulecover.rcboost.removal import REMOVALS, Removal
 from rulecover.readers import unreadable
 from rulecover.readers.sklearn.tables import encoded_columns, rules_on_table, table_columns
 from rulecover.rules.ruleset import RuleSet
+from rulecover.setcover import Status
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.typing import Array, Floats, Ints
@@ -137,7 +138,7 @@ class RuleBoosting(VotingModel):
             self._write_on_table(self._encoder, X)
         warn_of(named, run.generation.samples, self.estimator_, weighted=self.class_weight is not None)
         self.provenance_ = provenance_of(self, self.rules_, self._as_rules_see(started.learned, X))
-        if file is not None and over:
+        if file is not None and over and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
         return self
 

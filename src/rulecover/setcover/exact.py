@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rulecover.checkpoint import fingerprint
 from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
 from rulecover.setcover.certificate import BRANCH_AND_BOUND, certified
 from rulecover.setcover.greedy import greedy_picks, in_greedy_order
@@ -109,6 +110,8 @@ class Exact:
                 kept.done()
         except KeyboardInterrupt:
             pass
+        finally:
+            kept.flush()
         rules = in_greedy_order(problem, rules)
         by_search = proved is not None and proved > bound.value
         return certified(
@@ -308,15 +311,19 @@ def _branch_and_bound_in_parts(
 ) -> tuple[Ints, float, bool]:
     """The same, one part after another: covers whose first rule for some sample is this one, or that one."""
     proved = math.inf
+    # What is divided depends on how far the clock let the bounds and the search come: other parts have other names.
+    divided = fingerprint(
+        {"fewest": narrowed.fewest}, narrowed.allowed, narrowed.left.rules, narrowed.left.forced, rules
+    )
     for number, part in enumerate(_parts_of(narrowed.left)):
-        before = kept.get(f"part {number}")
+        before = kept.get(f"part {number} of {divided}")
         if before is not None:
             rules, least = before["rules"], float(before["bound"])
         else:
             rules, least, finished = _best_of_part(problem, narrowed, part, rules, deadline)
             if not finished:
                 return rules, 0.0, False
-            kept.put(f"part {number}", {"rules": rules, "bound": np.array(least)})
+            kept.put(f"part {number} of {divided}", {"rules": rules, "bound": np.array(least)})
         proved = min(proved, least)
     return rules, problem.round_up(min(_cutoff(problem, math.fsum(problem.cost[rules])), proved)), True
 

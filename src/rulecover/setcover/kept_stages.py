@@ -52,6 +52,11 @@ class KeptStages:
         if self._file is not None:
             self._file.put({f"{self._name}/{stage}": entry})
 
+    def flush(self) -> None:
+        """Writes what is not yet in a file of its own."""
+        if self._own and self._file is not None:
+            self._file.flush()
+
     def rules(self, stage: str) -> Ints | None:
         """The rules of a stage, if it was kept."""
         kept = self.get(stage)
