@@ -152,7 +152,13 @@ class _Repair:
                 return rules, fetched
             missed = self.place.missed(script, list(fetched), self.at_most)
             fetched = pd.concat([fetched, missed], ignore_index=True)
-            rules = self._with_rules_for(rules, fetched)
+            more = self._with_rules_for(rules, fetched)
+            if len(more) == len(rules):
+                raise MismatchedDataError(
+                    f"{len(missed):,} rows or more are covered by no rule of the model, such as "
+                    f"{missed.iloc[0].to_dict()}; give a model whose trees cover every row, and values as in training."
+                )
+            rules = more
             self.n_rounds += 1
 
     def _with_rules_for(self, rules: RuleSet, fetched: pd.DataFrame) -> RuleSet:
@@ -164,7 +170,8 @@ class _Repair:
         X, y = _split(fetched, self.target)
         again = fresh(self.few).set_params(estimator=frozen(self.few.estimator_)).fit(X, y)
         samples = again._prepare(X, y, None).samples
-        return rule_pool(samples, rules.join(again.rules_), again._price()).rules
+        both = rules.join(again.rules_)
+        return rule_pool(samples, both.take(both.clauses.first_of_equal()), again._price()).rules
 
     def finished(self, rules: RuleSet, *, n_sampled: int, n_fetched: int) -> MIRCOClassifier:
         """The model of the rules that are not redundant, counted on all rows."""

@@ -16,6 +16,9 @@ PARTS = ("year", "month", "weekday", "days since 1970-01-01")
 
 #: How texts may write dates: the ISO standard, and other formats of which exactly one must fit all of them.
 ISO = "ISO8601"
+#: The same in forms that databases read otherwise, or not at all: 2024-1-5, 2024-01, offsets of time zones.
+LOOSE_ISO = "ISO8601, loosely"
+_STRICT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?")
 _OTHERS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y")
 _LOOKS = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ]\d{1,2}:\d{2}.*)?")
 
@@ -42,7 +45,7 @@ def written_as(texts: Any) -> str | None:
     if not distinct or not all(isinstance(each, str) and _LOOKS.fullmatch(each.strip()) for each in distinct):
         return None
     if _fits(distinct, ISO):
-        return ISO
+        return ISO if all(map(_STRICT.fullmatch, distinct)) else LOOSE_ISO
     fitting = [each for each in _OTHERS if _fits(distinct, each)]
     return fitting[0] if len(fitting) == 1 else None
 
@@ -59,11 +62,17 @@ def _parsed(texts: Any, written: str) -> Any:
     import pandas as pd
 
     stripped = [each.strip() if isinstance(each, str) else each for each in texts]
-    if written == ISO and any(
+    if is_iso(written) and any(
         isinstance(each, str) and re.match(r"\d{4}-\d{1,2}(-\d{1,2})?\b", each) is None for each in stripped
     ):
         raise ValueError("not ISO 8601")
-    return pd.to_datetime(pd.Series(stripped, dtype=object), format=written, utc=True).dt.tz_localize(None)
+    format_ = ISO if is_iso(written) else written
+    return pd.to_datetime(pd.Series(stripped, dtype=object), format=format_, utc=True).dt.tz_localize(None)
+
+
+def is_iso(written: str) -> bool:
+    """Whether texts write dates as year, month and day."""
+    return written in (ISO, LOOSE_ISO)
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ class DatePart:
     part
         One of `PARTS`.
     written
-        How texts write the dates: a format of ``strptime``, or "ISO8601".
+        How texts write the dates: a format of ``strptime``, `ISO` or `LOOSE_ISO`.
     """
 
     name: str
@@ -121,7 +130,7 @@ def _moments_of_objects(column: Any, written: str, name: str) -> Any:
         wrong = next(each for each in known if not _is_date(each, written))
         raise MismatchedDataError(
             f"column {name!r} holds {str(wrong)[:40]!r}, which is not a date as in training "
-            f"({'YYYY-MM-DD' if written == ISO else written}); correct it, or leave it empty if nothing is known."
+            f"({'YYYY-MM-DD' if is_iso(written) else written}); correct it, or leave it empty if nothing is known."
         ) from error
     return pd.Series(pd.to_datetime(pd.Series([*dates, pd.NaT])).to_numpy()[which])
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulecover.data.columns import all_names
-from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, moments, part_of, written_as
+from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, is_iso, moments, part_of, written_as
 from rulecover.data.frames import as_pandas, codes, is_frame, numbers
 from rulecover.data.kinds import is_text, is_truth, odd_text, parse_numbers, why_unusable
 from rulecover.data.written_numbers import Notation, recognise
@@ -243,7 +243,7 @@ def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
         return EncodedNumbers(name, notation), f"is read as numbers: {telling!r} is {notation.read([telling])[0]:.12g}"
     written = written_as(texts)
     if written is not None:
-        shown = "year-month-day" if written == ISO else written
+        shown = "year-month-day" if is_iso(written) else written
         return _dates(name, column, written), f"holds dates ({shown}): its year, month, weekday and days are used"
     return _words(name, column, max_levels)
 

@@ -26,7 +26,10 @@ def connected(database: str) -> Any:
         )
     path = Path(database)
     if not path.is_file():
-        raise CommandError(f"there is no file {database!r} here; --database takes a file or postgresql://….")
+        shown = (
+            "of that name (it is not shown, as it may hold a password)" if _may_be_secret(database) else repr(database)
+        )
+        raise CommandError(f"there is no file {shown} here; --database takes a file or postgresql://….")
     with path.open("rb") as file:
         first = file.read(16)
     if first[_SQLITE] == b"SQLite format 3\0":
@@ -43,7 +46,15 @@ def _duckdb(path: Path) -> Any:
         import duckdb
     except ImportError as error:
         raise CommandError(f"reading {str(path)!r} needs duckdb: pip install duckdb") from error
-    return duckdb.connect(path, read_only=True)
+    try:  # views of the file may not read others
+        return duckdb.connect(path, read_only=True, config={"enable_external_access": "false"})
+    except duckdb.Error as error:
+        why = " ".join(str(error).split())
+        raise CommandError(f"{str(path)!r} cannot be opened by DuckDB: {why}") from error
+
+
+def _may_be_secret(database: str) -> bool:
+    return "@" in database or "password" in database.lower()
 
 
 def _postgres(address: str) -> Any:
@@ -52,6 +63,12 @@ def _postgres(address: str) -> Any:
     except ImportError as error:
         raise CommandError("reading PostgreSQL needs psycopg: pip install 'psycopg[binary]'") from error
     try:
-        return psycopg.connect(address, options="-c default_transaction_read_only=on")
+        connection = psycopg.connect(address)
     except psycopg.OperationalError as error:
         raise CommandError(f"PostgreSQL could not be reached: {str(error).strip().partition(chr(10))[0]}") from error
+    except psycopg.Error as error:
+        raise CommandError(
+            "the address of PostgreSQL is not valid; write % and @ in a password as %25 and %40."
+        ) from error
+    connection.read_only = True
+    return connection
