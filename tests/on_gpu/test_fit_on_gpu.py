@@ -74,6 +74,17 @@ def test_weights_act_as_repeated_rows() -> None:
     assert np.array_equal(one.vote_.votes, other.vote_.votes)
 
 
+@pytest.mark.parametrize("scale", [0.01, 1e6])
+def test_weights_count_as_on_the_cpu(scale: float) -> None:
+    X, y = random_data(2)
+    weight = scale * np.random.default_rng(0).choice([1.0, 0.001, 2.5, 0.7], size=len(y))
+    model = FrozenEstimator(forest_of(X, y))
+    here = MIRCOClassifier.as_in_paper(model).fit(X, y, weight)
+    there = MIRCOClassifier.as_in_paper(model).fit(cp.asarray(X), cp.asarray(y), cp.asarray(weight))
+    assert there.rules_.to_text() == here.rules_.to_text()
+    assert np.array_equal(there.vote_.votes, here.vote_.votes)
+
+
 def test_labels_may_be_texts_that_are_not_on_the_device() -> None:
     X, y = random_data(2)
     texts = np.array(["low", "middle", "high"])[y // 10 - 1]

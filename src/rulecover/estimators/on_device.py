@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.prepare import Prepared, finite
 from rulecover.exceptions import MismatchedDataError
 from rulecover.gpu.launch import is_on_device
@@ -77,7 +78,7 @@ class RowsOnDevice:
         if sample_weight is not None:
             weight = _checked_weights(sample_weight, len(X))
             counted = weight > 0
-            self._X, self._y, self._weight = X[counted], self._y[counted], weight[counted]
+            self._X, self._y, self._weight = X[counted], self._y[counted], _in_rows(weight[counted])
 
     @property
     def head(self) -> ClassSamples:
@@ -120,6 +121,16 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> Any:
             "for each row, not all of them 0."
         )
     return weight
+
+
+def _in_rows(weight: Any) -> Any:
+    """Positive weights as numbers of rows, as all estimators count them; ``None`` if all count the same."""
+    import cupy as cp
+
+    distinct, place, counts = cp.unique(weight, return_inverse=True, return_counts=True)
+    each = distinct.get()
+    rows = sample_weights(each, each, each, None, counts.get().astype(np.float64))
+    return None if rows is None else cp.asarray(rows)[place]
 
 
 def _check_finite(X: Any, *, missing: bool) -> None:
