@@ -457,7 +457,7 @@ def test_a_time_limit_holds_for_the_whole_fit(limit, calls, monkeypatch) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [{}, {"early_stopping": 3}])
+@pytest.mark.parametrize("settings", [{}, {"early_stopping": 10}])
 def test_a_solve_that_is_cut_short_leaves_the_last_shares_and_a_bound(settings, monkeypatch) -> None:
     X, y = data(1)
     whole = boosted(max_rmp_calls=4, **settings).fit(X, y)

@@ -66,7 +66,8 @@ def test_numbers_far_larger_than_their_scale_have_an_optimum(duals: str) -> None
         y = 1e5 * (X[:, 0] + rng.normal(size=60))
         model = RCBoostRegressor(scale=0.5, max_rmp_calls=8, duals=duals, random_state=0).fit(X, y)
         assert model.certificate_.objective > 1e10
-        assert model.history_["objective"].is_monotonic_decreasing
+        objective = model.history_["objective"].to_numpy()
+        assert (np.diff(objective) <= 1e-15 * objective[0]).all()  # the last digit is rounded
 
 
 def test_costs_and_means_are_those_of_the_covered_samples() -> None:

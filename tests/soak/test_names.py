@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hostile import PIECES, hostile_names, html_structure
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from names import PLAIN, export_takes_it_for_a_name, text_goes_there_and_back, views_keep_their_structure
 
 from rulecover import RuleSet
@@ -18,6 +18,7 @@ def test_a_name_cannot_change_the_structure_of_what_is_shown(name: str) -> None:
 
 
 @given(name=hostile_names())
+@example(name=" ")
 def test_a_name_is_read_back_from_the_text_of_its_rules(name: str) -> None:
     text_goes_there_and_back(name)
 

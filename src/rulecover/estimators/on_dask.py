@@ -22,7 +22,7 @@ from rulecover.partitions.boost import binned_pricing
 from rulecover.partitions.boost_part import joined_samples
 from rulecover.partitions.dask import DaskParts, awaited, joined_by_worker
 from rulecover.partitions.dask_boost import boost_parts, tracker_on_scheduler
-from rulecover.partitions.dask_rows import DaskRows, Rows, blocks_of, is_dask, some_rows
+from rulecover.partitions.dask_rows import DaskRows, Rows, blocks_of, is_dask, is_dask_array, some_rows
 from rulecover.partitions.part import Part
 from rulecover.partitions.table import SAMPLED
 from rulecover.rcboost.generate import BoostRecipe
@@ -265,7 +265,7 @@ def by_partition(predict: Callable[[Any], Array], X: Any, example: Array) -> Any
     import dask.array
     from dask import delayed
 
-    lengths = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * X.npartitions
+    lengths = X.chunks[0] if is_dask_array(X) else [np.nan] * X.npartitions
     task = delayed(_predicted, pure=False)
     asked = delayed(predict, pure=False)
     blocks = [

@@ -119,6 +119,7 @@ class BoostPart:
         self._matrix: Any = None
         self._grown: tuple[Tree, Ints] | None = None
         self._growing, self._failed = threading.Thread(), "the part was made again while a tree was grown"
+        self._error: Exception | None = None
         # What is asked of any rules, whatever trees there are.
         self._part = Part(TreeEnsemble((), (), np.asarray, self.samples.X.shape[1]), lambda: self.samples)
         self.start_pool()
@@ -141,7 +142,8 @@ class BoostPart:
 
     def begin_tree(self, settings: Mapping[str, Any], scale: float, link: Mapping[str, Any] | None) -> None:
         """Begins to grow a tree together with all other parts; returns at once, as each part waits for the others."""
-        self._grown, self._failed = None, ""
+        self._grown, self._failed, self._error = None, "", None
+        xgboost_module()  # which raises where it is missing, before others wait for this part
         self._growing = threading.Thread(target=self._grow, args=(settings, scale, link), daemon=True)
         self._growing.start()
 
@@ -149,9 +151,17 @@ class BoostPart:
         """The tree, the same in every part; why there is none if a part was lost meanwhile."""
         if self._growing.ident is not None:
             self._growing.join()
+        if self._error is not None:
+            raise self._error
         return self._failed if self._grown is None else self._grown[0]
 
     def _grow(self, settings: Mapping[str, Any], scale: float, link: Mapping[str, Any] | None) -> None:
+        try:
+            self._grow_together(settings, scale, link)
+        except Exception as error:  # of this thread, to be raised where the tree is asked for
+            self._error = error
+
+    def _grow_together(self, settings: Mapping[str, Any], scale: float, link: Mapping[str, Any] | None) -> None:
         xgboost = xgboost_module()
         if self._matrix is None:
             self._matrix = self._in_bins(xgboost)

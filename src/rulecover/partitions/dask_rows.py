@@ -236,9 +236,14 @@ def _named_columns(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
     return X.drop(columns=named) if named else X, *pick
 
 
+def is_dask_array(rows: Any) -> bool:
+    """Whether a Dask collection is an array; a frame may have columns of any name, such as chunks."""
+    return not hasattr(rows, "divisions")
+
+
 def blocks_of(rows: Any, name: str) -> list[Any]:
     """The partitions of an array or a frame along its rows."""
-    if not hasattr(rows, "chunks"):
+    if not is_dask_array(rows):
         return list(rows.to_delayed())
     if rows.ndim > 2:
         raise MismatchedDataError(f"{name} has {rows.ndim} dimensions; give rows x columns.")
@@ -248,7 +253,7 @@ def blocks_of(rows: Any, name: str) -> list[Any]:
 
 def _alongside(X: Any, other: Any, name: str) -> list[Any]:
     """The partitions of y or of the weights that go with those of X."""
-    n_parts = X.numblocks[0] if hasattr(X, "numblocks") else X.npartitions
+    n_parts = X.numblocks[0] if is_dask_array(X) else X.npartitions
     if other is None:
         return [None] * n_parts
     lengths = _lengths(X)
@@ -269,7 +274,7 @@ def _alongside(X: Any, other: Any, name: str) -> list[Any]:
 
 def _lengths(rows: Any) -> tuple[int, ...] | None:
     """The number of rows of each chunk, if it is known."""
-    chunks = getattr(rows, "chunks", None)
+    chunks = rows.chunks if is_dask_array(rows) else None
     return None if chunks is None or np.isnan(chunks[0]).any() else tuple(chunks[0])
 
 

@@ -257,7 +257,8 @@ class Clauses:
     @cached_property
     def _fits_float32(self) -> bool:
         """Whether a double satisfies each clause if and only if the nearest float32 does."""
-        return not self._has_sets and bool(_parts_float32(self.lower).all() and _parts_float32(self.upper).all())
+        lower, upper = (_parts_float32(self.lower) | np.isinf(self.lower), _parts_float32(self.upper))
+        return not self._has_sets and bool(lower.all() and (upper | np.isposinf(self.upper)).all())
 
     @cached_property
     def _is_within_float32(self) -> bool:
@@ -371,7 +372,7 @@ def _parts_float32(bounds: Floats) -> Bools:
         nearest = bounds.astype(np.float32)
         parts: Bools = nearest < np.nextafter(bounds, np.inf).astype(np.float32)
     # A number that is too low for float32 is not infinite, which would be no bound at all.
-    return (parts & np.isfinite(nearest)) | np.isinf(bounds)
+    return parts & np.isfinite(nearest)
 
 
 def _down_to_float32(bounds: Floats) -> NDArray[np.float32]:

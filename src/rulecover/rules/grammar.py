@@ -165,9 +165,8 @@ class _RuleParser:
         word = self._skip(at)
         for text in texts:
             for start in range(word, at + separated - 1 if text[:1].isspace() else word - 1, -1):
-                if text and self._text.startswith(text, start):
-                    if self._ends(text, start + len(text)):
-                        yield text, start + len(text)
+                if text and self._text.startswith(text, start) and self._ends(text, start + len(text)):
+                    yield text, start + len(text)
                     break
 
     def _ends(self, text: str, at: int) -> bool:
