@@ -10,7 +10,7 @@ import narwhals as nw
 from rulecover.counting.certificate import TableCertificate
 from rulecover.counting.frames import FrameTable
 from rulecover.counting.script import rules_alone
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import MismatchedDataError, MissingExtraError
 from rulecover.export.conditions import Script
 
 if TYPE_CHECKING:
@@ -71,7 +71,12 @@ def table_of(table: Any, connection: Any = None, dialect: str | None = None) -> 
             raise MismatchedDataError(
                 f"the table is a {type(table).__name__}; with a connection, give the name of the table."
             )
-        from rulecover.counting.databases import DatabaseTable
+        try:
+            from rulecover.counting.databases import DatabaseTable
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                "counting in a database needs the package sqlglot; install it with: pip install 'rulecover[sql]'"
+            ) from error
 
         return DatabaseTable(connection, table, dialect)
     try:

@@ -147,10 +147,9 @@ class _Repair:
         import pandas as pd
 
         while True:
-            script = rules_alone(rules)
-            if self.place.certificate(script, None).is_cover:
+            missed = self.place.missed(rules_alone(rules), list(fetched), self.at_most)
+            if not len(missed):
                 return rules, fetched
-            missed = self.place.missed(script, list(fetched), self.at_most)
             fetched = pd.concat([fetched, missed], ignore_index=True)
             more = self._with_rules_for(rules, fetched)
             if len(more) == len(rules):
