@@ -286,3 +286,13 @@ def test_a_block_that_is_asked_for_again_is_not_read_again():
         for number in (0, 0, 1, 1, 2, 2):
             assert len(in_order[number]) == starts[number + 1] - starts[number]
     assert len(passes) - before == 2
+
+
+def test_a_table_is_predicted_block_by_block():
+    frame = drawn_frame()[[*"abcd", "y"]]
+    table = open_table([frame[:100], frame[100:]], target="y")
+    model = MIRCOClassifier(FOREST, random_state=0).fit(table)
+    with pytest.raises(TypeError, match="predict block by block"):
+        model.predict(table)
+    by_block = [model.predict(table.inputs(block)) for block in table.blocks()]
+    assert (np.concatenate(by_block) == model.predict(frame[list("abcd")])).all()

@@ -46,6 +46,7 @@ from rulecover.exceptions import UnreadableModelError
 from rulecover.gpu.launch import is_on_device
 from rulecover.gpu.votes import predictions, probabilities
 from rulecover.partitions.dask_rows import is_dask
+from rulecover.partitions.table import TableInBlocks
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.classes.target import ClassTarget
@@ -155,6 +156,11 @@ class VotingModel(RuleModel, ABC):
         check_is_fitted(self)
         if is_on_device(X):
             raise TypeError("X is on a GPU, where only fit, predict and predict_proba work; give X.get().")
+        if isinstance(X, TableInBlocks):
+            raise TypeError(
+                "X is a table that is read in blocks, which only fit and explain take; predict block by block: "
+                "[model.predict(table.inputs(block)) for block in table.blocks()]."
+            )
         names, used = self._names(), self._columns_in_use()
         by_rules = getattr(self._fallback(), "by_rules", False)
         whole = whole or bool((used >= self.n_features_in_).any()) or not by_rules
