@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rulecover.checkpoint as module
+from rulecover import RuleSet
 from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.exceptions import CheckpointError, CheckpointWarning
 
@@ -160,8 +161,16 @@ def test_fingerprints_tell_data_and_settings_apart() -> None:
         fingerprint({}, np.array(["a", None], dtype=object)),
         fingerprint({"seed": 1}, X),
         fingerprint({"seed": "1"}, X),
+        fingerprint({}, X, None),
+        fingerprint({}, None, X),
+        fingerprint({"keep": RuleSet.of_intervals([{0: (0.0, 1.0)}], ["a"])}),
+        fingerprint({"keep": RuleSet.of_intervals([{0: (0.0, 2.0)}], ["a"])}),
+        fingerprint({"function": lambda: 1}),
+        fingerprint({"function": lambda: 2}),
+        fingerprint({"groups": np.arange(2000)}),
+        fingerprint({"groups": np.arange(2000) // 2}),
     ]
 
     assert len(set(different)) == len(different)
     assert fingerprint({"function": lambda: 1}) == fingerprint({"function": lambda: 1})
-    assert fingerprint({}, np.asfortranarray(X), None) == fingerprint({}, X)
+    assert fingerprint({}, np.asfortranarray(X)) == fingerprint({}, X)
