@@ -51,17 +51,15 @@ def on_device(ensemble: Any, samples: ClassSamples) -> DevicePart:
 @pytest.mark.parametrize("seed", range(60))
 def test_covers_are_the_same_rule_for_rule(seed: int) -> None:
     ensemble, samples = random_case(seed)
-    one, other = here(ensemble, samples), on_device(ensemble, samples)
+    one: Any = here(ensemble, samples)
+    other: Any = on_device(ensemble, samples)
     sums = one.leaf_sums()
     np.testing.assert_allclose(other.leaf_sums(), sums, rtol=1e-12)
     leaves = np.flatnonzero(sums.any(axis=1))
     cost = 1.0 + 1.0 - np.square(sums[leaves] / sums[leaves].sum(axis=1, keepdims=True)).sum(axis=1)
     demand = np.asarray([1, 2, 5][seed % 3])
     total = None if samples.weight is None else float(samples.weight.sum())
-    covers = [
-        greedy_cover(LocalParts([part]), cost, leaves, demand, total_weight=total)  # type: ignore[list-item]
-        for part in (one, other)
-    ]
+    covers = [greedy_cover(LocalParts([part]), cost, leaves, demand, total_weight=total) for part in (one, other)]
     assert covers[0].rules.tolist() == covers[1].rules.tolist()
     assert covers[0].bound == covers[1].bound
     assert covers[0].certificate.n_capped == covers[1].certificate.n_capped
