@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
 import signal
@@ -17,11 +18,13 @@ import pandas as pd
 import pytest
 from commands import fruit_folder, process, run
 
+from rulecover import files
 from rulecover.files import whole_file
 
 WRITER = """
 import sys, time
 from pathlib import Path
+from rulecover import files
 from rulecover.files import whole_file
 with whole_file(Path(sys.argv[1])) as file:
     file.write("half")
@@ -177,6 +180,7 @@ def test_standard_output_is_written_into_even_if_it_goes_to_a_file(tmp_path: Pat
     code = """
 import sys
 from pathlib import Path
+from rulecover import files
 from rulecover.files import whole_file
 print("before")
 with whole_file(Path(sys.argv[1])) as file:
@@ -287,6 +291,24 @@ def test_what_a_killed_process_left_is_removed_by_the_next_one_and_only_that(
 
     assert len(left) == 1  # of the process that was still at work
     assert set(names(tmp_path)) == {*others, path.name} and path.read_text() == "new"
+
+
+def test_a_part_that_its_writer_made_anew_is_not_taken_for_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = tmp_path / ".file.0123456789abcdef.part"
+    part.write_text("old")
+    lock = fcntl.flock
+
+    def lock_after_the_part_was_made_anew(handle: int, operation: int) -> None:
+        part.unlink()
+        part.write_text("new")
+        lock(handle, operation)
+
+    monkeypatch.setattr(fcntl, "flock", lock_after_the_part_was_made_anew)
+    files._remove_unlocked(part)
+
+    assert part.read_text() == "new"
 
 
 def test_many_threads_write_one_file_and_one_of_them_wins(tmp_path: Path) -> None:
