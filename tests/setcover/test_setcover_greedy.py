@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ import rulecover.setcover.greedy as greedy_module
 from rulecover.coverage import Coverage
 from rulecover.exceptions import UncoveredSamplesError
 from rulecover.setcover import CoveringProblem, Greedy, Status, verify
-from rulecover.setcover.greedy import greedy_picks, in_greedy_order
+from rulecover.setcover.greedy import Remaining, SamplesHere, greedy_picks, in_greedy_order, picks_from
 
 
 def plain_picks(problem: CoveringProblem) -> list[int]:
@@ -68,6 +69,37 @@ def test_a_rule_limit_keeps_the_first_picks_and_covers_are_nested(problem):
             assert cover.certificate.n_uncovered == len(problem.shortfall(cover.rules))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("weighted", [False, True])
+@given(data=st.data(), slack=st.sampled_from([1e-17, 0.01, 0.3, 2.0]))
+def test_with_slack_every_pick_is_nearly_the_best_buy_of_its_moment(weighted, data, slack):
+    problem = data.draw(covering_problems(weighted=weighted))
+    matrix, need = dense(problem), problem.demand.copy()
+    weight = np.ones(problem.n_samples) if problem.weight is None else problem.weight
+    picks = picks_from(Remaining(problem.cost, SamplesHere(problem)), slack=slack).tolist()
+    for place, rule in enumerate(picks):
+        gain = ((need > 0) * weight) @ matrix
+        gain[picks[:place]] = 0
+        ratio = problem.cost[gain > 0] / gain[gain > 0]
+        assert gain[rule] > 0 and problem.cost[rule] / gain[rule] <= (1 + slack) * ratio.min() * (1 + 1e-12)
+        need = np.maximum(need - matrix[:, rule], 0)
+    assert not need.any()
+    verify(problem, Greedy(slack=slack)(problem))
+
+
+def test_slack_saves_rounds():
+    masks = np.eye(30, dtype=int)  # thirty rules with a sample each: all are equally good buys, and none is in the way
+    remaining = Remaining(np.ones(30), SamplesHere(CoveringProblem(Coverage.of_masks(masks), cost=np.ones(30))))
+    assert picks_from(remaining, slack=0.1).tolist() == list(range(30))
+    assert len(remaining.prices) == 1
+
+
+@pytest.mark.parametrize("slack", [-0.1, float("nan"), float("inf")])
+def test_slack_is_a_number_of_at_least_zero(slack):
+    with pytest.raises(ValueError, match="slack is"):
+        Greedy(slack=slack)
+
+
 def test_ties_go_to_the_lowest_index():
     problem = CoveringProblem(Coverage.of_masks([[0, 1, 1], [1, 1, 0], [1, 1, 0]]), cost=[1.0, 1.0, 1.0])
     assert Greedy()(problem).rules.tolist() == [0, 1]
@@ -114,14 +146,14 @@ def test_the_time_limit_counts_from_the_start_of_the_greedy_choice(monkeypatch: 
     problem = CoveringProblem(Coverage.of_masks([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), cost=[1.0, 1.0, 1.5])
     solver = Greedy(bound="lp", time_limit=60.0)
     in_time = solver(problem)
-    clock, late_by, choose = time.perf_counter, [0.0], greedy_module.greedy_picks
+    clock, late_by, choose = time.perf_counter, [0.0], greedy_module.picks_from
 
     def slowly(*given: Any, **more: Any) -> Any:
         late_by[0] += 61.0
         return choose(*given, **more)
 
     monkeypatch.setattr(time, "perf_counter", lambda: clock() + late_by[0])
-    monkeypatch.setattr(greedy_module, "greedy_picks", slowly)
+    monkeypatch.setattr(greedy_module, "picks_from", slowly)
     late = solver(problem)
 
     assert in_time.certificate.source != "dual fitting"

@@ -92,14 +92,24 @@ class DevicePart:
         """The largest number of rules that a row demands."""
         return int(self._demand.max()) if self._n_rows else 0
 
-    def cover(self, candidate: int) -> Gains:
-        """Picks a candidate: its rows need one rule less. Returns those that need none any more, which are settled."""
+    def gains_in_turn(self, candidates: Ints) -> Gains:
+        """What each of these candidates would gain if those before it were picked; nothing is picked."""
+        need, count, gain = self._need.copy(), [], []
+        for tree, number in map(self._home, candidates.tolist()):
+            covered = (self._ids[tree] == number) & (need > 0)
+            need -= covered
+            count.append(int(covered.sum()))
+            gain.append(0.0 if self._gain is None else float(self._gain[covered].sum()))
+        return Gains(0, 0.0, np.array(count, dtype=np.intp), None if self._gain is None else np.array(gain))
+
+    def cover(self, candidates: Ints) -> Gains:
+        """Picks candidates: rows need one rule less of each. Returns those that need none any more, the settled."""
         import cupy as cp
 
-        tree, number = self._home(candidate)
         n_settled = cp.zeros(1, dtype=np.uint32)
-        arguments = self._ids[tree], np.int64(self._n_rows), np.uint32(number), self._need, self._settled, n_settled
-        kernel("settle", Leaf=self._ids.dtype)((blocks_for(self._n_rows),), (THREADS,), arguments)
+        for tree, number in map(self._home, candidates.tolist()):  # each adds to those that are settled
+            arguments = self._ids[tree], np.int64(self._n_rows), np.uint32(number), self._need, self._settled, n_settled
+            kernel("settle", Leaf=self._ids.dtype)((blocks_for(self._n_rows),), (THREADS,), arguments)
         return self._gains_of(self._settled[: int(n_settled[0])])
 
     def needs(self, candidate: int, others: Ints) -> bool:

@@ -40,8 +40,11 @@ class SamplesInParts:
     def gains(self) -> Gains:
         return _added(self._parts.map("start_cover", self._leaves, self._demand, self._unit))
 
-    def cover(self, rule: int) -> Gains:
-        return _added(self._parts.map("cover", rule))
+    def gains_in_turn(self, rules: Ints) -> Gains:
+        return _added(self._parts.map("gains_in_turn", rules))
+
+    def cover(self, rules: Ints) -> Gains:
+        return _added(self._parts.map("cover", rules))
 
 
 def _added(gains: Iterator[Gains]) -> Gains:
@@ -76,9 +79,9 @@ def greedy_cover(
     start = time.perf_counter()
     solver = Greedy() if solver is None else solver
     remaining = Remaining(cost, SamplesInParts(parts, leaves, demand, total_weight))
-    picks = picks_from(remaining, at_most=max_rules)
+    picks = picks_from(remaining, at_most=max_rules, slack=solver.slack)
     n_uncovered = remaining.n_open  # as they were picked: under limits that bind, rule sets are nested
-    picks = np.append(picks, picks_from(remaining))
+    picks = np.append(picks, picks_from(remaining, slack=solver.slack))
     rules = picks[:max_rules] if n_uncovered else cleared(parts, cost, picks, solver)
     whole_costs = bool((cost % 1 == 0).all())
     _, bound = dual_fitting(remaining)

@@ -74,7 +74,9 @@ class Part:
     """
 
     #: Calls that need not be repeated when a part is made again: they change nothing.
-    passing = frozenset({"n_capped", "most_demanded", "needs", "rule_patterns", "clause_patterns", "seen", "n_rows"})
+    passing = frozenset(
+        {"n_capped", "most_demanded", "gains_in_turn", "needs", "rule_patterns", "clause_patterns", "seen", "n_rows"}
+    )
     #: Whether rows are kept in an order in which neighbours share leaves.
     _sorts_rows = True
 
@@ -155,13 +157,25 @@ class Part:
         """The largest number of rules that a row demands."""
         return int(self._demand.max(initial=0))
 
-    def cover(self, candidate: int) -> Gains:
-        """Picks a candidate: its rows need one rule less. Returns those that need none any more, which are settled."""
-        tree, number = self._leaves.home(int(self._candidates[candidate]))
+    def gains_in_turn(self, candidates: Ints) -> Gains:
+        """What each of these candidates would gain if those before it were picked; nothing is picked."""
         with self._open.ids.opened() as ids:
-            covered = self._open.covered(ids[tree], number)
-            settled = covered[self._open.take_one(covered)]
-        gains = self._gains_of(self._open.ids, settled, self._open.rows[settled])
+            homes = [self._leaves.home(int(leaf)) for leaf in self._candidates[candidates]]
+            covered = self._open.covered_in_turn([(ids[tree], number) for tree, number in homes])
+        gain = None if self._gain is None else self._gain[self._open.rows]
+        count = np.array([len(each) for each in covered], dtype=np.intp)
+        return Gains(0, 0.0, count, None if gain is None else np.array([gain[each].sum() for each in covered]))
+
+    def cover(self, candidates: Ints) -> Gains:
+        """Picks candidates: rows need one rule less of each. Returns those that need none any more, the settled."""
+        settled = []
+        with self._open.ids.opened() as ids:
+            for leaf in self._candidates[candidates]:
+                tree, number = self._leaves.home(int(leaf))
+                covered = self._open.covered(ids[tree], number)
+                settled.append(covered[self._open.take_one(covered)])
+        places = np.concatenate(settled)
+        gains = self._gains_of(self._open.ids, places, self._open.rows[places])
         self._open = self._open.without_settled(self._store)
         return gains
 
@@ -288,6 +302,15 @@ class _StillOpen:
         """The places of open rows at this leaf."""
         mine = ids if len(self._places) == len(ids) else ids[self._places]
         return self._places[np.flatnonzero(mine == number)]
+
+    def covered_in_turn(self, leaves: list[tuple[UInts, int]]) -> list[Ints]:
+        """For each leaf the places of the rows at it that would still be open after those before it were picked."""
+        need, found = self._need.copy(), []
+        for ids, number in leaves:
+            at_leaf = self.covered(ids, number)
+            found.append(at_leaf[need[at_leaf] > 0])
+            need[found[-1]] -= 1
+        return found
 
     def take_one(self, covered: Ints) -> Bools:
         """These rows need one rule less; returns which of them need none."""
