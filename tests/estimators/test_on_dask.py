@@ -11,11 +11,18 @@ import distributed
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import MIRCOClassifier, RCBoostClassifier, explain
+from rulecover import (
+    MIRCOClassifier,
+    MIRCORegressor,
+    RCBoostClassifier,
+    RCBoostRegressor,
+    RulePathRegressor,
+    explain,
+)
 from rulecover.exceptions import MismatchedDataError
 
 N = 600
@@ -128,6 +135,27 @@ def test_paths_are_those_of_one_process(data, weighted):
     np.testing.assert_allclose(ours.vote_.votes, theirs.vote_.votes, rtol=1e-9)
     assert ours.provenance_.data == theirs.provenance_.data
     assert ours.n_candidate_rules_ == theirs.n_candidate_rules_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", ["none", "whole", "any"])
+def test_numbers_are_explained_as_in_one_process(data, weights):
+    X, _, whole = data
+    y = X[:, 0] * X[:, 1] + np.abs(X[:, 2]) + 100.0
+    weight = {"none": None, "whole": whole, "any": whole * np.pi}[weights]
+    model = FrozenEstimator(RandomForestRegressor(8, max_depth=4, random_state=0).fit(X, y))
+    chunks = (200, 0, 150, 250)
+    rows = da.from_array(X, chunks=(chunks, 4)), da.from_array(y, chunks=N)
+    mine = None if weight is None else da.from_array(weight, chunks=100)
+    for make in (
+        lambda: MIRCORegressor.as_in_paper(model),
+        lambda: RulePathRegressor(model, max_rules=5, choose="last"),
+        lambda: RCBoostRegressor(pricing="binned", max_rmp_calls=2, random_state=1),
+    ):
+        ours, theirs = make().fit(*rows, mine), make().fit(X, y, weight)
+        assert str(ours.rules_) == str(theirs.rules_)
+        assert ours.provenance_.data == theirs.provenance_.data
+        np.testing.assert_allclose(ours.predict(rows[0]).compute(), theirs.predict(X), rtol=1e-12)
 
 
 @pytest.mark.slow

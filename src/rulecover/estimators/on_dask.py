@@ -28,6 +28,7 @@ from rulecover.partitions.table import SAMPLED
 from rulecover.rcboost.generate import BoostRecipe
 from rulecover.rcboost.pricing.binned import BinnedPricing
 from rulecover.targets.classes.samples import ClassSamples, class_factors
+from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
@@ -47,8 +48,8 @@ def check_not_dask(model: VotingModel, X: Any) -> None:
     """Raises for rows on workers where a method needs them in one place."""
     if is_dask(X) or isinstance(X, DaskRows):
         raise MismatchedDataError(
-            f"{type(model).__name__} needs all rows in one place, but X is a Dask collection; use MIRCOClassifier, "
-            "RulePathClassifier or RCBoostClassifier, or give a sample of X and y, computed."
+            f"{type(model).__name__} needs all rows in one place, but X is a Dask collection; use MIRCO, a rule "
+            "path or RCBoost, or give a sample of X and y, computed."
         )
 
 
@@ -99,29 +100,32 @@ class ToSamples:
     """
 
     numbers: Callable[[Any], Any]
-    head: ClassSamples
+    head: ClassSamples | NumberSamples
     raw: Floats
     weights: Floats | None
 
     def __call__(self, rows: Rows) -> Samples:
-        code, X = self._codes(rows), self.numbers(rows.X)
+        y, X = self._targets(rows), self.numbers(rows.X)
         if self.weights is None:
-            return replace(self.head, X=X, y=code)
-        weight = self._weights(rows)
+            return replace(self.head, X=X, y=y)
+        weight = self.weights_of(rows)
         counted = slice(None) if weight.all() else np.flatnonzero(weight)
-        return replace(self.head, X=X[counted], y=code[counted], weight=weight[counted])
+        return replace(self.head, X=X[counted], y=y[counted], weight=weight[counted])
 
     def counted(self, rows: Rows) -> Ints:
         """The places of rows that count."""
-        return np.arange(len(rows.y)) if self.weights is None else np.flatnonzero(self._weights(rows))
+        return np.arange(len(rows.y)) if self.weights is None else np.flatnonzero(self.weights_of(rows))
 
-    def _codes(self, rows: Rows) -> Ints:
-        return np.searchsorted(self.head.classes, np.asarray(rows.y).ravel())
-
-    def _weights(self, rows: Rows) -> Floats:
+    def weights_of(self, rows: Rows) -> Floats:
+        """What each row counts."""
         assert self.weights is not None
         place = 0 if rows.weight is None else np.searchsorted(self.raw, _as_weights(rows.weight))
-        return np.asarray(self.weights[self._codes(rows), place])
+        return np.asarray(self.weights[self._targets(rows) if isinstance(self.head, ClassSamples) else 0, place])
+
+    def _targets(self, rows: Rows) -> Any:
+        """The class of each row by number, or the number to predict."""
+        y = np.asarray(rows.y).ravel()
+        return np.searchsorted(self.head.classes, y) if isinstance(self.head, ClassSamples) else y.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,9 +156,9 @@ class ToNumbers:
 
 
 def to_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> ToSamples:
-    """From partitions to samples: classes and weights are those of all rows, as where everything is in memory."""
+    """From partitions to samples: classes, scale and weights are those of all rows, as where all are in memory."""
     if not isinstance(prepared.samples, ClassSamples):
-        raise MismatchedDataError(f"{type(model).__name__} does not fit Dask collections of numbers; give classes.")
+        return _to_number_samples(model, rows, prepared)
     numbers, classes = ToNumbers.of(model, prepared), prepared.samples.classes
     head = ClassSamples(np.zeros((0, prepared.samples.X.shape[1])), np.zeros(0, dtype=np.intp), classes)
     if rows.empty.weight is None and model.class_weight is None:
@@ -174,14 +178,42 @@ def to_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> ToSamp
     return ToSamples(numbers, replace(head, weight=np.zeros(0), class_weight=factors), raw, weights)
 
 
-def condensed(rows: DaskRows, samples: ToSamples) -> ClassSamples:
-    """One sample per class that counts as much as all rows of it."""
+def _to_number_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> ToSamples:
+    target, X = model._target, np.zeros((0, prepared.samples.X.shape[1]))
+    y, given = _targets_and_weights(rows)
+    y = np.asarray(target.check(check_array(y, ensure_2d=False, dtype=np.float64), type(model).__name__))
+    weight = sample_weights(y, y, given, None)
+    whole = NumberSamples.of(X, y, weight, scale=getattr(target, "scale", None))
+    head = replace(whole, y=y[:0], weight=None if weight is None else weight[:0])
+    if weight is None or given is None:
+        return ToSamples(ToNumbers.of(model, prepared), head, np.ones(1), None)
+    raw, first = np.unique(given, return_index=True)
+    return ToSamples(ToNumbers.of(model, prepared), head, raw, weight[None, first])
+
+
+def _targets_and_weights(rows: DaskRows) -> tuple[Array, Floats | None]:
+    """The numbers to predict and the weights of all rows, on the client."""
+    futures = rows.client.map(_targets_in_one, rows.futures, pure=False)
+    awaited(rows.client, futures, 60.0)
+    y, weight = zip(*rows.client.gather(futures), strict=True)
+    return np.concatenate(y), None if weight[0] is None else np.concatenate(weight)
+
+
+def _targets_in_one(rows: Rows) -> tuple[Array, Floats | None]:
+    return np.asarray(rows.y).ravel(), None if rows.weight is None else _as_weights(rows.weight)
+
+
+def condensed(rows: DaskRows, samples: ToSamples) -> Samples:
+    """The samples without X: one per class that counts as much as all rows of it, or all numbers."""
     head = samples.head
+    if not isinstance(head, ClassSamples):
+        every_row = Rows(None, *_targets_and_weights(rows))
+        weight = None if samples.weights is None else samples.weights_of(every_row)
+        return replace(head, y=every_row.y.astype(np.float64), weight=weight)
     counted = _counted(rows, head.classes)
-    weight = (
-        1.0 if samples.weights is None else samples.weights[counted.code, np.searchsorted(samples.raw, counted.weight)]
-    )
-    totals = np.bincount(counted.code, counted.n_rows * weight, minlength=len(head.classes)).astype(np.float64)
+    places = np.searchsorted(samples.raw, counted.weight)
+    counts = 1.0 if samples.weights is None else samples.weights[counted.code, places]
+    totals = np.bincount(counted.code, counted.n_rows * counts, minlength=len(head.classes)).astype(np.float64)
     every = np.arange(len(head.classes))
     return replace(head, X=np.zeros((len(every), head.X.shape[1])), y=every, weight=totals)
 
