@@ -103,6 +103,20 @@ def test_nothing_that_never_was_missing_is_offered_as_missing(tmp_path: Path) ->
     assert len(steps) > 50 and all(step["value"] is not None for step in steps)
 
 
+def test_columns_of_whole_numbers_are_offered_whole_numbers(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.integers(0, 5, 300), random.normal(size=300)]).astype(float)
+    y = X[:, 0] + X[:, 1] > 2
+    model = explain(RandomForestClassifier(10, max_depth=4, random_state=0).fit(X, y), X, y, max_rules=6)
+    found = Summary.of(model, X, y, title="Whole").trial
+    assert found is not None
+    (answers,) = by_page(tmp_path, [found])
+
+    steps = [step for row in answers for offer in row["offers"] for step in offer["steps"]]
+    whole = [float(step["value"]).is_integer() for step in steps if found.columns[step["column"]]["features"] == [0]]
+    assert len(whole) > 20 and all(whole)
+
+
 @pytest.mark.parametrize("made", [text_case, named_case])
 def test_levels_and_categories_are_chosen_by_name(tmp_path: Path, made: Any) -> None:
     case, raw = made()

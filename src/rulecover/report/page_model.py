@@ -209,6 +209,7 @@ def _column(name: str, inputs: Sequence[tuple[int, Input]], rules: RuleSet, X: A
         "missing": missing,
         "near": _bounds(rules, features[0]),
         "scale": _scale(known),
+        "whole": features[0] in rules.columns.whole,
         "usual": float(np.sort(known)[len(known) // 2]) if len(known) else 0.0,
     }
 

@@ -145,7 +145,7 @@ function distance(column, from, to) {
 function candidates(model, column, current) {
   let found;
   if (column.kind === "number") {
-    found = column.near.flatMap((bound) => [shortNear(bound, column.scale, -1), shortNear(bound, column.scale, 1)]);
+    found = column.near.flatMap((bound) => [-1, 1].map((side) => shortNear(bound, column, side)));
     if (column.missing) found.push(null);
   } else {
     found = column.values;
@@ -154,8 +154,9 @@ function candidates(model, column, current) {
   return others.sort((a, b) => distance(column, current, a) - distance(column, current, b));
 }
 
-// A short number that is not above a bound, or is a little above it.
-function shortNear(bound, scale, side) {
+// A short number that is not above a bound, or is a little above it; a whole one for a column of whole numbers.
+function shortNear(bound, { scale, whole: isWhole }, side) {
+  if (isWhole) return Math.floor(bound) + (side > 0 ? 1 : 0);
   for (let digits = 2 - Math.floor(Math.log10(scale)); digits <= 15; digits += 1) {
     const unit = 10 ** -Math.max(digits, -15);
     const whole = Math.floor(bound / unit) + (side > 0 ? 1 : 0);
