@@ -16,10 +16,11 @@ from rulecover.plot.canvas import (
     inches_of,
     label_bars,
     legend_above,
-    needs,
     panel,
     plain,
+    probabilities_of,
     rule_label,
+    stack_bars,
 )
 
 _VOTES = "votes_"
@@ -56,7 +57,7 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None)
     """
     from sklearn.calibration import calibration_curve
 
-    shares, classes = np.asarray(needs(model, "predict_proba", "models of classes")(X)), np.asarray(model.classes_)
+    shares, classes = probabilities_of(model, X)
     two = len(classes) == 2
     probability = shares[:, 1] if two else shares.max(axis=1)
     came_true = np.asarray(y) == (classes[1] if two else classes[shares.argmax(axis=1)])
@@ -106,8 +107,7 @@ def explanation(model: Any, X: Any, row: int = 0, *, ax: Any = None) -> Any:
     'prediction: 0, by rules'
     """
     reasons = reasons_of(model, X, row)
-    who = zip(reasons["rule"].tolist(), reasons["text"].tolist(), strict=True)
-    labels = [rule_label(text or "all training rows", j) for j, text in who]
+    labels = labels_of(reasons)
     ax = axes_or_new(ax, 8.0, 1.6 + inches_of(labels))
     for_classes = [name for name in reasons.columns if name.startswith(_VOTES)]
     if for_classes and (reasons[for_classes].to_numpy() >= 0).all():
@@ -141,6 +141,12 @@ def votes_in(reasons: Any) -> tuple[str, str | None]:
     return next(column for column in ("vote", "adds", "value") if column in reasons), None
 
 
+def labels_of(reasons: Any) -> list[str]:
+    """The rules that voted, as the labels of their bars."""
+    who = zip(reasons["rule"].tolist(), reasons["text"].tolist(), strict=True)
+    return [rule_label(text or "all training rows", j) for j, text in who]
+
+
 def headline(reasons: Any) -> str:
     """The prediction for a row, and what it was decided by."""
     answer = reasons["prediction"].iloc[0]
@@ -151,11 +157,7 @@ def headline(reasons: Any) -> str:
 
 def _stacked(ax: Any, reasons: Any, columns: list[str]) -> int:
     """Draws the votes for each class; returns the lines of the legend."""
-    left = np.zeros(len(reasons))
-    for k, name in enumerate(columns):
-        votes = reasons[name].to_numpy(dtype=np.float64)
-        ax.barh(np.arange(len(reasons)), votes, left=left, height=0.7, color=colour(k))
-        left = left + votes
+    stack_bars(ax, [reasons[name].to_numpy(dtype=np.float64) for name in columns])
     ax.set_xlabel("votes")
     return legend_above(ax, [name.removeprefix(_VOTES) for name in columns], [colour(k) for k in range(len(columns))])
 

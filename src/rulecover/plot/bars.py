@@ -12,13 +12,13 @@ from rulecover.plot.canvas import (
     bare,
     class_names,
     classes_of,
-    colour,
     inches_of,
     inches_of_axes,
     label_bars,
     legend_above,
     plain,
     rule_label,
+    stack_bars,
 )
 from rulecover.rules.features import feature_use
 from rulecover.show.numbers import amount
@@ -59,15 +59,14 @@ def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
     shown = rules[:max_rules]
     labels = [rule_label(rule.text, j) for j, rule in enumerate(shown)]
     ax = axes_or_new(ax, 8.0, 1.3 + inches_of(labels))
-    at = np.arange(len(shown))
     support = seen.samples[: len(shown)]
     classes = classes_of(rules)
     if isinstance(seen, ClassEvidence) and classes is not None:
-        _stacked(ax, at, seen.counts[: len(shown)])
+        stack_bars(ax, seen.counts[: len(shown)].T)
         legend_above(ax, *class_names(classes))
         notes = [percent(rule.purity or 0.0) for rule in shown]
     else:
-        ax.barh(at, support, height=0.7, color=COLOURS[0])
+        ax.barh(range(len(shown)), support, height=0.7, color=COLOURS[0])
         notes = [f"{float(rule.prediction):.4g} ± {rule.spread or 0.0:.2g}" for rule in shown]
     ax.set(xlabel="support (training rows)")
     label_bars(ax, labels)
@@ -84,13 +83,6 @@ def _write_after(ax: Any, ends: Any, notes: list[str]) -> None:
         room = whole - 72 / ax.figure.dpi * text.get_window_extent().width - 12
         longest = max(longest, end * whole / max(room, whole / 4))
     ax.set_xlim(0, 1.05 * longest)
-
-
-def _stacked(ax: Any, at: Any, sums: Any) -> None:
-    left = np.zeros(len(at))
-    for k, counts in enumerate(sums.T):
-        ax.barh(at, counts, left=left, height=0.7, color=colour(k))
-        left = left + counts
 
 
 def features(rules: RuleSet, *, max_features: int = 20, ax: Any = None) -> Any:

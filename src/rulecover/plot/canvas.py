@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rulecover.exceptions import MissingExtraError
 from rulecover.show.text import printable
 
@@ -124,6 +126,19 @@ def _above(ax: Any, handles: Sequence[Any], columns: int, **place: Any) -> None:
 def bare(ax: Any, *sides: str) -> None:
     """Removes the frame, on these sides or above and on the right."""
     ax.spines[list(sides or ("top", "right"))].set_visible(False)
+
+
+def stack_bars(ax: Any, columns: Sequence[Any]) -> None:
+    """Horizontal bars, one per row, with a part for each column in the colour of its number."""
+    left = 0.0
+    for k, widths in enumerate(columns):
+        ax.barh(range(len(widths)), widths, left=left, height=0.7, color=colour(k))
+        left = left + widths
+
+
+def probabilities_of(model: Any, X: Any) -> tuple[Any, Any]:
+    """The probabilities of a classifier, rows x classes, and its classes."""
+    return np.asarray(needs(model, "predict_proba", "models of classes")(X)), np.asarray(model.classes_)
 
 
 def classes_of(rules: RuleSet) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
-from rulecover.plot.canvas import QUIET, axes_or_new, bare, colour, lines_above, needs, plain
+from rulecover.plot.canvas import QUIET, axes_or_new, bare, colour, lines_above, plain, probabilities_of
 
 
 def roc(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
@@ -82,7 +82,7 @@ def precision_recall(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
 
 def _by_class(model: Any, X: Any, y: Any) -> list[tuple[int, Any, Any, Any]]:
     """For each class that has a curve: its number, its label, which rows are of it, and its probabilities."""
-    shares, classes = np.asarray(needs(model, "predict_proba", "models of classes")(X)), np.asarray(model.classes_)
+    shares, classes = probabilities_of(model, X)
     of_class = np.asarray(y)[:, None] == classes
     shown = [k for k in range(len(classes)) if of_class[:, k].any() and not of_class[:, k].all()]
     if not shown:

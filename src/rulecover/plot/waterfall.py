@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.plot.answers import headline, reasons_of, votes_in
-from rulecover.plot.canvas import COLOURS, axes_or_new, bare, inches_of, label_bars, plain, rule_label
+from rulecover.plot.answers import headline, labels_of, reasons_of, votes_in
+from rulecover.plot.canvas import COLOURS, axes_or_new, bare, inches_of, label_bars, plain
 
 
 def waterfall(model: Any, X: Any, row: int = 0, *, ax: Any = None) -> Any:
@@ -49,9 +49,7 @@ def waterfall(model: Any, X: Any, row: int = 0, *, ax: Any = None) -> Any:
     # What is added to a number is added to a base that has no line of its own.
     start = float(reasons["prediction"].iloc[0]) - votes.sum() if column == "adds" else 0.0
     ends = start + np.cumsum(votes)
-    labels = [
-        rule_label(text or "all training rows", j) for j, text in zip(reasons["rule"], reasons["text"], strict=True)
-    ]
+    labels = labels_of(reasons)
     ax = axes_or_new(ax, 8.0, 1.6 + inches_of(labels))
     _steps(ax, votes, ends)
     ax.set_xlabel(plain("prediction" if name is None else f"sum of the votes for {name}", 60))
