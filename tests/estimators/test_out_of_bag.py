@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor
-from rulecover.estimators.base import AskedModel
+from rulecover.estimators.asked import AskedModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag, out_of_bag
 from rulecover.rulepath.response import calibrated

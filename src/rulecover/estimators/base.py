@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
@@ -18,6 +17,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulecover.estimators.asked import AskedModel
 from rulecover.estimators.checks import chosen, real_number, whole_number
 from rulecover.estimators.door import (
     as_numbers,
@@ -433,26 +433,3 @@ class PredictsMeans(RegressorMixin):
         """
         tally = self._votes_for(X)
         return self.vote_.interval(tally, real_number("coverage", coverage))
-
-
-@dataclass(frozen=True, eq=False)
-class AskedModel:
-    """The source model, asked about rows in the form that it was trained on, which `as_seen` gives them."""
-
-    model: Any
-    as_seen: Callable[[Any], Any]
-
-    @property
-    def classes_(self) -> Array:
-        return np.asarray(self.model.classes_)
-
-    def predict(self, X: Any) -> Array:
-        return np.asarray(self.model.predict(self.as_seen(X))).ravel()  # CatBoost returns a column
-
-    def predict_proba(self, X: Any) -> Floats:
-        if not hasattr(self.model, "predict_proba"):
-            raise UnreadableModelError(
-                f"{type(self.model).__name__} gives no probabilities (predict_proba), but is asked for them; train it "
-                "with them (voting='soft'), or do not ask it (model_share=0 in a path, another fallback in a cover)."
-            )
-        return np.asarray(self.model.predict_proba(self.as_seen(X)))

@@ -17,7 +17,7 @@ from sklearn.ensemble import (
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
-from rulecover.estimators.base import AskedModel
+from rulecover.estimators.asked import AskedModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.cross_fitted import CrossFitted
