@@ -29,8 +29,8 @@ from rulecover.estimators.door import (
     opened,
     rows_of,
 )
-from rulecover.estimators.on_dask import by_partition, check_not_dask
-from rulecover.estimators.on_device import check_rows_here
+from rulecover.estimators.elsewhere import check_in_memory
+from rulecover.estimators.on_dask import by_partition
 from rulecover.estimators.prepare import (
     Given,
     Preparation,
@@ -85,8 +85,7 @@ class VotingModel(RuleModel, ABC):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The data, checked and kept in mind as scikit-learn asks, and the model that rules come from."""
-        check_rows_here(X, type(self).__name__)
-        check_not_dask(self, X)
+        check_in_memory(self, X)
         self._target.check_given(y)
         estimator = self._source(y)
         names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None

@@ -12,14 +12,10 @@ from sklearn.utils.multiclass import type_of_target
 
 from rulecover.estimators.booster import as_estimator, is_booster
 from rulecover.estimators.mirco import MIRCOClassifier, MIRCORegressor, frozen
-from rulecover.estimators.on_device import distinct_labels
-from rulecover.estimators.on_tables import check_alone
+from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.rcboost import RCBoostClassifier, RCBoostRegressor
 from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
 from rulecover.exceptions import UnknownOptionError
-from rulecover.gpu.launch import is_on_device
-from rulecover.partitions.dask_rows import dask_rows, is_dask
-from rulecover.partitions.table import TableInBlocks
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 
@@ -108,14 +104,9 @@ def explain(
     (False, 0)
     """
     _check_method(method, preset)
-    given = X, y, sample_weight
-    if isinstance(X, TableInBlocks):
-        y = check_alone(X, y, sample_weight).labels.y
-    elif is_dask(X):
-        rows = dask_rows(X, y, sample_weight)
-        given, y = (rows, None, None), rows.values
-    elif is_on_device(y):
-        y = distinct_labels(y)
+    rows = rows_elsewhere(X, y, sample_weight)
+    given = (X, y, sample_weight) if rows is None else (rows, None, None)
+    y = y if rows is None else rows.labels
     source = frozen(as_estimator(model, y) if is_booster(model) else best_of(model))
     numbers = _predicts_numbers(source, y)
     kind = METHODS[method][numbers]

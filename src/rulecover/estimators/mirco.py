@@ -30,25 +30,14 @@ from rulecover.estimators.checks import (
     settings_that_matter,
     whole_number,
 )
+from rulecover.estimators.elsewhere import RowsElsewhere
 from rulecover.estimators.fold_scores import TimeLimits
-from rulecover.estimators.on_dask import parts_on_dask, prepared_on_dask, to_samples
-from rulecover.estimators.on_device import RowsOnDevice, check_on_device
-from rulecover.estimators.on_tables import (
-    check_alone,
-    check_on_parts,
-    first_rows,
-    head_of,
-    numbers_of,
-    parts_of_table,
-    random_rows,
-)
+from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.estimators.provenance import provenance_of
-from rulecover.gpu.launch import is_on_device
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
-from rulecover.partitions.dask_rows import DaskRows, dask_rows, is_dask
 from rulecover.partitions.mirco import (
     Grouped,
     PartsRecipe,
@@ -56,8 +45,7 @@ from rulecover.partitions.mirco import (
     log_odds_of_groups,
     minimum_rule_cover_of_parts,
 )
-from rulecover.partitions.parts import LocalParts, Parts
-from rulecover.partitions.table import TableInBlocks
+from rulecover.partitions.parts import Parts
 from rulecover.pool import RulePool, leaf_pool, rule_pool
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, Status
@@ -124,13 +112,10 @@ class MinimumRuleCover(VotingModel):
         sample_weight
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
         """
-        if isinstance(X, TableInBlocks):
-            return self._fit_table(check_alone(X, y, sample_weight))
-        if is_on_device(X):
-            return self._fit_on_device(X, y, sample_weight)
-        if is_dask(X) or isinstance(X, DaskRows):
-            return self._fit_dask(X if isinstance(X, DaskRows) else dask_rows(X, y, sample_weight))
+        rows = rows_elsewhere(X, y, sample_weight)
         solver = self._check_settings()
+        if rows is not None:
+            return self._fit_elsewhere(rows, solver)
         begin = time.perf_counter()
         prepared = self._prepare(X, y, sample_weight)
         limits = TimeLimits.of(self.time_limit, begin=begin, shared=True)
@@ -149,41 +134,12 @@ class MinimumRuleCover(VotingModel):
         warn_of(self.vote_, prepared.samples, self.estimator_, weighted=self.class_weight is not None)
         return self
 
-    def _fit_table(self, table: TableInBlocks) -> Self:
-        """The same for rows that are read in blocks: only sums over them are kept."""
-        solver = self._check_settings()
-        check_on_parts(self, solver)
-        is_frozen = isinstance(self.estimator, FrozenEstimator)
-        sample = first_rows(table) if is_frozen else random_rows(table, self.random_state)
-        prepared = self._prepare(sample.X, sample.y, sample.weight)
-        head = head_of(self, table, prepared)
-        numbers = numbers_of(self, table, prepared)
-        with parts_of_table(table, head, numbers, verbose=self.verbose) as parts_for:
-            self._cover_parts(parts_for(self._trees(prepared)), prepared, head, solver)
-        self.n_sampled_rows_ = len(prepared.rows)
-        return self
-
-    def _fit_on_device(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """The same for rows on a GPU, where they stay."""
-        solver = self._check_settings()
-        check_on_device(self)
-        check_on_parts(self, solver)
-        rows = RowsOnDevice(self, X, y, sample_weight)
-        part: Any = rows.part(self._trees(rows.prepared))
-        self._cover_parts(LocalParts([part]), rows.prepared, rows.head, solver)
-        return self
-
-    def _fit_dask(self, rows: DaskRows) -> Self:
-        """The same for rows on the workers of a cluster."""
-        solver = self._check_settings()
-        check_on_parts(self, solver)
-        prepared = prepared_on_dask(self, rows)
-        samples = to_samples(self, rows, prepared)
-        parts = parts_on_dask(rows, self._trees(prepared), samples)
-        try:
-            self._cover_parts(parts, prepared, samples.head, solver)
-        finally:
-            parts.close()
+    def _fit_elsewhere(self, rows: RowsElsewhere, solver: Any) -> Self:
+        """The same for rows that are not in memory: only sums over them are fetched."""
+        rows.check_cover(self, solver)
+        prepared = rows.prepared(self)
+        with rows.parts(self, prepared, self._trees(prepared)) as (parts, head):
+            self._cover_parts(parts, prepared, head, solver)
         self.n_sampled_rows_ = len(prepared.rows)
         return self
 
@@ -410,8 +366,8 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     pruned_ : bool
         Whether the rules were pruned; what is proved is then proved of choices among the pruned rules.
     n_sampled_rows_ : int
-        After fitting from a table of `open_table`: how many rows the estimator was trained on, or, where it was frozen,
-        its columns were looked up in.
+        After fitting rows that are not in memory: how many of them the estimator was trained on, or, where it was
+        frozen, its columns were looked up in.
     uncovered_ : ndarray
         Training rows covered less often than demanded, because of `max_rules`, or because no rule there is covers
         them: rules made by hand need not cover every row. None are listed after fitting from a table of `open_table`.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,19 +14,27 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from rulecover.data.columns import SourceColumns
 from rulecover.estimators.checks import sample_weights
-from rulecover.estimators.door import as_numbers, as_numbers_alone, opened
-from rulecover.estimators.prepare import Prepared, finite, sees_arrays
+from rulecover.estimators.elsewhere import (
+    BlockRows,
+    PartsAndHead,
+    SampledRows,
+    ToNumbers,
+    by_code,
+    check_on_parts,
+    check_path_on_parts,
+    predicted_responses,
+)
+from rulecover.estimators.prepare import Prepared
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.boost import binned_pricing
 from rulecover.partitions.boost_part import joined_samples
 from rulecover.partitions.dask import DaskParts, awaited, joined_by_worker
 from rulecover.partitions.dask_boost import boost_parts, tracker_on_scheduler
-from rulecover.partitions.dask_rows import DaskRows, Rows, blocks_of, is_dask, is_dask_array, some_rows
+from rulecover.partitions.dask_rows import DaskRows, Rows, blocks_of, is_dask_array, some_rows
 from rulecover.partitions.part import Part
+from rulecover.partitions.path_part import PathPart
 from rulecover.partitions.table import SAMPLED
-from rulecover.rcboost.generate import BoostRecipe
 from rulecover.rcboost.pricing.binned import BinnedPricing
 from rulecover.targets.classes.samples import ClassSamples, class_factors
 from rulecover.targets.numbers.samples import NumberSamples
@@ -35,42 +44,132 @@ from rulecover.typing import Array, Floats, Ints
 
 if TYPE_CHECKING:
     from rulecover.estimators.base import VotingModel
+    from rulecover.estimators.rulepath import RulePath
 
 #: Of a trained model the columns are looked up in this many rows, which warnings are about.
 _LOOKED_AT = 2000
 #: Partitions on one worker are joined up to this many rows.
-ROWS_OF_PART = 1_000_000
+_ROWS_OF_PART = 1_000_000
 #: More different weights than this are not sent to the client.
 _MOST_WEIGHTS = 1_000_000
 
 
-def check_not_dask(model: VotingModel, X: Any) -> None:
-    """Raises for rows on workers where a method needs them in one place."""
-    if is_dask(X) or isinstance(X, DaskRows):
-        raise MismatchedDataError(
-            f"{type(model).__name__} needs all rows in one place, but X is a Dask collection; use MIRCO, a rule "
-            "path or RCBoost, or give a sample of X and y, computed."
-        )
+@dataclass(frozen=True, eq=False)
+class RowsOnWorkers:
+    """The rows of a Dask collection, on the workers of a cluster; see `RowsElsewhere`."""
 
+    rows: DaskRows
 
-def prepared_on_dask(model: VotingModel, rows: DaskRows) -> Prepared:
-    """The model that rules come from: frozen, or trained on a sample of the rows, with one of every class in it."""
-    n_rows = int(rows.n_rows.sum())
-    if isinstance(model.estimator, FrozenEstimator):
+    @property
+    def labels(self) -> Array:
+        return self.rows.values
+
+    def check_cover(self, model: Any, solver: Any) -> None:
+        check_on_parts(model, solver)
+
+    def check_path(self, model: RulePath) -> RowsOnWorkers:
+        check_path_on_parts(model)
+        return self
+
+    def check_boost(self, model: Any) -> RowsOnWorkers:
+        binned_pricing(model._recipe())
+        for name in ("early_stopping", "warm_start", "checkpoint"):
+            if getattr(model, name) not in (False, None):
+                raise MismatchedDataError(
+                    f"{name} is {getattr(model, name)!r}, which needs all rows in one place, but X is a Dask "
+                    "collection; leave it out."
+                )
+        return self
+
+    def prepared(self, model: VotingModel) -> Prepared:
+        if not isinstance(model.estimator, FrozenEstimator):
+            sample = self.drawn(model.random_state)
+            return model._prepare(sample.X, sample.y, sample.weight)
+        n_rows = int(self.rows.n_rows.sum())
         even = np.linspace(0, n_rows - 1, min(n_rows, _LOOKED_AT)).astype(np.intp)
-        sample = some_rows(rows, np.union1d(even, rows.first_rows))
-    else:
-        sample = some_rows(rows, random_places(rows, model.random_state))
-    return model._prepare(sample.X, sample.y, sample.weight)
+        return model._prepare(*some_rows(self.rows, np.union1d(even, self.rows.first_rows)))
+
+    def drawn(self, random_state: Any) -> SampledRows:
+        n_rows = int(self.rows.n_rows.sum())
+        places = np.arange(n_rows)
+        if n_rows > SAMPLED:  # with a row of every class
+            random = check_random_state(0 if random_state is None else random_state)
+            drawn = random.choice(n_rows, SAMPLED, replace=False)
+            places = np.union1d(drawn, self.rows.first_rows).astype(np.intp)
+        return SampledRows(*some_rows(self.rows, places), places)
+
+    @contextmanager
+    def parts(self, model: VotingModel, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
+        samples = _to_samples(model, self.rows, prepared)
+        with closing(self._joined(self.rows.futures, partial(_part, trees, samples), Part.passing)) as parts:
+            yield parts, samples.head
+
+    @contextmanager
+    def path_parts(self, model: RulePath, prepared: Prepared, sample: SampledRows) -> Iterator[PartsAndHead]:
+        assert prepared.source.trees is not None
+        samples = _to_samples(model, self.rows, prepared)
+        head = _condensed(self.rows, samples)
+        ask = None
+        if model._share() != 0:
+            known = SampledRows(None, sample.y[:0], None, sample.places)  # workers need no more of it
+            ask = partial(predicted_responses, model, model._target.of(head), known)
+        make = partial(_path_part, prepared.source.trees, samples, ask, int(self.rows.n_rows.sum()))
+        starts = np.cumsum(self.rows.n_rows) - self.rows.n_rows
+        placed = self.rows.client.map(_RowsFrom, self.rows.futures, starts.tolist(), pure=False)
+        with closing(self._joined(placed, make, PathPart.passing)) as parts:
+            yield parts, head
+
+    def _joined(self, blocks: Sequence[Any], make: Callable[[Any], Part], passing: frozenset[str]) -> DaskParts:
+        """Parts, each made of the blocks that one worker has."""
+        client = self.rows.client
+        joined = joined_by_worker(client, blocks, self.rows.n_rows.tolist(), most=_ROWS_OF_PART)
+        return DaskParts(client, joined, make, passing=passing)
+
+    def boost_parts(
+        self, model: VotingModel, prepared: Prepared, pricing: BinnedPricing
+    ) -> tuple[DaskParts, Callable[[int], Mapping[str, Any]], Samples]:
+        """The parts of RCBoost, what links those that grow a tree together, and the samples without rows."""
+        client, samples = self.rows.client, _to_samples(model, self.rows, prepared)
+        futures = client.map(samples, self.rows.futures, pure=False)
+        parts = boost_parts(client, futures, max_bin=pricing.max_bin, n_threads=effective_n_jobs(pricing.n_jobs))
+        return parts, tracker_on_scheduler(client), samples.head
 
 
-def random_places(rows: DaskRows, random_state: Any) -> Ints:
-    """The places of rows that a model is trained on: all if they are few, or a sample with one of every class in it."""
-    n_rows = int(rows.n_rows.sum())
-    if n_rows <= SAMPLED:
-        return np.arange(n_rows)
-    random = check_random_state(0 if random_state is None else random_state)
-    return np.union1d(random.choice(n_rows, SAMPLED, replace=False), rows.first_rows).astype(np.intp)
+class _RowsFrom(NamedTuple):
+    """The rows of a partition, and how many rows there are in partitions before it."""
+
+    rows: Rows
+    start: int
+
+
+def _part(trees: TreeEnsemble, samples: _ToSamples, blocks: Sequence[Rows]) -> Part:
+    return Part(trees, partial(_samples_of, samples, blocks))
+
+
+def _path_part(
+    trees: TreeEnsemble,
+    samples: _ToSamples,
+    ask: Callable[[BlockRows], Floats] | None,
+    n_rows: int,
+    blocks: Sequence[_RowsFrom],
+) -> PathPart:
+    load = partial(_samples_of, samples, [block.rows for block in blocks])
+    predicted = None if ask is None else partial(_predicted_in, samples, ask, blocks)
+    # Rows are numbered from a multiple of the number of all rows, so that no two rows of any parts share a number.
+    return PathPart(trees, load, start=(1 + blocks[0].start) * n_rows, predicted=predicted)
+
+
+def _samples_of(samples: _ToSamples, blocks: Sequence[Rows]) -> Samples:
+    return joined_samples([samples(rows) for rows in blocks])
+
+
+def _predicted_in(samples: _ToSamples, ask: Callable[[BlockRows], Floats], blocks: Sequence[_RowsFrom]) -> Floats:
+    """What the model predicts for the rows that count."""
+    found = []
+    for rows, start in blocks:
+        counted = samples.counted(rows)
+        found.append(ask(BlockRows(rows.X, samples.numbers(rows.X)[counted], counted, start)))
+    return np.concatenate(found)
 
 
 # Samples: labels and weights as numbers -------------------------------------------------------------------------------
@@ -85,7 +184,7 @@ class _Counted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ToSamples:
+class _ToSamples:
     """From the rows of a partition to samples, on a worker.
 
     Parameters
@@ -128,57 +227,30 @@ class ToSamples:
         return np.searchsorted(self.head.classes, y) if isinstance(self.head, ClassSamples) else y.astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class ToNumbers:
-    """From X of a partition to the numbers that rules see, as where everything is in memory."""
-
-    columns: SourceColumns | None
-    used: Ints | None
-    names: tuple[str, ...] | None
-    width: int
-    as_arrays: bool
-    finite: bool | str
-
-    @classmethod
-    def of(cls, model: VotingModel, prepared: Prepared) -> ToNumbers:
-        source, samples = prepared.source, prepared.samples
-        taken = finite(source.model, samples.X)
-        return cls(source.columns, source.used, model._names(), samples.X.shape[1], sees_arrays(source.model), taken)
-
-    def __call__(self, X: Any) -> Any:
-        if not X.shape[0]:  # which scikit-learn refuses
-            return np.zeros((0, self.width))
-        X = opened(X, self.names, as_arrays=self.as_arrays)
-        if self.columns is not None:
-            return as_numbers(self.columns, X, self.used)
-        with as_numbers_alone(X, self.names):
-            return check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=self.finite)
-
-
-def to_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> ToSamples:
+def _to_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> _ToSamples:
     """From partitions to samples: classes, scale and weights are those of all rows, as where all are in memory."""
     if not isinstance(prepared.samples, ClassSamples):
         return _to_number_samples(model, rows, prepared)
     numbers, classes = ToNumbers.of(model, prepared), prepared.samples.classes
     head = ClassSamples(np.zeros((0, prepared.samples.X.shape[1])), np.zeros(0, dtype=np.intp), classes)
     if rows.empty.weight is None and model.class_weight is None:
-        return ToSamples(numbers, head, np.ones(1), None)
+        return _ToSamples(numbers, head, np.ones(1), None)
     counted = _counted(rows, classes)
     given = None if rows.empty.weight is None else counted.weight
-    by_class = _by_code(model.class_weight, classes)
+    by_class = by_code(model.class_weight, classes)
     weight = sample_weights(counted.code, counted.code, given, by_class, counted.n_rows)
     if weight is None:
-        return ToSamples(numbers, head, np.ones(1), None)
+        return _ToSamples(numbers, head, np.ones(1), None)
     plain = sample_weights(counted.code, counted.code, given, None, counted.n_rows)
     times = counted.n_rows * (1.0 if plain is None else plain)
     factors = None if by_class is None else class_factors(counted.code, weight * counted.n_rows, times, len(classes))
     raw, place = np.unique(counted.weight, return_inverse=True)
     weights = np.zeros((len(classes), len(raw)))
     weights[counted.code, place] = weight
-    return ToSamples(numbers, replace(head, weight=np.zeros(0), class_weight=factors), raw, weights)
+    return _ToSamples(numbers, replace(head, weight=np.zeros(0), class_weight=factors), raw, weights)
 
 
-def _to_number_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> ToSamples:
+def _to_number_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> _ToSamples:
     target, X = model._target, np.zeros((0, prepared.samples.X.shape[1]))
     y, given = _targets_and_weights(rows)
     y = np.asarray(target.check(check_array(y, ensure_2d=False, dtype=np.float64), type(model).__name__))
@@ -186,9 +258,9 @@ def _to_number_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -
     whole = NumberSamples.of(X, y, weight, scale=getattr(target, "scale", None))
     head = replace(whole, y=y[:0], weight=None if weight is None else weight[:0])
     if weight is None or given is None:
-        return ToSamples(ToNumbers.of(model, prepared), head, np.ones(1), None)
+        return _ToSamples(ToNumbers.of(model, prepared), head, np.ones(1), None)
     raw, first = np.unique(given, return_index=True)
-    return ToSamples(ToNumbers.of(model, prepared), head, raw, weight[None, first])
+    return _ToSamples(ToNumbers.of(model, prepared), head, raw, weight[None, first])
 
 
 def _targets_and_weights(rows: DaskRows) -> tuple[Array, Floats | None]:
@@ -203,7 +275,7 @@ def _targets_in_one(rows: Rows) -> tuple[Array, Floats | None]:
     return np.asarray(rows.y).ravel(), None if rows.weight is None else _as_weights(rows.weight)
 
 
-def condensed(rows: DaskRows, samples: ToSamples) -> Samples:
+def _condensed(rows: DaskRows, samples: _ToSamples) -> Samples:
     """The samples without X: one per class that counts as much as all rows of it, or all numbers."""
     head = samples.head
     if not isinstance(head, ClassSamples):
@@ -216,13 +288,6 @@ def condensed(rows: DaskRows, samples: ToSamples) -> Samples:
     totals = np.bincount(counted.code, counted.n_rows * counts, minlength=len(head.classes)).astype(np.float64)
     every = np.arange(len(head.classes))
     return replace(head, X=np.zeros((len(every), head.X.shape[1])), y=every, weight=totals)
-
-
-def _by_code(class_weight: Any, classes: Array) -> Any:
-    """The weights of classes, by their numbers."""
-    if not isinstance(class_weight, Mapping):
-        return class_weight
-    return {code: class_weight[label] for code, label in enumerate(classes.tolist()) if label in class_weight}
 
 
 def _counted(rows: DaskRows, classes: Array) -> _Counted:
@@ -249,44 +314,6 @@ def _counted_in_one(rows: Rows, classes: Array) -> _Counted:
 
 def _as_weights(weight: Any) -> Floats:
     return np.asarray(check_array(np.asarray(weight).ravel(), ensure_2d=False, dtype=np.float64, ensure_min_samples=0))
-
-
-# Parts ----------------------------------------------------------------------------------------------------------------
-
-
-def parts_on_dask(rows: DaskRows, trees: TreeEnsemble, samples: ToSamples) -> DaskParts:
-    """The parts of a Dask collection, on the workers that have their rows."""
-    joined = joined_by_worker(rows.client, rows.futures, rows.n_rows.tolist(), most=ROWS_OF_PART)
-    return DaskParts(rows.client, joined, partial(_part, trees, samples), passing=Part.passing)
-
-
-def _part(trees: TreeEnsemble, samples: ToSamples, rows: Sequence[Rows]) -> Part:
-    return Part(trees, partial(_joined, samples, rows))
-
-
-def _joined(samples: ToSamples, rows: Sequence[Rows]) -> Samples:
-    return joined_samples([samples(each) for each in rows])
-
-
-def check_boosts_on_dask(model: Any, recipe: BoostRecipe) -> None:
-    """Raises for settings of RCBoost that need all rows in one place."""
-    binned_pricing(recipe)
-    for name in ("early_stopping", "warm_start", "checkpoint"):
-        if getattr(model, name) not in (False, None):
-            raise MismatchedDataError(
-                f"{name} is {getattr(model, name)!r}, which needs all rows in one place, but X is a Dask collection; "
-                "leave it out."
-            )
-
-
-def boost_parts_on_dask(
-    rows: DaskRows, samples: ToSamples, pricing: BinnedPricing
-) -> tuple[DaskParts, Callable[[int], Mapping[str, Any]]]:
-    """The parts of RCBoost, and what links those that grow a tree together."""
-    client = rows.client
-    futures = client.map(samples, rows.futures, pure=False)
-    parts = boost_parts(client, futures, max_bin=pricing.max_bin, n_threads=effective_n_jobs(pricing.n_jobs))
-    return parts, tracker_on_scheduler(client)
 
 
 # Predictions ----------------------------------------------------------------------------------------------------------

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from rulecover.estimators.checks import sample_weights
+from rulecover.estimators.elsewhere import PartsAndHead, check_in_memory, check_on_parts
 from rulecover.estimators.prepare import Prepared, finite
 from rulecover.exceptions import MismatchedDataError
 from rulecover.gpu.launch import is_on_device
 from rulecover.gpu.part import DevicePart
+from rulecover.partitions.parts import LocalParts
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array
@@ -23,73 +29,66 @@ if TYPE_CHECKING:
 _LOOKED_AT = 1000
 
 
-def check_on_device(model: Any) -> None:
-    """Raises for settings that are not supported on a GPU."""
-    if not isinstance(model.estimator, FrozenEstimator):
-        raise TypeError(
-            "X is on a GPU, where no model is trained; give a trained one, as in "
-            f"{type(model).__name__}(FrozenEstimator(model)), or explain(model, X, y)."
-        )
-    if not hasattr(model, "class_weight") or model.class_weight is not None:
-        wrong = "numbers are predicted" if not hasattr(model, "class_weight") else "class_weight is given"
-        raise TypeError(f"{wrong}, which is not supported for rows on a GPU; give X.get().")
-
-
-def check_rows_here(X: Any, name: str) -> None:
-    """Raises for rows on a GPU, for an estimator of this name that is not fitted there."""
-    if is_on_device(X):
-        raise TypeError(
-            f"X is on a GPU, where {name} is not fitted; give X.get(), or choose a cover: "
-            "MIRCOClassifier(FrozenEstimator(model)), or explain with method='cover'."
-        )
-
-
-def distinct_labels(y: Any) -> Array:
-    """The labels that occur in y, which is on a GPU."""
-    import cupy as cp
-
-    return np.asarray(cp.unique(cp.asarray(y)).get())
-
-
+@dataclass(frozen=True, eq=False)
 class RowsOnDevice:
-    """Checked rows on a GPU, and the model that rules come from.
+    """Rows on a GPU; y and the weights are there too, or not. See `RowsElsewhere`."""
 
-    Parameters
-    ----------
-    model
-        The estimator that is fitted.
-    X, y, sample_weight
-        As in `fit`, X on the device; y and the weights there, or not.
-    """
-
-    def __init__(self, model: VotingModel, X: Any, y: Any, sample_weight: Any) -> None:
-        import cupy as cp
-
-        X = cp.asarray(X)
-        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-        if X.ndim != 2 or len(y) != len(X) or not len(X):
-            raise ValueError(f"X has shape {X.shape} and y {np.shape(y)}; give at least one row, and one y for each.")
-        few = slice(0, _LOOKED_AT)
-        labels = np.asarray(y[few].get() if is_on_device(y) else y[few])
-        self.prepared: Prepared = model._prepare(X[few].get(), labels, None)
-        _check_finite(X, missing=finite(self.prepared.source.model, X) == "allow-nan")
-        self.classes: Array = self.prepared.samples.classes
-        self._X, self._y, self._weight = X, _codes(y, self.classes), None
-        if sample_weight is not None:
-            weight = _checked_weights(sample_weight, len(X))
-            counted = weight > 0
-            self._X, self._y, self._weight = X[counted], self._y[counted], _in_rows(weight[counted])
+    X: Any
+    y: Any
+    weight: Any
 
     @property
-    def head(self) -> ClassSamples:
-        """The samples without their rows: the classes, and whether rows are weighted."""
-        nothing = np.zeros((0, self._X.shape[1]))
-        weight = None if self._weight is None else np.zeros(0)
-        return ClassSamples(nothing, np.zeros(0, dtype=np.intp), self.classes, weight)
+    def labels(self) -> Array:
+        import cupy as cp
 
-    def part(self, trees: TreeEnsemble) -> DevicePart:
-        """The rows as one part."""
-        return DevicePart(trees, self._X, self._y, self.classes, self._weight)
+        return np.asarray(cp.unique(cp.asarray(self.y)).get() if is_on_device(self.y) else self.y)
+
+    def check_cover(self, model: Any, solver: Any) -> None:
+        if not isinstance(model.estimator, FrozenEstimator):
+            raise TypeError(
+                "X is on a GPU, where no model is trained; give a trained one, as in "
+                f"{type(model).__name__}(FrozenEstimator(model)), or explain(model, X, y)."
+            )
+        if not hasattr(model, "class_weight") or model.class_weight is not None:
+            wrong = "numbers are predicted" if not hasattr(model, "class_weight") else "class_weight is given"
+            raise TypeError(f"{wrong}, which is not supported for rows on a GPU; give X.get().")
+        check_on_parts(model, solver)
+
+    def check_path(self, model: Any) -> NoReturn:
+        check_in_memory(model, self.X)
+        raise AssertionError("rows on a GPU are not in memory")
+
+    check_boost = check_path
+
+    def prepared(self, model: VotingModel) -> Prepared:
+        X, few = self._numbers, slice(0, _LOOKED_AT)
+        if X.ndim != 2 or len(self.y) != len(X) or not len(X):
+            raise ValueError(
+                f"X has shape {X.shape} and y {np.shape(self.y)}; give at least one row, and one y for each."
+            )
+        labels = np.asarray(self.y[few].get() if is_on_device(self.y) else self.y[few])
+        prepared = model._prepare(X[few].get(), labels, None)
+        _check_finite(X, missing=finite(prepared.source.model, X) == "allow-nan")
+        return prepared
+
+    @cached_property
+    def _numbers(self) -> Any:
+        import cupy as cp
+
+        X = cp.asarray(self.X)
+        return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+    @contextmanager
+    def parts(self, model: VotingModel, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
+        X, classes, weight = self._numbers, prepared.samples.classes, None
+        y = _codes(self.y, classes)
+        if self.weight is not None:
+            given = _checked_weights(self.weight, len(X))
+            counted = given > 0
+            X, y, weight = X[counted], y[counted], _in_rows(given[counted])
+        part: Any = DevicePart(trees, X, y, classes, weight)
+        nothing, none = np.zeros((0, X.shape[1])), np.zeros(0, dtype=np.intp)
+        yield LocalParts([part]), ClassSamples(nothing, none, classes, None if weight is None else np.zeros(0))
 
 
 def _codes(y: Any, classes: Array) -> Any:

@@ -1,28 +1,37 @@
-"""Fitting from tables that are read in blocks: covers of rows that are nowhere together."""
+"""Fitting from tables that are read in blocks: rows that are nowhere together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from rulecover.coverage import smallest_uint
 from rulecover.estimators.checks import sample_weights
-from rulecover.estimators.door import as_numbers, as_numbers_alone, opened
-from rulecover.estimators.prepare import Prepared, RuleModel, finite, sees_arrays
+from rulecover.estimators.elsewhere import (
+    BlockRows,
+    PartsAndHead,
+    SampledRows,
+    ToNumbers,
+    by_code,
+    check_on_parts,
+    check_path_on_parts,
+    predicted_responses,
+)
+from rulecover.estimators.prepare import Prepared
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.part import Part
-from rulecover.partitions.parts import LocalParts, Parts
+from rulecover.partitions.parts import LocalParts
+from rulecover.partitions.path_part import PathPart
 from rulecover.partitions.store import SpillToDisk
 from rulecover.partitions.table import InOrder, TableInBlocks
-from rulecover.rules.ruleset import RuleSet
-from rulecover.setcover import Greedy
 from rulecover.targets.classes.samples import ClassSamples, class_factors
 from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.targets.samples import Samples
@@ -31,57 +40,134 @@ from rulecover.typing import Array, Floats, Ints
 
 if TYPE_CHECKING:
     from rulecover.estimators.base import VotingModel
+    from rulecover.estimators.rulepath import RulePath
 
 #: The share of the memory limit that leaf ids may take before they go to disk.
 _IDS_SHARE = 0.3
 
-_WAY_OUT = (
-    "take trees, solver='greedy', prune=True or False, demand as one number or by class, and for numbers ridge=None "
-    "and min_samples=1 (as_in_paper has all of these)"
-)
+
+@dataclass(frozen=True, eq=False)
+class RowsOfTable:
+    """The rows of a table that is read in blocks, with labels and weights in it; see `RowsElsewhere`."""
+
+    table: TableInBlocks
+
+    @classmethod
+    def of(cls, table: TableInBlocks, y: Any, sample_weight: Any) -> RowsOfTable:
+        """The rows, if y and the weights are in the table alone."""
+        if y is not None or sample_weight is not None:
+            given = "y" if sample_weight is None else "sample_weight"
+            raise ValueError(
+                f"{given} is given besides a table, which has it as a column; name the column in open_table."
+            )
+        return cls(table)
+
+    @property
+    def labels(self) -> Array:
+        return self.table.labels.y
+
+    def check_cover(self, model: Any, solver: Any) -> None:
+        check_on_parts(model, solver)
+
+    def check_path(self, model: RulePath) -> RowsOfTable:
+        check_path_on_parts(model)
+        return self
+
+    def check_boost(self, model: Any) -> NoReturn:
+        raise TypeError(
+            "RCBoost grows trees on all rows and does not take tables of open_table; give X and y, or take "
+            "MIRCOClassifier, MIRCORegressor or a rule path."
+        )
+
+    def prepared(self, model: VotingModel) -> Prepared:
+        is_frozen = isinstance(model.estimator, FrozenEstimator)
+        sample = self._first() if is_frozen else self.drawn(model.random_state)
+        return model._prepare(sample.X, sample.y, sample.weight)
+
+    def _first(self) -> SampledRows:
+        """Rows of the first block: for a frozen model, whose columns are looked at."""
+        n_rows = len(self.labels)
+        return self._some(np.arange(min(n_rows, self.table.sample_rows, int(self.table.labels.starts[1]) or n_rows)))
+
+    def drawn(self, random_state: Any) -> SampledRows:
+        n_rows, most = len(self.labels), self.table.sample_rows
+        if n_rows <= most:
+            return self._some(np.arange(n_rows))
+        random = check_random_state(0 if random_state is None else random_state)
+        return self._some(np.sort(random.choice(n_rows, most, replace=False)))
+
+    def _some(self, rows: Ints) -> SampledRows:
+        table, labels = self.table, self.table.labels
+        weight = None if labels.weight is None else labels.weight[rows]
+        return SampledRows(table.inputs(table.rows(rows, labels.starts)), labels.y[rows], weight, rows)
+
+    @contextmanager
+    def parts(self, model: VotingModel, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
+        with self._blocks(model, prepared) as blocks:
+            parts = [Part(trees, partial(blocks.samples, k), blocks.store) for k in range(len(blocks))]
+            yield LocalParts(parts, verbose=model.verbose), blocks.head
+
+    @contextmanager
+    def path_parts(self, model: RulePath, prepared: Prepared, sample: SampledRows) -> Iterator[PartsAndHead]:
+        assert prepared.source.trees is not None
+        with self._blocks(model, prepared) as blocks:
+            ask = partial(predicted_responses, model, model._target.of(blocks.head), sample)
+            parts = [
+                PathPart(
+                    prepared.source.trees,
+                    partial(blocks.samples, k),
+                    blocks.store,
+                    start=int(blocks.starts[k]),
+                    predicted=partial(blocks.predicted, ask, k) if model._share() != 0 else None,
+                )
+                for k in range(len(blocks))
+            ]
+            yield LocalParts(parts, verbose=model.verbose), blocks.head
+
+    @contextmanager
+    def _blocks(self, model: VotingModel, prepared: Prepared) -> Iterator[_Blocks]:
+        """The blocks of the table; temporary files are removed when the context ends."""
+        store = SpillToDisk(_IDS_SHARE * self.table.memory_limit)
+        try:
+            yield _Blocks(self.table, _head(model, self.table, prepared), ToNumbers.of(model, prepared), store)
+        finally:
+            store.close()
 
 
-class SampledRows(NamedTuple):
-    """Some rows of a table, in memory, and their places in it."""
+class _Blocks:
+    """The blocks of a table, by their numbers, and where what is known of them is kept."""
 
-    X: Any
-    y: Array
-    weight: Array | None
-    places: Ints
+    def __init__(self, table: TableInBlocks, head: Samples, numbers: ToNumbers, store: SpillToDisk) -> None:
+        self.head, self.store, self.starts = head, store, table.labels.starts
+        self._table, self._numbers = table, numbers
+        self._in_order = InOrder(table, self.starts)
 
+    def __len__(self) -> int:
+        return len(self.starts) - 1
 
-class BlockRows(NamedTuple):
-    """The rows of a block that count: the block as it is, their numbers, their places in it, and where it begins."""
+    def samples(self, number: int) -> Samples:
+        """The samples of a block; rows of weight zero are left out."""
+        X, weight = self._numbers(self._table.inputs(self._in_order[number])), self._weight(number)
+        y = self.head.y[self._places(number)]
+        counted = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
+        head: Any = self.head
+        block: Samples = replace(head, X=X[counted], y=y[counted], weight=None if weight is None else weight[counted])
+        return block
 
-    inputs: Any
-    X: Any
-    rows: Ints
-    start: int
+    def predicted(self, ask: Callable[[BlockRows], Floats], number: int) -> Floats:
+        """What a model predicts for the rows of a block that count."""
+        inputs, weight = self._table.inputs(self._in_order[number]), self._weight(number)
+        rows = np.arange(len(inputs)) if weight is None else np.flatnonzero(weight)
+        return ask(BlockRows(inputs, self._numbers(inputs)[rows], rows, int(self.starts[number])))
 
+    def _weight(self, number: int) -> Floats | None:
+        return None if self.head.weight is None else self.head.weight[self._places(number)]
 
-def first_rows(table: TableInBlocks) -> SampledRows:
-    """Rows of the first block: for a frozen model, whose columns are looked at."""
-    labels = table.labels
-    n_rows = len(labels.y)
-    return _some_rows(table, np.arange(min(n_rows, table.sample_rows, int(labels.starts[1]) or n_rows)))
-
-
-def random_rows(table: TableInBlocks, random_state: Any) -> SampledRows:
-    """As many rows as may be in memory, drawn at random: for a model to be trained on."""
-    n_rows = len(table.labels.y)
-    if n_rows <= table.sample_rows:
-        return _some_rows(table, np.arange(n_rows))
-    random = check_random_state(0 if random_state is None else random_state)
-    return _some_rows(table, np.sort(random.choice(n_rows, table.sample_rows, replace=False)))
-
-
-def _some_rows(table: TableInBlocks, rows: Ints) -> SampledRows:
-    labels = table.labels
-    weight = None if labels.weight is None else labels.weight[rows]
-    return SampledRows(table.inputs(table.rows(rows, labels.starts)), labels.y[rows], weight, rows)
+    def _places(self, number: int) -> slice:
+        return slice(int(self.starts[number]), int(self.starts[number + 1]))
 
 
-def head_of(model: VotingModel, table: TableInBlocks, prepared: Prepared) -> Samples:
+def _head(model: VotingModel, table: TableInBlocks, prepared: Prepared) -> Samples:
     """The samples of all rows, but for X: targets and weights as they are where everything is in memory."""
     target, labels = model._target, table.labels
     y = labels.y
@@ -92,7 +178,7 @@ def head_of(model: VotingModel, table: TableInBlocks, prepared: Prepared) -> Sam
         return NumberSamples.of(nothing, y, weight, scale=getattr(target, "scale", None))
     classes = prepared.samples.classes
     code = _codes(y, classes)
-    by_class = _by_code(model.class_weight, classes)
+    by_class = by_code(model.class_weight, classes)
     weight = sample_weights(code, code, labels.weight, by_class)
     if by_class is None or weight is None:
         return ClassSamples(nothing, code, classes, weight)
@@ -116,119 +202,3 @@ def _codes(y: Array, classes: Array) -> Ints:
             f"{classes[:10].tolist()}. Raise sample_rows if it is trained on a sample."
         )
     return np.asarray(np.searchsorted(classes, np.asarray(seen)).astype(smallest_uint(len(classes)))[found])
-
-
-def _by_code(class_weight: Any, classes: Array) -> Any:
-    """The weights of classes, by their numbers."""
-    if not isinstance(class_weight, Mapping):
-        return class_weight
-    return {code: class_weight[label] for code, label in enumerate(classes.tolist()) if label in class_weight}
-
-
-def check_alone(table: TableInBlocks, y: Any, sample_weight: Any) -> TableInBlocks:
-    """The table, which has y and the weights in it."""
-    if y is not None or sample_weight is not None:
-        given = "y" if sample_weight is None else "sample_weight"
-        raise ValueError(f"{given} is given besides a table, which has it as a column; name the column in open_table.")
-    return table
-
-
-def check_path_on_parts(model: Any) -> None:
-    """Raises for settings of a path that need all rows in one place."""
-    refused = {
-        f"estimator is a {type(model.estimator).__name__}": isinstance(model.estimator, (RuleSet, RuleModel)),
-        "model_share is None": model._share() is None,
-        "checkpoint is given": model.checkpoint is not None,
-        "time_limit is given": model.time_limit is not None,
-    }
-    for what, wrong in refused.items():
-        if wrong:
-            raise ValueError(
-                f"{what}, which needs all rows in memory; take trees, model_share as a number, and neither checkpoint "
-                "nor time_limit for a table that is read in blocks."
-            )
-
-
-def check_on_parts(model: Any, solver: Any) -> None:
-    """Raises for settings of a cover that need all rows in one place."""
-    refused = {
-        f"estimator is a {type(model.estimator).__name__}": isinstance(model.estimator, (RuleSet, RuleModel)),
-        f"solver is {model.solver!r}": not isinstance(solver, Greedy)
-        or (solver is model.solver and solver.bound == "lp"),
-        "prune is 'held-out'": getattr(model, "prune", None) == "held-out",
-        "demand has one number for each row": not isinstance(model.demand, Mapping) and np.ndim(model.demand) > 0,
-        f"ridge is {getattr(model, 'ridge', None)}": getattr(model, "ridge", None) is not None,
-        f"min_samples is {getattr(model, 'min_samples', 1)!r}": _cuts_branches(model),
-    }
-    for what, wrong in refused.items():
-        if wrong:
-            raise ValueError(f"{what}, which needs all rows in memory in one place; {_WAY_OUT} for rows that are not.")
-
-
-def _cuts_branches(model: Any) -> bool:
-    """Whether small branches of the trees are cut off, which depends on all rows."""
-    wanted = getattr(model, "min_samples", 1)
-    return wanted != 1 and not (wanted == "auto" and model.estimator is None)
-
-
-@contextmanager
-def parts_of_table(
-    table: TableInBlocks,
-    head: Samples,
-    numbers: Callable[[Any], Any],
-    predicted: Callable[[BlockRows], Floats] | None = None,
-    *,
-    verbose: int = 0,
-) -> Iterator[Callable[..., Parts]]:
-    """From trees to the parts of a table, one for each block; temporary files are removed when the context ends.
-
-    With `predicted`, which predicts for the rows of a block, the parts may be those of rule paths.
-    """
-    starts = table.labels.starts
-    blocks, store = InOrder(table, starts), SpillToDisk(_IDS_SHARE * table.memory_limit)
-
-    def load(number: int) -> Samples:
-        return _samples_of(head, numbers(blocks[number]), slice(int(starts[number]), int(starts[number + 1])))
-
-    def ask(number: int) -> Floats:
-        assert predicted is not None
-        weight = None if head.weight is None else head.weight[starts[number] : starts[number + 1]]
-        block = blocks[number]
-        rows = np.arange(len(block)) if weight is None else np.flatnonzero(weight)
-        return predicted(BlockRows(table.inputs(block), numbers(block)[rows], rows, int(starts[number])))
-
-    def made(trees: TreeEnsemble, kind: Callable[..., Part] = Part, *, asks: bool = False) -> Parts:
-        each = range(len(starts) - 1)
-        more = [{"start": int(starts[k]), "predicted": partial(ask, k) if asks else None} for k in each]
-        parts = [kind(trees, partial(load, k), store, **(more[k] if predicted else {})) for k in each]
-        return LocalParts(parts, verbose=verbose)
-
-    try:
-        yield made
-    finally:
-        store.close()
-
-
-def _samples_of(head: Samples, X: Any, rows: slice) -> Samples:
-    """The samples of a block; rows of weight zero are left out."""
-    samples: Any = head
-    y, weight = head.y[rows], None if head.weight is None else head.weight[rows]
-    counted = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
-    block: Samples = replace(samples, X=X[counted], y=y[counted], weight=None if weight is None else weight[counted])
-    return block
-
-
-def numbers_of(model: VotingModel, table: TableInBlocks, prepared: Prepared) -> Callable[[Any], Any]:
-    """From a block of the table to the numbers that the rules see, as where everything is in memory."""
-    source, names = prepared.source, model._names()
-
-    def numbers(block: Any) -> Any:
-        if not len(block):  # which scikit-learn refuses
-            return np.zeros((0, prepared.samples.X.shape[1]))
-        X = opened(table.inputs(block), names, as_arrays=sees_arrays(source.model))
-        if source.columns is not None:
-            return as_numbers(source.columns, X, source.used)
-        with as_numbers_alone(X, names):
-            return check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=finite(source.model, X))
-
-    return numbers

@@ -31,14 +31,13 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
-from rulecover.estimators.on_dask import boost_parts_on_dask, check_boosts_on_dask, prepared_on_dask, to_samples
+from rulecover.estimators.on_dask import RowsOnWorkers
+from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
-from rulecover.partitions.dask_rows import DaskRows, dask_rows, is_dask
 from rulecover.partitions.mirco import grouped_rows, log_odds_of_groups, shown_for_parts
-from rulecover.partitions.table import TableInBlocks
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
@@ -117,13 +116,9 @@ class RuleBoosting(VotingModel):
             no cover.
         """
         self._check_settings()
-        if isinstance(X, TableInBlocks):
-            raise TypeError(
-                "RCBoost grows trees on all rows and does not take tables of open_table; give X and y, or take "
-                "MIRCOClassifier, MIRCORegressor or a rule path."
-            )
-        if is_dask(X):
-            return self._fit_dask(dask_rows(X, y, sample_weight))
+        rows = rows_elsewhere(X, y, sample_weight)
+        if rows is not None:
+            return self._fit_on_workers(rows.check_boost(self))
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         started = self._started if self.warm_start else None
         if started is None:
@@ -142,19 +137,19 @@ class RuleBoosting(VotingModel):
             file.remove()
         return self
 
-    def _fit_dask(self, rows: DaskRows) -> Self:
+    def _fit_on_workers(self, rows: RowsOnWorkers) -> Self:
         """The same for rows on the workers of a cluster."""
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
-        check_boosts_on_dask(self, recipe := self._recipe())
-        self._encoder = None
-        prepared = prepared_on_dask(self, rows)
-        samples = to_samples(self, rows, prepared)
+        self._encoder, recipe = None, self._recipe()
+        prepared = rows.prepared(self)
+        parts, links, head = rows.boost_parts(self, prepared, binned_pricing(recipe))
         generation = GenerationInParts(
-            *boost_parts_on_dask(rows, samples, binned_pricing(recipe)),
-            samples.head,
+            parts,
+            links,
+            head,
             without_centre(self.estimator_),
             recipe=recipe,
-            names=lambda first: check_model_fits(first, samples.head.X, self._names()),
+            names=lambda first: check_model_fits(first, head.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
         )
         self.estimator_ = self.initial_estimator_ = grown_tree(generation.generated, self._target)

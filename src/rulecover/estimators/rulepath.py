@@ -40,17 +40,14 @@ from rulecover.estimators.checks import (
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.fold_scores import Fold, TimeLimits, check_in_time, fold_scores, is_late
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
-from rulecover.estimators.on_tables import check_alone
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
-from rulecover.estimators.path_on_dask import fit_path_on_dask
-from rulecover.estimators.path_on_tables import fit_path_on_table
+from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
+from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, fresh
 from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, model_predictions, precision_of, score_function
-from rulecover.exceptions import CutShortWarning, MismatchedDataError, UnreadableModelError
-from rulecover.partitions.dask_rows import DaskRows, dask_rows, is_dask
-from rulecover.partitions.table import TableInBlocks
+from rulecover.exceptions import CutShortWarning, UnreadableModelError
 from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
 from rulecover.rulepath.constraints import Constraints, column_numbers
@@ -190,21 +187,11 @@ class RulePath(VotingModel):
         groups
             The group of each row, such as a patient: rows of the same group are in the same fold.
         """
-        if isinstance(X, TableInBlocks):
-            self._check_settings()
-            if groups is not None:
-                raise ValueError(
-                    "groups are given, which a table that is read in blocks does not take; leave them out."
-                )
-            fit_path_on_table(self, check_alone(X, y, sample_weight))
-            return self
-        if is_dask(X) or isinstance(X, DaskRows):
-            self._check_settings()
-            if groups is not None:
-                raise MismatchedDataError("groups is given, but X is a Dask collection; leave it out.")
-            fit_path_on_dask(self, X if isinstance(X, DaskRows) else dask_rows(X, y, sample_weight))
-            return self
         self._check_settings()
+        rows = rows_elsewhere(X, y, sample_weight)
+        if rows is not None:
+            fit_path_elsewhere(self, rows, groups)
+            return self
         begin = time.perf_counter()
         # Boosted trees of ours keep to one thread: many would wait for each other longer than they work.
         with nullcontext() if self.estimator is not None else threadpool_limits(1, "openmp"):

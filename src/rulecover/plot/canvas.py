@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,7 +128,7 @@ def bare(ax: Any, *sides: str) -> None:
     ax.spines[list(sides or ("top", "right"))].set_visible(False)
 
 
-def stack_bars(ax: Any, columns: Sequence[Any]) -> None:
+def stack_bars(ax: Any, columns: Iterable[Any]) -> None:
     """Horizontal bars, one per row, with a part for each column in the colour of its number."""
     left = 0.0
     for k, widths in enumerate(columns):

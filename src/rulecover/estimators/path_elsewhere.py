@@ -1,8 +1,7 @@
-"""Rule paths from tables that are read in blocks: a size is chosen on a sample, the rules on all rows."""
+"""Rule paths on rows that are not in memory: a size is chosen on a sample, the rules on all rows."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,46 +10,35 @@ from sklearn.frozen import FrozenEstimator
 from rulecover.data.fingerprint import Fingerprint
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.checks import check_model_fits
-from rulecover.estimators.on_tables import (
-    BlockRows,
-    SampledRows,
-    check_path_on_parts,
-    head_of,
-    numbers_of,
-    parts_of_table,
-    random_rows,
-)
-from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
+from rulecover.estimators.elsewhere import RowsElsewhere, SampledRows
+from rulecover.estimators.out_of_bag import has_out_of_bag
 from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.estimators.provenance import provenance_of
+from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.mirco import shown_for_parts
 from rulecover.partitions.parts import Parts
 from rulecover.partitions.path import PartsPathRecipe, rule_path_of_parts, weighed_nodes
-from rulecover.partitions.path_part import PathPart, Softening
-from rulecover.partitions.table import TableInBlocks
+from rulecover.partitions.path_part import Softening
 from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.sizes import size_scores, size_table
 from rulecover.targets.samples import Samples
-from rulecover.targets.target import Target
-from rulecover.typing import Floats
 
 if TYPE_CHECKING:
     from rulecover.estimators.rulepath import RulePath
 
 
-def fit_path_on_table(model: RulePath, table: TableInBlocks) -> None:
-    """Fits a rule path, whose settings are checked, to the rows of a table."""
-    check_path_on_parts(model)
-    sample = random_rows(table, model.random_state)
+def fit_path_elsewhere(model: RulePath, rows: RowsElsewhere, groups: Any) -> None:
+    """Fits a rule path, whose settings are checked, to rows that are not in memory."""
+    if groups is not None:
+        raise MismatchedDataError("groups is given, but not all rows are in memory; leave it out.")
+    placed = rows.check_path(model)
+    sample = placed.drawn(model.random_state)
     prepared = model._prepare(sample.X, sample.y, sample.weight)
-    head = head_of(model, table, prepared)
-    ask = partial(asked, model, model._target.of(head), sample)
-    with parts_of_table(table, head, numbers_of(model, table, prepared), ask, verbose=model.verbose) as parts_for:
-        parts = parts_for(prepared.source.trees, PathPart, asks=model._share() != 0)
-        follow_on_parts(model, parts, prepared, head, sample)
+    with placed.path_parts(model, prepared, sample) as (parts, head):
+        _follow(model, parts, prepared, head, sample)
 
 
-def follow_on_parts(model: RulePath, parts: Parts, prepared: Prepared, head: Samples, sample: SampledRows) -> None:
+def _follow(model: RulePath, parts: Parts, prepared: Prepared, head: Samples, sample: SampledRows) -> None:
     """Follows a path on rows in many places, once a model is prepared on a sample of them."""
     small = None if model._takes_all() else _on_sample(model, sample)
     size = model.max_rules if small is None else small.n_rules_
@@ -75,18 +63,6 @@ def _on_sample(model: RulePath, sample: SampledRows) -> Any:
     kept = {"train_in_folds": False, "pool": None, "n_bins": None, "verbose": 0}
     small = fresh(model).set_params(estimator=FrozenEstimator(model.estimator_), **kept)
     return small.fit(sample.X, sample.y, sample.weight)
-
-
-def asked(model: RulePath, target: Target, sample: SampledRows, block: BlockRows) -> Floats:
-    """What the model predicts for the rows of a block, by trees that were not trained on them where it knows."""
-    if not len(block.rows):
-        return np.zeros((0, 1 if len(target.classes) <= 2 else len(target.classes)))
-    places = block.start + block.rows
-    if not isinstance(model.estimator, FrozenEstimator):  # it was trained on the sample
-        among = np.searchsorted(sample.places, places)
-        known = sample.places[np.minimum(among, len(sample.places) - 1)] == places
-        places = np.where(known, among, len(sample.places))
-    return target.predicted_responses(HonestModel(model._model(block.inputs, block.rows), places), block.X)
 
 
 def _family_of(

@@ -1,0 +1,195 @@
+"""Rows that are not in memory: what methods ask of them, and what all kinds of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_array
+
+from rulecover.data.columns import SourceColumns
+from rulecover.estimators.door import as_numbers, as_numbers_alone, opened
+from rulecover.estimators.out_of_bag import HonestModel
+from rulecover.estimators.prepare import Prepared, RuleModel, finite, sees_arrays
+from rulecover.exceptions import MismatchedDataError
+from rulecover.gpu.launch import is_on_device
+from rulecover.partitions.dask_rows import is_dask
+from rulecover.partitions.parts import Parts
+from rulecover.rules.ruleset import RuleSet
+from rulecover.setcover import Greedy
+from rulecover.targets.samples import Samples
+from rulecover.targets.target import Target
+from rulecover.trees.tree import TreeEnsemble
+from rulecover.typing import Array, Floats, Ints
+
+if TYPE_CHECKING:
+    from rulecover.estimators.base import VotingModel
+    from rulecover.estimators.on_dask import RowsOnWorkers
+    from rulecover.estimators.rulepath import RulePath
+
+_WAY_OUT = (
+    "take trees, solver='greedy', prune=True or False, demand as one number or by class, and for numbers ridge=None "
+    "and min_samples=1 (as_in_paper has all of these)"
+)
+
+
+class SampledRows(NamedTuple):
+    """Some rows, in memory, and their places among all."""
+
+    X: Any
+    y: Array
+    weight: Array | None
+    places: Ints
+
+
+class BlockRows(NamedTuple):
+    """The rows of a block that count: the block as it is, their numbers, their places in it, and where it begins."""
+
+    inputs: Any
+    X: Any
+    rows: Ints
+    start: int
+
+
+#: Parts of the rows, and the samples of all rows, but for X.
+PartsAndHead = tuple[Parts, Samples]
+
+
+class RowsElsewhere(Protocol):
+    """Rows that stay where they are: in a file, on the workers of a cluster, on a GPU."""
+
+    @property
+    def labels(self) -> Array:
+        """Values of y, among which all labels are."""
+
+    def check_cover(self, model: Any, solver: Any) -> None:
+        """Raises for a cover that needs all rows in memory."""
+
+    def check_path(self, model: RulePath) -> PathRows:
+        """The rows; raises for a path that needs all of them in memory."""
+
+    def check_boost(self, model: Any) -> RowsOnWorkers:
+        """The rows; raises for boosting that needs all of them in memory."""
+
+    def prepared(self, model: VotingModel) -> Prepared:
+        """The model that rules come from: frozen, or trained on a sample of the rows."""
+
+    def parts(
+        self, model: VotingModel, prepared: Prepared, trees: TreeEnsemble
+    ) -> AbstractContextManager[PartsAndHead]:
+        """The parts of a cover of the leaves of trees."""
+
+
+class PathRows(Protocol):
+    """Rows elsewhere on which rule paths can be followed."""
+
+    def drawn(self, random_state: Any) -> SampledRows:
+        """Rows drawn at random, on which a model is trained and a size is chosen; all of them if they are few."""
+
+    def path_parts(
+        self, model: RulePath, prepared: Prepared, sample: SampledRows
+    ) -> AbstractContextManager[PartsAndHead]:
+        """The parts of a path, by a model that is prepared on a sample."""
+
+
+def check_in_memory(model: Any, X: Any) -> None:
+    """Raises for rows elsewhere, where a method needs them in memory."""
+    name = type(model).__name__
+    if is_on_device(X):
+        raise TypeError(
+            f"X is on a GPU, where {name} is not fitted; give X.get(), or choose a cover: "
+            "MIRCOClassifier(FrozenEstimator(model)), or explain with method='cover'."
+        )
+    if is_dask(X):
+        raise MismatchedDataError(
+            f"{name} needs all rows in one place, but X is a Dask collection; use MIRCO, a rule "
+            "path or RCBoost, or give a sample of X and y, computed."
+        )
+
+
+def check_on_parts(model: Any, solver: Any) -> None:
+    """Raises for settings of a cover that need all rows in one place."""
+    refused = {
+        f"estimator is a {type(model.estimator).__name__}": isinstance(model.estimator, (RuleSet, RuleModel)),
+        f"solver is {model.solver!r}": not isinstance(solver, Greedy)
+        or (solver is model.solver and solver.bound == "lp"),
+        "prune is 'held-out'": getattr(model, "prune", None) == "held-out",
+        "demand has one number for each row": not isinstance(model.demand, Mapping) and np.ndim(model.demand) > 0,
+        f"ridge is {getattr(model, 'ridge', None)}": getattr(model, "ridge", None) is not None,
+        f"min_samples is {getattr(model, 'min_samples', 1)!r}": _cuts_branches(model),
+    }
+    for what, wrong in refused.items():
+        if wrong:
+            raise ValueError(f"{what}, which needs all rows in memory in one place; {_WAY_OUT} for rows that are not.")
+
+
+def _cuts_branches(model: Any) -> bool:
+    """Whether small branches of the trees are cut off, which depends on all rows."""
+    wanted = getattr(model, "min_samples", 1)
+    return wanted != 1 and not (wanted == "auto" and model.estimator is None)
+
+
+def check_path_on_parts(model: RulePath) -> None:
+    """Raises for settings of a path that need all rows in one place."""
+    refused = {
+        f"estimator is a {type(model.estimator).__name__}": isinstance(model.estimator, (RuleSet, RuleModel)),
+        "model_share is None": model._share() is None,
+        "checkpoint is given": model.checkpoint is not None,
+        "time_limit is given": model.time_limit is not None,
+    }
+    for what, wrong in refused.items():
+        if wrong:
+            raise ValueError(
+                f"{what}, which needs all rows in memory; take trees, model_share as a number, and neither checkpoint "
+                "nor time_limit for a table that is read in blocks."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class ToNumbers:
+    """From X of a block to the numbers that rules see, as where everything is in memory."""
+
+    columns: SourceColumns | None
+    used: Ints | None
+    names: tuple[str, ...] | None
+    width: int
+    as_arrays: bool
+    finite: bool | str
+
+    @classmethod
+    def of(cls, model: VotingModel, prepared: Prepared) -> ToNumbers:
+        source, samples = prepared.source, prepared.samples
+        taken = finite(source.model, samples.X)
+        return cls(source.columns, source.used, model._names(), samples.X.shape[1], sees_arrays(source.model), taken)
+
+    def __call__(self, X: Any) -> Any:
+        if not X.shape[0]:  # which scikit-learn refuses
+            return np.zeros((0, self.width))
+        X = opened(X, self.names, as_arrays=self.as_arrays)
+        if self.columns is not None:
+            return as_numbers(self.columns, X, self.used)
+        with as_numbers_alone(X, self.names):
+            return check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=self.finite)
+
+
+def by_code(class_weight: Any, classes: Array) -> Any:
+    """The weights of classes, by their numbers."""
+    if not isinstance(class_weight, Mapping):
+        return class_weight
+    return {code: class_weight[label] for code, label in enumerate(classes.tolist()) if label in class_weight}
+
+
+def predicted_responses(model: RulePath, target: Target, sample: SampledRows, block: BlockRows) -> Floats:
+    """What the model predicts for the rows of a block, by trees that were not trained on them where it knows."""
+    if not len(block.rows):
+        return np.zeros((0, 1 if len(target.classes) <= 2 else len(target.classes)))
+    places = block.start + block.rows
+    if not isinstance(model.estimator, FrozenEstimator):  # it was trained on the sample
+        among = np.searchsorted(sample.places, places)
+        known = sample.places[np.minimum(among, len(sample.places) - 1)] == places
+        places = np.where(known, among, len(sample.places))
+    return target.predicted_responses(HonestModel(model._model(block.inputs, block.rows), places), block.X)
