@@ -13,6 +13,9 @@ SOURCE = ROOT / "src" / "rulecover"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 
+#: Pages whose files and names are checked, relative to the repository.
+SEAMS = sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "seams").glob("*.md"))
+
 #: Files and folders as they are named in the text.
 _FILE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.(?:py|js|toml|txt)|(?:[\w-]+/)+)`")
 
@@ -71,7 +74,7 @@ def test_files_in_the_tree_exist() -> None:
     assert named - {path.name for path in SOURCE.rglob("*.py")} == set()
 
 
-@pytest.mark.parametrize("page", ["docs/architecture.md", "docs/glossary.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/architecture.md", "docs/glossary.md", "CONTRIBUTING.md", *SEAMS])
 def test_files_and_folders_named_in_the_text_exist(page: str) -> None:
     named = set(_FILE.findall((ROOT / page).read_text(encoding="utf-8")))
 
@@ -91,12 +94,11 @@ def test_names_in_the_tables_are_defined_in_the_files_that_the_tables_name() -> 
     assert missing == []
 
 
-@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md", *SEAMS])
 def test_names_in_the_text_are_defined_in_the_files_that_it_names(page: str) -> None:
-    pairs = re.findall(r"`(\w+)`\s+(?:in|of)\s+`([\w/]+\.py)`", (ROOT / page).read_text(encoding="utf-8"))
     missing = [
         (name, file)
-        for name, file in pairs
+        for name, file in named_with_files(page)
         if not re.search(
             rf"^(def |class |    def )?{name}\b",
             (ROOT if file.startswith("tests/") else SOURCE).joinpath(file).read_text(encoding="utf-8"),
@@ -104,8 +106,23 @@ def test_names_in_the_text_are_defined_in_the_files_that_it_names(page: str) -> 
         )
     ]
 
-    assert len(pairs) > 10
     assert missing == []
+
+
+def named_with_files(page: str) -> list[tuple[str, str]]:
+    """Names in the text of a page, each with the file that it is said to be in."""
+    return re.findall(r"`(\w+)`\s+(?:in|of)\s+`([\w/]+\.py)`", (ROOT / page).read_text(encoding="utf-8"))
+
+
+def test_names_are_looked_for_in_many_files() -> None:
+    assert sum(len(named_with_files(page)) for page in ["docs/architecture.md", *SEAMS]) > 30
+
+
+def test_every_seam_of_the_table_has_a_page() -> None:
+    table = ARCHITECTURE.read_text(encoding="utf-8").split("## The seams")[1]
+    seams = re.findall(r"^\| (\w+) \|", table, flags=re.MULTILINE)[1:]
+
+    assert {f"docs/seams/{seam}.md" for seam in seams} == set(SEAMS) - {"docs/seams/index.md"}
 
 
 def test_the_glossary_has_each_word_once_in_order() -> None:

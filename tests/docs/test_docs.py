@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from xgboost import XGBClassifier
 
 import rulecover.cli.commands.fit as commands_fit
+from rulecover import readers
 from rulecover.cli.commands import COMMANDS
 from rulecover.cli.main import app
 
@@ -59,6 +60,7 @@ def test_the_python_examples_of_a_page_run_from_top_to_bottom(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some write files
+    monkeypatch.setattr(readers, "_READERS", dict(readers._READERS))  # one registers a reader
     names: dict[str, object] = {}
     for line in shell_lines(page) if name(page) in WITH_FILES else []:
         run_line(line)

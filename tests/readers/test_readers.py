@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import foreign_reader
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -116,7 +119,8 @@ def test_regression_forests_can_be_read_too() -> None:
     np.testing.assert_array_equal(rules.apply(X).toarray(), forest.apply(X)[:, tree] == node)
 
 
-def test_a_reader_of_another_library_is_found_by_its_package() -> None:
+@pytest.mark.parametrize("reader", ["foreign_reader", foreign_reader], ids=["by name", "as an object"])
+def test_a_reader_of_another_library_is_found_by_its_package(reader: Any) -> None:
     from rulecover import readers
 
     class Stump:
@@ -125,7 +129,7 @@ def test_a_reader_of_another_library_is_found_by_its_package() -> None:
     Stump.__module__ = "somewhere.models"
     with pytest.raises(UnreadableModelError, match=r"somewhere\.models"):
         read_trees(Stump())
-    readers.register("somewhere", "foreign_reader")
+    readers.register("somewhere", reader)
     try:
         assert read_trees(Stump()) == "the trees of a Stump"
     finally:

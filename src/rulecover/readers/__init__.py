@@ -1,19 +1,29 @@
 """From a trained model to its trees. Each library has one file, imported once such a model is passed in.
 
-To add a library, write a module with ``read(model) -> TreeEnsemble`` and ``READS``, the names of what it reads, and
-`register` it under the name of the library's top package.
+To add a library, write a module or an object with ``read(model) -> TreeEnsemble`` and ``READS``, the names of what it
+reads, and `register` it under the name of the library's top package.
 """
 
 from __future__ import annotations
 
 import os
 from importlib import import_module
-from types import ModuleType
+from typing import Any, Protocol, cast
 
 from rulecover.exceptions import UnreadableModelError
 from rulecover.trees.tree import TreeEnsemble
 
-_READERS = {
+
+class Reader(Protocol):
+    """What reads the models of a library: a module, or an object."""
+
+    @property
+    def READS(self) -> tuple[str, ...]: ...  # noqa: N802 (modules have it as a constant)
+
+    def read(self, model: Any) -> TreeEnsemble: ...
+
+
+_READERS: dict[str, str | Reader] = {
     "sklearn": "rulecover.readers.sklearn.models",
     "xgboost": "rulecover.readers.xgboost",
     "lightgbm": "rulecover.readers.lightgbm",
@@ -21,9 +31,17 @@ _READERS = {
 }
 
 
-def register(package: str, module: str) -> None:
-    """Makes `module` the reader of models whose class, or a base class of it, comes from `package`."""
-    _READERS[package] = module
+def register(package: str, reader: str | Reader) -> None:
+    """Makes `reader` the reader of models whose class, or a base class of it, comes from `package`.
+
+    Parameters
+    ----------
+    package
+        The top package of a library.
+    reader
+        An object with `read` and `READS`, or the name of such a module, which is imported once it is needed.
+    """
+    _READERS[package] = reader
 
 
 def read_trees(model: object) -> TreeEnsemble:
@@ -60,22 +78,25 @@ def read_trees(model: object) -> TreeEnsemble:
     reader = reader_of(model)
     if reader is None:
         raise unreadable(model)
-    ensemble: TreeEnsemble = reader.read(model)
-    return ensemble
+    return reader.read(model)
 
 
-def reader_of(model: object) -> ModuleType | None:
-    """The module that reads such models, if there is one."""
+def reader_of(model: object) -> Reader | None:
+    """What reads such models, if there is anything."""
     for base in type(model).__mro__:
-        module = _READERS.get(base.__module__.partition(".")[0])
-        if module is not None:
-            return import_module(module)
+        reader = _READERS.get(base.__module__.partition(".")[0])
+        if reader is not None:
+            return _imported(reader)
     return None
+
+
+def _imported(reader: str | Reader) -> Reader:
+    return cast("Reader", import_module(reader)) if isinstance(reader, str) else reader
 
 
 def unreadable(model: object, reason: str = "") -> UnreadableModelError:
     """The error for a model that no reader knows."""
-    known = [name for module in _READERS.values() for name in import_module(module).READS]
+    known = [name for reader in _READERS.values() for name in _imported(reader).READS]
     return UnreadableModelError(
         f"no rules can be read from {type(model).__module__}.{type(model).__qualname__}{reason}; "
         f"models that can be read: {', '.join(known)}."
