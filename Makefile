@@ -88,8 +88,9 @@ docs: $(VENV)/docs  ## the site in docs/_build/html: examples and case studies a
 docs-browser: $(VENV)/docs $(VENV)/system  ## the site that make docs has built, in Chromium
 	$(BIN)/python -m pytest -o pythonpath=tests/system tests/site/test_site_in_browser.py
 
-docs-quick: $(VENV)/docs  ## the same pages without running or checking examples
-	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going -D plot_gallery=0 docs docs/_build/quick
+docs-quick: $(VENV)/docs  ## the same pages and checks of links, without running the gallery, the case studies and the tutorial
+	$(BIN)/python -m sphinx --quiet --builder html --fail-on-warning --keep-going --fresh-env -D plot_gallery=0 docs docs/_build/quick
+	SITE=quick $(BIN)/python -m pytest tests/site/test_site.py -k "not tutorial"
 
 release: $(VENV)/release  ## build and check what is published, and try it in a new environment
 	.ci/release $(BIN)/python

@@ -21,16 +21,18 @@ MODULES = (
 
 
 def add_results(root: Path, folder: Path) -> None:
-    """Copies the pages of the experiments, with their pictures, so that links to them stay inside the site."""
+    """Copies the pages of experiments and benchmarks, with their pictures, so that links to them stay in the site."""
     shutil.rmtree(folder, ignore_errors=True)
-    for page in sorted((root / "experiments").rglob("*")):
-        if page.suffix in {".md", ".png", ".svg"}:
-            place = folder / page.relative_to(root / "experiments")
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(page, place)
+    for source, place in ((root / "experiments", folder), (root / "benchmarks", folder / "benchmarks")):
+        for page in sorted(source.rglob("*")):
+            if page.suffix in {".md", ".png", ".svg"}:
+                copy = place / page.relative_to(source)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(page, copy)
     pages = sorted(page.relative_to(folder).as_posix() for page in folder.rglob("*.md"))
     tree = "\n".join(page for page in pages if page != "README.md")
-    (folder / "README.md").open("a", encoding="utf-8").write(f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
+    with (folder / "README.md").open("a", encoding="utf-8") as readme:
+        readme.write(f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
 
 
 def in_the_site(app: Any, page: str, source: list[str]) -> None:
@@ -43,6 +45,7 @@ def in_the_site(app: Any, page: str, source: list[str]) -> None:
         text = re.sub(r"\]\((?:\.\./)+(?:README|CONTRIBUTING)\.md", f"]({'../' * depth}contributing.md", text)
     else:
         text = text.replace(f"]({up}experiments/", f"]({'../' * depth}results/")
+        text = re.sub(rf"\]\({up}benchmarks/(\w+\.md)", rf"]({'../' * depth}results/benchmarks/\1", text)
         text = text.replace(f"]({up}CONTRIBUTING.md", f"]({'../' * depth}contributing.md")
         text = text.replace(f"]({up}CHANGELOG.md", f"]({'../' * depth}changelog.md")
     source[0] = text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 from collections import Counter
@@ -15,7 +16,8 @@ import pytest
 from rulecover import exceptions
 
 ROOT = Path(__file__).parents[2]
-SITE = ROOT / "docs" / "_build" / "html"
+#: The folder of the built site; make docs-quick has another one.
+SITE = ROOT / "docs" / "_build" / os.environ.get("SITE", "html")
 DOCS = runpy.run_path(str(ROOT / "tests" / "docs" / "test_docs.py"))
 
 _BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", flags=re.MULTILINE | re.DOTALL)
