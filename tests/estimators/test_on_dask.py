@@ -121,10 +121,10 @@ def test_boosting_generates_the_rules_of_one_process(data, weights, settings):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weighted", [False, True])
-def test_paths_are_those_of_one_process(data, weighted):
+@pytest.mark.parametrize(("weighted", "n_classes"), [(False, 2), (True, 2), (False, 3)])
+def test_paths_are_those_of_one_process(data, weighted, n_classes):
     X, y, whole = data
-    label, weight = np.where(y == "yes", "yes", "no"), whole if weighted else None
+    label, weight = y if n_classes == 3 else np.where(y == "yes", "yes", "no"), whole if weighted else None
     forest = RandomForestClassifier(10, max_depth=4, random_state=0).fit(X, label)
     rows = da.from_array(X, chunks=((200, 0, 150, 250), 4)), da.from_array(label, chunks=N)
     mine = None if weight is None else da.from_array(weight, chunks=100)

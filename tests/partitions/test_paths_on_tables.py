@@ -49,6 +49,9 @@ def assert_same_path(ours: Any, theirs: Any) -> None:
         ("y", None, {"monotone": {"a": 1}, "required": ["d"], "max_clauses": 2}),
         ("y", None, {"keep": RuleSet.of_intervals([{0: (0.5, np.inf)}], NAMES)}),
         ("three", None, {"gain": "squares"}),
+        ("three", None, {}),
+        ("three", "weight", {"class_weight": "balanced", "model_share": 0.0, "tries": 0}),
+        ("y", None, {"gain": "log-loss", "monotone": {"a": 1}}),
         ("number", "weight", {"model_share": 0.5}),
     ],
 )
@@ -88,8 +91,7 @@ def test_explain_chooses_a_size_on_a_sample_and_rules_on_all_rows():
 @pytest.mark.parametrize(
     ("settings", "target", "said"),
     [
-        ({"gain": "log-loss"}, "y", "gain is 'log-loss'"),
-        ({}, "three", "gain is 'log-loss'"),
+        ({"checkpoint": "path.npz"}, "three", "checkpoint is given"),
         ({"time_limit": 5.0}, "y", "time_limit is given"),
     ],
 )

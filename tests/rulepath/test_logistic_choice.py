@@ -190,5 +190,5 @@ def test_candidates_that_lead_are_judged_by_what_is_left_now(seed: int, n_classe
     sums = candidates.sums_of(np.arange(len(masks)), fit._slopes)
     np.testing.assert_array_equal(sums, candidates.sums(fit._slopes))
     leading = [j for j in np.argsort(-gains)[: TERMS.tries] if gains[j] > 0]
-    assert gains[leading] == pytest.approx(fit._gain(sums, signs)[leading], rel=1e-9)
+    assert gains[leading] == pytest.approx(fit._newton.gain(sums, signs)[leading], rel=1e-9)
     assert (gains[~free] == -1).all()

@@ -206,7 +206,8 @@ class TableCertificate:
             return "The table has no rows."
         if self.is_cover:
             return f"Every one of {rows:,} rows is covered by a rule."
-        return f"{missed:,} of {rows:,} rows ({100 * missed / rows:.3g} %) {'is' if missed == 1 else 'are'} not covered by any rule."
+        are = "is" if missed == 1 else "are"
+        return f"{missed:,} of {rows:,} rows ({100 * missed / rows:.3g} %) {are} not covered by any rule."
 
 
 def _added(one: Array | None, other: Array | None) -> Array | None:

@@ -20,6 +20,7 @@ from rulecover.partitions.parts import Parts
 from rulecover.partitions.path import PartsPathRecipe, rule_path_of_parts, weighed_nodes
 from rulecover.partitions.path_part import Softening
 from rulecover.rulepath.family import RuleFamily
+from rulecover.rulepath.logistic import LogisticFit
 from rulecover.rulepath.sizes import size_scores, size_table
 from rulecover.targets.samples import Samples
 
@@ -84,6 +85,7 @@ def _family_of(
         Softening(model._share() or 0.0),
         calibrate=len(usual.target.classes) > 1 and has_out_of_bag(model.estimator_),
         strength=model._strength_on_parts(head),
+        by_log_loss=usual.steps.start is LogisticFit,
         given=usual.given,
         verbose=model.verbose,
     )

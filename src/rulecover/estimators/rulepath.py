@@ -788,12 +788,9 @@ class RulePathClassifier(PredictsClasses, RulePath):
         self._take(self.n_rules_)
 
     def _strength_on_parts(self, head: Samples) -> float | None:
-        if self._by_log_loss(head):
-            raise ValueError(
-                "gain is 'log-loss' (as it is by default for three classes or more, and for a rare class), which needs "
-                "all rows in memory; take gain='squares' for a table that is read in blocks."
-            )
-        return self._ridge() if self.vote == "log-odds" and len(self._target.of(head).classes) > 1 else None
+        if self._by_log_loss(head) or self.vote != "log-odds" or len(self._target.of(head).classes) < 2:
+            return None
+        return self._ridge()
 
     def _steps(self, samples: Samples) -> PathSteps:
         target = self._target.of(samples)

@@ -21,6 +21,7 @@ from rulecover.rulepath.candidates import Candidates, nodes_to_choose_from
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.forward import Contest, EvaluatedClauses, Squares, Taken, Terms, follow, stacked
+from rulecover.rulepath.logistic import NewtonGains
 from rulecover.rulepath.path import VotesBySize
 from rulecover.rulepath.response import best_exponent
 from rulecover.rules.ruleset import RuleSet
@@ -50,6 +51,8 @@ class PartsPathRecipe:
         Whether these are shares of classes that are calibrated first.
     strength
         The penalty on log-odds; ``None`` for votes by which the rules are chosen.
+    by_log_loss
+        Whether rules are chosen by what they gain in the logistic loss, not by least squares.
     make_vote
         From rules, their votes (the base first) and the target to a `Vote`.
     """
@@ -62,6 +65,7 @@ class PartsPathRecipe:
     softening: Softening
     calibrate: bool = False
     strength: float | None = None
+    by_log_loss: bool = False
     given: RuleSet | None = None
     verbose: int = 0
 
@@ -178,6 +182,16 @@ class FitInParts:
     def __len__(self) -> int:
         return len(self.signs)
 
+    @property
+    def votes_to_try(self) -> Floats:
+        """The votes by which parts work out what is left."""
+        return self.squares.around_centre[-1]
+
+    def votes_by_size(self, target: Target) -> VotesBySize:
+        """The votes of every size, and what they minimise."""
+        votes = target.votes(stacked(self.squares.votes))
+        return VotesBySize(np.stack([addable(mine) for mine in votes]), np.array(self.squares.loss))
+
     def gains(self, signs: Ints, free: Bools) -> Floats:
         return self.squares.gains(signs, free)
 
@@ -195,6 +209,60 @@ class FitInParts:
         return np.where(known, -1.0, gains)
 
 
+class LogisticFitInParts:
+    """The rules that are in, their log-odds, and what is left to explain; see `LogisticFit`."""
+
+    #: The slopes of the logistic loss are with the parts.
+    votes_to_try = None
+
+    def __init__(self, parts: Parts, candidates: WeighedNodes, terms: Terms) -> None:
+        self._parts, self._nodes, self._strength = parts, candidates.nodes, terms.ridge
+        self._newton = NewtonGains(terms, candidates.total)
+        self._seen: set[bytes] = set()
+        self._votes: list[Floats] = []
+        self._loss: list[float] = []
+        self.signs: list[int] = []
+        self._fit()
+
+    def __len__(self) -> int:
+        return len(self.signs)
+
+    def votes_by_size(self, target: Target) -> VotesBySize:
+        """The votes of every size, and what they minimise."""
+        return VotesBySize(stacked(self._votes), np.array(self._loss))
+
+    def gains(self, signs: Ints, free: Bools) -> Floats:
+        return self._newton.of_candidates(
+            lambda some: self._sums[slice(None) if some is None else some], signs, free, len(self)
+        )
+
+    def enter(self, entered: Entered, sign: int) -> None:
+        """A rule enters, and all votes are fitted again."""
+        self._seen.add(_key(entered.common[0], entered.marks))
+        self.signs.append(sign)
+        self._fit()
+
+    def gains_of(self, sums: Floats, signs: Ints) -> Floats:
+        """What rules explain, given their weights, slopes and marks side by side; -1 also for what is in already."""
+        known = np.array([_key(mine[0], mine[-2:]) in self._seen for mine in sums])
+        return np.where(known, -1.0, self._newton.gain(sums[:, 1:-2], signs))
+
+    def _fit(self) -> None:
+        patterns = PatternSums.merged(self._parts.map("path_patterns"))
+        start = self._votes[-1] if self._votes else None
+        signs = np.array(self.signs, dtype=np.intp)
+        votes, loss = Patterns.of_sums(patterns.passed, patterns.sums).fitted(
+            len(self), strength=self._strength, start=start, signs=signs
+        )
+        self._votes.append(votes)
+        self._loss.append(loss)
+        sizes = reduce(np.add, self._parts.map("measure_slopes", votes))
+        found = zip(*self._parts.map("round_slopes", tuple(map(unit_for, sizes.tolist()))), strict=True)
+        at_leaves, totals = (np.asarray(reduce(np.add, each)) for each in found)
+        self._sums = self._nodes.sums(at_leaves)
+        self._newton.start(totals[len(totals) // 2 :])
+
+
 def _key(weight: float, marks: Floats) -> bytes:
     """The same for equal sets of rows."""
     return np.array([weight, *marks]).tobytes()
@@ -203,14 +271,16 @@ def _key(weight: float, marks: Floats) -> bytes:
 class _ClausesInParts:
     """Evaluates the clauses of candidates on the rows of all parts."""
 
-    def __init__(self, parts: Parts, fit: FitInParts, constraints: Constraints, tries: int) -> None:
+    def __init__(
+        self, parts: Parts, fit: FitInParts | LogisticFitInParts, constraints: Constraints, tries: int
+    ) -> None:
         self._parts, self._fit, self._constraints, self._tries = parts, fit, constraints, tries
         self._leading: list[int] = []
 
     def __call__(self, leading: Ints, rules: RuleSet) -> dict[int, EvaluatedClauses]:
         self._leading = leading.tolist()
         some = rules.take(leading)
-        found = list(self._parts.map("try_rules", some, self._fit.squares.around_centre[-1]))
+        found = list(self._parts.map("try_rules", some, self._fit.votes_to_try))
         each = [self._merged(some[k : k + 1], [mine[k] for mine in found]) for k in range(len(some))]
         return dict(zip(self._leading, each, strict=True))
 
@@ -248,7 +318,11 @@ def rule_path_of_parts(
     """
     candidates, rules = distinct_allowed_nodes(weighed, recipe.constraints)
     sizes = _softened(parts, recipe)
-    fit = FitInParts(parts, candidates, recipe.terms, sizes)
+    fit: FitInParts | LogisticFitInParts
+    if recipe.by_log_loss:
+        fit = LogisticFitInParts(parts, candidates, recipe.terms)
+    else:
+        fit = FitInParts(parts, candidates, recipe.terms, sizes)
     look_at = _ClausesInParts(parts, fit, recipe.constraints, recipe.terms.tries)
     contest = Contest(rules, look_at, recipe.constraints, recipe.terms.tries)
     if recipe.given is not None:
@@ -274,11 +348,10 @@ def _softened(parts: Parts, recipe: PartsPathRecipe) -> Floats:
     return np.asarray(reduce(np.add, parts.map("soften", softening)))
 
 
-def _votes(parts: Parts, fit: FitInParts, recipe: PartsPathRecipe) -> VotesBySize:
+def _votes(parts: Parts, fit: FitInParts | LogisticFitInParts, recipe: PartsPathRecipe) -> VotesBySize:
     """The votes of every size: log-odds, or those by which the rules were chosen."""
     if recipe.strength is None:
-        votes = recipe.target.votes(stacked(fit.squares.votes))
-        return VotesBySize(np.stack([addable(mine) for mine in votes]), np.array(fit.squares.loss))
+        return fit.votes_by_size(recipe.target)
     patterns = PatternSums.merged(parts.map("path_patterns"))
     signs = np.array(fit.signs, dtype=np.intp)
     fits = Patterns.of_sums(patterns.passed, patterns.sums).fitted_by_size(strength=recipe.strength, signs=signs)

@@ -13,11 +13,13 @@ from rulecover.coverage import exact_unit, multiples_of
 from rulecover.data.fingerprint import mixed
 from rulecover.partitions.part import Part
 from rulecover.partitions.patterns import Bytes, PatternSums, distinct_patterns, sums_at
-from rulecover.rulepath.logistic import shares_of
+from rulecover.rulepath.family import added
+from rulecover.rulepath.logistic import shares_of, slopes
 from rulecover.rulepath.response import calibration_loss, log_shares
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.target import Target
 from rulecover.typing import Bools, Floats, Ints
+from rulecover.voting.answers import LogOddsClasses
 
 
 class Evaluated(NamedTuple):
@@ -132,7 +134,7 @@ class PathPart(Part):
                 logs = log_shares(shares_of(predicted))
                 predicted = np.exp(log_softmax(np.exp(by.exponent) * logs, axis=1))[:, -self._response.shape[1] :]
             self._response = (1.0 - by.share) * self._response + by.share * predicted
-        self._predicted = None
+        self._predicted, self._target = None, self._response
         weighted = self._response * self._counts[:, None]
         return np.stack([np.abs(weighted).sum(axis=0), np.square(self._response).T @ self._counts])
 
@@ -152,10 +154,28 @@ class PathPart(Part):
 
     # The choice -------------------------------------------------------------------------------------------------
 
-    def try_rules(self, rules: RuleSet, votes: Floats) -> list[Evaluated]:
-        """Each rule by its clauses: what rows that satisfy the same ones leave unexplained, given the votes so far."""
-        samples, residual = self.load(), self._residual(votes)
-        columns = np.column_stack([self._counts, residual * self._counts[:, None], self._marks])
+    def measure_slopes(self, votes: Floats) -> Floats:
+        """Residuals and curvatures of the logistic loss, given log-odds; returns the sums of the sizes of both."""
+        place, passed = self._patterns()
+        answer = LogOddsClasses(np.arange(votes.shape[1]))
+        shares = answer.probabilities(added(np.ascontiguousarray(passed.T), votes))[place]
+        self._residual_and_curvature = slopes(shares_of(self._response), shares)
+        return np.array([np.abs(each).sum() for each in self._residual_and_curvature])
+
+    def round_slopes(self, units: tuple[float, float]) -> tuple[Floats, Floats]:
+        """Rounds residuals and curvatures to multiples of units; returns their sums at each leaf, and over all rows."""
+        pairs = zip(self._residual_and_curvature, units, strict=True)
+        self._slopes = np.hstack([multiples_of(each, unit) for each, unit in pairs]) * self._counts[:, None]
+        return self._at_leaves(self._slopes), self._slopes.sum(axis=0)
+
+    def try_rules(self, rules: RuleSet, votes: Floats | None) -> list[Evaluated]:
+        """Each rule by its clauses: what rows that satisfy the same ones leave unexplained.
+
+        That are the residuals of the votes so far, times weights, or without votes the slopes of the logistic loss.
+        """
+        samples = self.load()
+        left = self._slopes if votes is None else self._residual(votes) * self._counts[:, None]
+        columns = np.column_stack([self._counts, left, self._marks])
         self._tried = [self._passed(rules[j : j + 1], samples) for j in range(len(rules))]
         found = []
         for bits in self._tried:
@@ -201,13 +221,18 @@ class PathPart(Part):
 
     def path_patterns(self) -> PatternSums:
         """The rows by the rules that have entered: the weights of each class, as far as they are to be explained."""
+        place, passed = self._patterns()
+        shares = shares_of(self._response) * self._counts[:, None]
+        counts = np.bincount(place, minlength=len(passed)).astype(np.float64)[:, None]
+        bits = np.packbits(passed, axis=1)
+        return PatternSums(bits, sums_at(place, shares, len(passed)), counts, len(self._masks))
+
+    def _patterns(self) -> tuple[Ints, Bools]:
+        """The pattern of each row, by number, and which of the rules that have entered each pattern has."""
         shape = len(self._masks), len(self._counts)
         masks = np.array([self._mask(packed) for packed in self._masks], dtype=bool).reshape(shape)
-        bits = np.packbits(masks, axis=0).T
-        place, first = distinct_patterns(np.ascontiguousarray(bits))
-        shares = shares_of(self._response) * self._counts[:, None]
-        counts = np.bincount(place, minlength=len(first)).astype(np.float64)[:, None]
-        return PatternSums(bits[first], sums_at(place, shares, len(first)), counts, len(masks))
+        place, first = distinct_patterns(np.ascontiguousarray(np.packbits(masks, axis=0).T))
+        return place, masks[:, first].T
 
 
 def added_up(entered: Sequence[Entered]) -> Entered:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from rulecover.coverage import addable
@@ -14,18 +16,76 @@ from rulecover.voting.logistic import Patterns
 
 #: A gain below this share of a sample's weight is rounding.
 _NOTHING = 1e-9
+_TINY = np.finfo(np.float64).tiny
 #: All candidates are judged after each of the first rules, and then whenever this many have entered.
 _FIRST, _ALL_AGAIN = 5, 5
 #: In between this many are judged at a time.
 _JUDGED = 64
 
 
-class LogisticFit:
-    """The rules that are in, their log-odds, and what is left to explain; see `ForwardFit`.
+class NewtonGains:
+    """What rules gain by a step of Newton's method in the logistic loss, from sums over their samples alone.
 
-    The gain of a rule is that of Newton's step in the logistic loss, as if its votes and the base moved and the votes
-    of all other rules stayed: ``(Σ residuals)² / spread`` per class, summed over the classes, where the spread is the
-    curvature over the samples of the rule, less what the base makes up for, plus the `shrinkage`.
+    The step is taken as if the votes of a rule and the base moved and the votes of all other rules stayed: the gain
+    is ``(Σ residuals)² / spread`` per class, summed over the classes, where the spread is the curvature over the
+    samples of the rule, less what the base makes up for, plus the `shrinkage`.
+
+    Parameters
+    ----------
+    terms
+        The constants of the choice.
+    total
+        The (weighted) number of samples.
+    """
+
+    def __init__(self, terms: Terms, total: float) -> None:
+        self._terms, self._total = terms, total
+        self._last: Floats | None = None
+
+    def start(self, curvature: Floats) -> None:
+        """Votes have changed; the curvature is that of all samples, for each column."""
+        self._curvature = curvature
+        self._shrinkage = self._terms.shrinkage * curvature / self._total
+
+    def gain(self, sums: Floats, signs: Ints) -> Floats:
+        """The gains of rules, given the sums of residuals and of curvatures over their samples, side by side."""
+        half = sums.shape[1] // 2
+        residual, curvature = sums[:, :half], sums[:, half:]
+        spread = curvature * (1.0 - curvature / self._curvature) + self._shrinkage
+        gain = (np.square(residual) / np.maximum(spread, _TINY)).sum(axis=1)
+        nothing = (gain <= _NOTHING) | ((signs != 0) & (residual[:, -1] * signs <= 0))
+        return np.asarray(np.where(nothing, -1.0, gain))
+
+    def of_candidates(self, sums: Callable[[Ints | None], Floats], signs: Ints, free: Bools, n_rules: int) -> Floats:
+        """What each free candidate explains of the residual, -1 if nothing, once a number of rules are in.
+
+        After every few rules all candidates are judged. In between a gain seldom rises: those that led are judged
+        anew, the highest first, until as many as are tried lead by gains that are not outdated.
+
+        Parameters
+        ----------
+        sums
+            The sums of residuals and curvatures over the samples of some candidates, or of all (``None``).
+        signs, free
+            What the vote of each candidate is held to, and which can be chosen.
+        n_rules
+            How many rules are in.
+        """
+        if self._last is None or n_rules < _FIRST or n_rules % _ALL_AGAIN == 0:
+            self._last = self.gain(sums(None), signs)
+            return np.where(free, self._last, -1.0)
+        gains = np.where(free, self._last, -1.0)
+        outdated = gains > 0
+        while outdated[_highest(gains, max(1, self._terms.tries))].any():
+            again = _highest(np.where(outdated, gains, -1.0), _JUDGED)
+            again = again[outdated[again]]
+            self._last[again] = gains[again] = self.gain(sums(again), signs[again])
+            outdated[again] = False
+        return gains
+
+
+class LogisticFit:
+    """The rules that are in, their log-odds, and what is left to explain; see `ForwardFit` and `NewtonGains`.
 
     Parameters
     ----------
@@ -47,56 +107,31 @@ class LogisticFit:
         self.signs: list[int] = []
         self.votes: list[Floats] = []
         self.loss: list[float] = []
-        self._last_gains: Floats | None = None
+        self._newton = NewtonGains(terms, float(self._weight.sum()))
         self._fit()
 
     def __len__(self) -> int:
         return len(self.covered)
 
     def gains(self, signs: Ints, free: Bools) -> Floats:
-        """What each free candidate explains of the residual, -1 if nothing.
+        """What each free candidate explains of the residual, -1 if nothing."""
+        return self._newton.of_candidates(self._sums, signs, free, len(self))
 
-        After every few rules all candidates are judged. In between a gain seldom rises: those that led are judged
-        anew, the highest first, until as many as are tried lead by gains that are not outdated.
-        """
-        if self._last_gains is None or len(self) < _FIRST or len(self) % _ALL_AGAIN == 0:
-            self._last_gains = self._gain(self._candidates.sums(self._slopes), signs)
-            return np.where(free, self._last_gains, -1.0)
-        gains = np.where(free, self._last_gains, -1.0)
-        outdated = gains > 0
-        while outdated[_highest(gains, max(1, self._terms.tries))].any():
-            again = _highest(np.where(outdated, gains, -1.0), _JUDGED)
-            again = again[outdated[again]]
-            found = self._gain(self._candidates.sums_of(again, self._slopes), signs[again])
-            self._last_gains[again] = gains[again] = found
-            outdated[again] = False
-        return gains
+    def _sums(self, rules: Ints | None) -> Floats:
+        return self._candidates.sums(self._slopes) if rules is None else self._candidates.sums_of(rules, self._slopes)
 
     def gains_of(self, covered: Bools, signs: Ints) -> Floats:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
         sums = covered.astype(np.float64) @ self._weighted_slopes
         known = np.array([mask_key(mask) in self._seen for mask in covered])
-        return np.where(known, -1.0, self._gain(sums, signs))
-
-    def _gain(self, sums: Floats, signs: Ints) -> Floats:
-        """The gains of rules, given the sums of residuals and of curvatures over their samples, side by side."""
-        residual, curvature = np.hsplit(sums, 2)
-        total = self._total_curvature
-        shrinkage = self._terms.shrinkage * total / self._weight.sum()
-        spread = curvature * (1.0 - curvature / total) + shrinkage
-        gain = (np.square(residual) / np.maximum(spread, np.finfo(np.float64).tiny)).sum(axis=1)
-        nothing = (gain <= _NOTHING) | ((signs != 0) & (residual[:, -1] * signs <= 0))
-        return np.asarray(np.where(nothing, -1.0, gain))
+        return np.where(known, -1.0, self._newton.gain(sums, signs))
 
     def _judge_slopes(self, covered: Bools) -> None:
         """Residuals and curvatures, samples x columns, side by side."""
-        shares = self._answer.probabilities(added(covered, self.votes[-1]))
-        residual, curvature = self._target - shares, shares * (1.0 - shares)
-        if shares.shape[1] == 2:  # what one class gains the other loses
-            residual, curvature = residual[:, 1:], curvature[:, 1:]
+        residual, curvature = slopes(self._target, self._answer.probabilities(added(covered, self.votes[-1])))
         self._slopes = np.hstack([addable(residual), addable(curvature)])
         self._weighted_slopes = self._slopes * self._weight[:, None]
-        self._total_curvature = self._weighted_slopes[:, residual.shape[1] :].sum(axis=0)
+        self._newton.start(self._weighted_slopes[:, residual.shape[1] :].sum(axis=0))
 
     def enter(self, covered: Bools, sign: int) -> None:
         """A rule enters, and all votes are fitted again."""
@@ -114,6 +149,12 @@ class LogisticFit:
         self.votes.append(votes)
         self.loss.append(loss)
         self._judge_slopes(covered)
+
+
+def slopes(target: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """The residuals and the curvatures of the logistic loss, samples x classes, or for the second of two classes."""
+    residual, curvature = target - shares, shares * (1.0 - shares)
+    return (residual[:, 1:], curvature[:, 1:]) if shares.shape[1] == 2 else (residual, curvature)
 
 
 def _highest(gains: Floats, few: int) -> Ints:
