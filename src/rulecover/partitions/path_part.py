@@ -166,6 +166,7 @@ class PathPart(Part):
         """Rounds residuals and curvatures to multiples of units; returns their sums at each leaf, and over all rows."""
         pairs = zip(self._residual_and_curvature, units, strict=True)
         self._slopes = np.hstack([multiples_of(each, unit) for each, unit in pairs]) * self._counts[:, None]
+        del self._residual_and_curvature
         return self._at_leaves(self._slopes), self._slopes.sum(axis=0)
 
     def try_rules(self, rules: RuleSet, votes: Floats | None) -> list[Evaluated]:
