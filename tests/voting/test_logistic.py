@@ -207,6 +207,19 @@ def test_more_rules_than_can_be_grouped_have_the_same_votes(classes: int, monkey
     np.testing.assert_allclose(votes, grouped, atol=4 * LOG_ODDS_UNIT)
 
 
+@pytest.mark.parametrize("block", [2**18, 1])
+def test_columns_in_full_by_blocks_of_rows_have_the_same_votes(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem(np.random.default_rng(6), 200, 12, 4)
+    monkeypatch.setattr(logistic, "_ON_ONE_THREAD", block)
+    in_full = logistic_votes(*problem, strength=2.0)
+    monkeypatch.setattr(logistic, "_FEW_NUMBERS", 0)
+
+    votes = logistic_votes(*problem, strength=2.0)
+
+    assert_best(problem, in_full, 2.0)
+    np.testing.assert_allclose(in_full, votes, atol=2 * LOG_ODDS_UNIT)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("rules", [12, 100])

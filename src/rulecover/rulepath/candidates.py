@@ -112,15 +112,19 @@ class Candidates:
         """The (weighted) sum of each column of `values` over the samples of each candidate, candidates x columns."""
         weighted = values if self.weight is None else values * self.weight[:, None]
         per_cell = self._cell_sums(weighted) if values.shape[1] >= _MANY_COLUMNS else self._cell_counts(weighted)
-        return np.array([self.over_nodes(column) for column in per_cell]).T
+        out = np.empty((len(per_cell), len(self)))
+        for mine, column in zip(out, per_cell, strict=True):
+            mine[:] = self.over_nodes(column)
+        return out.T
 
     def sums_of(self, rules: Ints, values: Floats) -> Floats:
         """The same for some of the candidates."""
         weighted = values if self.weight is None else values * self.weight[:, None]
         out = np.zeros((len(rules), values.shape[1]))
+        first, last = (cells[rules].astype(self.cells.dtype) for cells in (self.first, self.last))
         for rows in _pieces(np.arange(self.n_samples), len(rules), _PAIRS):
             mine = self.cells[rows[:, None], self.tree[rules]]
-            inside = (mine >= self.first[rules]) & (mine < self.last[rules])
+            inside = (mine >= first) & (mine < last)
             out += inside.T.astype(np.float64) @ weighted[rows]
         return out
 
@@ -160,9 +164,11 @@ class Candidates:
         """One candidate of those that cover the same samples, the one that stands first in `order`."""
         bits = 52 - int(self.n_samples).bit_length()
         marks = np.random.default_rng(0).integers(0, 2**bits, size=(self.n_samples, 2)).astype(np.float64)
-        alike = np.column_stack([self.sizes, replace(self, weight=None).sums(marks)])[order]
-        _, at = np.unique(alike, axis=0, return_index=True)
-        return np.sort(order[at])
+        sums = replace(self, weight=None).sums(marks)[order]
+        alike = np.lexsort(sums.T)
+        first = np.ones(len(alike), dtype=bool)
+        first[1:] = (sums[alike[1:]] != sums[alike[:-1]]).any(axis=1)
+        return np.sort(order[alike[first]])
 
 
 def _pieces(rows: Ints, n_trees: int, pairs: int) -> Iterator[Ints]:

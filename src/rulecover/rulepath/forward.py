@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -410,15 +410,19 @@ class _ClausesHere:
         self._seen: dict[int, EvaluatedClauses] = {}
 
     def __call__(self, leading: Ints, rules: RuleSet) -> dict[int, EvaluatedClauses]:
-        before = self._seen
-        self._seen = {j: before[j] if j in before else self._clauses_of(j, rules) for j in leading.tolist()}
+        new = np.array([j for j in leading.tolist() if j not in self._seen], dtype=np.intp)
+        known = self._seen | dict(zip(new.tolist(), self._evaluated(new, rules), strict=True))
+        self._seen = {j: known[j] for j in leading.tolist()}
         return self._seen
 
-    def _clauses_of(self, j: int, rules: RuleSet) -> EvaluatedClauses:
-        rule = rules.take(np.array([j]))
-        passed = satisfied(rule, self._X) if self._tries else self._candidates.covered(j)[None]
-        signs = self._constraints.clause_signs(rule)
-        return EvaluatedClauses(rule.clauses.feature, signs, passed, self._fit.gains_of)
+    def _evaluated(self, new: Ints, rules: RuleSet) -> Iterator[EvaluatedClauses]:
+        """The clauses of candidates that have not led before, all at once."""
+        some = RuleSet(rules.clauses.take(new), rules.columns)
+        signs, offset = self._constraints.clause_signs(some), some.clauses.offset.tolist()
+        passed = satisfied(some, self._X) if self._tries and new.size else None
+        for j, start, end in zip(new.tolist(), offset, offset[1:], strict=False):
+            mine = self._candidates.covered(j)[None] if passed is None else passed[start:end]
+            yield EvaluatedClauses(some.clauses.feature[start:end], signs[start:end], mine, self._fit.gains_of)
 
 
 def _users(rules: RuleSet, features: Ints) -> Bools:

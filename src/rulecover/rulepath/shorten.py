@@ -24,10 +24,10 @@ class Shortened:
     gain: float
 
 
-def satisfied(rule: RuleSet, X: Any) -> Bools:
-    """Which samples satisfy which clause of a single rule, clauses x samples."""
-    one_by_one = replace(rule.clauses, offset=np.arange(len(rule.clauses.feature) + 1))
-    parts = [covered for _, covered in one_by_one.covered_chunks(X, rule.columns.zero_missing)]
+def satisfied(rules: RuleSet, X: Any) -> Bools:
+    """Which samples satisfy which clause of some rules, clauses x samples."""
+    one_by_one = replace(rules.clauses, offset=np.arange(len(rules.clauses.feature) + 1))
+    parts = [covered for _, covered in one_by_one.covered_chunks(X, rules.columns.zero_missing)]
     return np.concatenate(parts, axis=1)
 
 

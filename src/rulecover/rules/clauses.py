@@ -171,9 +171,10 @@ class Clauses:
 
     def take(self, rules: Ints) -> Clauses:
         """The clauses of some rules, in the order given."""
-        lengths = self.lengths[rules]
+        first = self.offset[rules]
+        lengths = self.offset[1:][rules] - first
         offset = offsets(lengths)
-        places = np.arange(offset[-1]) + np.repeat(self.offset[rules] - offset[:-1], lengths)
+        places = np.arange(offset[-1]) + np.repeat(first - offset[:-1], lengths)
         return self.at(places.astype(np.intp), offset)
 
     def keep(self, kept: Bools) -> Clauses:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +26,8 @@ _ROUGH, _EXACT = 0.1, 1e-6
 #: BLAS multiplies matrices on one thread as long as it takes no more multiplications than this.
 _ON_ONE_THREAD = 2**18
 _LEAST_ROWS = 32
+#: For more than two classes, columns are kept in full if there are no more than this, with no more numbers in all.
+_FEW_COLUMNS, _FEW_NUMBERS = 128, 2**19
 #: The curvature between rules is computed from this many rows per rule, if there are more.
 _ROWS_PER_RULE = 8
 #: The least penalty relative to the weight of all rows: less is lost in rounding.
@@ -219,7 +220,7 @@ class _Problem:
     Parameters
     ----------
     columns
-        A column of ones and one per rule, patterns x (1 + rules).
+        A column of ones and one per rule.
     target
         The weight of each pattern for each class, or for the second of two.
     weight
@@ -228,23 +229,21 @@ class _Problem:
         What multiplies half the square of each vote, (1 + rules) x 1.
     """
 
-    columns: scipy.sparse.csr_array
+    columns: _SparseColumns | _DenseColumns
     target: Floats
     weight: Floats
     penalty: Floats
 
     @classmethod
     def of(cls, covered: Bools | scipy.sparse.csr_array, sums: Floats, strength: float) -> _Problem:
-        columns = _with_ones(covered)
-        penalty = np.full((columns.shape[1], 1), max(strength, _LEAST * float(sums.sum())))
+        k = 1 + covered.shape[1]
+        penalty = np.full((k, 1), max(strength, _LEAST * float(sums.sum())))
         penalty[0] = 0.0
         target = sums[:, 1:] if sums.shape[1] == 2 else sums
-        return cls(columns, target, sums.sum(axis=1, keepdims=True), penalty)
-
-    @cached_property
-    def by_rule(self) -> scipy.sparse.csr_array:
-        """The columns as rows, (1 + rules) x patterns."""
-        return self.columns.T.tocsr()
+        columns = _with_ones(covered)
+        few = isinstance(columns, np.ndarray) and k <= _FEW_COLUMNS and columns.size <= _FEW_NUMBERS
+        kept = _DenseColumns(columns) if few and sums.shape[1] > 2 else _SparseColumns(columns)
+        return cls(kept, target, sums.sum(axis=1, keepdims=True), penalty)
 
     @property
     def binary(self) -> bool:
@@ -260,55 +259,102 @@ class _Problem:
         return in_log_odds_units(each)
 
     def at(self, votes: Floats) -> _Point:
-        scores = self.columns @ votes
+        scores = self.columns.scores(votes)
         if self.binary:
             spread, shares = np.logaddexp(0.0, scores), expit(scores)
         else:
             spread, shares = _log_sum_and_softmax(scores)
         loss = float((self.weight * spread).sum() - (self.target * scores).sum())
         loss += 0.5 * float((self.penalty * votes**2).sum())
-        gradient = self.by_rule @ (self.weight * shares - self.target) + self.penalty * votes
+        gradient = self.columns.sums(self.weight * shares - self.target) + self.penalty * votes
         return _Point(votes, loss, gradient, shares)
 
     def curved(self, weighted: Floats, shares: Floats, direction: Floats) -> Floats:
         """The product of the second derivatives with a direction; `weighted` are the shares times the weights."""
-        scores = self.columns @ direction
+        scores = self.columns.scores(direction)
         scores -= shares * scores if self.binary else np.einsum("ik,ik->i", shares, scores)[:, None]
         scores *= weighted
-        return np.asarray(self.by_rule @ scores + self.penalty * direction)
+        return np.asarray(self.columns.sums(scores) + self.penalty * direction)
 
     def inverse(self, shares: Floats) -> Callable[[Floats], Floats]:
         """The inverse of the second derivatives, roughly: without what is between classes, from some of the rows."""
-        n, k = self.columns.shape
+        n, k = len(self.weight), len(self.penalty)
         classes = max(2, shares.shape[1])
         curvature = self.weight * shares * (1.0 - shares) * (1.0 if self.binary else classes / (classes - 1))
-        own = self.by_rule @ curvature + self.penalty
+        own = self.columns.sums(curvature) + self.penalty
         if k > 1 + _MANY_RULES:
             return lambda left: left / own if self.binary else _centred(left / own)
         step = max(1, n // (_ROWS_PER_RULE * k))
-        columns = self.columns[::step].toarray()
-        grams = np.array([_gram(columns, step * mine[::step]) for mine in curvature.T])
-        diagonal = np.arange(k)
-        grams[:, diagonal, diagonal] = np.maximum(grams[:, diagonal, diagonal] + self.penalty[:, 0], own.T)
-        inverses = np.linalg.inv(grams)
+        gram = _gram(self.columns.every(step), step * curvature[::step].sum(axis=1))
+        diagonal, all_classes = np.arange(k), own.sum(axis=1)
+        gram[diagonal, diagonal] = np.maximum(gram[diagonal, diagonal] + self.penalty[:, 0], all_classes)
+        scale = np.sqrt(all_classes[:, None] / own)
+        inverse = np.linalg.inv(gram)
 
         def solve(left: Floats) -> Floats:
-            found = (inverses @ left.T[:, :, None])[:, :, 0].T
-            return np.asarray(found) if self.binary else _centred(found)
+            found = scale * (inverse @ (scale * left))
+            return found if self.binary else _centred(found)
 
         return solve
 
 
-def _with_ones(covered: Bools | scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+def _with_ones(covered: Bools | scipy.sparse.csr_array) -> Bools | scipy.sparse.csr_array:
     """A column of ones, and then one per rule."""
     n, k = covered.shape
     if not isinstance(covered, np.ndarray):
         return scipy.sparse.hstack([np.ones((n, 1)), covered], format="csr", dtype=np.float64)
     bits = np.ones((n, 1 + k), dtype=bool)
     bits[:, 1:] = covered
-    starts = np.concatenate([[0], np.cumsum(bits.sum(axis=1))])
-    inside = np.nonzero(bits)[1]
-    return scipy.sparse.csr_array((np.ones(len(inside)), inside, starts), shape=bits.shape)
+    return bits
+
+
+class _SparseColumns:
+    """Columns of zeros and ones, patterns x columns, of which the ones are stored."""
+
+    def __init__(self, columns: Bools | scipy.sparse.csr_array) -> None:
+        if isinstance(columns, np.ndarray):
+            starts, inside = np.concatenate([[0], np.cumsum(columns.sum(axis=1))]), np.nonzero(columns)[1]
+            columns = scipy.sparse.csr_array((np.ones(len(inside)), inside, starts), shape=columns.shape)
+        self._columns, self._by_column = columns, columns.T.tocsr()
+
+    def scores(self, votes: Floats) -> Floats:
+        """The sum of the votes of the columns of each pattern."""
+        return np.asarray(self._columns @ votes)
+
+    def sums(self, values: Floats) -> Floats:
+        """The sum of values over the patterns of each column."""
+        return np.asarray(self._by_column @ values)
+
+    def every(self, step: int) -> Floats:
+        """Some of the patterns, in full."""
+        return np.asarray(self._columns[::step].toarray())
+
+
+class _DenseColumns:
+    """The same in full, for few columns: multiplied by blocks of rows, on one thread."""
+
+    def __init__(self, columns: Bools) -> None:
+        self._columns = columns.astype(np.float64)
+
+    def _blocks(self, width: int) -> list[slice]:
+        n, k = self._columns.shape
+        rows = max(_LEAST_ROWS, _ON_ONE_THREAD // (k * width))
+        return [slice(start, start + rows) for start in range(0, n, rows)]
+
+    def scores(self, votes: Floats) -> Floats:
+        out = np.empty((len(self._columns), votes.shape[1]))
+        for rows in self._blocks(votes.shape[1]):
+            np.matmul(self._columns[rows], votes, out=out[rows])
+        return out
+
+    def sums(self, values: Floats) -> Floats:
+        out = np.zeros((self._columns.shape[1], values.shape[1]))
+        for rows in self._blocks(values.shape[1]):
+            out += self._columns[rows].T @ values[rows]
+        return out
+
+    def every(self, step: int) -> Floats:
+        return self._columns[::step]
 
 
 def _log_sum_and_softmax(scores: Floats) -> tuple[Floats, Floats]:
