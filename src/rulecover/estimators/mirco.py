@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -75,21 +75,25 @@ SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
 }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MinimumRuleCover(VotingModel):
     """What MIRCO does with rules, whatever they predict: price them, and choose a cheapest cover."""
 
+    estimator: Any = field(default=None, kw_only=False)
     criterion: Any
     solver: Any
-    demand: Any
+    demand: Any = 1
     max_rules: int | None
     impurity_weight: float
-    length_weight: float
-    estimator_weights: str | None
+    length_weight: float = 0.0
+    estimator_weights: str | None = "both"
     vote: str
-    time_limit: float | None
-    checkpoint: Any
-    n_jobs: int | None
-    verbose: int
+    fallback: Any
+    time_limit: float | None = None
+    checkpoint: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     _votes: ClassVar[tuple[str, ...]]
     _solvers: ClassVar[Mapping[str, Callable[[float | None, int], CoverSolver]]] = SOLVERS
@@ -283,6 +287,7 @@ class MinimumRuleCover(VotingModel):
         return pool.problem(demand[covered])
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     """A few rules of a forest that cover every training sample and vote almost as well as the forest.
 
@@ -396,44 +401,14 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
 
     _votes = (*VOTES, "fitted", "log-odds")
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        criterion: Any = "gini",
-        solver: Any = "greedy",
-        demand: Any = 1,
-        max_rules: int | None = None,
-        impurity_weight: float = 2.0,
-        length_weight: float = 0.0,
-        estimator_weights: str | None = "both",
-        prune: bool | str | None = None,
-        vote: str = "log-odds",
-        fallback: Any = "closest",
-        class_weight: Any = None,
-        time_limit: float | None = None,
-        checkpoint: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.criterion = criterion
-        self.solver = solver
-        self.demand = demand
-        self.max_rules = max_rules
-        self.impurity_weight = impurity_weight
-        self.length_weight = length_weight
-        self.estimator_weights = estimator_weights
-        self.prune = prune
-        self.vote = vote
-        self.fallback = fallback
-        self.class_weight = class_weight
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    criterion: Any = "gini"
+    solver: Any = "greedy"
+    max_rules: int | None = None
+    impurity_weight: float = 2.0
+    prune: bool | str | None = None
+    vote: str = "log-odds"
+    fallback: Any = "closest"
+    class_weight: Any = None
 
     @classmethod
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> MIRCOClassifier:
@@ -524,6 +499,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MIRCORegressor(PredictsMeans, MinimumRuleCover):
     """A few rules of a forest that cover every training sample and predict a number almost as well as the forest.
 
@@ -615,46 +591,15 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
         **SOLVERS,
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        criterion: Any = "squared_error",
-        scale: Any = "auto",
-        solver: Any = "forward",
-        demand: Any = 1,
-        max_rules: int | None = 20,
-        min_samples: float | str = "auto",
-        impurity_weight: float = 1.0,
-        length_weight: float = 0.0,
-        estimator_weights: str | None = "both",
-        vote: str = "equal",
-        ridge: float | None = 5.0,
-        fallback: Any = "mean",
-        time_limit: float | None = None,
-        checkpoint: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.criterion = criterion
-        self.scale = scale
-        self.solver = solver
-        self.demand = demand
-        self.max_rules = max_rules
-        self.min_samples = min_samples
-        self.impurity_weight = impurity_weight
-        self.length_weight = length_weight
-        self.estimator_weights = estimator_weights
-        self.vote = vote
-        self.ridge = ridge
-        self.fallback = fallback
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    criterion: Any = "squared_error"
+    scale: Any = "auto"
+    solver: Any = "forward"
+    max_rules: int | None = 20
+    min_samples: float | str = "auto"
+    impurity_weight: float = 1.0
+    vote: str = "equal"
+    ridge: float | None = 5.0
+    fallback: Any = "mean"
 
     @classmethod
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> MIRCORegressor:

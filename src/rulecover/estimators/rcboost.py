@@ -6,8 +6,8 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -73,29 +73,33 @@ class Started(NamedTuple):
     learned: Prepared
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RuleBoosting(VotingModel):
     """What RCBoost does with rules, whatever they predict: generate them by the duals of a covering LP."""
 
-    max_rmp_calls: int | None
+    estimator: Any = field(default=None, kw_only=False)
+    max_rmp_calls: int | None = None
     criterion: Any
-    duals: Literal["equal", "vertex"]
-    step: float | str
+    duals: Literal["equal", "vertex"] = "equal"
+    step: float | str = "even"
     pricing: Any
-    admit: Any
-    remove: Any
-    rule_weights: str | None
+    admit: Any = "all"
+    remove: Any = None
+    rule_weights: str | None = None
     vote: str
-    early_stopping: bool | int
-    warm_start: bool
-    time_limit: float | None
-    checkpoint: Any
-    on_interrupt: str
-    verbose: int
+    fallback: Any
+    early_stopping: bool | int = False
+    warm_start: bool = False
+    time_limit: float | None = None
+    checkpoint: Any = None
+    on_interrupt: str = "raise"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    pool_: RuleSet
     #: Where `fit` goes on with `warm_start`, and what makes numbers of a table.
-    _started: Started | None = None
-    _encoder: TableEncoder | None = None
+    _started = cast("Started | None", None)
+    _encoder = cast("TableEncoder | None", None)
 
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
 
@@ -387,6 +391,7 @@ def _is_behind_encoder(source: Any) -> bool:
     return isinstance(source, Pipeline) and len(source) == 2 and isinstance(source.steps[0][1], TableEncoder)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RCBoostClassifier(PredictsClasses, RuleBoosting):
     """Boosting by column generation: the duals of a covering LP weigh the samples of the next tree.
 
@@ -490,50 +495,11 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     1.0
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        max_rmp_calls: int | None = None,
-        criterion: Any = "gini",
-        duals: Literal["equal", "vertex"] = "equal",
-        step: float | str = "even",
-        pricing: Any = "forest",
-        admit: Any = "all",
-        remove: Any = None,
-        rule_weights: str | None = None,
-        vote: str = "shares",
-        fallback: Any = "closest",
-        class_weight: Any = None,
-        early_stopping: bool | int = False,
-        warm_start: bool = False,
-        time_limit: float | None = None,
-        checkpoint: Any = None,
-        on_interrupt: str = "raise",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.max_rmp_calls = max_rmp_calls
-        self.criterion = criterion
-        self.duals = duals
-        self.step = step
-        self.pricing = pricing
-        self.admit = admit
-        self.remove = remove
-        self.rule_weights = rule_weights
-        self.vote = vote
-        self.fallback = fallback
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.warm_start = warm_start
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
-        self.on_interrupt = on_interrupt
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    criterion: Any = "gini"
+    pricing: Any = "forest"
+    vote: str = "shares"
+    fallback: Any = "closest"
+    class_weight: Any = None
 
     @classmethod
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> RCBoostClassifier:
@@ -589,6 +555,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
             yield self.vote_.probabilities(tally)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RCBoostRegressor(PredictsMeans, RuleBoosting):
     """Boosting of numbers by column generation: the duals of a covering LP weigh the samples of the next tree.
 
@@ -643,50 +610,11 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        max_rmp_calls: int | None = None,
-        criterion: Any = "squared_error",
-        scale: Any = "auto",
-        duals: Literal["equal", "vertex"] = "equal",
-        step: float | str = "even",
-        pricing: Any = "tree",
-        admit: Any = "all",
-        remove: Any = None,
-        rule_weights: str | None = None,
-        vote: str = "equal",
-        fallback: Any = "mean",
-        early_stopping: bool | int = False,
-        warm_start: bool = False,
-        time_limit: float | None = None,
-        checkpoint: Any = None,
-        on_interrupt: str = "raise",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.max_rmp_calls = max_rmp_calls
-        self.criterion = criterion
-        self.scale = scale
-        self.duals = duals
-        self.step = step
-        self.pricing = pricing
-        self.admit = admit
-        self.remove = remove
-        self.rule_weights = rule_weights
-        self.vote = vote
-        self.fallback = fallback
-        self.early_stopping = early_stopping
-        self.warm_start = warm_start
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
-        self.on_interrupt = on_interrupt
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    criterion: Any = "squared_error"
+    scale: Any = "auto"
+    pricing: Any = "tree"
+    vote: str = "equal"
+    fallback: Any = "mean"
 
     def _default_estimator(self) -> Any:
         # Trees of numbers tend to have a leaf for every few rows (S.3): rules must cover some.

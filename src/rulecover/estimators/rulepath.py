@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -96,66 +96,38 @@ class SizeChoice(NamedTuple):
     name: str | None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RulePath(VotingModel):
     """Follows the path, chooses a size, and predicts by added votes."""
 
     #: The score of the estimator itself.
     _own_score: ClassVar[str]
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        pool: str | None = None,
-        n_bins: int | None = None,
-        max_rules: int = 50,
-        choose: str | None = None,
-        within: float | None = None,
-        scoring: Any = None,
-        cv: Any = 5,
-        train_in_folds: bool = True,
-        max_depth: int | None = None,
-        min_samples: int = 2,
-        model_share: float | None = None,
-        ridge: float | None = None,
-        shrinkage: float | None = None,
-        tries: int = 5,
-        max_clauses: int | None = None,
-        forbidden: Iterable[int | str] | None = None,
-        required: Iterable[int | str] | None = None,
-        monotone: Mapping[int | str, int] | None = None,
-        keep: RuleSet | None = None,
-        time_limit: float | None = None,
-        checkpoint: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.pool = pool
-        self.n_bins = n_bins
-        self.max_rules = max_rules
-        self.choose = choose
-        self.within = within
-        self.scoring = scoring
-        self.cv = cv
-        self.train_in_folds = train_in_folds
-        self.max_depth = max_depth
-        self.min_samples = min_samples
-        self.model_share = model_share
-        self.ridge = ridge
-        self.shrinkage = shrinkage
-        self.tries = tries
-        self.max_clauses = max_clauses
-        self.forbidden = forbidden
-        self.required = required
-        self.monotone = monotone
-        self.keep = keep
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    pool: str | None = None
+    n_bins: int | None = None
+    max_rules: int = 50
+    choose: str | None = None
+    within: float | None = None
+    scoring: Any = None
+    cv: Any = 5
+    train_in_folds: bool = True
+    max_depth: int | None = None
+    min_samples: int = 2
+    model_share: float | None = None
+    ridge: float | None = None
+    shrinkage: float | None = None
+    tries: int = 5
+    max_clauses: int | None = None
+    forbidden: Iterable[int | str] | None = None
+    required: Iterable[int | str] | None = None
+    monotone: Mapping[int | str, int] | None = None
+    keep: RuleSet | None = None
+    time_limit: float | None = None
+    checkpoint: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @abstractmethod
     def _steps(self, samples: Samples) -> PathSteps:
@@ -537,6 +509,7 @@ class RulePath(VotingModel):
         return path(self, ax=ax)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RulePathClassifier(PredictsClasses, RulePath):
     """Rule sets of every size from one forest, from a few rules to as many as it takes to predict like the forest.
 
@@ -686,68 +659,9 @@ class RulePathClassifier(PredictsClasses, RulePath):
 
     _own_score = "accuracy"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        pool: str | None = None,
-        n_bins: int | None = None,
-        max_rules: int = 50,
-        choose: str | None = None,
-        within: float | None = None,
-        scoring: Any = None,
-        cv: Any = 5,
-        train_in_folds: bool = True,
-        max_depth: int | None = None,
-        min_samples: int = 2,
-        model_share: float | None = None,
-        ridge: float | None = None,
-        shrinkage: float | None = None,
-        tries: int = 5,
-        max_clauses: int | None = None,
-        forbidden: Iterable[int | str] | None = None,
-        required: Iterable[int | str] | None = None,
-        monotone: Mapping[int | str, int] | None = None,
-        keep: RuleSet | None = None,
-        vote: str = "log-odds",
-        gain: str | None = None,
-        class_weight: Any = None,
-        time_limit: float | None = None,
-        checkpoint: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            pool=pool,
-            n_bins=n_bins,
-            max_rules=max_rules,
-            choose=choose,
-            within=within,
-            scoring=scoring,
-            cv=cv,
-            train_in_folds=train_in_folds,
-            max_depth=max_depth,
-            min_samples=min_samples,
-            model_share=model_share,
-            ridge=ridge,
-            shrinkage=shrinkage,
-            tries=tries,
-            max_clauses=max_clauses,
-            forbidden=forbidden,
-            required=required,
-            monotone=monotone,
-            keep=keep,
-            time_limit=time_limit,
-            checkpoint=checkpoint,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.vote = vote
-        self.gain = gain
-        self.class_weight = class_weight
+    vote: str = "log-odds"
+    gain: str | None = None
+    class_weight: Any = None
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class by the added votes, rows x classes."""
