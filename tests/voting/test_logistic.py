@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from rulecover.voting import logistic
 from rulecover.voting.answers import LOG_ODDS_UNIT, LogOddsClasses
-from rulecover.voting.logistic import Patterns, logistic_votes, logistic_votes_by_size
+from rulecover.voting.logistic import Patterns, logistic_votes
 
 STRENGTHS = st.sampled_from([0.01, 1.0, 10.0])
 
@@ -156,14 +156,12 @@ def test_the_order_of_rows_and_rules_changes_nothing(problem: Problem, strength:
 @pytest.mark.slow
 @given(problems(), STRENGTHS)
 def test_each_size_has_the_votes_of_a_fit_of_its_own(problem: Problem, strength: float) -> None:
-    fits = logistic_votes_by_size(*problem, strength=strength)
+    fits = Patterns.of(*problem).fitted_by_size(strength=strength)
 
     assert len(fits) == 1 + problem.covered.shape[1]
-    for size, votes in enumerate(fits):
+    for size, (votes, _) in enumerate(fits):
         alone = logistic_votes(problem.covered[:, :size], *problem[1:], strength=strength)
         np.testing.assert_allclose(votes, alone, atol=4 * LOG_ODDS_UNIT)
-    few = logistic_votes_by_size(*problem, strength=strength, least=problem.covered.shape[1])
-    assert [len(votes) for votes in few] == [len(fits)]
 
 
 @pytest.mark.slow

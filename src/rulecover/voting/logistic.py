@@ -84,33 +84,6 @@ def logistic_votes(
     return patterns.fitted(covered.shape[1], strength=strength, start=start, signs=signs).votes
 
 
-def logistic_votes_by_size(
-    covered: Bools | scipy.sparse.csr_array,
-    target: Floats,
-    weight: Floats | None = None,
-    *,
-    strength: float,
-    signs: Ints | None = None,
-    least: int = 0,
-) -> list[Floats]:
-    """The same for the first rule, the first two, and so on, each fit begun from the one before.
-
-    Parameters
-    ----------
-    covered, target, weight, strength, signs
-        As in `logistic_votes`.
-    least
-        The smallest number of rules to fit.
-
-    Returns
-    -------
-    list of Floats
-        For each number of rules, from `least` to all, the base and the votes, (1 + rules) x classes.
-    """
-    fits = Patterns.of(covered, target, weight).fitted_by_size(strength=strength, signs=signs, least=least)
-    return [fit.votes for fit in fits]
-
-
 class FittedVotes(NamedTuple):
     """The base and the votes, (1 + rules) x classes, and what they minimise."""
 
@@ -173,10 +146,10 @@ class Patterns:
         found = _minimum(problem, problem.narrow(begin), held)
         return FittedVotes(problem.wide(found.votes), found.loss)
 
-    def fitted_by_size(self, *, strength: float, signs: Ints | None = None, least: int = 0) -> list[FittedVotes]:
-        """The same for every number of rules, from `least` to all, each fit begun from the one before."""
+    def fitted_by_size(self, *, strength: float, signs: Ints | None = None) -> list[FittedVotes]:
+        """The same for every number of rules, from none to all, each fit begun from the one before."""
         fits: list[FittedVotes] = []
-        for size in range(least, self.covered.shape[1] + 1):
+        for size in range(self.covered.shape[1] + 1):
             last, held = fits[-1].votes if fits else None, None if signs is None else signs[:size]
             fits.append(self.fitted(size, strength=strength, start=last, signs=held))
         return fits
