@@ -7,12 +7,11 @@ import re
 from typing import Any
 
 import rulecover
-from rulecover.data.inputs import ZERO, Coded, Level
 from rulecover.data.labels import Label
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Script
 from rulecover.export.exported import vote_of
-from rulecover.export.language import Language, assembled, fallback_of, probabilities_of, tables
+from rulecover.export.language import Language, Templates, assembled, tables
 
 _HEAD = """\
 // Rules that vote, written by rulecover {version}; needs no library.
@@ -22,7 +21,8 @@ const {name} = (() => {{
 "use strict";
 """
 
-_VALUE = """
+_TEMPLATES = Templates(
+    number="""
 function value(row, name) {
   if (!Object.prototype.hasOwnProperty.call(row, name)) throw new TypeError("the row has no column " + name);
   return row[name];
@@ -35,28 +35,61 @@ function number(row, name) {
   if (typeof given !== "number") throw new TypeError("column " + name + " is not a number; give null if it is missing");
   return given;
 }
-"""
-
-_LEVEL = """
+""",
+    level="""
 function level(row, name, wanted) {
   const given = value(row, name);
   const missing = given === null || Number.isNaN(given);
   const text = given === true ? "True" : given === false ? "False" : String(given);
   return Number(wanted === null ? missing : !missing && text === wanted);
 }
-"""
-
-_CODE = """
+""",
+    code="""
 function code(row, name, codes) {
   const given = value(row, name);
   if (given === null || Number.isNaN(given)) return NaN;
   return codes.has(given) ? codes.get(given) : -1;
 }
-"""
-
-_ZERO = """
+""",
+    zero="""
 const withoutZero = (number) => (Math.abs(number) <= {zero!r} ? NaN : number);
-"""
+""",
+    fallbacks={
+        "closest": """\
+  if (!fired.length) {
+    const shares = counts.map((count, j) => count / SIZES[j]);
+    const best = shares.reduce((a, b) => Math.max(a, b));
+    votes = FALLBACK_VOTES.filter((each, j) => shares[j] === best);
+  }
+""",
+        "all": """\
+  if (!fired.length) votes = VOTES_EACH.map((each, j) => each.map((vote) => counts[j] * vote));
+""",
+        "constant": """\
+  if (!fired.length) votes = [MISSED];
+""",
+        "default": "",
+    },
+    with_base="""\
+  if (!fired.length) votes.push(BASE);
+""",
+    shares="""\
+  const all = tally.reduce((a, b) => a + b);
+  const probabilities = tally.map((votes) => votes / all);
+""",
+    nearest="""\
+  const falling = [...tally].sort((a, b) => b - a);
+  let sum = -1;
+  const surplus = falling.map((votes, k) => (sum += votes) / (k + 1)).reduce((a, b) => Math.max(a, b));
+  const probabilities = tally.map((votes) => Math.max(votes - surplus, 0));
+""",
+    softmax="""\
+  const largest = tally.reduce((a, b) => Math.max(a, b));
+  const odds = tally.map((votes) => Math.exp(Math.max({scale!r} * (votes - largest), -{largest!r})));
+  const all = odds.reduce((a, b) => a + b);
+  const probabilities = odds.map((each) => each / all);
+""",
+)
 
 _ADDED = """
 const add = (votes) => votes.reduce((sums, each) => sums.map((sum, k) => sum + each[k]));
@@ -68,48 +101,8 @@ return function (row) {{
   const decided_by = fired.length ? "rules" : {fallback};
 """
 
-_FALLBACKS = {
-    "closest": """\
-  if (!fired.length) {
-    const shares = counts.map((count, j) => count / SIZES[j]);
-    const best = shares.reduce((a, b) => Math.max(a, b));
-    votes = FALLBACK_VOTES.filter((each, j) => shares[j] === best);
-  }
-""",
-    "all": """\
-  if (!fired.length) votes = VOTES_EACH.map((each, j) => each.map((vote) => counts[j] * vote));
-""",
-    "constant": """\
-  if (!fired.length) votes = [MISSED];
-""",
-    "default": "",
-}
-
-_WITH_BASE = """\
-  if (!fired.length) votes.push(BASE);
-"""
-
 _NO_VOTES = """\
   if (!({total} > 0)) tally = TOTALS;
-"""
-
-_SHARES = """\
-  const all = tally.reduce((a, b) => a + b);
-  const probabilities = tally.map((votes) => votes / all);
-"""
-
-_NEAREST = """\
-  const falling = [...tally].sort((a, b) => b - a);
-  let sum = -1;
-  const surplus = falling.map((votes, k) => (sum += votes) / (k + 1)).reduce((a, b) => Math.max(a, b));
-  const probabilities = tally.map((votes) => Math.max(votes - surplus, 0));
-"""
-
-_SOFTMAX = """\
-  const largest = tally.reduce((a, b) => Math.max(a, b));
-  const odds = tally.map((votes) => Math.exp(Math.max({scale!r} * (votes - largest), -{largest!r})));
-  const all = odds.reduce((a, b) => a + b);
-  const probabilities = odds.map((each) => each / all);
 """
 
 _CLASSES = """\
@@ -174,14 +167,9 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
     parts = [
         _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
         _tables(script),
-        _VALUE,
-        _LEVEL if script.has(Level) else "",
-        _CODE if script.has(Coded) else "",
-        _ZERO.format(zero=ZERO) if script.zero_missing else "",
+        *_TEMPLATES.readers(script),
         _met(script),
-        _ADDED.format(fallback=_literal(script.model.fallback.name))
-        + fallback_of(script, _FALLBACKS, _WITH_BASE)
-        + _answer(script),
+        _ADDED.format(fallback=_literal(script.model.fallback.name)) + _TEMPLATES.fallback(script) + _answer(script),
         _MODULE.format(name=name),
     ]
     return assembled(parts, "\n")
@@ -242,4 +230,4 @@ def _answer(script: Script) -> str:
         tally = "  let tally = add(votes);\n" + _NO_VOTES.format(total=total)
     if not script.classes:
         return tally + _MEAN.format(mean=script.mean("tally[0]", "tally[1]"))
-    return tally + probabilities_of(script, shares=_SHARES, nearest=_NEAREST, softmax=_SOFTMAX) + _CLASSES
+    return tally + _TEMPLATES.probabilities(script) + _CLASSES

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rulecover.data.inputs import Coded, Input, Level
+from rulecover.data.inputs import ZERO, Coded, Input, Level
 from rulecover.data.labels import Label
 from rulecover.export.conditions import Condition, Script
 from rulecover.voting.answers import LARGEST_LOG_ODDS
@@ -95,6 +95,51 @@ class Language:
         return "[\n" + "".join(f"{indent}{self.literal(row)},\n" for row in values) + "]"
 
 
+@dataclass(frozen=True)
+class Templates:
+    """The parts of a source that depend on the model only in whether they are there, or in a number.
+
+    Parameters
+    ----------
+    number, level, code, zero
+        Functions that read columns of numbers, one-hot levels and categories, and take ``{zero!r}`` for missing.
+    fallbacks, with_base
+        What predicts for missed rows, and what adds the base to that.
+    shares, nearest, softmax
+        What makes probabilities of sums of votes.
+    """
+
+    number: str
+    level: str
+    code: str
+    zero: str
+    fallbacks: Mapping[str, str]
+    with_base: str
+    shares: str
+    nearest: str
+    softmax: str
+
+    def readers(self, script: Script) -> list[str]:
+        """The functions that read the columns in use."""
+        return [
+            self.number,
+            self.level if script.has(Level) else "",
+            self.code if script.has(Coded) else "",
+            self.zero.format(zero=ZERO) if script.zero_missing else "",
+        ]
+
+    def fallback(self, script: Script) -> str:
+        """The part that predicts for missed rows; its FALLBACK_VOTES are usually the votes."""
+        part = self.fallbacks[script.answered_by] + (self.with_base if script.fallback_adds_to_base else "")
+        return part if script.model.fallback_votes is not None else part.replace("FALLBACK_VOTES", "VOTES")
+
+    def probabilities(self, script: Script) -> str:
+        """The part that makes probabilities of sums of votes."""
+        if script.log_odds is not None:
+            return self.softmax.format(scale=script.log_odds, largest=LARGEST_LOG_ODDS)
+        return self.nearest if script.nearest else self.shares
+
+
 def tables(script: Script) -> dict[str, list[Any]]:
     """The numbers that every script needs, by the names they have in the source."""
     needed: dict[str, list[Any]] = {"SIZES": script.sizes, "VOTES": script.votes}
@@ -108,19 +153,6 @@ def tables(script: Script) -> dict[str, list[Any]]:
     if not script.always_has_votes:
         needed["TOTALS"] = script.totals
     return needed
-
-
-def fallback_of(script: Script, parts: Mapping[str, str], with_base: str) -> str:
-    """The part of a source that predicts for missed rows; its FALLBACK_VOTES are usually the votes."""
-    part = parts[script.answered_by] + (with_base if script.fallback_adds_to_base else "")
-    return part if script.model.fallback_votes is not None else part.replace("FALLBACK_VOTES", "VOTES")
-
-
-def probabilities_of(script: Script, *, shares: str, nearest: str, softmax: str) -> str:
-    """The part of a source that makes probabilities of sums of votes."""
-    if script.log_odds is not None:
-        return softmax.format(scale=script.log_odds, largest=LARGEST_LOG_ODDS)
-    return nearest if script.nearest else shares
 
 
 def assembled(parts: Iterable[str], between: str) -> str:

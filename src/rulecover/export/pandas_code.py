@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import rulecover
-from rulecover.data.inputs import ZERO, Coded, Level
 from rulecover.export.conditions import Script
 from rulecover.export.exported import vote_of
-from rulecover.export.language import assembled, fallback_of, probabilities_of, tables
+from rulecover.export.language import Templates, assembled, tables
 from rulecover.export.python_code import PYTHON, checked_name
 from rulecover.voting.answers import Classes
 
@@ -24,33 +23,59 @@ import numpy as np
 import pandas as pd
 '''
 
-_NUMBER = """
+_TEMPLATES = Templates(
+    number="""
 def _number(frame, name):
     column = frame[name]
     if column.dtype.kind in "mMc":
         raise TypeError(f"column {name!r} holds values of type {column.dtype}, which are not numbers; convert it")
     return column.to_numpy(dtype="float64", na_value=float("nan"))
-"""
-
-_LEVEL = """
+""",
+    level="""
 def _level(frame, name, level):
     column = frame[name]
     missing = column.isna().to_numpy()
     same = missing if level is None else ~missing & (column.astype(str) == level).to_numpy(dtype=bool)
     return same.astype("float64")
-"""
-
-_CODE = """
+""",
+    code="""
 def _code(frame, name, codes):
     column = frame[name].astype(object)
     known = column.map(codes).astype("float64").fillna(-1.0).to_numpy()
     return np.where(column.isna().to_numpy(), np.nan, known)
-"""
-
-_ZERO = """
+""",
+    zero="""
 def _without_zero(numbers):
     return np.where(np.abs(numbers) <= {zero!r}, np.nan, numbers)
-"""
+""",
+    fallbacks={
+        "closest": """\
+    shares = met[missed] / np.maximum(SIZES, 1)
+    tally[missed] = (shares == shares.max(axis=1, keepdims=True)).astype("float64") @ FALLBACK_VOTES
+""",
+        "all": """\
+    tally[missed] = met[missed].astype("float64") @ VOTES_EACH
+""",
+        "constant": """\
+    tally[missed] = MISSED
+""",
+        "default": "",
+    },
+    with_base="""\
+    tally[missed] += BASE
+""",
+    shares="""\
+    shares = tally / tally.sum(axis=1, keepdims=True)
+""",
+    nearest="""\
+    surplus = (np.cumsum(-np.sort(-tally, axis=1), axis=1) - 1.0) / np.arange(1, tally.shape[1] + 1)
+    shares = np.maximum(tally - surplus.max(axis=1, keepdims=True), 0.0)
+""",
+    softmax="""\
+    odds = np.exp(np.maximum({scale!r} * (tally - tally.max(axis=1, keepdims=True)), -{largest!r}))
+    shares = odds / odds.sum(axis=1, keepdims=True)
+""",
+)
 
 _ADDED = """
 def {name}(frame):
@@ -60,40 +85,8 @@ def {name}(frame):
     tally = fired.astype("float64") @ VOTES + BASE
 """
 
-_FALLBACKS = {
-    "closest": """\
-    shares = met[missed] / np.maximum(SIZES, 1)
-    tally[missed] = (shares == shares.max(axis=1, keepdims=True)).astype("float64") @ FALLBACK_VOTES
-""",
-    "all": """\
-    tally[missed] = met[missed].astype("float64") @ VOTES_EACH
-""",
-    "constant": """\
-    tally[missed] = MISSED
-""",
-    "default": "",
-}
-
-_WITH_BASE = """\
-    tally[missed] += BASE
-"""
-
 _NO_VOTES = """\
     tally[~({total} > 0)] = TOTALS
-"""
-
-_SHARES = """\
-    shares = tally / tally.sum(axis=1, keepdims=True)
-"""
-
-_NEAREST = """\
-    surplus = (np.cumsum(-np.sort(-tally, axis=1), axis=1) - 1.0) / np.arange(1, tally.shape[1] + 1)
-    shares = np.maximum(tally - surplus.max(axis=1, keepdims=True), 0.0)
-"""
-
-_SOFTMAX = """\
-    odds = np.exp(np.maximum({scale!r} * (tally - tally.max(axis=1, keepdims=True)), -{largest!r}))
-    shares = odds / odds.sum(axis=1, keepdims=True)
 """
 
 _ANSWERS = """\
@@ -155,12 +148,9 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
     parts = [
         _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
         _tables(script),
-        _NUMBER,
-        _LEVEL if script.has(Level) else "",
-        _CODE if script.has(Coded) else "",
-        _ZERO.format(zero=ZERO) if script.zero_missing else "",
+        *_TEMPLATES.readers(script),
         _met(script),
-        _ADDED.format(name=name) + fallback_of(script, _FALLBACKS, _WITH_BASE) + _answers(script),
+        _ADDED.format(name=name) + _TEMPLATES.fallback(script) + _answers(script),
     ]
     return assembled(parts, "\n\n")
 
@@ -187,7 +177,7 @@ def _answers(script: Script) -> str:
     total = "tally.sum(axis=1)" if script.classes else "tally[:, 1]"
     steps = ["" if script.always_has_votes else _NO_VOTES.format(total=total)]
     if script.classes:
-        steps.append(probabilities_of(script, shares=_SHARES, nearest=_NEAREST, softmax=_SOFTMAX))
+        steps.append(_TEMPLATES.probabilities(script))
         lines = [f"{title!a}: CLASSES[tally.argmax(axis=1)],"]
         lines += [f"{each!a}: shares[:, {k}]," for k, each in enumerate(titles)]
     else:

@@ -6,11 +6,10 @@ import keyword
 from typing import Any
 
 import rulecover
-from rulecover.data.inputs import ZERO, Coded, Level
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Script
 from rulecover.export.exported import vote_of
-from rulecover.export.language import Language, assembled, fallback_of, probabilities_of, tables
+from rulecover.export.language import Language, Templates, assembled, tables
 
 _HEAD = '''\
 """Rules that vote, written by rulecover {version}; needs nothing but Python.
@@ -20,7 +19,12 @@ dictionary: prediction, {returned}rules that fired, decided_by.
 """
 '''
 
-_NUMBER = """
+_EXP = """
+from math import exp as _exp
+"""
+
+_TEMPLATES = Templates(
+    number="""
 def _number(row, name):
     value = row[name]
     if value is None:
@@ -28,29 +32,57 @@ def _number(row, name):
     if isinstance(value, (str, bytes)) or getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M", "c"):
         raise TypeError(f"column {name!r} is {value!r}, not a number; convert it, or give None if it is missing")
     return float(value)
-"""
-
-_EXP = """
-from math import exp as _exp
-"""
-
-_LEVEL = """
+""",
+    level="""
 def _level(row, name, level):
     value = row[name]
     missing = value is None or value != value
     return float(missing if level is None else not missing and str(value) == level)
-"""
-
-_CODE = """
+""",
+    code="""
 def _code(row, name, codes):
     value = row[name]
     return float("nan") if value is None or value != value else codes.get(value, -1.0)
-"""
-
-_ZERO = """
+""",
+    zero="""
 def _without_zero(number):
     return float("nan") if abs(number) <= {zero!r} else number
-"""
+""",
+    fallbacks={
+        "closest": """\
+    if not fired:
+        shares = [count / size for count, size in zip(met, SIZES)]
+        best = max(shares)
+        votes = [FALLBACK_VOTES[j] for j, share in enumerate(shares) if share == best]
+""",
+        "all": """\
+    if not fired:
+        votes = [[count * vote for vote in each] for count, each in zip(met, VOTES_EACH)]
+""",
+        "constant": """\
+    if not fired:
+        votes = [MISSED]
+""",
+        "default": "",
+    },
+    with_base="""\
+    if not fired:
+        votes.append(BASE)
+""",
+    shares="""\
+    probabilities = [votes / sum(tally) for votes in tally]
+""",
+    nearest="""\
+    falling = sorted(tally, reverse=True)
+    surplus = max((sum(falling[:k]) - 1.0) / k for k in range(1, len(falling) + 1))
+    probabilities = [max(votes - surplus, 0.0) for votes in tally]
+""",
+    softmax="""\
+    most = max(tally)
+    odds = [_exp(max({scale!r} * (votes - most), -{largest!r})) for votes in tally]
+    probabilities = [each / sum(odds) for each in odds]
+""",
+)
 
 _ADDED = """
 def {name}(row):
@@ -60,29 +92,6 @@ def {name}(row):
     decided_by = "rules" if fired else {fallback!r}
 """
 
-_FALLBACKS = {
-    "closest": """\
-    if not fired:
-        shares = [count / size for count, size in zip(met, SIZES)]
-        best = max(shares)
-        votes = [FALLBACK_VOTES[j] for j, share in enumerate(shares) if share == best]
-""",
-    "all": """\
-    if not fired:
-        votes = [[count * vote for vote in each] for count, each in zip(met, VOTES_EACH)]
-""",
-    "constant": """\
-    if not fired:
-        votes = [MISSED]
-""",
-    "default": "",
-}
-
-_WITH_BASE = """\
-    if not fired:
-        votes.append(BASE)
-"""
-
 _TALLY = """\
     tally = [sum(column) for column in zip(*votes)]
 """
@@ -90,22 +99,6 @@ _TALLY = """\
 _NO_VOTES = """\
     if not {total} > 0:
         tally = TOTALS
-"""
-
-_SHARES = """\
-    probabilities = [votes / sum(tally) for votes in tally]
-"""
-
-_NEAREST = """\
-    falling = sorted(tally, reverse=True)
-    surplus = max((sum(falling[:k]) - 1.0) / k for k in range(1, len(falling) + 1))
-    probabilities = [max(votes - surplus, 0.0) for votes in tally]
-"""
-
-_SOFTMAX = """\
-    most = max(tally)
-    odds = [_exp(max({scale!r} * (votes - most), -{largest!r})) for votes in tally]
-    probabilities = [each / sum(odds) for each in odds]
 """
 
 _CLASSES = """\
@@ -174,14 +167,9 @@ def to_python(model: Any, *, name: str = "predict") -> str:
         _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
         _EXP if script.log_odds is not None else "",
         _tables(script),
-        _NUMBER,
-        _LEVEL if script.has(Level) else "",
-        _CODE if script.has(Coded) else "",
-        _ZERO.format(zero=ZERO) if script.zero_missing else "",
+        *_TEMPLATES.readers(script),
         _met(script),
-        _ADDED.format(name=name, fallback=script.fallback)
-        + fallback_of(script, _FALLBACKS, _WITH_BASE)
-        + _answer(script),
+        _ADDED.format(name=name, fallback=script.fallback) + _TEMPLATES.fallback(script) + _answer(script),
     ]
     return assembled(parts, "\n\n")
 
@@ -216,5 +204,5 @@ def _answer(script: Script) -> str:
     unheard = "" if script.always_has_votes else _NO_VOTES.format(total="sum(tally)" if script.classes else "tally[1]")
     if not script.classes:
         return _TALLY + unheard + _MEAN.format(mean=script.mean("tally[0]", "tally[1]"))
-    shares = probabilities_of(script, shares=_SHARES, nearest=_NEAREST, softmax=_SOFTMAX)
+    shares = _TEMPLATES.probabilities(script)
     return _TALLY + unheard + shares + _CLASSES
