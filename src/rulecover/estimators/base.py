@@ -90,7 +90,7 @@ class VotingModel(RuleModel, ABC):
         estimator = self._source(y)
         names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None
         X = opened(X, names, as_arrays=sees_arrays(estimator))
-        estimator = self._in_front(estimator, X)
+        estimator = encoded_first(estimator, X)
         given = self._check_data(X, y, sample_weight, estimator)
         prepared = prepare(given, estimator, self._preparation())
         self.estimator_, self._columns = prepared.source.model, prepared.source.columns
@@ -105,10 +105,6 @@ class VotingModel(RuleModel, ABC):
         if isinstance(self._fallback(), SourceModel):
             raise ValueError("fallback is 'model', but rules made by hand have no model behind them; choose another.")
         return self.estimator
-
-    def _in_front(self, estimator: Any, X: Any) -> Any:
-        """The estimator, with an encoder in front of it where it is trained on a table with more than numbers."""
-        return encoded_first(estimator, X)
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any, estimator: Any) -> Given:
         apart = is_mixed(X) or isinstance(estimator, RuleSet)

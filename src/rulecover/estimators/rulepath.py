@@ -6,7 +6,7 @@ import numbers
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -14,14 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, is_classifier
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import RegressorMixin
 from sklearn.pipeline import Pipeline
-from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.columns import Columns
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, VotingModel
@@ -32,32 +29,28 @@ from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
     real_number,
-    sample_weights,
-    settings_that_matter,
     whole_number,
-    without_checkpoint,
 )
 from rulecover.estimators.door import rules_on
-from rulecover.estimators.fold_scores import Fold, TimeLimits, check_in_time, fold_scores, is_late
-from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
+from rulecover.estimators.fold_scores import TimeLimits, is_late
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
+from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
 from rulecover.estimators.places import rows_elsewhere
-from rulecover.estimators.prepare import Preparation, Prepared, fresh
+from rulecover.estimators.prepare import Preparation, Prepared
 from rulecover.estimators.provenance import provenance_of
-from rulecover.estimators.scoring import checked_scoring, model_predictions, precision_of, score_function
+from rulecover.estimators.scoring import checked_scoring, precision_of
 from rulecover.exceptions import CutShortWarning, UnreadableModelError
-from rulecover.progress import tracked
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
 from rulecover.rulepath.constraints import Constraints, column_numbers
 from rulecover.rulepath.family import RowPredictions
-from rulecover.rulepath.folds import PathData, scores_with_kept_model
+from rulecover.rulepath.folds import PathData
 from rulecover.rulepath.forward import ForwardFit, Terms, usual_shrinkage
 from rulecover.rulepath.logistic import LogisticFit
 from rulecover.rulepath.path import PathRecipe, PathSteps, chosen_log_odds, log_odds_votes, ridge_votes, rule_path
 from rulecover.rulepath.response import softened_response
-from rulecover.rulepath.sizes import BY_SCORE, HeldOut, LabelledRows, SizeScores, chosen_size, size_scores, size_table
+from rulecover.rulepath.sizes import BY_SCORE, chosen_size, size_scores, size_table
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.numbers.target import NumberTarget
@@ -176,7 +169,9 @@ class RulePath(VotingModel):
             held_out, no_time = (
                 (None, "")
                 if self._takes_all()
-                else self._held_out(X, y, sample_weight, groups, choice=choice, of=data, limits=limits)
+                else held_out_scores(
+                    self, (X, y, sample_weight), groups, scoring=choice.scoring, of=data, limits=limits
+                )
             )
             model = self._fitted_predictions(X, samples, data.places)
         training = size_scores(self._family, samples, model)
@@ -296,16 +291,6 @@ class RulePath(VotingModel):
             return RowPredictions(self._model(X, places).predict(samples.X))
         return None
 
-    def _honest_predictions(self, X: Any, data: PathData) -> RowPredictions | None:
-        """The same with probabilities, out of bag where the model has such predictions."""
-        rows, classes = data.samples.X, self._target.of(data.samples).classes
-        with suppress(UnreadableModelError):
-            source = self._model(X, data.places)
-            if has_out_of_bag(self.estimator_):
-                return HonestModel(source, data.places).predictions(rows, classes)
-            return model_predictions(source, rows, classes)
-        return None
-
     def _candidates(self, prepared: Prepared) -> Candidates:
         """The nodes of the model's trees, or the rules of a model of rules."""
         samples, source, least = prepared.samples, prepared.source, self.min_samples
@@ -396,84 +381,6 @@ class RulePath(VotingModel):
 
     def _takes_all(self) -> bool:
         return self.within is None and self.choose == "last"
-
-    def _held_out(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, *, choice: SizeChoice, of: PathData, limits: TimeLimits
-    ) -> tuple[HeldOut | None, str]:
-        """The scores of every size in folds, and which folds there was no time for, if any, in words."""
-        y = self._target.check(np.asarray(y).ravel(), type(self).__name__)
-        rows, groups = indexable(X, groups)
-        folds = folds_of(self.cv, rows, y, classes=is_classifier(self), random_state=self.random_state, groups=groups)
-        shown = tracked(folds, "Cross-validating", total=len(folds), verbose=self.verbose)
-        if self.train_in_folds:
-            weight = sample_weights(X, y, sample_weight, self.class_weight)
-            score = self._scorer_with_trained_models(rows, y, weight, choice.scoring, limits.end)
-        else:
-            score = self._scorer_with_kept_model(X, of, choice.scoring, limits.end)
-        with nullcontext() if self.checkpoint is None else self._checkpoint(of, folds) as file:
-            scores, done = fold_scores(score, shown, seconds=limits.seconds, deadline=limits.end, file=file)
-        if file is not None and done == len(folds):
-            file.remove()
-        cut = "" if done == len(folds) else f"its size was chosen in {done} of {len(folds)} folds"
-        return (HeldOut.of(scores, self._family.largest + 1) if scores else None), cut
-
-    def _checkpoint(self, data: PathData, folds: list[Fold]) -> Checkpoint:
-        """The file of the scores in folds; it is of these data, settings, folds and rules to choose from."""
-        samples, candidates = data.samples, data.candidates
-        arrays = samples.X, samples.labels, samples.weight, data.response, candidates.first, candidates.last
-        rows = [part for fold in folds for part in fold]
-        return Checkpoint(self.checkpoint, "a rule path", fingerprint(settings_that_matter(self), *arrays, *rows))
-
-    def _scorer_with_trained_models(
-        self, X: Any, y: Any, weight: Floats | None, scoring: Any, deadline: float | None
-    ) -> Callable[[Fold], list[SizeScores]]:
-        model = self._for_a_part()
-
-        def score(fold: Fold) -> list[SizeScores]:
-            return [model._scores_on(*part, scoring, deadline) for part in parts_of([fold], X, y, weight)]
-
-        return score
-
-    def _scorer_with_kept_model(
-        self, X: Any, data: PathData, scoring: Any, deadline: float | None
-    ) -> Callable[[Fold], list[SizeScores]]:
-        target = self._target.of(data.samples)
-        by = None if scoring is None else score_function(scoring, target.classes)
-        model = self._honest_predictions(X, data)
-        if model is None and self.within is not None:
-            raise UnreadableModelError(
-                f"within is {self.within:g}, which is measured from the model's score, but this model does not "
-                "predict; give max_rules in place of it."
-            )
-
-        def recipe_for(candidates: Candidates) -> PathRecipe:
-            return replace(self._recipe(candidates, data.samples), deadline=deadline)
-
-        def score(fold: Fold) -> list[SizeScores]:
-            scores = scores_with_kept_model(data, [fold], recipe_for, model, min_samples=self.min_samples, by=by)
-            check_in_time(deadline)
-            return scores
-
-        return score
-
-    def _for_a_part(self) -> Self:
-        """The same settings for a part of the rows, whose weights have those of the classes in them."""
-        model: Self = without_checkpoint(fresh(self)).set_params(verbose=0)
-        if is_classifier(self):
-            model.set_params(class_weight=None)
-        if isinstance(self.estimator, FrozenEstimator):
-            model.set_params(estimator=fresh(self.estimator.estimator))
-        return model
-
-    def _scores_on(self, learn: FoldPart, check: FoldPart, scoring: Any, deadline: float | None) -> SizeScores:
-        """The scores of every size of the path on some rows, once it has followed the path on others."""
-        self._follow(learn.X, self._prepare(*learn), deadline)
-        check_in_time(deadline)
-        rows, classes = self._check_rows(check.X, whole=True), self._family.target.classes
-        model = self._model(check.X, np.arange(len(check.y)))
-        by = None if scoring is None else score_function(scoring, classes)
-        checked = LabelledRows(rows, check.y, np.ones(len(check.y)) if check.weight is None else check.weight)
-        return size_scores(self._family, checked, model_predictions(model, rows, classes), by)
 
     # Predicting -------------------------------------------------------------------------------------------------
 

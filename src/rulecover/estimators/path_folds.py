@@ -1,0 +1,148 @@
+"""The sizes of a rule path scored in folds, by models that are trained anew or by the model that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import indexable
+
+from rulecover.checkpoint import Checkpoint, fingerprint
+from rulecover.estimators.checks import sample_weights, settings_that_matter, without_checkpoint
+from rulecover.estimators.fold_scores import Fold, TimeLimits, check_in_time, fold_scores
+from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
+from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
+from rulecover.estimators.prepare import fresh
+from rulecover.estimators.scoring import model_predictions, score_function
+from rulecover.exceptions import UnreadableModelError
+from rulecover.progress import tracked
+from rulecover.rulepath.candidates import Candidates
+from rulecover.rulepath.family import RowPredictions
+from rulecover.rulepath.folds import PathData, scores_with_kept_model
+from rulecover.rulepath.path import PathRecipe
+from rulecover.rulepath.sizes import HeldOut, LabelledRows, SizeScores, size_scores
+
+if TYPE_CHECKING:
+    from rulecover.estimators.rulepath import RulePath
+
+
+def held_out_scores(
+    model: RulePath, given: tuple[Any, Any, Any], groups: Any, *, scoring: Any, of: PathData, limits: TimeLimits
+) -> tuple[HeldOut | None, str]:
+    """The scores of every size in folds, and which folds there was no time for, if any, in words.
+
+    Parameters
+    ----------
+    model
+        The path, which was followed on all rows.
+    given
+        X, y and the weights of rows, as in `fit`.
+    groups
+        The group of each row.
+    scoring
+        The score by which a size is chosen; ``None`` for that of the estimator itself.
+    of
+        What the path was made from.
+    limits
+        When time is up.
+    """
+    X, y, sample_weight = given
+    y = model._target.check(np.asarray(y).ravel(), type(model).__name__)
+    rows, groups = indexable(X, groups)
+    folds = folds_of(model.cv, rows, y, classes=is_classifier(model), random_state=model.random_state, groups=groups)
+    shown = tracked(folds, "Cross-validating", total=len(folds), verbose=model.verbose)
+    if model.train_in_folds:
+        parts = rows, y, sample_weights(X, y, sample_weight, model.class_weight)
+        score = _by_trained_models(model, parts, scoring, limits.end)
+    else:
+        score = _by_kept_model(model, X, of, scoring, limits.end)
+    with nullcontext() if model.checkpoint is None else _checkpoint(model, of, folds) as file:
+        scores, done = fold_scores(score, shown, seconds=limits.seconds, deadline=limits.end, file=file)
+    if file is not None and done == len(folds):
+        file.remove()
+    cut = "" if done == len(folds) else f"its size was chosen in {done} of {len(folds)} folds"
+    return (HeldOut.of(scores, model._family.largest + 1) if scores else None), cut
+
+
+def _checkpoint(model: RulePath, data: PathData, folds: list[Fold]) -> Checkpoint:
+    """The file of the scores in folds; it is of these data, settings, folds and rules to choose from."""
+    samples, candidates = data.samples, data.candidates
+    arrays = samples.X, samples.labels, samples.weight, data.response, candidates.first, candidates.last
+    rows = [part for fold in folds for part in fold]
+    return Checkpoint(model.checkpoint, "a rule path", fingerprint(settings_that_matter(model), *arrays, *rows))
+
+
+# Models that are trained anew -----------------------------------------------------------------------------------------
+
+
+def _by_trained_models(
+    model: RulePath, rows: tuple[Any, Any, Any], scoring: Any, deadline: float | None
+) -> Callable[[Fold], list[SizeScores]]:
+    again = _for_a_part(model)
+
+    def score(fold: Fold) -> list[SizeScores]:
+        return [_scores_on(again, *part, scoring, deadline) for part in parts_of([fold], *rows)]
+
+    return score
+
+
+def _for_a_part(model: RulePath) -> RulePath:
+    """The same settings for a part of the rows, whose weights have those of the classes in them."""
+    again: RulePath = without_checkpoint(fresh(model)).set_params(verbose=0)
+    if is_classifier(model):
+        again.set_params(class_weight=None)
+    if isinstance(model.estimator, FrozenEstimator):
+        again.set_params(estimator=fresh(model.estimator.estimator))
+    return again
+
+
+def _scores_on(model: RulePath, learn: FoldPart, check: FoldPart, scoring: Any, deadline: float | None) -> SizeScores:
+    """The scores of every size of the path on some rows, once it has followed the path on others."""
+    model._follow(learn.X, model._prepare(*learn), deadline)
+    check_in_time(deadline)
+    rows, classes = model._check_rows(check.X, whole=True), model._family.target.classes
+    source = model._model(check.X, np.arange(len(check.y)))
+    by = None if scoring is None else score_function(scoring, classes)
+    checked = LabelledRows(rows, check.y, np.ones(len(check.y)) if check.weight is None else check.weight)
+    return size_scores(model._family, checked, model_predictions(source, rows, classes), by)
+
+
+# The model that is there ----------------------------------------------------------------------------------------------
+
+
+def _by_kept_model(
+    model: RulePath, X: Any, data: PathData, scoring: Any, deadline: float | None
+) -> Callable[[Fold], list[SizeScores]]:
+    by = None if scoring is None else score_function(scoring, model._target.of(data.samples).classes)
+    predicted = _honest_predictions(model, X, data)
+    if predicted is None and model.within is not None:
+        raise UnreadableModelError(
+            f"within is {model.within:g}, which is measured from the model's score, but this model does not "
+            "predict; give max_rules in place of it."
+        )
+
+    def recipe_for(candidates: Candidates) -> PathRecipe:
+        return replace(model._recipe(candidates, data.samples), deadline=deadline)
+
+    def score(fold: Fold) -> list[SizeScores]:
+        scores = scores_with_kept_model(data, [fold], recipe_for, predicted, min_samples=model.min_samples, by=by)
+        check_in_time(deadline)
+        return scores
+
+    return score
+
+
+def _honest_predictions(model: RulePath, X: Any, data: PathData) -> RowPredictions | None:
+    """What the source model predicts, out of bag where it has such predictions; ``None`` if it cannot be asked."""
+    rows, classes = data.samples.X, model._target.of(data.samples).classes
+    with suppress(UnreadableModelError):
+        source = model._model(X, data.places)
+        if has_out_of_bag(model.estimator_):
+            return HonestModel(source, data.places).predictions(rows, classes)
+        return model_predictions(source, rows, classes)
+    return None
