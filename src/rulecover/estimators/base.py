@@ -301,7 +301,7 @@ class PredictsClasses(ClassifierMixin):
         return answer.labels
 
     def predict_proba(self: HasVote, X: Any) -> Floats:
-        """The probability of each class, rows x classes: the share of its votes."""
+        """The probability of each class by the votes, rows x classes."""
         if is_dask(X):
             check_is_fitted(self)
             classes: Any = self

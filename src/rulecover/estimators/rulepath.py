@@ -384,12 +384,6 @@ class RulePath(VotingModel):
 
     # Predicting -------------------------------------------------------------------------------------------------
 
-    def fidelity(self, X: Any) -> float:
-        """How well the rules predict what the source model predicts, by the score that `score` gives for labels."""
-        rows, target = self._check_rows(X, whole=True), self._target
-        model = self._model(X, np.arange(rows.shape[0])).predict(rows)
-        return target.score(model, self.vote_.decided(self._tally(rows)))
-
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the default vote and the votes of the rules that cover it; they add up to the prediction.
 
@@ -569,10 +563,6 @@ class RulePathClassifier(PredictsClasses, RulePath):
     vote: str = "log-odds"
     gain: str | None = None
     class_weight: Any = None
-
-    def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class by the added votes, rows x classes."""
-        return super().predict_proba(X)
 
     def _check_settings(self) -> None:
         super()._check_settings()
