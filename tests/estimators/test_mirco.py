@@ -119,13 +119,14 @@ def test_fitted_votes_bear_weights_of_any_size(scale: float) -> None:
     assert mirco.score(X, y) > 0.8 and (mirco.vote_.votes >= 0).all()
 
 
-def test_fitted_votes_listen_to_the_rows_that_count() -> None:
+@pytest.mark.parametrize(("vote", "tolerance"), [("fitted", 1e-9), ("log-odds", 1e-5)])
+def test_votes_count_a_row_of_weight_3_as_three_rows(vote: str, tolerance: float) -> None:
     X, y = data(6)
     model = forest().fit(X, y)
     count = np.random.default_rng(6).integers(1, 4, len(y))
-    often = paper_cover(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote="fitted")
-    weighted = paper_cover(model, X, y, sample_weight=count, demand=2, vote="fitted")
-    np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=1e-9)
+    often = paper_cover(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote=vote)
+    weighted = paper_cover(model, X, y, sample_weight=count, demand=2, vote=vote)
+    np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=tolerance)
 
 
 @pytest.mark.slow
@@ -156,15 +157,6 @@ def test_log_odds_bear_weights_of_any_size(scale: float) -> None:
     X, y = data(5)
     mirco = paper_cover(forest().fit(X, y), X, y, demand=2, vote="log-odds", sample_weight=np.full(len(y), scale))
     assert np.isfinite(mirco.predict_proba(X)).all() and mirco.score(X, y) > 0.8
-
-
-def test_log_odds_count_a_row_of_weight_3_as_three_rows() -> None:
-    X, y = data(6)
-    model = forest().fit(X, y)
-    count = np.random.default_rng(6).integers(1, 4, len(y))
-    often = paper_cover(model, np.repeat(X, count, axis=0), np.repeat(y, count), demand=2, vote="log-odds")
-    weighted = paper_cover(model, X, y, sample_weight=count, demand=2, vote="log-odds")
-    np.testing.assert_allclose(weighted.predict_proba(X), often.predict_proba(X), atol=1e-5)
 
 
 @pytest.mark.slow

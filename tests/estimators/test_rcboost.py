@@ -19,6 +19,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.class_weight import compute_sample_weight
+from spied import Spy
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, explain
 from rulecover.exceptions import CutShortWarning, SolverError
@@ -38,17 +39,6 @@ def boosted(**settings) -> RCBoostClassifier:
     """One tree per call, votes by counts."""
     usual = {"max_rmp_calls": 12, "pricing": "tree", "vote": "counts", "random_state": 0}
     return RCBoostClassifier(**(usual | settings))
-
-
-class Spy(TreePricing):
-    """The paper's pricing, which remembers what it was given."""
-
-    def __init__(self) -> None:
-        object.__setattr__(self, "seen", [])
-
-    def __call__(self, data, duals, tree, seed):
-        self.seen.append(duals)
-        return super().__call__(data, duals, tree, seed)
 
 
 @pytest.mark.slow

@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.tree import DecisionTreeRegressor
+from spied import Spy
 
 from rulecover import RCBoostRegressor
 from rulecover.coverage import Coverage
 from rulecover.exceptions import CutShortWarning, MismatchedDataError
-from rulecover.rcboost.pricing.oracles import TreePricing
 from rulecover.setcover.master import Master
 
 
@@ -25,17 +25,6 @@ def data(seed: int = 0, n: int = 200) -> tuple[np.ndarray, np.ndarray]:
 
 def boosted(**settings) -> RCBoostRegressor:
     return RCBoostRegressor(**{"max_rmp_calls": 10, "random_state": 0, **settings})
-
-
-class Spy(TreePricing):
-    """The paper's pricing, which remembers what it was given."""
-
-    def __init__(self) -> None:
-        object.__setattr__(self, "seen", [])
-
-    def __call__(self, data, duals, tree, seed):
-        self.seen.append(duals)
-        return super().__call__(data, duals, tree, seed)
 
 
 @pytest.mark.slow

@@ -104,6 +104,19 @@ class BinnedTrees(MetaEstimatorMixin, BaseEstimator):
         rows = self.binned(X)
         return float(self.estimator_.score(rows, y, sample_weight))
 
+    def _trees_read(self) -> TreeEnsemble:
+        """The trees on the columns that were cut: a threshold between two bins is where they were cut."""
+        check_is_fitted(self)
+        inner = read_trees(self.estimator_)
+        names = getattr(self, "feature_names_in_", None)
+        return replace(
+            inner,
+            trees=tuple(_on_values(tree, self.bins_) for tree in inner.trees),
+            prepare=partial(_prepared, self.bins_, inner.prepare),
+            feature_names=None if names is None else tuple(map(str, names)),
+            keeps_columns=False,
+        )
+
     @property
     def classes_(self) -> Array:
         return np.asarray(self.estimator_.classes_)
@@ -150,20 +163,6 @@ def numbers_of_bins(bins: Bins, X: Any) -> Floats:
     """The number of the bin of each value, rows x columns; NaN stays NaN."""
     codes = bins.codes_of(X).T
     return np.where(codes == bins.missing, np.float32(np.nan), codes.astype(np.float32))
-
-
-def read_binned(model: BinnedTrees) -> TreeEnsemble:
-    """The trees of the model on the columns that were cut: a threshold between two bins is where they were cut."""
-    check_is_fitted(model)
-    inner = read_trees(model.estimator_)
-    names = getattr(model, "feature_names_in_", None)
-    return replace(
-        inner,
-        trees=tuple(_on_values(tree, model.bins_) for tree in inner.trees),
-        prepare=partial(_prepared, model.bins_, inner.prepare),
-        feature_names=None if names is None else tuple(map(str, names)),
-        keeps_columns=False,
-    )
 
 
 def _on_values(tree: Tree, bins: Bins) -> Tree:

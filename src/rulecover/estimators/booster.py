@@ -10,9 +10,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.multiclass import type_of_target
 
-from rulecover.estimators.binned import BinnedTrees, read_binned
-from rulecover.estimators.centred import CentredRegressor
-from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, reader_of, register, unreadable
 from rulecover.trees.tree import TreeEnsemble
@@ -74,6 +71,9 @@ class _Booster(BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Trains nothing: the booster is trained."""
         return self
+
+    def _trees_read(self) -> TreeEnsemble:
+        return self.ensemble
 
     def _library(self) -> Any:
         """Its reader, which knows how it is asked."""
@@ -152,15 +152,10 @@ def _n_outputs(ensemble: TreeEnsemble) -> int:
 
 def read(model: Any) -> TreeEnsemble:
     """The trees of a model of ours: a booster, or one around another model."""
-    if isinstance(model, BinnedTrees):
-        return read_binned(model)
-    if isinstance(model, CentredRegressor):
-        return read_trees(model.estimator)
-    if isinstance(model, CrossFitted):
-        return read_trees(model.estimator_)
-    if not isinstance(model, _Booster):
+    if not hasattr(model, "_trees_read"):
         raise unreadable(model)
-    return model.ensemble
+    trees: TreeEnsemble = model._trees_read()
+    return trees
 
 
 register("rulecover", __name__)

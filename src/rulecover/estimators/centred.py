@@ -11,6 +11,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from rulecover.readers import read_trees
+from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats
 
 
@@ -39,6 +41,9 @@ class CentredRegressor(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Floats:
         """The predictions of the regressor, plus the centre."""
         return np.asarray(self.estimator.predict(X), dtype=np.float64).ravel() + self.centre
+
+    def _trees_read(self) -> TreeEnsemble:
+        return read_trees(self.estimator)
 
     @property
     def n_features_in_(self) -> int:

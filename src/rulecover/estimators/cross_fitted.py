@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
-from rulecover.readers import register
+from rulecover.readers import read_trees, register
+from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Floats, Ints
 
 
@@ -95,6 +96,9 @@ class CrossFitted(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Floats:
         """The predictions of the regressor."""
         return np.asarray(self.estimator_.predict(X))
+
+    def _trees_read(self) -> TreeEnsemble:
+        return read_trees(self.estimator_)
 
     @property
     def n_features_in_(self) -> int:
