@@ -14,9 +14,9 @@ from rulecover.rulepath.candidates import node_candidates
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RowPredictions
 from rulecover.rulepath.folds import PathData, scores_with_kept_model
-from rulecover.rulepath.forward import ForwardFit, Terms
 from rulecover.rulepath.path import PathRecipe, PathSteps, ridge_votes, rule_path
 from rulecover.rulepath.sizes import size_scores
+from rulecover.rulepath.squares import ForwardFit, Terms
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.classes.target import ClassTarget
 from rulecover.voting.classes import added_class_votes

@@ -12,9 +12,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RuleSet, read_trees
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
-from rulecover.rulepath.forward import Terms, forward_path
+from rulecover.rulepath.forward import forward_path
 from rulecover.rulepath.shorten import satisfied, shortened
 from rulecover.rulepath.sizes import best, one_standard_error, within
+from rulecover.rulepath.squares import Terms
 from rulecover.voting.answers import nearest_probabilities
 from rulecover.voting.ridge import GrowingRidge
 

@@ -20,9 +20,10 @@ from sklearn.ensemble import (
 from rulecover import RulePathClassifier, RulePathRegressor, read_trees
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.rulepath.candidates import Candidates, node_candidates
-from rulecover.rulepath.forward import Terms, forward_path
+from rulecover.rulepath.forward import forward_path
 from rulecover.rulepath.logistic import LogisticFit, shares_of
 from rulecover.rulepath.response import calibrated
+from rulecover.rulepath.squares import Terms
 from rulecover.voting.logistic import logistic_votes
 
 SEEDS = st.integers(0, 2**32 - 1)

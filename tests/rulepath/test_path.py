@@ -16,10 +16,10 @@ from rulecover import RulePathClassifier, read_trees
 from rulecover.rulepath.candidates import node_candidates
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RowPredictions, RuleFamily
-from rulecover.rulepath.forward import ForwardFit, Terms, usual_shrinkage
 from rulecover.rulepath.path import PathRecipe, PathSteps, distinct_allowed, ridge_votes, rule_path
 from rulecover.rulepath.response import softened_response
 from rulecover.rulepath.sizes import HeldOut, LabelledRows, SizeScores, best, chosen_size, size_scores
+from rulecover.rulepath.squares import ForwardFit, Terms, usual_shrinkage
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.classes.target import ClassTarget
 from rulecover.voting.classes import added_class_votes

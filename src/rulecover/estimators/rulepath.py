@@ -46,11 +46,11 @@ from rulecover.rulepath.candidates import Candidates, node_candidates, rule_cand
 from rulecover.rulepath.constraints import Constraints, column_numbers
 from rulecover.rulepath.family import RowPredictions
 from rulecover.rulepath.folds import PathData
-from rulecover.rulepath.forward import ForwardFit, Terms, usual_shrinkage
 from rulecover.rulepath.logistic import LogisticFit
 from rulecover.rulepath.path import PathRecipe, PathSteps, chosen_log_odds, log_odds_votes, ridge_votes, rule_path
 from rulecover.rulepath.response import softened_response
 from rulecover.rulepath.sizes import BY_SCORE, chosen_size, size_scores, size_table
+from rulecover.rulepath.squares import ForwardFit, Terms, usual_shrinkage
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.numbers.target import NumberTarget

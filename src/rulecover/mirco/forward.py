@@ -9,7 +9,8 @@ import numpy as np
 
 from rulecover.coverage import Coverage
 from rulecover.exceptions import RulecoverError
-from rulecover.rulepath.forward import DIGITS, ForwardFit, Terms
+from rulecover.rulepath.forward import DIGITS
+from rulecover.rulepath.squares import ForwardFit, Terms
 from rulecover.setcover import Cover, CoveringProblem, CoverSolver, Greedy, Status
 from rulecover.setcover.bounds import fitted_bound
 from rulecover.setcover.certificate import certified_by

@@ -20,10 +20,11 @@ from rulecover.pool import priced
 from rulecover.rulepath.candidates import Candidates, nodes_to_choose_from
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
-from rulecover.rulepath.forward import Contest, EvaluatedClauses, Squares, Taken, Terms, follow, stacked
+from rulecover.rulepath.forward import Contest, EvaluatedClauses, Taken, follow, stacked
 from rulecover.rulepath.logistic import NewtonGains
 from rulecover.rulepath.path import VotesBySize
 from rulecover.rulepath.response import best_exponent
+from rulecover.rulepath.squares import Squares, Terms
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples

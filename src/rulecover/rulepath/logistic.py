@@ -9,7 +9,7 @@ import numpy as np
 from rulecover.coverage import addable
 from rulecover.rulepath.candidates import Candidates
 from rulecover.rulepath.family import added
-from rulecover.rulepath.forward import Terms, mask_key
+from rulecover.rulepath.squares import Terms, mask_key
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.logistic import Patterns

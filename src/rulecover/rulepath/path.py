@@ -13,8 +13,9 @@ from rulecover.pool import rule_pool
 from rulecover.rulepath.candidates import Candidates
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
-from rulecover.rulepath.forward import ForwardPath, StartFit, Terms, forward_path, stacked
+from rulecover.rulepath.forward import ForwardPath, StartFit, forward_path, stacked
 from rulecover.rulepath.logistic import shares_of
+from rulecover.rulepath.squares import Terms
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
