@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -174,6 +173,7 @@ class ForwardFit:
             terms=terms,
         )
         self._seen: set[bytes] = set()
+        self._left: Floats | None = None  # until it is asked for, or a rule enters
         self.covered: list[Bools] = []
         self.signs: list[int] = []
 
@@ -196,18 +196,20 @@ class ForwardFit:
     def gains_of(self, covered: Bools, signs: Ints) -> Floats:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
         marks = covered.astype(np.float64)
-        gains = self._squares.gain(marks @ self._residual, marks @ self._weight, signs)
+        gains = self._squares.gain(marks @ self._residual(), marks @ self._weight, signs)
         known = np.array([mask_key(mask) in self._seen for mask in covered])
         return np.where(known, -1.0, gains)
 
-    @cached_property
     def _residual(self) -> Floats:
         """What is left of the targets, times the weights."""
+        if self._left is not None:
+            return self._left
         votes = self._squares.around_centre[-1]
         left = self._target - votes[0]
         for covered, vote in zip(self.covered, votes[1:], strict=True):
             left -= covered[:, None] * vote
-        return np.asarray(left * self._weight[:, None])
+        self._left = np.asarray(left * self._weight[:, None])
+        return self._left
 
     def enter(self, covered: Bools, sign: int) -> None:
         """A rule enters, and all votes are fitted again."""
@@ -218,7 +220,7 @@ class ForwardFit:
         self.covered.append(covered)
         self._seen.add(mask_key(covered))
         self.signs.append(sign)
-        self.__dict__.pop("_residual", None)
+        self._left = None
 
 
 def centre_of(target: Floats, weight: Floats) -> Floats:
