@@ -7,10 +7,10 @@ from typing import Any
 import cupy as cp
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
-from rulecover import MIRCOClassifier, RulePathClassifier, explain
+from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, explain
 from rulecover.setcover import Greedy
 
 
@@ -111,6 +111,9 @@ def test_what_is_not_supported_is_refused_in_a_line() -> None:
     ]:
         with pytest.raises((TypeError, ValueError), match=match):
             MIRCOClassifier(**settings).fit(*on_device)
+    regressor = FrozenEstimator(RandomForestRegressor(n_estimators=5).fit(X, y))
+    with pytest.raises(TypeError, match="numbers are predicted"):
+        MIRCORegressor.as_in_paper(regressor).fit(*on_device)
     X[-1, 0] = np.inf
     with pytest.raises(ValueError, match="infinite"):
         MIRCOClassifier(model).fit(cp.asarray(X), on_device[1])

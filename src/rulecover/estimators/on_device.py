@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
 from rulecover.estimators.checks import sample_weights
@@ -49,8 +50,8 @@ class RowsOnDevice:
                 "X is on a GPU, where no model is trained; give a trained one, as in "
                 f"{type(model).__name__}(FrozenEstimator(model)), or explain(model, X, y)."
             )
-        if not hasattr(model, "class_weight") or model.class_weight is not None:
-            wrong = "numbers are predicted" if not hasattr(model, "class_weight") else "class_weight is given"
+        if not is_classifier(model) or model.class_weight is not None:
+            wrong = "class_weight is given" if is_classifier(model) else "numbers are predicted"
             raise TypeError(f"{wrong}, which is not supported for rows on a GPU; give X.get().")
         check_on_parts(model, solver)
 
