@@ -15,9 +15,12 @@ from counted import as_plain, frame_of, plain_counts
 from databases import Database, DuckDB, SQLite
 from exported import Case, cases, many_rules, named_case, text_case, truth_case
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, certify
 from rulecover.counting.query import MOST_RULES, counting_query
+from rulecover.data.dates import PARTS, DatePart
 from rulecover.exceptions import ExportError, MismatchedDataError
 
 
@@ -223,3 +226,79 @@ def test_numbers_are_read_as_people_write_them_in_memory_and_refused_elsewhere()
         certify(numbers, lazy, target="price")
     with pytest.raises(MismatchedDataError, match="the target 'price' has no number in any row"):
         certify(numbers, pd.DataFrame({"size": x, "price": np.nan}), target="price")
+
+
+def dated_frame() -> tuple[pd.DataFrame, MIRCOClassifier]:
+    """Moments between 1955 and 2030, some of them missing, and rules on all parts of them."""
+    rng = np.random.default_rng(0)
+    moments = pd.Timestamp("1955-01-01") + pd.to_timedelta(rng.integers(0, 75 * 365 * 86_400, 200), unit="s")
+    when = pd.Series(moments.as_unit("us")).where(rng.random(200) < 0.9)
+    y = np.where((when.dt.day_of_week > 4) | (when.dt.month == 2) | (when.dt.year == 1999), "yes", "no")
+    frame = pd.DataFrame({"when": when, "y": y}, index=rng.permutation(200))
+    forest = RandomForestClassifier(8, max_depth=6, random_state=0)
+    few = MIRCOClassifier(forest, prune=False, max_rules=12).fit(frame[["when"]], y)
+    assert {part.part for f, part in few.rules_.columns.parts.items() if f in few.rules_.clauses.columns} == set(PARTS)
+    return frame, few
+
+
+def counts_by_label(few: MIRCOClassifier, frame: pd.DataFrame) -> dict[str, list[int]]:
+    """The rows of each label that each rule covers, and that none does."""
+    covered = few.apply(frame[["when"]]).toarray()
+    covered = np.column_stack([covered, ~covered.any(axis=1)])
+    return {label: covered[frame["y"] == label].sum(axis=0).tolist() for label in ("no", "yes")}
+
+
+DATED: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "pandas": lambda frame: frame,
+    "pandas, texts": lambda frame: frame.assign(when=frame["when"].dt.strftime("%Y-%m-%d %H:%M:%S")),
+    "pandas, objects": lambda frame: frame.assign(when=frame["when"].dt.to_pydatetime().astype(object)),
+    "pandas, parts": lambda frame: pd.DataFrame(
+        {f"when ({part})": DatePart("when", part).read(frame["when"]) for part in PARTS} | {"y": frame["y"].tolist()}
+    ),
+    "polars": pl.from_pandas,
+    "polars, lazy": lambda frame: pl.from_pandas(frame).lazy(),
+    "Arrow": lambda frame: pl.from_pandas(frame).to_arrow(),
+    "DuckDB": lambda frame: duckdb.from_arrow(pl.from_pandas(frame).to_arrow()),
+}
+
+
+@pytest.mark.slow
+def test_dates_are_taken_apart_where_the_table_is() -> None:
+    frame, few = dated_frame()
+    expected = counts_by_label(few, frame)
+    found = {name: certify(few, as_given(frame), target="y") for name, as_given in DATED.items()}
+    found["SQL"] = certify(few, "dated", target="y", connection=duckdb_with(frame))
+
+    for name, certificate in found.items():
+        counted = np.vstack([certificate.counts, certificate.n_missed]).T.tolist()
+        assert dict(zip(certificate.labels, counted, strict=True)) == expected, name
+
+
+def duckdb_with(frame: pd.DataFrame) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.register("dated", pl.from_pandas(frame).to_arrow())
+    return connection
+
+
+@pytest.mark.parametrize("name", ["polars", "polars, lazy", "DuckDB"])
+def test_days_without_times_are_taken_apart(name: str) -> None:
+    days = pd.date_range("1968-12-25", periods=900, freq="D")
+    few = MIRCOClassifier(DecisionTreeClassifier(max_depth=4), prune=False).fit(
+        pd.DataFrame({"day": days}), days.day_of_year.to_numpy() == 366
+    )
+    table = DATED[name](pd.DataFrame({"day": days.date}))
+
+    assert certify(few, table).support.tolist() == few.apply(pd.DataFrame({"day": days})).sum(axis=0).tolist()
+
+
+def test_texts_are_read_as_dates_in_memory_only() -> None:
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=60).strftime("%d.%m.%Y")})
+    few = MIRCOClassifier(DecisionTreeClassifier(), prune=False).fit(frame, np.arange(60) < 31)
+
+    assert certify(few, frame).support.tolist() == few.apply(frame).sum(axis=0).tolist()
+    with pytest.raises(MismatchedDataError, match=r"'day' of .*; make it a column of dates, or give a frame in mem"):
+        certify(few, pl.from_pandas(frame).lazy())
+    with pytest.raises(MismatchedDataError, match="no column 'day'"):
+        certify(few, frame.rename(columns={"day": "date"}))
+    with pytest.raises(MismatchedDataError, match=r"no column 'day \((month|days since 1970-01-01)\)'.* of 'day'"):
+        certify(few, "dated", connection=duckdb_with(frame))

@@ -14,10 +14,12 @@ import polars as pl
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.pipeline import make_pipeline
 
 from rulecover import certify, cover_table, explain
 from rulecover.counting import cover_table as module
 from rulecover.counting import groups
+from rulecover.data.encoder import TableEncoder
 from rulecover.exceptions import MismatchedDataError
 from rulecover.voting.classes import log_odds_votes_on
 
@@ -144,3 +146,17 @@ def test_numbers_are_refused() -> None:
     forest = RandomForestRegressor(3, max_depth=3, random_state=0).fit(X, X["x.y"])
     with pytest.raises(MismatchedDataError, match="RandomForestRegressor predicts numbers; cover_table is for classes"):
         cover_table(forest, X.assign(y=X["x.y"]), target="y")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pandas", "polars, lazy", "DuckDB", "DuckDB, SQL"])
+def test_tables_with_dates_are_covered(name: str) -> None:
+    days = pd.date_range("2020-01-01", periods=2000, freq="D")
+    frame = pd.DataFrame({"day": days})
+    y = np.where(days.month > 6, "second", "first")
+    forest = make_pipeline(TableEncoder(), RandomForestClassifier(10, max_depth=5, random_state=0)).fit(frame, y)
+
+    few = cover_table(forest, **PLACES[name](frame.assign(half=y)), target="half", sample=300)
+
+    assert few.table_cover_.certificate.is_cover
+    assert few.rules_.evidence.samples.tolist() == few.apply(frame).sum(axis=0).tolist()

@@ -156,6 +156,8 @@ def test_a_cell_that_is_no_date_is_named():
 
     with pytest.raises(ValueError, match="column 'day' holds 'soon', which is not a date as in training"):
         encoder.transform(pd.DataFrame({"day": ["2024-01-01", "soon"]}))
+    with pytest.raises(ValueError, match="column 'day' holds '2024', which is not a date as in training"):
+        encoder.transform(pd.DataFrame({"day": [2024, 2025]}))
 
 
 def test_numbers_as_people_write_them_are_numbers_in_rules_too():

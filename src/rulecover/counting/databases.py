@@ -67,7 +67,9 @@ class DatabaseTable:
     def certificate(self, script: Script, target: str | None) -> TableCertificate:
         """What each rule covers in this table, counted by the database."""
         steps = Steps(script, self.sql, () if target is None else (target,))
-        check_columns([*steps.columns, *steps.keep], self.columns, self.sql.known_as)
+        known = script.model.rules.columns
+        parts = {known.names[f]: part for f, part in known.parts.items()}
+        check_columns([*steps.columns, *steps.keep], self.columns, self.sql.known_as, parts)
         query = counting_query(script.model, self.name, dialect=self.sql.name, target=target)
         return TableCertificate.from_rows(script.model.rules, self.rows(query))
 

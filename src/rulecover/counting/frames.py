@@ -14,8 +14,9 @@ import numpy as np
 from rulecover.counting.certificate import KNOWN, MISSED, ROWS, SUM, TARGET, TITLES, TableCertificate
 from rulecover.counting.groups import MOST_GROUPS, RowGroups
 from rulecover.counting.script import check_columns, words
+from rulecover.data.dates import DatePart
 from rulecover.data.frames import UNSEEN, numbers
-from rulecover.data.inputs import ZERO, Coded, Input, Level, Number
+from rulecover.data.inputs import ZERO, Coded, Input, Level, Number, TableInput
 from rulecover.data.written_numbers import Notation, recognise
 from rulecover.exceptions import MismatchedDataError
 from rulecover.export.conditions import Condition, Script
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
 
 #: Rows of a frame in memory that are counted at a time.
 BLOCK = 1_000_000
+
+#: The columns whose values may be texts.
+_TEXTS = (nw.String, nw.Object)
+
+#: The days from the first of January of the year 1 to that of 1970, and one more.
+_EPOCH = 719_163
 
 #: What a hash is divided by to draw rows.
 _PARTS = 1_000_003
@@ -40,7 +47,7 @@ class FrameTable:
 
     def certificate(self, script: Script, target: str | None) -> TableCertificate:
         """What each rule covers in this frame, counted by its library."""
-        return counted(script, as_numbers(script, self.frame, target), target)
+        return counted(script, with_numbers(script, self.frame, target), target)
 
     @property
     def columns(self) -> list[str]:
@@ -67,24 +74,18 @@ class FrameTable:
         return _fetched(packed.filter(nothing).head(at_most), columns)
 
 
-def as_numbers(script: Script, frame: Frame, target: str | None) -> Frame:
-    """A frame in memory with its texts as numbers where the rules have numbers, such as ``$1,188`` or ``23.2%``.
-
-    The notation of a column that the rules read is that of the training data; that of the target is recognised.
-    """
-    if not isinstance(frame, nw.DataFrame):
+def with_numbers(script: Script, frame: Frame, target: str | None) -> Frame:
+    """A frame in memory with a target of texts such as ``$1,188`` as numbers, where the rules predict numbers."""
+    if not isinstance(frame, nw.DataFrame) or target is None or script.classes is not None:
         return frame
-    notations = {each.name: each.notation for each in script.inputs.values() if isinstance(each, Number)}
-    written = {name: notation for name, notation in notations.items() if notation is not None}
-    if target is not None and script.classes is None:
-        written[target] = Notation()
-    for name in [name for name in written if frame.schema.get(name) in (nw.String, nw.Object)]:
-        texts = frame[name].to_list()
-        notation = recognise([*{text for text in texts if text is not None}]) if name == target else written[name]
-        if isinstance(notation, Notation):
-            values = numbers(np.array(texts, dtype=object), name, notation=notation)
-            frame = frame.with_columns(nw.new_series(name, values, backend=frame.implementation))
-    return frame
+    if frame.schema.get(target) not in _TEXTS:
+        return frame
+    texts = frame[target].to_list()
+    notation = recognise([*{text for text in texts if text is not None}])
+    if not isinstance(notation, Notation):
+        return frame
+    values = numbers(np.array(texts, dtype=object), target, notation=notation)
+    return frame.with_columns(nw.new_series(target, values, backend=frame.implementation))
 
 
 def counted(script: Script, frame: Frame, target: str | None) -> TableCertificate:
@@ -119,10 +120,13 @@ def _kept(script: Script, target: str | None) -> list[str]:
 
 def _read(script: Script, frame: Frame, target: str | None, also: Sequence[str] = ()) -> Frame:
     """The target and other columns, and for each rule whether it covers a row."""
+    there = list(frame.collect_schema())
+    inputs = _inputs(script, there)
+    check_columns([*(each.name for each in inputs.values()), *([] if target is None else [target])], there)
+    if isinstance(frame, nw.DataFrame):
+        frame, inputs = _read_in_memory(frame, inputs)
     schema = dict(frame.collect_schema())
-    check_columns([*script.columns, *([] if target is None else [target])], schema)
     frame, given = _addressed(frame, list(schema))
-    inputs = {f: script.model.inputs[f] for f in script.features}
     columns = {f"x_{f}": _value(each, given[each.name], schema[each.name]) for f, each in inputs.items()}
     if target is not None:
         columns[TARGET] = _target(target, given[target], schema[target], by_number=script.classes is None)
@@ -132,6 +136,33 @@ def _read(script: Script, frame: Frame, target: str | None, also: Sequence[str] 
     flags = {f"rule_{j}": _covers(script, rule) for j, rule in enumerate(script.conditions)}
     kept = [name for name in columns if not name.startswith("x_")]
     return frame.select(**columns).with_columns(**flags).select(*kept, *flags)
+
+
+def _inputs(script: Script, there: list[str]) -> dict[int, TableInput]:
+    """Where the values of each column in use come from: dates themselves, unless the table has only their parts."""
+    columns = script.model.rules.columns
+    made = {f: script.model.inputs[f] for f in script.features}
+    only_parts = {f for f, part in columns.parts.items() if part.name not in there and columns.names[f] in there}
+    return {f: each if f in only_parts else columns.parts.get(f, each) for f, each in made.items()}
+
+
+def _read_in_memory(
+    frame: nw.DataFrame[Any], inputs: dict[int, TableInput]
+) -> tuple[nw.DataFrame[Any], dict[int, TableInput]]:
+    """The frame with numbers in columns of their own for dates, and for texts that are numbers to people."""
+    inputs = dict(inputs)
+    for f, each in inputs.items():
+        written = isinstance(each, Number) and each.notation is not None and frame.schema[each.name] in _TEXTS
+        if written or isinstance(each, DatePart):
+            values = each.read(frame[each.name].to_pandas())
+            name = _new_name(f"{each.name} as numbers {f}", frame.columns)
+            frame = frame.with_columns(nw.new_series(name, values, backend=frame.implementation))
+            inputs[f] = Number(name, isinstance(each, Number) and each.zero_missing)
+    return frame, inputs
+
+
+def _new_name(name: str, there: list[str]) -> str:
+    return _new_name(f"{name}_", there) if name in there else name
 
 
 def _addressed(frame: Frame, names: list[str]) -> tuple[Frame, dict[str, nw.Expr]]:
@@ -221,8 +252,10 @@ def _collected(frame: Frame) -> list[dict[str, Any]]:
 # Columns --------------------------------------------------------------------------------------------------------------
 
 
-def _value(each: Input, given: nw.Expr, kind: Any) -> nw.Expr:
+def _value(each: TableInput, given: nw.Expr, kind: Any) -> nw.Expr:
     """A column as its conditions read it: NULL where it is missing, texts for categories."""
+    if isinstance(each, DatePart):
+        return _part_of_date(each, given, kind)
     if isinstance(each, (Coded, Level)):
         return given.cast(nw.String) if kind in (nw.Categorical, nw.Enum) else given
     if not (kind.is_numeric() or kind == nw.Boolean):
@@ -233,6 +266,28 @@ def _value(each: Input, given: nw.Expr, kind: Any) -> nw.Expr:
     number = given.cast(nw.Float64)
     known = ~number.is_nan() & (number.abs() > ZERO) if each.zero_missing else ~number.is_nan()
     return nw.when(known).then(number)
+
+
+def _part_of_date(part: DatePart, given: nw.Expr, kind: Any) -> nw.Expr:
+    """A part of each date as a number; days are made of parts that every library knows."""
+    if not kind.is_temporal() or kind in (nw.Time, nw.Duration):
+        raise MismatchedDataError(
+            f"column {part.name!r} of the table holds values of type {kind}, but the rules use the {part.part} of its "
+            "dates; make it a column of dates, or give a frame in memory, where texts are read as in training."
+        )
+    if part.part in ("year", "month", "weekday"):
+        found: nw.Expr = getattr(given.dt, part.part)()
+        return found.cast(nw.Float64)
+    before = given.dt.year().cast(nw.Int64) - 1
+    days = before * 365 + before // 4 - before // 100 + before // 400 + given.dt.ordinal_day().cast(nw.Int64) - _EPOCH
+    return (days * 86400 + _second_of_day(given, kind)).cast(nw.Float64) / 86400.0
+
+
+def _second_of_day(given: nw.Expr, kind: Any) -> nw.Expr:
+    if kind == nw.Date:
+        return _whole(0)
+    hour, minute, second = (each.cast(nw.Int64) for each in (given.dt.hour(), given.dt.minute(), given.dt.second()))
+    return (hour * 60 + minute) * 60 + second
 
 
 def _target(name: str, given: nw.Expr, kind: Any, *, by_number: bool) -> nw.Expr:

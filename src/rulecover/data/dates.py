@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ def _moments_of_objects(column: Any, written: str, name: str) -> Any:
     texts = [each for each in known if isinstance(each, str)]
     try:
         by_text = dict(zip(texts, _parsed(texts, written), strict=True)) if texts else {}
-        dates = [by_text[each] if isinstance(each, str) else pd.Timestamp(each) for each in known]
+        dates = [by_text[each] if isinstance(each, str) else _timestamp(each) for each in known]
     except (ValueError, TypeError, OverflowError) as error:
         wrong = next(each for each in known if not _is_date(each, written))
         raise MismatchedDataError(
@@ -135,13 +136,20 @@ def _moments_of_objects(column: Any, written: str, name: str) -> Any:
     return pd.Series(pd.to_datetime(pd.Series([*dates, pd.NaT])).to_numpy()[which])
 
 
-def _is_date(value: Any, written: str) -> bool:
+def _timestamp(value: Any) -> Any:
+    """A date of pandas; it would take a number for nanoseconds."""
     import pandas as pd
 
+    if isinstance(value, Number):
+        raise TypeError(f"{value!r} is a number")
+    return pd.Timestamp(value)
+
+
+def _is_date(value: Any, written: str) -> bool:
     if isinstance(value, str):
         return _fits([value], written)
     try:
-        pd.Timestamp(value)
+        _timestamp(value)
     except (ValueError, TypeError, OverflowError):
         return False
     return True
