@@ -15,6 +15,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import certify, cover_table, explain
 from rulecover.counting import cover_table as module
@@ -160,3 +161,15 @@ def test_tables_with_dates_are_covered(name: str) -> None:
 
     assert few.table_cover_.certificate.is_cover
     assert few.rules_.evidence.samples.tolist() == few.apply(frame).sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("random_state", [None, np.random.RandomState(3)], ids=["None", "RandomState"])
+def test_rows_can_be_drawn_by_every_kind_of_random_state(name: str, random_state: Any) -> None:
+    frame = pd.DataFrame({"x": np.arange(60.0)}).assign(y=np.arange(60) % 7 > 3)
+    tree = DecisionTreeClassifier(max_depth=3).fit(frame[["x"]], frame["y"])
+    plain = {"solver": "greedy", "vote": "counts", "prune": False, "fallback": "majority"}
+
+    few = cover_table(tree, **PLACES[name](frame), target="y", sample=30, random_state=random_state, **plain)
+
+    assert few.table_cover_.certificate.is_cover

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+from sklearn.utils import check_random_state
 
 from rulecover.counting.certificate import TableCertificate
 from rulecover.counting.certify import table_of
@@ -72,7 +73,7 @@ def cover_table(
     *,
     target: str,
     sample: int | Any = 100_000,
-    random_state: int = 0,
+    random_state: int | np.random.RandomState | None = 0,
     connection: Any = None,
     dialect: str | None = None,
     **options: Any,
@@ -96,7 +97,8 @@ def cover_table(
     sample
         How many rows to draw, by the sampling of the engine; or a frame of rows to begin with.
     random_state
-        The seed of the sample and of the choice. Databases may draw other rows all the same.
+        The seed of the sample and of the choice, ``None`` for another one each time. Databases may draw other rows all
+        the same.
     **options
         Those of `MIRCOClassifier`, except `demand`, `max_rules` and `class_weight`.
 
@@ -123,7 +125,7 @@ def cover_table(
     _check_options(options)
     place = table_of(table, connection, dialect)
     wanted = _columns(model, place, target)
-    first = _first_rows(place, wanted, sample, random_state)
+    first = _first_rows(place, wanted, sample, _seed(random_state))
     few = explain(model, *_split(first, target), method="cover", random_state=random_state, **options)
     if not hasattr(few, "classes_"):
         raise MismatchedDataError(f"{type(model).__name__} predicts numbers; cover_table is for classes only.")
@@ -235,6 +237,13 @@ def _first_rows(place: FrameTable | DatabaseTable, columns: list[str], sample: A
     if not len(drawn):
         raise MismatchedDataError("no row was drawn: the table is empty, or the sample is; give more rows.")
     return drawn
+
+
+def _seed(random_state: int | np.random.RandomState | None) -> int:
+    """A whole number, which is all that libraries and databases take for a seed."""
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _columns(model: Any, place: FrameTable | DatabaseTable, target: str) -> list[str]:
