@@ -175,7 +175,19 @@ def leaf_pool(
 
 def rule_pool(samples: Samples, rules: RuleSet, price: Price) -> RulePool:
     """Given rules, evaluated on these samples; those that cover none are left out."""
+    return _pool_of(samples, rules, price, rules.apply(samples.X).tocsc())
+
+
+def with_evidence(samples: Samples, rules: RuleSet, price: Price) -> RuleSet:
+    """Given rules with their evidence; that of a rule which covers none of the samples is all zeros."""
     covered = rules.apply(samples.X).tocsc()
+    some = _pool_of(samples, rules, price, covered).evidence
+    sums = np.zeros((len(rules), some.sums.shape[1]))
+    sums[np.diff(covered.indptr) > 0] = some.sums
+    return rules.with_evidence(priced(samples, rules, sums, price))
+
+
+def _pool_of(samples: Samples, rules: RuleSet, price: Price, covered: scipy.sparse.csc_array) -> RulePool:
     size = np.diff(covered.indptr)
     kept = np.flatnonzero(size)
     coverage = _packed(covered[:, kept])
@@ -202,7 +214,9 @@ def priced(
     samples: Samples, source: Leaves | RuleSet, sums: Floats, price: Price, totals: Floats | None = None
 ) -> Evidence:
     """The evidence of rules, given the sums over their samples; and the totals, if there are more samples than here."""
-    impurity = price.impurity(sums)
+    some = sums.any(axis=1)
+    impurity = np.zeros(len(sums))  # of no sample, too
+    impurity[some] = price.impurity(sums[some])
     cost = 1.0 + price.impurity_weight * impurity
     if price.length_weight:
         source = source if isinstance(source, RuleSet) else source.rules()

@@ -610,9 +610,28 @@ def test_the_rules_of_a_path_become_columns() -> None:
 def test_a_rule_to_be_kept_may_cover_no_training_row(kind: type) -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     rules = RuleSet.of_intervals([{0: (1e6, np.inf)}, {0: (5.0, np.inf)}], list(X.columns))
-    path = kind(keep=rules, max_rules=4, cv=2, random_state=0).fit(X, y)
-    assert path.vote_.votes[0] == pytest.approx(0.0) and path.at(4).score(X, y) > 0.8
-    assert str(path.rules_) and str(path.vote_)
+    with pytest.warns(RulecoverWarning, match=r"'sepal length .* > 1000000' is to be kept, but covers no training row"):
+        path = kind(keep=rules, max_rules=4, cv=2, random_state=0).fit(X, y)
+
+    assert path.rules_[:1] == rules[1:] and path.rules_.evidence.support.min() > 0
+    assert path.at(4).score(X, y) > 0.8 and len(path.at(4).rules_) == 3 and len(path.at(1).rules_) == 0
+    assert from_json(to_json(path)).predict(X).tolist() == path.predict(X).tolist()
+    assert not np.isnan(Summary.of(path, X, y, title="iris").rules.evidence.shares).any()
+
+
+@pytest.mark.parametrize("train_in_folds", [True, False])
+def test_a_rule_to_be_kept_may_cover_no_row_of_a_fold(train_in_folds: bool) -> None:
+    X = pd.DataFrame({"x": np.arange(60.0)})
+    y = X["x"] % 20 > 10
+    rules = RuleSet.of_intervals([{0: (58.0, np.inf)}, {0: (35.0, np.inf)}], ["x"])
+    tree = DecisionTreeClassifier(max_depth=4)
+    source = tree if train_in_folds else FrozenEstimator(tree.fit(X, y))
+
+    path = RulePathClassifier(
+        source, keep=rules, max_rules=5, cv=KFold(3), train_in_folds=train_in_folds, min_samples=1
+    ).fit(X, y)
+
+    assert path.rules_[:2] == rules and path.rules_.evidence.support[:2].tolist() == [1, 24]
 
 
 def coloured() -> tuple[pd.DataFrame, Any]:

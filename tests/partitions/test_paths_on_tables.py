@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
 from rulecover import RulePathClassifier, RulePathRegressor, RuleSet, explain, open_table
+from rulecover.exceptions import RulecoverWarning
 
 NAMES = list("abcd")
 
@@ -71,6 +72,20 @@ def test_a_path_of_a_given_size_is_the_same_from_a_table(target, weight, setting
 
     assert_same_path(ours, theirs)
     assert np.array_equal(ours.path_.index, theirs.path_.index)
+
+
+def test_a_rule_to_be_kept_that_covers_no_row_of_a_table_is_left_out():
+    frame = drawn_frame()[[*NAMES, "y"]]
+    rules = RuleSet.of_intervals([{0: (1e6, np.inf)}, {0: (0.5, np.inf)}], NAMES)
+    model = RandomForestClassifier(3, max_depth=3, random_state=0)
+
+    with pytest.warns(RulecoverWarning, match="is to be kept, but covers no training row") as warned:
+        path = RulePathClassifier(model, keep=rules, max_rules=4, random_state=0).fit(
+            open_table(blocks_of(frame), target="y", sample_rows=300)
+        )
+
+    assert path.rules_[:1] == rules[1:] and path.rules_.evidence.support.min() > 0
+    assert len([each for each in warned if "kept" in str(each.message)]) == 1
 
 
 def test_explain_chooses_a_size_on_a_sample_and_rules_on_all_rows():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,7 @@ def _follow(model: RulePath, parts: Parts, prepared: Prepared, head: Samples, sa
     family, fingerprint = _family_of(parts, model, prepared, head, size)
     model._family, model.n_candidate_rules_, model.n_sampled_rows_ = family, family.n_candidates, len(sample.y)
     model._take(family.largest)
+    model._warn_of_kept()
     if len(model.rules_) < family.largest:  # the fingerprint is that of columns in use
         _, fingerprint = shown_for_parts(parts, model.rules_)
     predicted = model._fitted_predictions(sample.X, prepared.samples, prepared.rows)
@@ -63,7 +65,9 @@ def _on_sample(model: RulePath, sample: SampledRows) -> Any:
     """The path of the same model on a sample of the rows, by which a size is chosen."""
     kept = {"train_in_folds": False, "pool": None, "n_bins": None, "verbose": 0}
     small = fresh(model).set_params(estimator=FrozenEstimator(model.estimator_), **kept)
-    return small.fit(sample.X, sample.y, sample.weight)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* is to be kept")  # it may cover other rows
+        return small.fit(sample.X, sample.y, sample.weight)
 
 
 def _family_of(

@@ -41,7 +41,7 @@ from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared
 from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, precision_of
-from rulecover.exceptions import CutShortWarning, UnreadableModelError
+from rulecover.exceptions import CutShortWarning, RulecoverWarning, UnreadableModelError
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
 from rulecover.rulepath.constraints import Constraints, column_numbers
 from rulecover.rulepath.family import RowPredictions
@@ -181,6 +181,7 @@ class RulePath(VotingModel):
         size, reason = chosen_size(self._family, held_out, choice.choose, self.within, by)
         kept = held_out is not None and not self.train_in_folds
         self._take(size)
+        self._warn_of_kept()
         reason += self._left_out() + (_KEPT if kept else "")
         self.size_reason_ = reason + self._noted([each for each in (cut, no_time) if each])
         self.provenance_ = provenance_of(self, self.vote_.rules, samples)
@@ -227,6 +228,15 @@ class RulePath(VotingModel):
         self.n_rules_ = int(size)
         self.vote_ = self._family.vote(self.n_rules_)
         self.rules_: RuleSet = self.vote_.rules
+
+    def _warn_of_kept(self) -> None:
+        """Warns of rules that were to be kept and are not, since they cover no row."""
+        for text in self._family.without_rows(0 if self.keep is None else len(self.keep)):
+            warnings.warn(
+                f"{text!r} is to be kept, but covers no training row, so that it has no vote; it is left out.",
+                RulecoverWarning,
+                stacklevel=3,
+            )
 
     def _left_out(self) -> str:
         """What to say of rules that were left out because of their votes."""
@@ -482,7 +492,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         For columns, by number or name, 1 if the prediction (the votes for the second of two classes) must not fall as
         the value grows, or -1 if it must not rise.
     keep
-        Rules that stay in, whatever they gain: they come first in every set, with fitted votes.
+        Rules that stay in, whatever they gain: they come first in every set, with fitted votes. One that covers no
+        training row has no vote, and is left out with a warning.
     vote
         What the votes add up to: "log-odds", whose probabilities are never 0 or 1, or shares of the classes, "fitted"
         by least squares.

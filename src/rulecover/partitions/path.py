@@ -360,9 +360,7 @@ def _votes(parts: Parts, fit: FitInParts | LogisticFitInParts, recipe: PartsPath
 
 
 def _with_evidence(parts: Parts, rules: RuleSet, head: Samples, totals: Floats, target: Target) -> RuleSet:
-    """The rules with their evidence; if one of them covers no row, all without."""
+    """The rules with their evidence."""
     patterns: Any = PatternSums.merged(parts.map("rule_patterns", rules))
     sums = patterns.passed.T.astype(np.float64) @ patterns.sums
-    if not (patterns.passed.T.astype(np.float64) @ patterns.counts).any(axis=1).all():
-        return rules
     return rules.with_evidence(priced(head, rules, sums, Price(target.impurity), totals))

@@ -83,12 +83,23 @@ class RuleFamily:
     def counting(self, size: int) -> Ints:
         """The rules of one size whose votes count: that of a rule may vanish once later ones say the same.
 
-        Rules that a constraint asks for stay, whatever their votes.
+        Rules that a constraint asks for stay, whatever their votes, unless they cover no training row.
         """
         votes = np.abs(self.votes[size, 1 : size + 1]).max(axis=1, initial=0.0)
         counts = votes >= _NEXT_TO_NOTHING * votes.max(initial=0.0)
         counts[: self.least] = True
-        return np.flatnonzero(counts)
+        return np.flatnonzero(counts & self._covering[:size])
+
+    @cached_property
+    def _covering(self) -> Bools:
+        """Which rules cover a training row."""
+        seen = self.rules.evidence
+        return np.ones(len(self.rules), dtype=bool) if seen is None else np.asarray(seen.support > 0)
+
+    def without_rows(self, n_rules: int) -> list[str]:
+        """Those of the first rules that cover no training row, in words."""
+        unused = np.flatnonzero(~self._covering[:n_rules])
+        return [rule.text for rule in replace(self.rules, evidence=None).take(unused)]
 
     def at_threshold(self, place: int, threshold: float) -> RuleFamily:
         """The family whose votes predict the class at this place where its probability was above the threshold."""

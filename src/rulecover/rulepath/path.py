@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rulecover.coverage import addable
-from rulecover.pool import rule_pool
+from rulecover.pool import with_evidence
 from rulecover.rulepath.candidates import Candidates
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
@@ -100,7 +100,7 @@ def rule_path(samples: Samples, candidates: Candidates, response: Floats, recipe
         verbose=recipe.verbose,
     )
     rules = path.rules if recipe.given is None else recipe.given.join(path.rules)
-    rules = _with_evidence(rules, samples, recipe.target).shown_for(samples.X)
+    rules = with_evidence(samples, rules, Price(recipe.target.impurity)).shown_for(samples.X)
     votes, loss = recipe.steps.votes(path, samples, response)
     return RuleFamily(rules, votes, loss, recipe.target, recipe.steps.make_vote, path.least, len(choice))
 
@@ -129,9 +129,3 @@ def log_odds_votes(path: ForwardPath, samples: Samples, response: Floats, *, str
 def chosen_log_odds(path: ForwardPath, samples: Samples, response: Floats) -> VotesBySize:
     """The votes by which the rules were chosen, by the logistic loss."""
     return VotesBySize(path.votes, path.loss)
-
-
-def _with_evidence(rules: RuleSet, samples: Samples, target: Target) -> RuleSet:
-    """The rules with their evidence; if one of those to be kept covers no sample, all without."""
-    pool = rule_pool(samples, rules, Price(target.impurity))
-    return pool.rules if len(pool) == len(rules) else rules
