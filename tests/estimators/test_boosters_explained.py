@@ -19,6 +19,7 @@ from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, RulePathClassifier, RuleTransformer, explain, read_trees
 from rulecover.estimators.door import named_by
@@ -215,6 +216,23 @@ def test_a_booster_and_its_file_are_explained(library: str, n_classes: int, tmp_
     np.testing.assert_array_equal(of_file.predict(X), few.predict(X))
     with pytest.raises(UnreadableModelError, match="does not predict"):
         of_file.fidelity(X)
+
+
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_a_model_that_cannot_predict_is_no_fallback(n_classes: int, tmp_path: Path) -> None:
+    X, y = numbers()
+    target = y if n_classes else y + 0.5
+    train = {"objective": "multi:softprob", "num_class": 3} if n_classes else {"objective": "reg:squarederror"}
+    path = tmp_path / "model.json"
+    xgboost.train(train | {"nthread": 1}, xgboost.DMatrix(X, target), 2).save_model(path)
+
+    with pytest.raises(ValueError, match="fallback is 'model', but a model file does not predict; load it with its"):
+        explain(path, X, target, fallback="model", method="cover")
+    hard = VotingClassifier([("tree", DecisionTreeClassifier(max_depth=2))])
+    for source in (hard, FrozenEstimator(hard.fit(X, y))):
+        with pytest.raises(ValueError, match="VotingClassifier gives no probabilities"):
+            MIRCOClassifier(source, fallback="model").fit(X, y)
+    assert MIRCOClassifier(hard.set_params(voting="soft"), fallback="model", max_rules=1).fit(X, y).score(X, y) > 0.5
 
 
 def test_labels_of_any_kind_stand_for_the_outputs_of_a_booster() -> None:

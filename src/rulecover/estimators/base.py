@@ -36,6 +36,7 @@ from rulecover.estimators.prepare import (
     Preparation,
     Prepared,
     RuleModel,
+    check_answers,
     checked_source,
     finite,
     prepare,
@@ -100,11 +101,11 @@ class VotingModel(RuleModel, ABC):
         """What is trained on y, or is taken as it is."""
         if self.estimator is None:
             return self._default_estimator()
-        if not isinstance(self.estimator, RuleSet):
-            return checked_source(self.estimator, y, self._target, type(self).__name__)
+        by_hand = isinstance(self.estimator, RuleSet)
+        source = self.estimator if by_hand else checked_source(self.estimator, y, self._target, type(self).__name__)
         if isinstance(self._fallback(), SourceModel):
-            raise ValueError("fallback is 'model', but rules made by hand have no model behind them; choose another.")
-        return self.estimator
+            check_answers(source, self._target)
+        return source
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any, estimator: Any) -> Given:
         apart = is_mixed(X) or isinstance(estimator, RuleSet)

@@ -87,6 +87,11 @@ class _Booster(BaseEstimator):
         return reader
 
 
+def is_file(model: Any) -> bool:
+    """Whether the model is a file, which has trees, but does not predict."""
+    return isinstance(model, _Booster) and isinstance(model.source, (str, os.PathLike))
+
+
 class BoosterRegressor(RegressorMixin, _Booster):
     """A trained booster of numbers, or the file of one; see `BoosterClassifier`."""
 

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_array, has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.booster import NOT_TRAINED_ANEW, as_estimator, is_booster
+from rulecover.estimators.booster import NOT_TRAINED_ANEW, as_estimator, is_booster, is_file
 from rulecover.estimators.centred import CentredRegressor, without_centre
 from rulecover.estimators.checks import check_width, sample_weights
 from rulecover.estimators.door import (
@@ -248,6 +248,22 @@ def checked_source(source: Any, y: Any, target: Target, name: str) -> Any:
     with unreadable_first(source):
         target.check_source(source, name)
     return source
+
+
+def check_answers(source: Any, target: Target) -> None:
+    """Raises unless the source can predict for rows that no rule covers."""
+    inside = source.estimator if isinstance(source, FrozenEstimator) else source
+    if isinstance(inside, RuleSet):
+        reason = "rules made by hand have no model behind them; choose another"
+    elif is_file(inside):
+        reason = "a model file does not predict; load it with its library and explain that model, or choose another"
+    elif target.name == "classes" and not hasattr(inside, "predict_proba"):
+        reason = (
+            f"{type(inside).__name__} gives no probabilities (predict_proba); train it with them, or choose another"
+        )
+    else:
+        return
+    raise ValueError(f"fallback is 'model', but {reason}.")
 
 
 def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
