@@ -673,6 +673,37 @@ def test_a_rule_to_be_kept_covers_the_categories_that_it_names() -> None:
         kept("col in {pink}")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["paid > 0.5", "paid = 1", "paid = True", "paid in {1}", "paid ≠ False"])
+def test_a_rule_to_be_kept_compares_truth_values_with_numbers_or_words(text: str) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"n": rng.normal(size=200), "paid": rng.random(200) < 0.4})
+    y = X["paid"] ^ (X["n"] > 0)
+    keep = RuleSet.from_text([text, f"n > 0 and {text}"], list(X))
+
+    path = RulePathClassifier(FOREST, keep=keep, max_rules=4, choose="last", random_state=0).fit(X, y)
+
+    assert str(path.rules_[0]).startswith("if paid = True") and path.vote_.support[0] == X["paid"].sum()
+    again = RuleSet.from_text(path.rules_.to_text(), list(X))
+    assert again == path.rules_ and (again.apply(X) != path.apply(X)).nnz == 0
+
+
+def test_a_rule_to_be_kept_compares_numbered_categories_with_numbers_and_no_words() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"grade": pd.Categorical(rng.integers(1, 5, 100)), "size": rng.choice(["S", "L"], 100)})
+    y = np.asarray(X["grade"], dtype=int) > 2
+    tree = DecisionTreeClassifier(max_depth=3)
+
+    path = RulePathClassifier(
+        tree, keep=RuleSet.from_text(["grade >= 2", "grade in {2}"], list(X)), max_rules=3, choose="last"
+    ).fit(X, y)
+
+    grade = np.asarray(X["grade"], dtype=int)
+    assert path.vote_.support[:2].tolist() == [(grade >= 2).sum(), (grade == 2).sum()]
+    with pytest.raises(MismatchedDataError, match="compares column 'size' with numbers, but it holds categories: 'L'"):
+        RulePathClassifier(tree, keep=RuleSet.from_text(["size > 1"], list(X))).fit(X, y)
+
+
 def test_a_path_knows_where_zero_is_missing() -> None:
     from lightgbm import LGBMClassifier
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -72,18 +73,33 @@ class CategorySet:
         plainer = self.others and len(rest) == len(self.codes) == 1
         return CategorySet(rest, not self.others) if 0 < len(rest) < len(self.codes) or plainer else self
 
-    def recoded(self, known: Sequence[Any], other: Sequence[Any], column: str) -> CategorySet:
-        """The set of the same categories where these have other codes.
+    @classmethod
+    def between(cls, lower: float, upper: float, known: Sequence[Any], column: str) -> CategorySet:
+        """The categories of a column that are numbers or truth values in an interval.
+
+        >>> CategorySet.between(0.5, np.inf, [False, True], "paid")
+        CategorySet(codes=(1.0,), others=False)
+        """
+        if not all(isinstance(label, Number) for label in known):
+            some = ", ".join(map(repr, known[:5])) + ("…" if len(known) > 5 else "")
+            raise MismatchedDataError(
+                f"a rule compares column {column!r} with numbers, but it holds categories: {some}; write in {{…}}."
+            )
+        return cls(tuple(float(code) for code, label in enumerate(known) if lower < label <= upper))
+
+    def recoded(self, known: Sequence[Any] | None, other: Sequence[Any], column: str) -> CategorySet:
+        """The set of the same categories where these have other codes; codes without categories are numbers.
 
         >>> CategorySet((0.0,)).recoded(["green"], ["blue", "green"], "colour")
         CategorySet(codes=(1.0,), others=False)
         """
-        labels = [known[int(code)] for code in self.codes]
+        labels = [code if known is None else known[int(code)] for code in self.codes]
         if isinstance(other, HashedCategories):
             codes = other.codes(np.array(labels, dtype=object))
         else:
             place = {label: float(code) for code, label in enumerate(other)}
-            codes = np.array([place.get(label, -1.0) for label in labels])
+            named = {plain_name(label): float(code) for code, label in enumerate(other)}
+            codes = np.array([place.get(label, named.get(plain_name(label), -1.0)) for label in labels])
         for label, code in zip(labels, codes, strict=True):
             if not code >= 0:
                 raise MismatchedDataError(

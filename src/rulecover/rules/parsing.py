@@ -81,15 +81,23 @@ class _KnownNames:
         return list({**self.place, **self.levels})
 
     def with_labels_of(self, rules: Iterable[Iterable[ParsedClause]]) -> _KnownNames:
-        """Columns whose labels are words and not known yet are columns of these categories."""
+        """Columns whose labels are words and not known yet are columns of these categories; True and False are none."""
         found: dict[int, set[str]] = {}
         words: set[int] = set()
+        quoted: set[int] = set()
         for parsed in (each for rule in rules for each in rule if each.labels and each.name not in self.levels):
             column = self.place[parsed.name]
             found.setdefault(column, set()).update(label.text for label in parsed.labels or ())
             if any(label.number is None for label in parsed.labels or ()):
                 words.add(column)
-        new = {column: tuple(sorted(found[column])) for column in words if column not in self.categories}
+            if any(label.quoted for label in parsed.labels or ()):
+                quoted.add(column)
+        truths = {column for column in words - quoted if found[column] <= {"True", "False"}}
+        new: dict[int, Sequence[Any]] = {
+            column: (False, True) if column in truths else tuple(sorted(found[column]))
+            for column in words
+            if column not in self.categories
+        }
         return replace(self, categories={**self.categories, **new})
 
     def clause(self, parsed: ParsedClause, text: str, rule: int) -> tuple[Clause, int]:

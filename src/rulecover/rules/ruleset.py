@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import scipy.sparse
 
-from rulecover.data.categories import Categories
+from rulecover.data.categories import Categories, CategorySet
 from rulecover.data.columns import Columns, Levels, Whole
 from rulecover.data.frames import check_kind, column, is_frame, names_of
 from rulecover.exceptions import MismatchedDataError, RuleTextError
@@ -230,18 +230,26 @@ class RuleSet(Printed):
 
     def in_codes_of(self, columns: Columns) -> RuleSet:
         """The same rules for data in which categories have other codes: their sets hold the same labels."""
-        clauses, mine = self.clauses, self.columns
-        known = replace(mine, categories=columns.categories, zero_missing=columns.zero_missing)
-        if not mine.categories:
+        known = replace(self.columns, categories=columns.categories, zero_missing=columns.zero_missing)
+        if not (self.columns.categories or columns.categories):
             return replace(self, columns=known)
-        features = clauses.feature.tolist()
-        sets = [
-            held.recoded(mine.categories[f], known.categories.get(f, ()), mine.names[f])
-            if held is not None and f in mine.categories
-            else held
-            for f, held in ((f, clauses.set_of(c)) for c, f in enumerate(features))
-        ]
-        return replace(self, clauses=clauses.with_sets(sets), columns=known, paths=None)
+        clauses = self.clauses
+        sets = [self._set_in_codes(c, columns.categories) for c in range(len(clauses.feature))]
+        new = np.array([each is not None and clauses.category[c] < 0 for c, each in enumerate(sets)], dtype=bool)
+        lower, upper = np.where(new, -np.inf, clauses.lower), np.where(new, np.inf, clauses.upper)
+        clauses = replace(clauses.with_sets(sets), lower=lower, upper=upper)
+        return replace(self, clauses=clauses, columns=known, paths=None)
+
+    def _set_in_codes(self, c: int, categories: Categories) -> CategorySet | None:
+        """The set of a clause in other codes; where numbers are compared with numbered categories, a set of these."""
+        f, held = int(self.clauses.feature[c]), self.clauses.set_of(c)
+        mine, theirs, name = self.columns.categories.get(f), categories.get(f, ()), self.columns.names[f]
+        if held is not None:
+            return held if not (mine or theirs) else held.recoded(mine, theirs, name)
+        lower, upper = float(self.clauses.lower[c]), float(self.clauses.upper[c])
+        if mine or not theirs or not (np.isfinite(lower) or np.isfinite(upper)):
+            return None
+        return CategorySet.between(lower, upper, theirs, name)
 
     def on_columns(self, names: tuple[str, ...], place: Ints) -> RuleSet:
         """The same rules on other data with these columns, where column f is column ``place[f]``."""
