@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost
 from sklearn.datasets import load_iris, load_wine, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import (
@@ -221,3 +224,21 @@ def test_the_pool_of_a_boosting_is_chosen_from() -> None:
     few = explain(boosted, X, Y)
 
     assert len(few.rules_) <= 15 < len(boosted.rules_)
+
+
+@pytest.mark.parametrize("method", ["cover", "path"])
+def test_columns_that_rules_made_by_hand_do_not_use_are_not_warned_of(method: str) -> None:
+    X = pd.DataFrame({"id": np.arange(100), "x": np.arange(100.0) % 10, "leak": np.arange(100) % 10 > 4, "same": 1.0})
+    y = (np.arange(100) % 10 > 4) ^ (np.arange(100) % 7 == 0)
+    rules = RuleSet.from_text(["x > 4", "x <= 4"], list(X))
+
+    assert 1 <= len(explain(rules, X, y, method=method).rules_) <= 2  # warnings are errors
+
+
+def test_columns_that_a_pipeline_does_not_use_are_not_said_to_be_constant() -> None:
+    X = pd.DataFrame({"x": np.arange(100.0) % 10, "other": np.arange(100.0) % 3})
+    y = (np.arange(100) % 10 > 4) ^ (np.arange(100) % 7 == 0)
+
+    few = MIRCOClassifier(make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=1))).fit(X, y)
+
+    assert len(few.rules_) == 2  # warnings are errors

@@ -37,15 +37,15 @@ _ROWS = 2000
 _SUSPICIOUS = 0.97
 
 
-def warn_of(vote: Vote, samples: Samples, source: Any, *, weighted: bool = False) -> None:
+def warn_of(vote: Vote, samples: Samples, source: Any, *, weighted: bool = False, all_read: bool = True) -> None:
     """Warns of what people should know of the rules and of the data that they were fitted to.
 
     What was made of the columns of a table in front of the source model comes first.
 
     Columns are looked at only if a rule uses them; whether one gives the answer away is tried only if the rules are
-    nearly always right.
+    nearly always right. Constant columns, which no tree uses, are reported where all columns were read.
     """
-    advice = [each.python for each in advice_on(vote, samples, weighted=weighted)]
+    advice = [each.python for each in advice_on(vote, samples, weighted=weighted, all_read=all_read)]
     for sentence in (*_notes_on_columns(source), *advice):
         warnings.warn(sentence, AdviceWarning, stacklevel=3)
 
@@ -57,12 +57,12 @@ def _notes_on_columns(source: Any) -> list[str]:
     return first.notes_ if isinstance(first, TableEncoder) else []
 
 
-def advice_on(vote: Vote, samples: Samples, *, weighted: bool = False) -> list[Advice]:
+def advice_on(vote: Vote, samples: Samples, *, weighted: bool, all_read: bool) -> list[Advice]:
     """What `warn_of` says; `weighted` is whether classes have weights."""
     if len(samples.y) < FEWEST_ROWS:
         return []
     classes = isinstance(samples, ClassSamples)
-    found = [] if issparse(samples.X) else _on_columns(vote.rules, samples.X)
+    found = [] if issparse(samples.X) else _on_columns(vote.rules, samples.X, all_read=all_read)
     right, guessed = _scores(vote, samples)
     if right >= _SUSPICIOUS and not issparse(samples.X):
         sources = _sources(vote.rules)
@@ -74,11 +74,10 @@ def advice_on(vote: Vote, samples: Samples, *, weighted: bool = False) -> list[A
     return found + ([] if vote.rules.evidence is None else few_rows(vote.rules.evidence.samples))
 
 
-def _on_columns(rules: RuleSet, X: Any) -> list[Advice]:
+def _on_columns(rules: RuleSet, X: Any, *, all_read: bool) -> list[Advice]:
     used = rules.clauses.columns.tolist()
     numbers = [f for f in used if f not in rules.columns.categories]
-    read = not (rules.columns.categories or rules.columns.parts)  # otherwise columns that are not in use are not read
-    same = constants(X, rules.feature_names) if read else []
+    same = constants(X, rules.feature_names) if all_read else []
     return [*ids(X, rules.feature_names, numbers), *same, *duplicates(X, rules.feature_names, used)]
 
 

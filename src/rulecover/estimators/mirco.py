@@ -135,7 +135,13 @@ class MinimumRuleCover(VotingModel):
         self.certificate_: Certificate = found.certificate
         self.uncovered_: Ints = prepared.rows[found.uncovered]
         self.provenance_ = provenance_of(self, self.vote_.rules, prepared.samples)
-        warn_of(self.vote_, prepared.samples, self.estimator_, weighted=self.class_weight is not None)
+        warn_of(
+            self.vote_,
+            prepared.samples,
+            self.estimator_,
+            weighted=self.class_weight is not None,
+            all_read=self._columns is None,
+        )
         return self
 
     def _fit_elsewhere(self, rows: RowsElsewhere, solver: Any) -> Self:
@@ -160,7 +166,13 @@ class MinimumRuleCover(VotingModel):
         self.certificate_ = found.certificate
         self.uncovered_ = found.uncovered
         self.provenance_ = provenance_of(self, self.vote_.rules, found.fingerprint)
-        warn_of(self.vote_, prepared.samples, self.estimator_, weighted=self.class_weight is not None)
+        warn_of(
+            self.vote_,
+            prepared.samples,
+            self.estimator_,
+            weighted=self.class_weight is not None,
+            all_read=self._columns is None,
+        )
 
     def _demand_on_parts(self, head: Samples) -> Ints:
         """How many rules must cover each row: one number, or one for each class."""

@@ -58,7 +58,13 @@ def _follow(model: RulePath, parts: Parts, prepared: Prepared, head: Samples, sa
         model.size_reason_ = f"{small.size_reason_}, on a sample of {len(sample.y):,} rows"
         model.model_score_ = small.model_score_
     model.provenance_ = provenance_of(model, model.vote_.rules, fingerprint)
-    warn_of(model.vote_, prepared.samples, model.estimator_, weighted=model.class_weight is not None)
+    warn_of(
+        model.vote_,
+        prepared.samples,
+        model.estimator_,
+        weighted=model.class_weight is not None,
+        all_read=model._columns is None,
+    )
 
 
 def _on_sample(model: RulePath, sample: SampledRows) -> Any:

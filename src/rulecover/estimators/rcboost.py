@@ -135,7 +135,13 @@ class RuleBoosting(VotingModel):
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
-        warn_of(named, run.generation.samples, self.estimator_, weighted=self.class_weight is not None)
+        warn_of(
+            named,
+            run.generation.samples,
+            self.estimator_,
+            weighted=self.class_weight is not None,
+            all_read=self._columns is None,
+        )
         self.provenance_ = provenance_of(self, self.rules_, self._as_rules_see(started.learned, X))
         if file is not None and over and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
@@ -160,7 +166,13 @@ class RuleBoosting(VotingModel):
         run = BoostRun(generation)
         self._boost(run, deadline, None)
         self._take(boosted(run), generation)
-        warn_of(self.vote_, prepared.samples, self.estimator_, weighted=self.class_weight is not None)
+        warn_of(
+            self.vote_,
+            prepared.samples,
+            self.estimator_,
+            weighted=self.class_weight is not None,
+            all_read=self._columns is None,
+        )
         self.provenance_ = provenance_of(self, self.rules_, shown_for_parts(generation.parts, self.rules_)[1])
         return self
 

@@ -185,7 +185,9 @@ class RulePath(VotingModel):
         reason += self._left_out() + (_KEPT if kept else "")
         self.size_reason_ = reason + self._noted([each for each in (cut, no_time) if each])
         self.provenance_ = provenance_of(self, self.vote_.rules, samples)
-        warn_of(self.vote_, samples, self.estimator_, weighted=self.class_weight is not None)
+        warn_of(
+            self.vote_, samples, self.estimator_, weighted=self.class_weight is not None, all_read=self._columns is None
+        )
         return self
 
     def _strength_on_parts(self, head: Samples) -> float | None:
