@@ -13,6 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import precision_score, recall_score
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier
+from rulecover.exceptions import AdviceWarning
 from rulecover.export import from_json, to_json, to_python
 from rulecover.voting.threshold import threshold_for
 
@@ -113,6 +114,19 @@ def test_a_model_is_tuned_on_training_rows_or_in_folds() -> None:
     assert precision_score(Y[TRAIN], precise, pos_label="well") >= 0.99
     in_folds = model.tuned(X[TRAIN], Y[TRAIN], recall=0.98, cv=3)
     assert recall_score(Y[TEST], in_folds.predict(X[TEST]), pos_label="ill") > 0.9
+
+
+def test_models_in_folds_are_trained_on_the_labels_that_settings_and_warnings_name() -> None:
+    rare = np.r_[np.flatnonzero(Y == "well"), np.flatnonzero(Y == "ill")[:12]]
+    path = {"max_rules": 2, "choose": "last", "random_state": 0}
+    plain = RulePathClassifier(forest(), **path)
+    weighted = RulePathClassifier(forest(), class_weight={"ill": 5, "well": 1}, **path).fit(X[rare], Y[rare])
+
+    with pytest.warns(AdviceWarning, match="'ill'") as warned:
+        plain.fit(X[rare], Y[rare]).tuned(X[rare], Y[rare], recall=0.9, cv=2)
+    assert not any("'1'" in str(each.message) or "'0'" in str(each.message) for each in warned)
+    found = weighted.tuned(X[rare], Y[rare], recall=0.9, cv=2).predict(X[rare])
+    assert recall_score(Y[rare], found, pos_label="ill") > 0.8
 
 
 def test_every_size_of_a_path_has_its_threshold() -> None:

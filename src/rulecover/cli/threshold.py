@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import StratifiedKFold
 
 from rulecover.cli.errors import CommandError
 from rulecover.estimators.checks import without_checkpoint
+from rulecover.estimators.held_out import shares_in_folds
 from rulecover.voting.threshold import threshold_for
 
 #: The folds, where every class has enough rows for them.
@@ -26,11 +27,11 @@ def with_threshold(
         raise CommandError(f"--threshold is for two classes, but the target has {len(labels)}; leave it out.")
     (name, value), place = asked, int(sizes.argmin())
     if train_again and sizes.min() >= _FOLDS:
-        shares, rows = _shares_in_folds(few, X, y, seed), f"{_FOLDS} folds of the training rows"
+        shares, rows = _shares_in_folds(few, X, y, seed, labels[place]), f"{_FOLDS} folds of the training rows"
     else:
-        shares, rows = few.predict_proba(X), "the training rows"
+        shares, rows = few.predict_proba(X)[:, place], "the training rows"
     try:
-        threshold = threshold_for(np.asarray(y) == labels[place], shares[:, place], **{name: value})
+        threshold = threshold_for(np.asarray(y) == labels[place], shares, **{name: value})
         moved = few.at_threshold(threshold, labels[place])
     except ValueError as error:
         raise CommandError(f"--threshold {name}={value:g}: {error}") from error
@@ -40,12 +41,12 @@ def with_threshold(
     return moved, words
 
 
-def _shares_in_folds(few: Any, X: Any, y: Any, seed: int) -> Any:
-    """Probabilities for the training rows, by models that were not trained on them."""
+def _shares_in_folds(few: Any, X: Any, y: Any, seed: int, label: Any) -> Any:
+    """The probability of a label for the training rows, by models that were not trained on them."""
     again = without_checkpoint(clone(few))
     if isinstance(few.estimator, FrozenEstimator):
         again.set_params(estimator=clone(few.estimator.estimator))
     if "choose" in again.get_params():  # the size is chosen already
         again.set_params(choose="last", max_rules=max(len(few.rules_), 1), within=None)
     folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
-    return cross_val_predict(again, X, y, cv=folds, method="predict_proba")
+    return shares_in_folds(again, X, y, folds.split(X, y), label)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulecover.estimators.asked import AskedModel
-from rulecover.estimators.checks import chosen, real_number, whole_number
+from rulecover.estimators.checks import chosen, real_number, whole_number, without_checkpoint
 from rulecover.estimators.door import (
     as_numbers,
     as_numbers_alone,
@@ -30,6 +30,7 @@ from rulecover.estimators.door import (
     rows_of,
 )
 from rulecover.estimators.elsewhere import check_in_memory
+from rulecover.estimators.held_out import shares_in_folds
 from rulecover.estimators.on_dask import by_partition
 from rulecover.estimators.prepare import (
     Given,
@@ -39,6 +40,7 @@ from rulecover.estimators.prepare import (
     check_answers,
     checked_source,
     finite,
+    fresh,
     prepare,
     sees_arrays,
     unreadable_first,
@@ -377,13 +379,16 @@ class PredictsClasses(ClassifierMixin):
         """
         model: Any = self
         place = _place_of(label, model.vote_)
+        wanted = self.classes_[place]
         if cv is None:
-            shares = self.predict_proba(X)
+            shares = self.predict_proba(X)[:, place]
         else:
-            shares = cross_val_predict(clone(model), X, y, cv=cv, method="predict_proba")
-        positive = np.asarray(y).ravel() == self.classes_[place]
-        threshold = threshold_for(positive, shares[:, place], recall=recall, precision=precision, cost=cost)
-        return self.at_threshold(threshold, self.classes_[place])
+            folds = check_cv(cv, y, classifier=True).split(X, y)
+            shares = shares_in_folds(without_checkpoint(fresh(model)), X, y, folds, wanted)
+        known = ~np.isnan(shares)
+        positive = np.asarray(y).ravel() == wanted
+        threshold = threshold_for(positive[known], shares[known], recall=recall, precision=precision, cost=cost)
+        return self.at_threshold(threshold, wanted)
 
 
 def _place_of(label: Any, vote: Vote) -> int:

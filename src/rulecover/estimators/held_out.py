@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, check_random_state
 
@@ -61,6 +62,19 @@ def parts_of(
         learn, check = (rows if weight is None else rows[weight[rows] > 0] for rows in fold)
         if learn.size and check.size:
             yield _part(learn, X, y, weight), _part(check, X, y, weight)
+
+
+def shares_in_folds(model: Any, X: Any, y: Any, folds: Iterable[tuple[Ints, Ints]], label: Any) -> Floats:
+    """The probability of a label for each row, by copies of a model that were not trained on it; NaN where none is.
+
+    `cross_val_predict` would train them on numbers in place of the labels, which settings and warnings name.
+    """
+    y = np.asarray(y).ravel()
+    shares = np.full(len(y), np.nan)
+    for learn, check in folds:
+        copy = clone(model).fit(_safe_indexing(X, learn), y[learn])
+        shares[check] = copy.predict_proba(_safe_indexing(X, check))[:, copy.classes_ == label].sum(axis=1)
+    return shares
 
 
 def _part(rows: Ints, X: Any, y: Array, weight: Floats | None) -> FoldPart:
