@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import certify, cover_table, explain
+from rulecover import RulePathClassifier, certify, cover_table, explain, open_table
 from rulecover.counting import cover_table as module
 from rulecover.counting import groups
 from rulecover.data.encoder import TableEncoder
@@ -173,3 +173,17 @@ def test_rows_can_be_drawn_by_every_kind_of_random_state(name: str, random_state
     few = cover_table(tree, **PLACES[name](frame), target="y", sample=30, random_state=random_state, **plain)
 
     assert few.table_cover_.certificate.is_cover
+
+
+def test_a_model_that_is_fitted_again_forgets_the_table() -> None:
+    frame = pd.DataFrame({"x": np.arange(60.0)}).assign(y=np.arange(60) % 7 > 3)
+    tree = DecisionTreeClassifier(max_depth=3).fit(frame[["x"]], frame["y"])
+    few = cover_table(tree, frame, target="y", sample=30)
+    path = RulePathClassifier(tree, max_rules=2, choose="last", random_state=0)
+    for model in (few, path):
+        fitted = model if model is few else path.fit(open_table([frame], target="y"))
+        assert hasattr(fitted, "table_cover_" if model is few else "n_sampled_rows_")
+
+        fitted.fit(frame[["x"]], frame["y"])
+
+        assert not hasattr(fitted, "table_cover_") and not hasattr(fitted, "n_sampled_rows_")

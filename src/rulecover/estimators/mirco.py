@@ -33,7 +33,7 @@ from rulecover.estimators.checks import (
 from rulecover.estimators.elsewhere import RowsElsewhere
 from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.places import rows_elsewhere
-from rulecover.estimators.prepare import Prepared, fresh
+from rulecover.estimators.prepare import Prepared, forget_table, fresh
 from rulecover.estimators.provenance import provenance_of
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
@@ -116,6 +116,7 @@ class MinimumRuleCover(VotingModel):
         sample_weight
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
         """
+        forget_table(self)
         rows = rows_elsewhere(X, y, sample_weight)
         solver = self._check_settings()
         if rows is not None:

@@ -337,6 +337,12 @@ def _takes_missing(estimator: Any) -> bool:
     return bool(get_tags(estimator).input_tags.allow_nan) or type(estimator).__module__.startswith("catboost.")
 
 
+def forget_table(model: Any) -> None:
+    """Takes off a model what it knows of a table that it was fitted to before."""
+    for name in ("n_sampled_rows_", "table_cover_"):
+        vars(model).pop(name, None)
+
+
 def fresh(model: Any) -> Any:
     """The model with its settings, not trained."""
     try:

@@ -38,7 +38,7 @@ from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
 from rulecover.estimators.places import rows_elsewhere
-from rulecover.estimators.prepare import Preparation, Prepared
+from rulecover.estimators.prepare import Preparation, Prepared, forget_table
 from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, precision_of
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, UnreadableModelError
@@ -152,6 +152,7 @@ class RulePath(VotingModel):
         groups
             The group of each row, such as a patient: rows of the same group are in the same fold.
         """
+        forget_table(self)
         self._check_settings()
         rows = rows_elsewhere(X, y, sample_weight)
         if rows is not None:
