@@ -179,6 +179,20 @@ def killed(client: distributed.Client, n_kills: int, makers: dict[str, Callable[
         yield {"method": name, "killed_after": round(after, 2), "in_time": ended, "same": same, "wall": took["wall"]}
 
 
+class Report:
+    """Results, printed and written line by line: a cluster whose workers were killed may fail when it is closed."""
+
+    def __init__(self, out: Path | None) -> None:
+        self.out = out
+        self.lines: list[str] = []
+
+    def add(self, line: dict[str, Any]) -> None:
+        self.lines.append(json.dumps(line) + "\n")
+        print(self.lines[-1], end="", flush=True)
+        if self.out is not None:
+            self.out.write_text("".join(self.lines), encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="*", default=[250_000, 2_000_000])
@@ -193,19 +207,15 @@ def main() -> None:
         return {name: make for name, make in methods(*forest).items() if not options.methods or name in options.methods}
 
     versions = {each.__name__: each.__version__ for each in (rulecover, dask, distributed, np)}
-    lines: list[dict[str, Any]] = [{"versions": versions, "machine": f"{os.cpu_count()} cores, {platform.machine()}"}]
-    print(json.dumps(lines[0]))
+    report = Report(options.out)
+    report.add({"versions": versions, "machine": f"{os.cpu_count()} cores, {platform.machine()}"})
     with cluster() as client:
         makers = chosen(TREES, TRAINED_ON) if options.rows else {}
         for n_rows in options.rows:
             for line in compared(client, n_rows, makers, options.partitions):
-                print(json.dumps(line), flush=True)
-                lines.append(line)
+                report.add(line)
         for line in killed(client, options.kills, chosen(KILLED_TREES, KILLED_ROWS)) if options.kills else ():
-            print(json.dumps(line), flush=True)
-            lines.append(line)
-    if options.out is not None:
-        options.out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            report.add(line)
 
 
 if __name__ == "__main__":
