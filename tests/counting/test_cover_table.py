@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import RulePathClassifier, certify, cover_table, explain, open_table
+from rulecover import RulePathClassifier, certify, cover_table, explain, open_table, read_trees
 from rulecover.counting import cover_table as module
 from rulecover.counting import groups
 from rulecover.data.encoder import TableEncoder
@@ -98,6 +98,20 @@ def test_the_cost_is_near_to_that_of_a_cover_of_all_rows(prune: bool) -> None:
     whole = explain(forest, X, kind, method="cover", prune=prune)
     few = cover_table(forest, frame, target="kind", sample=600, prune=prune)
     assert few.table_cover_.cost <= 1.15 * whole.rules_.evidence.cost.sum()
+
+
+@pytest.mark.slow
+def test_rules_are_leaves_unless_pruning_is_asked_for() -> None:
+    forest, frame = rows()
+    leaves = set(read_trees(forest).rules().to_text())
+
+    few = cover_table(forest, frame, target="kind", sample=300)
+    short = cover_table(forest, frame, target="kind", sample=300, prune=True)
+
+    assert set(few.rules_.to_text()) <= leaves
+    assert short.rules_.lengths.mean() < few.rules_.lengths.mean()
+    with pytest.raises(ValueError, match="three rules cover every row; cover_table covers each once"):
+        cover_table(forest, frame, target="kind", preset="accurate")
 
 
 @pytest.mark.slow

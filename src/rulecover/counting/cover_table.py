@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.utils import check_random_state
 
 from rulecover.counting.certificate import TableCertificate
@@ -15,6 +16,7 @@ from rulecover.counting.certify import table_of
 from rulecover.counting.groups import RowGroups
 from rulecover.counting.script import check_columns, rules_alone
 from rulecover.exceptions import MismatchedDataError
+from rulecover.readers import read_trees
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Floats
 
@@ -100,7 +102,9 @@ def cover_table(
         The seed of the sample and of the choice, ``None`` for another one each time. Databases may draw other rows all
         the same.
     **options
-        Those of `MIRCOClassifier`, except `demand`, `max_rules` and `class_weight`.
+        Those of `MIRCOClassifier`, except `demand`, `max_rules` and `class_weight`. Rules are not pruned unless
+        ``prune=True`` is given: clauses would be dropped by the few rows that were fetched, which makes fewer and
+        shorter rules that are less accurate on all rows.
 
     Returns
     -------
@@ -123,12 +127,12 @@ def cover_table(
     from rulecover.estimators.explain import explain
 
     _check_options(options)
+    _check_classes(model)
     place = table_of(table, connection, dialect)
     wanted = _columns(model, place, target)
     first = _first_rows(place, wanted, sample, _seed(random_state))
-    few = explain(model, *_split(first, target), method="cover", random_state=random_state, **options)
-    if not hasattr(few, "classes_"):
-        raise MismatchedDataError(f"{type(model).__name__} predicts numbers; cover_table is for classes only.")
+    settings = {"prune": False, **options, "random_state": random_state}
+    few = explain(model, *_split(first, target), method="cover", **settings)
     found = _Repair(few, place, target, at_most=max(len(first), FEWEST_FETCHED))
     rules, fetched = found.repaired(few.rules_, first)
     return found.finished(rules, n_sampled=len(first), n_fetched=len(fetched))
@@ -262,7 +266,18 @@ def _split(rows: pd.DataFrame, target: str) -> tuple[pd.DataFrame, Any]:
     return rows.drop(columns=target), rows[target].to_numpy()
 
 
+def _check_classes(model: Any) -> None:
+    """Raises for a model that predicts numbers."""
+    from rulecover.estimators.booster import is_booster
+
+    tagged = hasattr(model, "__sklearn_tags__")  # rules made by hand have none
+    if read_trees(model).classifies is False if is_booster(model) else tagged and is_regressor(model):
+        raise MismatchedDataError(f"{type(model).__name__} predicts numbers; cover_table is for classes only.")
+
+
 def _check_options(options: Mapping[str, Any]) -> None:
+    if options.get("preset") == "accurate":
+        raise ValueError("preset is 'accurate', by which three rules cover every row; cover_table covers each once.")
     for name in _OTHER_COVERS:
         if options.get(name) is not None:
             raise ValueError(
