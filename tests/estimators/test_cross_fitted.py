@@ -112,3 +112,12 @@ def test_labels_and_predictions_count_by_the_inverse_of_their_errors(seed: int) 
     noise = max(0.0, (left - 0.1 * spread) / 0.9)  # of the labels; what the model misses is the rest of `left`
     assert share == pytest.approx(min(0.8, noise / left), abs=1e-9)
     assert share == pytest.approx(share_by_noise(1e3 * y + 5, 1e3 * predicted + 5, 2 * weight), abs=1e-6)
+
+
+def test_boosted_trees_alone_are_trained_on_tables_with_texts() -> None:
+    X = pd.DataFrame({"a": np.arange(60.0) % 7, "colour": ["red", "blue", "blue"] * 20})
+    y = X["a"] + 3 * (X["colour"] == "red")
+
+    path = RulePathRegressor(pool="boosted", max_rules=3, choose="last", random_state=0).fit(X, y)
+
+    assert path.score(X, y) > 0.5 and "colour" in str(path.rules_)

@@ -25,6 +25,7 @@ from rulecover.data.frames import as_pandas, category_columns, check_kind, is_fr
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import check_column_names
+from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.trees.tree import TreeEnsemble
@@ -89,6 +90,8 @@ def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
     library = type(estimator).__module__.partition(".")[0]
     if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV, BinnedTrees)):
         return _takes(estimator.estimator, kinds)
+    if isinstance(estimator, CrossFitted):
+        return False
     if library == "rulecover":  # a model of rules encodes a table itself
         return True
     if library == "catboost" and estimator.get_params().get("cat_features") is not None:
