@@ -39,7 +39,6 @@ ESTIMATORS = {
 #: Parameters without an option, and why.
 WITHOUT_OPTION = {
     "estimator": "a model is an object; --trees, --depth and --model say which one",
-    "pool": "the forest is trained before, with its bar; --trees and --depth say which",
     "train_in_folds": "a forest is trained in the folds, a model file is not",
     "verbose": "bars are shown on a terminal unless --quiet",
     "warm_start": "a command fits once",
@@ -286,8 +285,34 @@ def test_an_option_gives_the_model_that_the_setting_gives(
 def test_every_option_is_among_these_cases() -> None:
     typed = {word for _, _, words, _ in SETTINGS for word in words.split()} | {"--trees", "--depth"}
 
-    apart = {"--estimator-weights", "--on-interrupt", "--threshold"}
+    apart = {"--estimator-weights", "--on-interrupt", "--threshold", "--pool"}
     assert {option.spelled for option in TABLE} - apart <= typed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("task", "pool", "words"), [("three", "both", "--bins 9"), ("numbers", "boosted", "")])
+def test_a_path_through_a_pool_is_that_of_python(task: str, pool: str, words: str, tmp_path: Path) -> None:
+    rows = X.iloc[:120].assign(colour=np.where(X["age"][:120] > 0.4, "red", "blue"))
+    y = ROWS["price"][:120] if task == "numbers" else pd.cut(ROWS["price"][:120], 3, labels=["a", "b", "c"]).astype(str)
+    rows.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+    settings = {"max_rules": 3, "choose": "last", "random_state": 0, "pool": pool} | ({"n_bins": 9} if words else {})
+    kind = ESTIMATORS[MethodName.PATH][task == "numbers"]
+
+    done = run(
+        "fit", tmp_path / "rows.csv", "-t", "y", *f"--choose last --max-rules 3 --pool {pool} -o - {words}".split()
+    )
+
+    assert done.exit_code == 0, done.output
+    assert rules_in(done.stdout) == rules_in(
+        to_json(kind(**settings).fit(rows, y.to_numpy(dtype=float if task == "numbers" else str)))
+    )
+
+
+def test_a_pool_has_a_forest_and_an_encoder_of_its_own(folder: Path) -> None:
+    words = ("fit", folder / "rows.csv", "-t", "ill", "--pool", "both")
+
+    assert "--pool and --trees exclude each other" in run(*words, "--trees", 5).output
+    assert "--pool is for training, but --model is trained" in run(*words, "--model", folder / "kept.txt").output
 
 
 @pytest.mark.slow

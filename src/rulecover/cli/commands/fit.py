@@ -31,6 +31,7 @@ from rulecover.cli.tables.labelled import Table, count, labelled_table
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.written import noted
 from rulecover.cli.threshold import with_threshold
+from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor, behind
 from rulecover.estimators.checks import sample_weights
@@ -114,6 +115,11 @@ class Training:
         """The depth of its trees."""
         return int(self.options.get("depth", 10))
 
+    @property
+    def trains_forest(self) -> bool:
+        """Whether a forest is trained before rules are chosen; others train their trees themselves."""
+        return self.method is not MethodName.BOOST and "pool" not in self.options
+
     def settings_of(self, kind: type, table: Table) -> dict[str, Any]:
         """The settings that were given for an estimator, and those that every estimator takes."""
         return settings_of(kind, self.options, table) | {"random_state": self.seed, "n_jobs": self.jobs}
@@ -128,7 +134,7 @@ def train_on_all(table: Table, training: Training, source: Path | None, printer:
     with printer.bars() as bars, warnings.catch_warnings(record=True) as caught, naming_options(training):
         warnings.simplefilter("always", UserWarning)
         choose = rule_chooser(training, table)
-        if source is None and training.method is not MethodName.BOOST:
+        if source is None and training.trains_forest:
             source = trained_forest(training, table, table.X, table.y, bars=bars)
         with bars.spinning("Boosting" if training.method is MethodName.BOOST else "Choosing rules"):
             model = choose(source, table.X, table.y)
@@ -209,13 +215,18 @@ def _boosting_chooser(training: Training, table: Table) -> RulesOf:
 def _path_chooser(training: Training, table: Table) -> RulesOf:
     kind = rulecover.RulePathClassifier if table.task == TaskName.CLASSES else rulecover.RulePathRegressor
     settings = training.settings_of(kind, table)
-    settings.pop("n_bins", None)  # of the forest
+    if training.trains_forest:
+        settings.pop("n_bins", None)  # of the forest
+    elif table.encoder is not None and table.encoder.max_levels != TableEncoder().max_levels:
+        raise CommandError(
+            "--max-levels and --pool exclude each other: a pool has an encoder of its own; leave one out."
+        )
 
     def rules_of(model: Any, X: Any, y: Any) -> Any:
         if isinstance(model, Path):
             return rulecover.explain(model, X, y, **settings)
         few = small_path(settings, y, numbers=table.task == TaskName.NUMBERS)
-        return kind(FrozenEstimator(model), **few).fit(X, y)
+        return kind(None if model is None else FrozenEstimator(model), **few).fit(X, y)
 
     return rules_of
 
@@ -273,6 +284,10 @@ def write_model(model: Vote, out: Path) -> None:
 # Figures --------------------------------------------------------------------------------------------------------------
 
 
+#: What a pool is called next to its rules.
+_POOLS = {"forest": "random forest", "boosted": "boosted trees", "both": "forest, boosted trees"}
+
+
 def _print_figures(table: Table, training: Training, source: Path | None, *, folds: int, printer: Printer) -> None:
     """The figures of rules that are trained in the same way in each fold, next to those of the forest."""
     training = replace(training, options={k: v for k, v in training.options.items() if k != "checkpoint"})
@@ -281,6 +296,9 @@ def _print_figures(table: Table, training: Training, source: Path | None, *, fol
     def train(X: Any, y: Any) -> dict[str, Any]:
         if source is not None or training.method is MethodName.BOOST:
             return {"such rules": choose(source, X, y)}
+        if not training.trains_forest:
+            few = choose(None, X, y)
+            return {"such rules": few, _POOLS[training.options["pool"]]: few.estimator_}
         forest = trained_forest(training, table, X, y, bars=Bars(None))
         return {"such rules": choose(forest, X, y), "random forest": forest}
 

@@ -141,7 +141,7 @@ def _check_trained_model(method: MethodName, given: Mapping[str, Any]) -> None:
             "--within is measured from the model's score, but a model file does not predict; give --max-rules in place "
             "of it."
         )
-    for name in ("trees", "depth", "n_bins"):
+    for name in ("trees", "depth", "n_bins", "pool"):
         if name in given:
             raise CommandError(
                 f"{_BY_NAME[name].spelled} is for training, but --model is trained; leave one or the other out."
@@ -156,6 +156,8 @@ _FEW = Preset.FEW_RULES
 _EXCLUSIVE = {
     ("within", "choose"): "both say how many rules are taken",
     ("vote", "ridge"): "one weighs plain means of numbers, the other fits values",
+    ("pool", "trees"): "a pool has a forest of its own",
+    ("pool", "depth"): "a pool has a forest of its own",
 }
 
 

@@ -299,6 +299,13 @@ SETTINGS: tuple[Option, ...] = (
     _path(
         "n_bins", whole_from(2), "Bins per column, cut at round numbers.", shown="as the trees split", typed=("--bins",)
     ),
+    _path(
+        "pool",
+        ("forest", "boosted", "both"),
+        "Take the rules of a forest, of boosted trees or of both, as in Python, where both are the default for more "
+        "than two classes and for numbers.",
+        shown="a forest of --trees and --depth",
+    ),
     _path("max_clauses", WHOLE, "The most clauses in a rule.", shown="no limit"),
     _path(
         "model_share",
