@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from families import FAMILIES, BrokenPromise, keeps, trial_of
 from promises import PROMISES
@@ -40,6 +41,18 @@ def test_every_method_every_target_and_every_family_comes_up() -> None:
 @pytest.mark.parametrize("number", range(12))
 def test_cases_keep_what_is_promised(number: int, tmp_path: Path) -> None:
     assert tried(SEED, number, tmp_path).failed == []
+
+
+def test_rows_are_repeated_by_weights_that_have_no_common_factor() -> None:
+    """Two weights of 2 are as good as two of 1, but two rows repeated twice are four, which `min_samples` counts."""
+    rows = pd.DataFrame({"size": [1.0, 2.0]})
+    sizes = {"max_depth": 1, "n_estimators": 1}
+    drawn = {"settings": {"min_samples": 2}, "sizes": sizes, "seed": 911410405}
+    case = Case(
+        "explain cover", "numbers", "extra trees", "array", rows, np.array([2794.3, -7777.2]), rows[:1], **drawn
+    )
+
+    keeps(case, "repeated_rows_are_weights", "a_factor_of_all_weights_changes_nothing")
 
 
 @pytest.mark.slow
