@@ -12,8 +12,9 @@ import pytest
 from counted import as_plain, frame_of, plain_counts
 from exported import HOSTILE, Case, cases, hostile_case, named_case, text_case, truth_case
 from sklearn.datasets import load_diabetes
+from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import MIRCORegressor, certify
+from rulecover import MIRCOClassifier, MIRCORegressor, certify
 from rulecover.exceptions import MismatchedDataError
 
 QUICK = {
@@ -108,3 +109,17 @@ def test_spark_refuses_a_table_without_a_column(spark: Any) -> None:
     for where in ({"table": frame}, {"table": "data", "connection": spark}):
         with pytest.raises(MismatchedDataError, match="the table has no column 'wide'; it has other"):
             certify(case.rules, **where)
+
+
+def test_dates_are_taken_apart_in_frames(spark: Any) -> None:
+    moments = pd.Series(pd.date_range("1968-12-20 07:30:01", periods=90, freq="53D"))
+    y = moments.dt.month % 3 == 0
+    few = MIRCOClassifier(DecisionTreeClassifier(max_depth=6, random_state=0), prune=False).fit(
+        pd.DataFrame({"when": moments}), y
+    )
+    table = spark.createDataFrame([(each.to_pydatetime(),) for each in moments], "`when` timestamp_ntz")
+
+    assert certify(few, table).support.tolist() == few.apply(pd.DataFrame({"when": moments})).sum(axis=0).tolist()
+    table.createOrReplaceTempView("moments")
+    with pytest.raises(MismatchedDataError, match=r"no column 'when \(.*; add it, the .* of 'when'"):
+        certify(few, "moments", connection=spark)
