@@ -53,6 +53,20 @@ def multiples_of(values: Floats, unit: float) -> Floats:
     return kept
 
 
+def fit_float32(values: Floats) -> bool:
+    """Whether sums of some of these values, each at most once, are exact in float32 as well.
+
+    All are then whole multiples of the last bit of any of them, and no sum is 2^24 times that bit or more.
+
+    >>> fit_float32(np.array([0.5, 1e6])), fit_float32(np.array([0.1, 1e6]))
+    (True, False)
+    """
+    mantissa, exponent = np.frexp(values[values != 0])
+    digits = np.ldexp(mantissa, 53).astype(np.int64)
+    last_bit = float(np.ldexp((digits & -digits).astype(np.float64), exponent - 53).min(initial=1.0))
+    return bool(np.abs(values).sum() < 2.0**24 * last_bit and last_bit > 2.0**-100)
+
+
 class _Placed:
     """Rules with their places among all rules."""
 

@@ -198,8 +198,7 @@ class VotingModel(RuleModel, ABC):
             return cast("Array", by_partition(self.predict, X, getattr(self.vote_.answer, "labels", np.zeros(0))[:0]))
         if is_on_device(X):
             return cast("Array", predictions(self._ready(), X, partial(self._asked_on_device, X)))
-        tally = self._votes_for(X)
-        return self.vote_.decided(tally)
+        return self._in_blocks(Vote.decided, X)
 
     def at(self, n_rules: int) -> Self:
         """The model of its first rules alone, which vote as they do now; nothing is fitted.
@@ -248,8 +247,16 @@ class VotingModel(RuleModel, ABC):
 
     def _tally(self, X: Any, given: Any = None) -> Tally:
         """The votes for each row, those of the fallback, which may ask the source model, where no rule covers it."""
-        by_hand = isinstance(self.estimator_, RuleSet)
-        return self._voting(self.vote_).tally(X, lambda rows: None if by_hand else self._model(given, rows))
+        return self._voting(self.vote_).tally(X, partial(self._asked, given))
+
+    def _in_blocks(self, ask_for: Callable[[Vote, Tally], Array], X: Any) -> Array:
+        """What is asked of the votes for each row, from one block of rows at a time."""
+        rows, vote = self._check_rows(X), self._voting(self.vote_)
+        return vote.in_blocks(partial(ask_for, vote), rows, partial(self._asked, X))
+
+    def _asked(self, given: Any, rows: Ints) -> AskedModel | None:
+        """The source model, asked about some rows; rules that were made by hand have none."""
+        return None if isinstance(self.estimator_, RuleSet) else self._model(given, rows)
 
     def _voting(self, vote: Vote) -> Vote:
         """The vote with the fallback that is set now."""
@@ -286,6 +293,8 @@ class HasVote(Protocol):
 
     def _votes_for(self, X: Any) -> Tally: ...
 
+    def _in_blocks(self, ask_for: Callable[[Vote, Tally], Array], X: Any) -> Array: ...
+
     def _ready(self) -> Vote: ...
 
     def _asked_on_device(self, X: Any, rows: Ints) -> AskedModel | None: ...
@@ -311,8 +320,7 @@ class PredictsClasses(ClassifierMixin):
             return cast("Floats", by_partition(classes.predict_proba, X, np.zeros((0, len(classes.classes_)))))
         if is_on_device(X):
             return cast("Floats", probabilities(self._ready(), X, partial(self._asked_on_device, X)))
-        tally = self._votes_for(X)
-        return self.vote_.probabilities(tally)
+        return self._in_blocks(Vote.probabilities, X)
 
     def at_threshold(self, threshold: float, label: Any = None) -> Self:
         """The model that predicts a class where its probability was above a threshold; for two classes.

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from rulecover.data.categories import CategorySet, is_in
+from rulecover.data.categories import CategorySet
+from rulecover.rules.comparisons import Bits, Comparisons
 from rulecover.rules.rule import Clause
 from rulecover.typing import Array, Bools, Floats, Ints
 
-#: Rows are matched in chunks of this many, so that a chunk's columns stay in the processor's cache.
-CHUNK = 32768
-#: Rows become columns in blocks of this many, whose rows stay there as well.
-_TURNED = 1024
+#: Rows are matched in chunks of at most this many, of fewer where all comparisons would take more bits than `_BITS`.
+CHUNK, _BITS = 32768, 1 << 29
+#: Rows become columns in blocks of this many: a block's columns stay in the processor's cache while they are compared.
+_TURNED = 8192
 
 
 #: Where 0 counts as missing, so does every number this close to it: LightGBM's bound.
@@ -29,52 +30,6 @@ ZERO = float(np.float32(1e-35))
 def blank_zeros(column: Floats) -> None:
     """Replaces every 0 by NaN, in place."""
     column[np.abs(column) <= ZERO] = np.nan
-
-
-def _is_in(values: Floats, codes: Floats, out: Bools) -> None:
-    out[:] = is_in(values, codes)
-
-
-def _is_outside(values: Floats, codes: Floats, out: Bools) -> None:
-    out[:] = ~(is_in(values, codes) | np.isnan(values))
-
-
-class Test(NamedTuple):
-    """One comparison of one of the columns in use, ``compare(column, operand)``, or its negation.
-
-    NaN fails every comparison. So a clause that accepts missing values is written as "not on the other side".
-    """
-
-    compare: Callable[..., Any]
-    column: int
-    operand: Array
-    negated: bool
-
-    @classmethod
-    def above(cls, column: int, bound: Any, missing: bool) -> Test:
-        return cls(np.less_equal if missing else np.greater, column, np.asarray(bound), missing)
-
-    @classmethod
-    def up_to(cls, column: int, bound: Any, missing: bool) -> Test:
-        return cls(np.greater if missing else np.less_equal, column, np.asarray(bound), missing)
-
-    @classmethod
-    def one_of(cls, column: int, categories: CategorySet, missing: bool) -> Test:
-        compare = _is_in if categories.others == missing else _is_outside
-        return cls(compare, column, np.array(categories.codes, dtype=np.float64), missing)
-
-
-def _pass(tests: list[Test], columns: NDArray[np.floating[Any]], scratch: Bools, out: Bools) -> None:
-    """Writes to `out` which rows pass all tests."""
-    if not tests:
-        out[:] = True
-    for number, (compare, column, operand, negated) in enumerate(tests):
-        compare(columns[column], operand, out=scratch if number else out)
-        if number:
-            # For booleans a > b is "a and not b": the negation needs no extra pass.
-            (np.greater if negated else np.logical_and)(out, scratch, out=out)
-        elif negated:
-            np.logical_not(out, out=out)
 
 
 def _nonzero(covered: Bools) -> Ints:
@@ -267,38 +222,44 @@ class Clauses:
         return not bool(np.isinf(_down_to_float32(self.lower[np.isfinite(self.lower)])).any())
 
     @cached_property
-    def _tests_in_float64(self) -> list[list[list[Test]]]:
-        return self._all_tests(self.lower, self.upper)
+    def _in_float64(self) -> Comparisons:
+        return self._comparisons(self.lower, self.upper)
 
     @cached_property
-    def _tests_in_float32(self) -> list[list[list[Test]]]:
-        return self._all_tests(_down_to_float32(self.lower), _down_to_float32(self.upper))
+    def _in_float32(self) -> Comparisons:
+        return self._comparisons(_down_to_float32(self.lower), _down_to_float32(self.upper))
 
-    def _all_tests(self, lower: Array, upper: Array) -> list[list[list[Test]]]:
-        """For each rule, for each of its clauses, the one or two tests that make it up."""
-        places, missing = np.searchsorted(self.columns, self.feature).tolist(), self.missing.tolist()
-
-        def tests(c: int) -> list[Test]:
-            if self.category[c] >= 0:
-                return [Test.one_of(places[c], self.category_sets[self.category[c]], missing[c])]
-            sides = [Test.above(places[c], lower[c], missing[c])] if lower[c] > -np.inf else []
-            if upper[c] < np.inf or not sides:
-                sides.append(Test.up_to(places[c], upper[c], missing[c]))
-            return sides
-
-        each = [tests(c) for c in range(len(places))]
-        return [each[a:b] for a, b in zip(self.offset[:-1], self.offset[1:], strict=True)]
+    def _comparisons(self, lower: Array, upper: Array) -> Comparisons:
+        sets = [self.set_of(c) for c in range(len(self.feature))]
+        return Comparisons.of(np.searchsorted(self.columns, self.feature), lower, upper, self.missing, sets)
 
     def covered_chunks(self, X: Any, zero_missing: Sequence[int] = ()) -> Iterator[tuple[int, Bools]]:
         """For each chunk of rows: where it starts, and which rule (first axis) covers which of its rows."""
-        tests, kind = self._comparison(X, zero_missing)
-        rules = [[test for clause in rule for test in clause] for rule in tests]
-        for start, columns in self._chunks(X, zero_missing, kind):
-            n = columns.shape[1]
-            covered, scratch = np.empty((len(rules), n), dtype=bool), np.empty(n, dtype=bool)
-            for mine, of_rule in zip(covered, rules, strict=True):
-                _pass(of_rule, columns, scratch, mine)
-            yield start, covered
+        return _unpacked(self.bits_of_chunks(X, zero_missing))
+
+    def bits_of_chunks(self, X: Any, zero_missing: Sequence[int] = ()) -> Iterator[tuple[range, Bits]]:
+        """For each chunk of rows: its rows, and which rule covers which of them, a bit each."""
+        for rows, comparisons, bits in self._compared(X, zero_missing):
+            yield rows, comparisons.all_of(self.offset, bits)
+
+    def _compared(self, X: Any, zero_missing: Sequence[int]) -> Iterator[tuple[range, Comparisons, Bits]]:
+        """For each chunk of rows: its rows, the comparisons, and which row passes which of these, until the next chunk.
+
+        All arrays are made once: memory that was never used before takes longer to write to than to compute.
+        """
+        comparisons, kind = self._comparison(X, zero_missing)
+        zeros = np.flatnonzero(np.isin(self.columns, zero_missing))
+        at_a_time = min(CHUNK, max(_TURNED, _BITS // max(1, len(comparisons)) // _TURNED * _TURNED))
+        bits = np.empty((len(comparisons), -(-min(X.shape[0], at_a_time) // 8)), dtype=np.uint8)
+        columns = np.empty((len(self.columns), min(X.shape[0], _TURNED)), dtype=kind)
+        passed = np.empty((comparisons.n_at_a_time, columns.shape[1]), dtype=bool)
+        for start in range(0, X.shape[0], at_a_time):
+            end = min(start + at_a_time, X.shape[0])
+            for first in range(start, end, _TURNED):
+                n = min(first + _TURNED, end) - first
+                self._turn(X[first : first + n], zeros, columns[:, :n])
+                comparisons.write(columns[:, :n], bits[:, (first - start) // 8 :][:, : -(-n // 8)], passed[:, :n])
+            yield range(start, end), comparisons, bits[:, : -(-(end - start) // 8)]
 
     def hits(self, X: Any, zero_missing: Sequence[int] = ()) -> tuple[Ints, Ints]:
         """All pairs (row, rule) where the rule covers the row."""
@@ -312,47 +273,36 @@ class Clauses:
 
     def accepted(self, X: Any, zero_missing: Sequence[int] = ()) -> Floats:
         """The share of each rule's clauses that each row satisfies, rows x rules; 1 for a rule without clauses."""
-        out = np.ones((X.shape[0], len(self)))
-        tests, kind = self._comparison(X, zero_missing)
-        for start, columns in self._chunks(X, zero_missing, kind):
-            n = columns.shape[1]
-            satisfied, scratch = np.empty(n, dtype=bool), np.empty(n, dtype=bool)
-            for j, clauses in enumerate(tests):
-                count = np.zeros(n, dtype=np.uint16)
-                for clause in clauses:
-                    _pass(clause, columns, scratch, satisfied)
-                    count += satisfied
-                if clauses:
-                    out[start : start + n, j] = count / float(len(clauses))
-        return out
+        out = np.ones((len(self), X.shape[0]))
+        for rows, comparisons, bits in self._compared(X, zero_missing):
+            satisfied = np.unpackbits(comparisons.each(bits), axis=1, count=len(rows))
+            for share, (a, b) in zip(out[:, rows.start : rows.stop], pairwise(self.offset.tolist()), strict=True):
+                if b > a:
+                    np.divide(satisfied[a:b].sum(axis=0, dtype=np.min_scalar_type(b - a)), float(b - a), out=share)
+        return out.T
 
-    def _comparison(self, X: Any, zero_missing: Sequence[int]) -> tuple[list[list[list[Test]]], type[np.floating[Any]]]:
-        """The tests of each clause of each rule, and the kind of float that they compare.
+    def _comparison(self, X: Any, zero_missing: Sequence[int]) -> tuple[Comparisons, type[np.floating[Any]]]:
+        """The comparisons, and the kind of float that they compare.
 
         It is float32, which takes half of the time, only where that decides as float64 does for every number.
         """
         exact = X.dtype == np.float32 and not self._has_sets and self._is_within_float32
         # Whether a double is so small that it counts as 0 is a matter of float64.
         if exact or (self._fits_float32 and not np.isin(self.columns, zero_missing).any()):
-            return self._tests_in_float32, np.float32
-        return self._tests_in_float64, np.float64
+            return self._in_float32, np.float32
+        return self._in_float64, np.float64
 
-    def _chunks(
-        self, X: Any, zero_missing: Sequence[int], kind: type[np.floating[Any]]
-    ) -> Iterator[tuple[int, NDArray[np.floating[Any]]]]:
-        """Where a chunk of rows starts, and the columns in use x its rows."""
-        zeros = np.flatnonzero(np.isin(self.columns, zero_missing))
-        every = len(self.columns) == X.shape[1]
-        for start in range(0, X.shape[0], CHUNK):
-            rows = X[start : start + CHUNK]
-            columns = np.empty((len(self.columns), rows.shape[0]), dtype=kind)
-            for first in range(0, rows.shape[0], _TURNED):
-                some = _turned(rows[first : first + _TURNED], None if every else self.columns)
-                with np.errstate(over="ignore"):
-                    columns[:, first : first + _TURNED] = some
-            for place in zeros:
-                blank_zeros(columns[place])
-            yield start, columns
+    def _turn(self, rows: Any, zeros: Ints, columns: Array) -> None:
+        """Writes the columns in use of some rows to `columns`."""
+        with np.errstate(over="ignore"):
+            columns[:] = _turned(rows, None if len(self.columns) == rows.shape[1] else self.columns)
+        for place in zeros:
+            blank_zeros(columns[place])
+
+
+def _unpacked(chunks: Iterable[tuple[range, Bits]]) -> Iterator[tuple[int, Bools]]:
+    for rows, bits in chunks:
+        yield rows.start, np.unpackbits(bits, axis=1, count=len(rows)).view(bool)
 
 
 def _turned(rows: Any, features: Ints | None) -> Array:

@@ -14,6 +14,7 @@ from rulecover.data.columns import Columns, Levels, Whole
 from rulecover.data.frames import check_kind, column, is_frame, names_of
 from rulecover.exceptions import MismatchedDataError, RuleTextError
 from rulecover.rules.clauses import Clauses
+from rulecover.rules.comparisons import Bits
 from rulecover.rules.evidence import Evidence
 from rulecover.rules.rule import Clause, Rule
 from rulecover.show.notebook import notebook_table
@@ -310,6 +311,10 @@ class RuleSet(Printed):
     def covered_chunks(self, X: Any) -> Iterator[tuple[int, Bools]]:
         """For each chunk of rows: where it starts, and which rule (first axis) covers which of its rows."""
         return self.clauses.covered_chunks(X, self.columns.zero_missing)
+
+    def bits_of_chunks(self, X: Any) -> Iterator[tuple[range, Bits]]:
+        """The same with one bit for each row, eight to a byte, and the rows of the chunk."""
+        return self.clauses.bits_of_chunks(X, self.columns.zero_missing)
 
     def hits(self, X: Any) -> tuple[Ints, Ints]:
         """All pairs (row, rule) where the rule covers the row."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -11,10 +11,11 @@ import numpy as np
 import scipy.sparse
 from scipy.special import ndtri
 
-from rulecover.coverage import addable
+from rulecover.coverage import addable, fit_float32
 from rulecover.data.inputs import Input, TableInput, input_of, read_frame, table_input_of
 from rulecover.data.provenance import Provenance
 from rulecover.exceptions import MismatchedDataError
+from rulecover.rules.clauses import CHUNK
 from rulecover.rules.ruleset import RuleSet
 from rulecover.show.notebook import notebook_table
 from rulecover.show.printed import Printed
@@ -123,8 +124,9 @@ class Vote(Printed):
 
     def added(self, X: Any) -> Tally:
         """The base and the votes of the rules that cover each row, added up."""
-        sums, fired = _added(self.rules, self.votes, X)
-        sums += self.base
+        sums, fired = np.empty((len(self.base), X.shape[0])).T, np.empty(X.shape[0], dtype=np.intp)
+        for rows, some, number in _added(self.rules, self.votes, X):
+            sums[rows.start : rows.stop], fired[rows.start : rows.stop] = some + self.base, number
         return Tally(sums, fired)
 
     def tally(self, X: Any, ask: AskModel | None = None) -> Tally:
@@ -136,8 +138,23 @@ class Vote(Printed):
         missed = np.flatnonzero(tally.missed)
         if missed.size:
             tally.sums[missed] = self.fallback(self, X[missed], None if ask is None else ask(missed))
-        tally.sums[self.answer.weight(tally.sums) <= 0] = self.votes_of_all
+        return self._with_votes(tally)
+
+    def _with_votes(self, tally: Tally) -> Tally:
+        """The tally with the votes of all data where nothing votes."""
+        tally.sums[np.flatnonzero(self.answer.weight(tally.sums) <= 0)] = self.votes_of_all
         return tally
+
+    def in_blocks(self, ask_for: Callable[[Tally], Array], X: Any, ask: AskModel | None = None) -> Array:
+        """What is asked of the tally, made for one block of rows at a time; the fallback has all its rows at once."""
+        answers, missed = [ask_for(Tally(np.zeros((0, len(self.base))), np.zeros(0, dtype=np.intp)))], []
+        for rows, sums, fired in _added(self.rules, self.votes, X):
+            answers.append(ask_for(self._with_votes(Tally(sums + self.base, fired))))
+            missed.append(rows.start + np.flatnonzero(fired == 0))
+        answer, at = np.concatenate(answers), np.concatenate([np.zeros(0, dtype=np.intp), *missed])
+        if at.size:
+            answer[at] = ask_for(self.tally(X[at], None if ask is None else lambda places: ask(at[places])))
+        return answer
 
     # Predicting -------------------------------------------------------------------------------------------------
 
@@ -178,11 +195,11 @@ class Vote(Printed):
 
     def predict(self, X: Any) -> Array:
         """The prediction for each row: a class, or a number."""
-        return self.decided(self.tally(self._rows(X)))
+        return self.in_blocks(self.decided, self._rows(X))
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class, rows x classes."""
-        return self.probabilities(self.tally(self._rows(X)))
+        return self.in_blocks(self.probabilities, self._rows(X))
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """An interval for each row that should hold its number; see `MIRCORegressor.predict_interval`."""
@@ -316,13 +333,20 @@ class Vote(Printed):
         return notebook_table(seen.view.report(self.rules, votes[1:]), seen.view.start_in_words(votes))
 
 
-def _added(rules: RuleSet, votes: Floats, X: Any) -> tuple[Floats, Ints]:
-    """The votes of the rules that cover each row, added up, and their number."""
+def _added(rules: RuleSet, votes: Floats, X: Any) -> Iterator[tuple[range, Floats, Ints]]:
+    """For each chunk of rows: its rows, the votes of the rules that cover each, added up, and their number.
+
+    The arrays are those of the next chunk as well: new memory takes longer to write to than the sums to make.
+    """
     # The last column counts: every covering rule adds 1 to it.
     counted = np.column_stack([votes, np.ones(len(votes))]).T
-    sums, at_a_time = np.empty((len(counted), X.shape[0])), max(1, _FLOATS // max(1, len(votes)))
-    for start, covered in rules.covered_chunks(X):
-        for first in range(0, covered.shape[1], at_a_time):
-            part = covered[:, first : first + at_a_time]
-            sums[:, start + first : start + first + part.shape[1]] = counted @ part.astype(np.float64)
-    return sums[:-1].T, sums[-1].astype(np.intp)
+    kind = np.float32 if all(map(fit_float32, counted)) else np.float64
+    counted, at_a_time = counted.astype(kind), 8 * max(1, _FLOATS // 8 // max(1, len(votes)))
+    kept, covered = np.empty((len(counted), min(X.shape[0], CHUNK))), np.empty((len(votes), at_a_time), dtype=kind)
+    for rows, bits in rules.bits_of_chunks(X):
+        sums = kept[:, : len(rows)]
+        for first in range(0, len(rows), at_a_time):
+            n = min(at_a_time, len(rows) - first)
+            covered[:, :n] = np.unpackbits(bits[:, first // 8 : (first + at_a_time) // 8], axis=1, count=n)
+            sums[:, first : first + n] = counted @ covered[:, :n]
+        yield rows, sums[:-1].T, sums[-1].astype(np.intp)
