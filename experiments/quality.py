@@ -1,6 +1,6 @@
 """Rule paths on tables that nobody used in choosing their settings, next to other models.
 
-    python experiments/quality.py [--data FOLDER] [--tasks path,within,models,peers] [--datasets …]
+    python experiments/quality.py [--data FOLDER] [--tasks path,within,models,peers,ebm] [--datasets …]
 
 5 outer folds (seed 31), every model at the settings of its makers. With --data the larger data sets of the paper's
 authors are run too, at most 2,000 rows of each. Every finished piece (task, data set, fold) is appended to the result
@@ -18,6 +18,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -94,15 +95,26 @@ def models(fold: Fold) -> Rows:
         yield figures(name, fitted, fold, seconds) | {"rules": leaves}
 
 
+def peer(name: str, fold: Fold) -> Rows:
+    """Another learner of rules or curves, as the study runs it."""
+    done, seconds = timed(lambda: METHODS[name].learn(fold)[name])
+    yield figures(name, done.model, fold, seconds) | {"rules": done.rules, "clauses": done.clauses}
+
+
 def peers(fold: Fold) -> Rows:
-    """EBM, and for two classes FIGS and RuleFit."""
-    two = len(np.unique(fold.y_train)) == 2
-    for name in ("EBM", *(("FIGS", "RuleFit") if two else ())):
-        done, seconds = timed(lambda name=name: METHODS[name].learn(fold)[name])
-        yield figures(name, done.model, fold, seconds) | {"rules": done.rules, "clauses": done.clauses}
+    """FIGS and RuleFit, for two classes."""
+    if len(np.unique(fold.y_train)) == 2:
+        yield from peer("FIGS", fold)
+        yield from peer("RuleFit", fold)
 
 
-TASKS: dict[str, Callable[[Fold], Rows]] = {"path": path, "within": within, "models": models, "peers": peers}
+TASKS: dict[str, Callable[[Fold], Rows]] = {
+    "path": path,
+    "within": within,
+    "models": models,
+    "peers": peers,
+    "ebm": partial(peer, "EBM"),
+}
 
 
 def folds_of(name: str, data: Path | None) -> Iterator[Fold]:
