@@ -16,6 +16,7 @@ import xgboost
 from boosters import all_leaf_rules
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import BaggingClassifier, VotingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -390,3 +391,17 @@ def test_what_was_explained_survives_pickling(library: str) -> None:
     again = pickle.loads(pickle.dumps(few))
     np.testing.assert_array_equal(again.predict(X), few.predict(X))
     assert again.fidelity(X) == few.fidelity(X)
+
+
+def test_a_model_that_is_not_trained_is_called_so_whatever_the_columns_hold() -> None:
+    with pytest.raises(NotFittedError):
+        explain(lightgbm.LGBMClassifier(), *fruit())
+
+
+@pytest.mark.parametrize("texts", [["colour"], ["colour", "year"]])
+def test_text_in_place_of_categories_is_refused_with_the_way_out(texts: list[str]) -> None:
+    X, y = fruit()
+    model = lightgbm.LGBMClassifier(n_estimators=3, min_child_samples=5, n_jobs=1, verbose=-1).fit(X, y)
+
+    with pytest.raises(MismatchedDataError, match=r"in the same types, such as X\.astype\(\{'colour': 'category'\}\)"):
+        explain(model, X.astype(dict.fromkeys(texts, object)), y)

@@ -244,3 +244,10 @@ def test_what_cannot_be_said_is_refused_with_a_way_out() -> None:
         to_sql(model, "", dialect="duckdb")
     with pytest.raises(ExportError, match="no column 'klass'"):
         to_sql_expression(model, "t", dialect="duckdb", column="klass")
+
+
+def test_one_column_to_keep_is_given_by_its_name() -> None:
+    model = many_rules(3).model
+    one, several = (to_sql(model, "data", dialect="duckdb", keep=keep) for keep in ("id", ["id"]))
+
+    assert one == several

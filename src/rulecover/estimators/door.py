@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
@@ -117,7 +118,7 @@ def naming_columns(X: Any) -> Iterator[None]:
     """Where a model cannot be trained on a frame with words or dates in it, the error names the columns."""
     try:
         yield
-    except InvalidParameterError:
+    except (InvalidParameterError, NotFittedError):
         raise
     except (TypeError, ValueError) as error:
         odd = _odd_columns(X)
@@ -178,6 +179,10 @@ def columns_of(ensemble: TreeEnsemble) -> SourceColumns | None:
     return ensemble.columns
 
 
+#: The types of columns that hold text.
+_TEXTS = {"object", "str", "string"}
+
+
 def named_by(ensemble: TreeEnsemble, X: Any) -> TreeEnsemble:
     """The same trees, with the names of columns and categories that a model leaves to the data.
 
@@ -186,11 +191,13 @@ def named_by(ensemble: TreeEnsemble, X: Any) -> TreeEnsemble:
     """
     columns = category_columns(X)
     known = dict(ensemble.categories)
-    if columns and ensemble.frame_categories:
+    texts = [name for name, kind in X.dtypes.items() if str(kind) in _TEXTS] if is_frame(X) else []
+    if (columns or texts) and ensemble.frame_categories:
         if len(columns) != len(ensemble.frame_categories):
+            way = f", such as X.astype({{{texts[0]!r}: 'category'}})" if texts else ""
             raise MismatchedDataError(
                 f"X has {len(columns)} columns of categories, but the model was trained with "
-                f"{len(ensemble.frame_categories)}; give the columns that it was trained on, in the same types."
+                f"{len(ensemble.frame_categories)}; give the columns that it was trained on, in the same types{way}."
             )
         known = dict(zip(columns, ensemble.frame_categories, strict=True))
     elif ensemble.columns is None:

@@ -16,7 +16,7 @@ from rulecover.export.exported import vote_of
 from rulecover.export.sql_steps import Step, Steps
 
 
-def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: Sequence[str] = ()) -> str:
+def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: str | Sequence[str] = ()) -> str:
     """A query that predicts for every row of a table.
 
     Parameters
@@ -28,7 +28,7 @@ def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: Sequ
     dialect
         "postgres", "sqlite", "duckdb", "bigquery", "snowflake", "spark" or "tsql" (SQL Server 2022).
     keep
-        Columns of the table to return as they are, such as its key.
+        A column of the table, or several, to return as they are, such as its key.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def to_sql(model: Any, table: str | tuple[str, ...], *, dialect: str, keep: Sequ
     'WITH "rows" AS ('
     """
     source = table_named(table)
-    steps = Steps(Script(vote_of(model)), dialect_named(dialect), tuple(keep))
+    steps = Steps(Script(vote_of(model)), dialect_named(dialect), (keep,) if isinstance(keep, str) else tuple(keep))
     return over_table(steps, source, steps.dialect)
 
 
