@@ -259,3 +259,11 @@ def test_no_tree_of_one_column_does_better_than_the_bound(rows: list[tuple[int, 
     tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(x[:, None], y)
 
     assert balanced_accuracy(y, tree.predict(x[:, None])) <= advice._accuracy_at_most(x, y)
+
+
+def test_numbers_beyond_float32_are_tried_too() -> None:
+    X = np.linspace(-1.0, 1.0, 40)[:, None]
+    y = (X[:, 0] > 0).astype(int)
+    X[-1] = 1e300
+
+    assert [each.kind for each in given_away(X, y, {"x": [0]}, classes=True)] == ["given away"]

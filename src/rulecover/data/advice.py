@@ -37,6 +37,9 @@ _GIVEN_AWAY = 0.99
 #: It is tried on this many rows at most, and needs this many rows of each of two classes.
 _TRIED, _FEWEST_OF_A_CLASS = 2000, 5
 
+#: The largest number that trees of scikit-learn take.
+_LARGEST = float(np.finfo(np.float32).max)
+
 #: More than the rounding errors of a share.
 _ROUNDING = 1e-9
 
@@ -191,7 +194,7 @@ def given_away(X: Any, y: Array, sources: Mapping[str, Sequence[int]], *, classe
     some = np.asarray(y)[rows]
     if issparse(X) or len(rows) < FEWEST_ROWS or not _can_be_given_away(some, classes=classes):
         return []
-    tried = X[rows]
+    tried = np.clip(X[rows], -_LARGEST, _LARGEST)
     scores = {name: _alone(tried[:, list(made)], some, classes=classes) for name, made in sources.items()}
     what = "balanced accuracy" if classes else "R²"
     return [
@@ -244,9 +247,8 @@ def _accuracy_at_most(x: Floats, y: Array) -> float:
     its leaf with one of them, so that one of the three is wrong. Of such rows every third is counted, lest an error
     counts twice.
     """
-    with np.errstate(over="ignore"):
-        values = np.asarray(x, dtype=np.float32)  # as trees compare them
-    if not np.isfinite(values).all():  # a tree may send what is missing anywhere
+    values = np.asarray(x, dtype=np.float32)  # as trees compare them
+    if np.isnan(values).any():  # a tree may send what is missing anywhere
         return 1.0
     _, codes, sizes = np.unique(np.asarray(y), return_inverse=True, return_counts=True)
     ordered = codes[np.argsort(values, kind="stable")]
