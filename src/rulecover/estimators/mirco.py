@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
@@ -39,10 +38,8 @@ from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
 from rulecover.partitions.mirco import (
-    Grouped,
     PartsRecipe,
     leaf_pool_of_parts,
-    log_odds_of_groups,
     minimum_rule_cover_of_parts,
 )
 from rulecover.partitions.parts import Parts
@@ -56,8 +53,7 @@ from rulecover.targets.samples import Samples
 from rulecover.trees.cutting import without_small_branches
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting.classes import VOTES, fitted_class_votes, log_odds_votes
-from rulecover.voting.numbers import MEAN_VOTES, fitted_values
+from rulecover.voting.numbers import fitted_values
 from rulecover.voting.vote import Vote
 from rulecover.voting.voting_on import voting_on
 
@@ -95,7 +91,6 @@ class MinimumRuleCover(VotingModel):
     n_jobs: int | None = None
     verbose: int = 0
 
-    _votes: ClassVar[tuple[str, ...]]
     _solvers: ClassVar[Mapping[str, Callable[[float | None, int], CoverSolver]]] = SOLVERS
 
     # Fitting: Algorithm 1 ---------------------------------------------------------------------------------------
@@ -227,8 +222,8 @@ class MinimumRuleCover(VotingModel):
                     f"checkpoint keeps the work of solver='exact', but solver is {self.solver!r}; leave checkpoint "
                     "out, or give it to your Exact solver."
                 )
-        if self.vote not in self._votes:
-            raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, self._votes))}.")
+        if self.vote not in (votes := voting_on(self._target).names):
+            raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, votes))}.")
         if self.estimator_weights not in WEIGHTS:
             known = ", ".join(map(repr, WEIGHTS))
             raise ValueError(f"estimator_weights is {self.estimator_weights!r}; choose one of {known}.")
@@ -412,8 +407,6 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     array([0, 0])
     """
 
-    _votes = (*VOTES, "fitted", "log-odds")
-
     criterion: Any = "gini"
     solver: Any = "greedy"
     max_rules: int | None = None
@@ -490,13 +483,13 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
             self._vote_of,
             max_rules=self.max_rules,
             shorten=partial(_shortened, price=self._price()) if self.pruned_ else None,
-            fit={"fitted": _fitted_classes, "log-odds": log_odds_votes}.get(self.vote),
+            fit=lambda vote, samples: voting_on(self._target).fitted_to(samples, self.vote, vote),
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
 
     def _parts_recipe(self, solver: Any, demand: Ints) -> PartsRecipe:
         self.pruned_ = self.prune is not False
-        fit = {"fitted": _fitted_to_groups, "log-odds": log_odds_of_groups}.get(self.vote)
+        fit = voting_on(self._target).fitted.get(self.vote)
         return replace(super()._parts_recipe(solver, demand), prune=self.pruned_, fit=fit)
 
     def _pruning_pays(self, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> bool:
@@ -598,7 +591,6 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
     (2, 2)
     """
 
-    _votes = MEAN_VOTES
     _solvers: ClassVar[Mapping[str, Callable[[float | None, int], CoverSolver]]] = {
         "forward": lambda time_limit, seed: Forward(time_limit=time_limit),
         **SOLVERS,
@@ -669,16 +661,6 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
 def _shortened(rules: RuleSet, samples: Samples, *, price: Price) -> RulePool:
     assert isinstance(samples, ClassSamples)
     return rule_pool(samples, pruned(rules, samples), price)
-
-
-def _fitted_classes(vote: Vote, samples: Samples) -> Vote:
-    assert isinstance(samples, ClassSamples)
-    return fitted_class_votes(vote, vote.rules.apply(samples.X), samples.y, samples.weight)
-
-
-def _fitted_to_groups(vote: Vote, rows: Grouped) -> Vote:
-    assert rows.y is not None
-    return fitted_class_votes(vote, scipy.sparse.csr_array(rows.covered), rows.y, rows.weight)
 
 
 def _fitted_numbers(vote: Vote, samples: Samples, *, ridge: float) -> Vote:
