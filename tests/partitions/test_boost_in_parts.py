@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,9 @@ def test_a_part_that_is_made_again_from_its_calls_is_the_same():
             if method not in BoostPart.passing:
                 calls.append((method, arguments))
             return parts.map(method, *arguments)
+
+        def reduced(self, add: Any, method: str, *arguments: Any) -> Any:
+            return reduce(add, self.map(method, *arguments))
 
     recipe = BoostRecipe(BinnedPricing(), Price(Gini()), step=None)
     tree, empty = DecisionTreeClassifier(max_depth=3, max_features="sqrt"), samples.among(np.arange(0))
