@@ -131,8 +131,9 @@ def test_parts_that_are_too_much_for_every_worker_are_given_up(client, monkeypat
 def test_a_cluster_that_goes_away_is_one_clear_error():
     with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster:
         client = distributed.Client(cluster)
+        address = client.scheduler.address
         parts = DaskParts(client, rows_on(client, 2), Toy)
-    with pytest.raises(LostClusterError, match="is gone; connect to one that runs"):
+    with pytest.raises(LostClusterError, match=f"the Dask cluster {address} is gone; connect to one that runs"):
         parts.map("add", 1)
     client.close()
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from rulecover.exceptions import LostClusterError
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 #: Of two results of a method, for some parts each, the one for all of them.
 Add = Callable[[Any, Any], Any]
+
+#: The address of each client's scheduler, which the client forgets once it is gone.
+_ADDRESSES: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
 
 #: How often the scheduler is asked whether a worker that has not answered is still there, in seconds.
 _LOOK = 1.0
@@ -235,6 +239,7 @@ def homes_of(client: Client, futures: Sequence[Future], load: Counter[str]) -> l
 
 def workers_of(client: Client) -> list[str]:
     """The addresses of the workers that are alive."""
+    remember_address(client)
     if client.status != "running":
         raise _no_cluster(client)
     try:
@@ -260,6 +265,7 @@ def awaited(client: Client, futures: Sequence[Future], patience: float) -> None:
     """Waits for futures to be computed; an error of one of them is raised."""
     from distributed import wait
 
+    remember_address(client)
     until = time.monotonic() + patience  # what a dead worker had is called lost until it is computed again
     while True:
         try:
@@ -298,5 +304,11 @@ def _no_cluster(client: Client) -> LostClusterError:
     return LostClusterError(f"the Dask cluster {_name(client)} is gone; connect to one that runs, and fit again.")
 
 
+def remember_address(client: Client) -> None:
+    """Keeps the address of a client's scheduler for messages on it, as long as the client is there."""
+    if client.scheduler is not None:
+        _ADDRESSES[client] = str(client.scheduler.address)
+
+
 def _name(client: Client) -> str:
-    return str(client.scheduler.address if client.scheduler is not None else "without an address")
+    return _ADDRESSES.get(client, "without an address")
