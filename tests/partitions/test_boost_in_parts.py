@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.boost import GenerationInParts, start_tracker
-from rulecover.partitions.boost_part import BoostPart, BoostRows, joined_samples
+from rulecover.partitions.boost_part import BoostPart, BoostRows, _log, joined_samples
 from rulecover.partitions.parts import LocalParts
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration
 from rulecover.rcboost.pricing.binned import BinnedPricing
@@ -67,6 +67,17 @@ def test_the_rounds_are_those_of_one_process(cuts, classes):
     samples = ClassSamples(X, np.minimum(y, classes - 1), np.arange(classes))
     tree = DecisionTreeClassifier(max_depth=4, max_features="sqrt", min_samples_leaf=0.01)
     assert_same(samples, cuts, BoostRecipe(BinnedPricing(), Price(Gini()), step=None), tree, rounds=4)
+
+
+@pytest.mark.slow
+def test_trees_are_grown_in_silence_and_real_messages_are_logged(capfd, caplog):
+    X, y = table(300, 2)
+    recipe = BoostRecipe(BinnedPricing(), Price(Gini()), step=None)
+    assert_same(ClassSamples(X, y.clip(max=1), np.arange(2)), [100], recipe, DecisionTreeClassifier(max_depth=3), 1)
+    assert capfd.readouterr() == ("", "")
+    assert not caplog.messages
+    _log(b"[12:00:00] WARNING: something is wrong")
+    assert caplog.messages == ["[12:00:00] WARNING: something is wrong"]
 
 
 @pytest.mark.slow
