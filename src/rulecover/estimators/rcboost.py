@@ -21,7 +21,7 @@ from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.centred import behind, without_centre
+from rulecover.estimators.centred import behind, inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -157,7 +157,7 @@ class RuleBoosting(VotingModel):
             parts,
             links,
             head,
-            without_centre(self.estimator_),
+            inner_model(self.estimator_),
             recipe=recipe,
             names=lambda first: check_model_fits(first, head.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
@@ -338,7 +338,7 @@ class RuleBoosting(VotingModel):
         recipe = self._recipe()
         generation = RuleGeneration(
             learn,
-            without_centre(self.estimator_),
+            inner_model(self.estimator_),
             recipe,
             lambda first: check_model_fits(first, learn.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
