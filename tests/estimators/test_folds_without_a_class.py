@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
-from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, explain
+from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RulePathRegressor, explain
 
 #: Those of them that say how likely a class is, as a path asks.
 WITH_SHARES = [name for name in TRAINABLE if name not in ("default", "voting")]
@@ -127,3 +127,12 @@ def test_a_threshold_is_tuned_in_folds_by_models_with_settings_by_label() -> Non
     tuned = cover.tuned(X, y, recall=0.9, label=1, cv=[*folds, only_ones])
 
     assert tuned.classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("name", [name for name in TRAINABLE if name != "default"])
+def test_every_library_does_without_folds_of_one_number(name: str) -> None:
+    X, y = rows(name), (np.arange(60) == 0).astype(float)
+
+    path = RulePathRegressor(TRAINABLE[name].make("numbers", 0), max_rules=3, cv=3, random_state=0).fit(X, y)
+
+    assert np.isfinite(path.predict(X)).all()

@@ -53,14 +53,14 @@ def folds_of(
 
 
 def parts_of(
-    folds: Iterable[tuple[Ints, Ints]], X: Any, y: Array, weight: Floats | None, *, classes: bool
+    folds: Iterable[tuple[Ints, Ints]], X: Any, y: Array, weight: Floats | None
 ) -> Iterator[tuple[FoldPart, FoldPart]]:
     """The rows to learn from and those to check on, fold by fold.
 
     Rows of weight zero are in neither. A fold with nothing to learn from or to check on is left out, and so is one with
-    rows of a single class to learn from, if there are more: not every library trains on these.
+    a single class or number to learn from, if there are more: not every library trains on these.
     """
-    several = classes and len(np.unique(y)) > 1
+    several = len(np.unique(y)) > 1
     for fold in folds:
         learn, check = (rows if weight is None else rows[weight[rows] > 0] for rows in fold)
         if learn.size and check.size and not (several and len(np.unique(y[learn])) == 1):

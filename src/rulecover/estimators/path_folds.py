@@ -86,7 +86,7 @@ def _by_trained_models(
     again = _for_a_part(model)
 
     def score(fold: Fold) -> list[SizeScores]:
-        parts = parts_of([fold], *rows, classes=is_classifier(model))
+        parts = parts_of([fold], *rows)
         return [_scores_on(for_labels(fresh(again), part[0].y), *part, scoring, deadline) for part in parts]
 
     return score

@@ -315,9 +315,16 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     if weight is None:
         return best_of(model.fit(X, y))
     last, name = (model.steps[-1][1], f"{model.steps[-1][0]}__") if isinstance(model, Pipeline) else (model, "")
-    if not has_fit_parameter(last, "sample_weight"):
+    if not _takes_weights(last):
         raise ValueError(f"{name_of(last)} takes no sample weights; leave weights out or choose another estimator.")
     return best_of(model.fit(X, y, **{f"{name}sample_weight": weight}))
+
+
+def _takes_weights(model: Any) -> bool:
+    """Whether a model is trained with weights of rows; since scikit-learn 1.7 votes of models do not say so."""
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        return all(_takes_weights(member) for _, member in model.estimators if member != "drop")
+    return bool(has_fit_parameter(model, "sample_weight"))
 
 
 @contextmanager
