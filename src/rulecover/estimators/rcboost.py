@@ -101,6 +101,12 @@ class RuleBoosting(VotingModel):
     _started = cast("Started | None", None)
     _encoder = cast("TableEncoder | None", None)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without the solver of the LP, which no file can hold: a copy with `warm_start` begins anew."""
+        state = super().__getstate__()
+        state.pop("_started", None)
+        return state
+
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -455,7 +461,8 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         stop; ``True`` is 10. The rules of the best call are kept. All rules of the pool vote there, whatever
         `rule_weights` says.
     warm_start
-        ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was.
+        ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was; a copy that was loaded from
+        a file begins anew.
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before, and solves of the LP
         and exact searches end in time. The training of a tree cannot be cut short: a fit takes at least as long as the
