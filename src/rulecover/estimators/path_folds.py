@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.estimators.checks import sample_weights, settings_that_matter, without_checkpoint
+from rulecover.estimators.checks import for_labels, sample_weights, settings_that_matter, without_checkpoint
 from rulecover.estimators.fold_scores import Fold, TimeLimits, check_in_time, fold_scores
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
@@ -86,7 +86,8 @@ def _by_trained_models(
     again = _for_a_part(model)
 
     def score(fold: Fold) -> list[SizeScores]:
-        return [_scores_on(again, *part, scoring, deadline) for part in parts_of([fold], *rows)]
+        parts = parts_of([fold], *rows)
+        return [_scores_on(for_labels(fresh(again), part[0].y), *part, scoring, deadline) for part in parts]
 
     return score
 

@@ -21,7 +21,7 @@ from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.centred import behind, without_centre
+from rulecover.estimators.centred import behind, inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -101,6 +101,12 @@ class RuleBoosting(VotingModel):
     _started = cast("Started | None", None)
     _encoder = cast("TableEncoder | None", None)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without the solver of the LP, which no file can hold: a copy with `warm_start` begins anew."""
+        state = super().__getstate__()
+        state.pop("_started", None)
+        return state
+
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -157,7 +163,7 @@ class RuleBoosting(VotingModel):
             parts,
             links,
             head,
-            without_centre(self.estimator_),
+            inner_model(self.estimator_),
             recipe=recipe,
             names=lambda first: check_model_fits(first, head.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
@@ -345,7 +351,7 @@ class RuleBoosting(VotingModel):
         recipe = self._recipe()
         generation = RuleGeneration(
             learn,
-            without_centre(self.estimator_),
+            inner_model(self.estimator_),
             recipe,
             lambda first: check_model_fits(first, learn.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
@@ -462,7 +468,8 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         stop; ``True`` is 10. The rules of the best call are kept. All rules of the pool vote there, whatever
         `rule_weights` says.
     warm_start
-        ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was.
+        ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was; a copy that was loaded from
+        a file begins anew.
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before, and solves of the LP
         and exact searches end in time. The training of a tree cannot be cut short: a fit takes at least as long as the

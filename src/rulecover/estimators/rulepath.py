@@ -24,7 +24,7 @@ from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_anew
-from rulecover.estimators.centred import without_centre
+from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -317,7 +317,7 @@ class RulePath(VotingModel):
         )
 
     def _usual_depth(self, samples: Samples) -> int:
-        model = without_centre(self.estimator_)
+        model = inner_model(self.estimator_)
         if isinstance(model[-1] if isinstance(model, Pipeline) else model, BinnedTrees):
             return _BINNED_DEPTH
         return usual_depth(samples.count.sum(), len(self._target.of(samples).classes))

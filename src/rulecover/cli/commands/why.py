@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,6 @@ def _table(rules: Vote, reasons: Any) -> str:
 
 
 def _value(cell: Any) -> str:
-    if cell is None or (isinstance(cell, float) and np.isnan(cell)):
+    if cell is None or cell != cell:  # as neither NaN nor a date that is missing is
         return "missing"
-    return printable(cell) if isinstance(cell, str) else short_number(float(cell))
+    return printable(str(cell)) if isinstance(cell, (str, date)) else short_number(float(cell))
