@@ -28,8 +28,6 @@ from rulecover.cli.tables.header import (
     check_is_table,
     checked_names,
     checked_target,
-    looks_like_data,
-    no_names,
     not_text,
     not_valid,
     parquet,
@@ -222,7 +220,7 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
     frame.columns = list(names)
     nameless = [place for place, name in enumerate(names) if not name]
     notes = [f"column {place + 1} has no name and is left out." for place in nameless]
-    notes += [no_names(names, header.file.source).strip()] if looks_like_data(names) else []
+    notes += [header.advice.strip()] if header.looks_like_data else []
     return frame.loc[:, [bool(name) for name in names]], notes
 
 
