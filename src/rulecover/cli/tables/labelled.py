@@ -130,12 +130,11 @@ def labelled_table(
             header = read_header(file)
             target = checked_target(header, target, drop)
             frame, notes = read_frame(header)
-        read = _with_numbers(frame, target, header)
+        read = _with_numbers(frame.drop(columns=list(drop)), target, header)
     frame, notes = read.frame, [*file.found.notes, *notes, *read.notes]
-    if not keep_ids:
-        found = id_columns(frame, [target, *drop])
-        drop, notes = [*drop, *found], [*notes, *(f"column {name!r} left out: {_ID}." for name in found)]
-    table = table_from_frame(frame, file.path, target, drop=drop, columns=columns, task=task, notes=notes)
+    ids = [] if keep_ids else id_columns(frame, [target])
+    notes += [f"column {name!r} left out: {_ID}." for name in ids]
+    table = table_from_frame(frame, file.path, target, drop=ids, columns=columns, task=task, notes=notes)
     return replace(table, notations=read.notations)
 
 
