@@ -107,6 +107,11 @@ class LeftOut:
 
     made_names: tuple[str, ...] = ()
 
+    @property
+    def note(self) -> str:
+        """The sentence on it."""
+        return f"column {self.name!r} left out: {self.reason}."
+
     def encode(self, column: Any) -> Floats:
         """As in `EncodedNumbers`."""
         return np.zeros((len(column), 0))
@@ -208,7 +213,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """How a column is encoded; notes what is not obvious."""
         encoded, note = encoding_of(name, column, self.max_levels)
         if isinstance(encoded, LeftOut):
-            self.notes_.append(f"column {name!r} left out: {encoded.reason}.")
+            self.notes_.append(encoded.note)
         elif note:
             self.notes_.append(f"column {name!r} {note}.")
         return encoded
