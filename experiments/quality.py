@@ -34,6 +34,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RulePathClassifier
 from rulecover.study import METHODS, Fold, load
+from rulecover.study.pages import write_page
 
 FOLDS, SEED = 5, 31
 SIZES = (10, 25, 50)
@@ -154,7 +155,7 @@ def main() -> None:
         arguments.datasets = ",".join([*TABLES, *(LARGER if arguments.data else ())])
     warnings.simplefilter("ignore")
     run(arguments)
-    arguments.out.with_suffix(".md").write_text(page(pd.read_csv(arguments.out)))
+    write_page(arguments.out.with_suffix(".md"), page(pd.read_csv(arguments.out)), "lightgbm")
     print(arguments.out.with_suffix(".md").read_text())
 
 

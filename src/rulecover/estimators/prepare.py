@@ -22,6 +22,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_array, has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
+from rulecover.data.encoder import LeftOut, TableEncoder
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import NOT_TRAINED_ANEW, as_estimator, is_booster, is_file
 from rulecover.estimators.centred import CentredRegressor, inner_model
@@ -287,6 +288,8 @@ def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepa
         return _trained_on_codes(estimator, X, y, weight, recipe)
     centre = 0.0 if isinstance(estimator, RuleModel) else recipe.target.centre(y, weight)
     model = _trained(_seeded(fresh(estimator), recipe), X, y - centre if centre else y, weight, recipe)
+    if recipe.hidden is not None:
+        _drop_notes_on(recipe.hidden, model)
     return CentredRegressor(model, centre) if centre else model
 
 
@@ -296,6 +299,15 @@ def _trained_on_codes(estimator: Any, X: Any, y: Array, weight: Floats | None, r
     model = for_classes(_seeded(fresh(estimator), recipe), len(labels))
     model = _trained(model, X, y if plain else codes, weight, recipe)
     return model if plain else CodedClassifier(model, labels)
+
+
+def _drop_notes_on(hidden: Ints, model: Any) -> None:
+    """Removes what an encoder says of hidden columns: it saw zeros where the table has values."""
+    first = model[0] if isinstance(model, Pipeline) else None
+    if isinstance(first, TableEncoder) and hasattr(first, "columns_"):  # else trees are grown later
+        columns = [first.columns_[f] for f in hidden.tolist()]
+        dropped = {column.note for column in columns if isinstance(column, LeftOut)}
+        first.notes_ = [note for note in first.notes_ if note not in dropped]
 
 
 def _seeded(model: Any, recipe: Preparation) -> Any:

@@ -124,6 +124,18 @@ class RuleBoosting(VotingModel):
         sample_weight
             Counts in the trees, impurities, duals and votes: a row of weight 3 is three rows. Rows of weight zero need
             no cover.
+
+        Returns
+        -------
+        RuleBoosting
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of its range, or X, y or the weights do not fit together.
+        UnreadableModelError
+            If the estimator is of a type that no reader knows.
         """
         self._check_settings()
         rows = rows_elsewhere(X, y, sample_weight)
@@ -385,7 +397,25 @@ class RuleBoosting(VotingModel):
     # Stages -----------------------------------------------------------------------------------------------------
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """The predictions after each call, from the first tree (stage 0) to the whole pool."""
+        """The predictions after each call, from the first tree (stage 0) to the whole pool.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Yields
+        ------
+        numpy.ndarray
+            As `predict` returns them.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         for tally in self._staged_tallies(X):
             yield self.vote_.decided(tally)
 
@@ -531,6 +561,20 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> RCBoostClassifier:
         """The paper's settings: one tree per call, duals as a simplex code returns them, all rules vote by counts.
 
+        Parameters
+        ----------
+        estimator
+            As in `RCBoostClassifier`.
+        **settings
+            Others of its settings; they take precedence.
+
+        Returns
+        -------
+        RCBoostClassifier
+            Not fitted yet.
+
+        Examples
+        --------
         >>> RCBoostClassifier.as_in_paper()
         RCBoostClassifier(duals='vertex', max_rmp_calls=50, pricing='tree', step=1.0,
                           vote='counts')
@@ -553,6 +597,13 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         **settings
             As in `RCBoostClassifier`; `random_state` seeds everything.
 
+        Returns
+        -------
+        RulePathClassifier
+            Not fitted yet.
+
+        Examples
+        --------
         >>> from sklearn.datasets import load_iris
         >>> X, y = load_iris(return_X_y=True)
         >>> few = RCBoostClassifier.few_rules(10, random_state=0).fit(X, y)
@@ -576,7 +627,25 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         return DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=1e-6)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """The probabilities after each call, from the first tree (stage 0) to the whole pool."""
+        """The probabilities after each call, from the first tree (stage 0) to the whole pool.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Yields
+        ------
+        numpy.ndarray
+            As `predict_proba` returns them.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         for tally in self._staged_tallies(X):
             yield self.vote_.probabilities(tally)
 

@@ -151,6 +151,18 @@ class RulePath(VotingModel):
             What each row counts; rows of weight zero do not count at all.
         groups
             The group of each row, such as a patient: rows of the same group are in the same fold.
+
+        Returns
+        -------
+        RulePath
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of its range, or X, y or the weights do not fit together.
+        UnreadableModelError
+            If the estimator is of a type that no reader knows.
         """
         forget_table(self)
         self._check_settings()
@@ -216,6 +228,18 @@ class RulePath(VotingModel):
         ----------
         n_rules
             From 0, the default vote alone, to the size of the largest set.
+
+        Returns
+        -------
+        RulePath
+            A copy; this model stays as it is.
+
+        Raises
+        ------
+        ValueError
+            If the path ends before.
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
         """
         check_is_fitted(self)
         if whole_number("n_rules", n_rules, at_least=0) > self._family.largest:
@@ -402,6 +426,23 @@ class RulePath(VotingModel):
 
         The columns are ``row`` (the place in X), ``prediction``, ``rule`` (the place in `rules_`, -1 for the default
         vote), ``text`` and ``vote``, or one ``votes_…`` for each class.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            It prints as an explanation for each row.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
         """
         return super().why(X)
 
@@ -646,13 +687,13 @@ class RulePathRegressor(RegressorMixin, RulePath):
     ----------
     estimator
         A regressor; by default what `pool` says, which is a forest and boosted trees together.
-    pool, n_bins, max_rules, choose, within, scoring, cv, max_depth, min_samples, ridge, shrinkage, tries
+    pool, n_bins, max_rules, choose, within, scoring, cv, train_in_folds, max_depth, min_samples, ridge, shrinkage
         As in `RulePathClassifier`; a size is chosen by R² unless `scoring` says otherwise.
     model_share
         As in `RulePathClassifier`. Boosted trees of the pool predict out of fold, by copies that were trained on other
         rows, and count as much as the forest; with them the share is by default the larger, the less can be predicted
         of rows that no tree was trained on: from 0, where that is nearly everything, to 0.8.
-    max_clauses, forbidden, required, monotone, keep, time_limit, checkpoint, random_state, n_jobs, verbose
+    tries, max_clauses, forbidden, required, monotone, keep, time_limit, checkpoint, random_state, n_jobs, verbose
         As in `RulePathClassifier`.
 
     Attributes

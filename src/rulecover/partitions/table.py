@@ -186,6 +186,20 @@ def open_table(
     sample_rows
         A model that is not trained yet is trained on this many rows, drawn at random, if there are more.
 
+    Returns
+    -------
+    TableInBlocks
+        What `fit` and `explain` read.
+
+    Raises
+    ------
+    ValueError
+        If a column is not in the table or none is left, or a limit is not a number.
+    TypeError
+        If the data are not a table, or cannot be read more than once.
+    FileNotFoundError
+        If there is no such file or folder.
+
     Examples
     --------
     >>> import pandas as pd
