@@ -118,7 +118,7 @@ def ridge_by_noise(noise: float | None) -> float:
     >>> [ridge_by_noise(noise) for noise in (0.0, 0.25, 1.0, None)]
     [0.25, 0.5, 4.0, 0.5]
     """
-    return _LEAST_RIDGE * _TIMES ** (0.25 if noise is None else noise)
+    return float(_LEAST_RIDGE * _TIMES ** (0.25 if noise is None else noise))
 
 
 def share_by_noise(response: Floats, predicted: Floats, weight: Floats) -> float:
