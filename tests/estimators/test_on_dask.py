@@ -27,6 +27,7 @@ from rulecover import (
 )
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.dask import Shard
+from rulecover.rcboost.pricing.binned import BinnedPricing
 
 N = 600
 
@@ -235,6 +236,7 @@ def test_what_needs_all_rows_in_one_place_is_refused(data, forest):
         MIRCOClassifier(FrozenEstimator(forest), time_limit=0.5).fit(*rows)
     for settings, message in (
         ({}, "pricing is ForestPricing, which needs all rows in one place; choose pricing='binned'"),
+        ({"pricing": BinnedPricing(n_estimators=5)}, "n_estimators of BinnedPricing is 5, but rows in many places"),
         ({"pricing": "binned", "early_stopping": True}, "early_stopping is True, which needs all rows in one place"),
     ):
         with pytest.raises(MismatchedDataError, match=message):

@@ -103,8 +103,8 @@ def cover_table(
         the same.
     **options
         Those of `MIRCOClassifier`, except `demand`, `max_rules`, `class_weight` and `time_limit`. Rules are not pruned
-        unless ``prune=True`` is given: clauses would be dropped by the few rows that were fetched, which makes fewer and
-        shorter rules that are less accurate on all rows.
+        unless ``prune=True`` is given: clauses would be dropped by the few rows that were fetched, which makes fewer
+        and shorter rules that are less accurate on all rows.
 
     Returns
     -------

@@ -72,7 +72,7 @@ def held_out_scores(
 def _checkpoint(model: RulePath, data: PathData, folds: list[Fold]) -> Checkpoint:
     """The file of the scores in folds; it is of these data, settings, folds and rules to choose from."""
     samples, candidates = data.samples, data.candidates
-    arrays = samples.X, samples.labels, samples.weight, data.response, candidates.first, candidates.last
+    arrays = samples.X, samples.labels, samples.weight, data.response.values, candidates.first, candidates.last
     rows = [part for fold in folds for part in fold]
     return Checkpoint(model.checkpoint, "a rule path", fingerprint(settings_that_matter(model), *arrays, *rows))
 
@@ -128,7 +128,7 @@ def _by_kept_model(
         )
 
     def recipe_for(candidates: Candidates) -> PathRecipe:
-        return replace(model._recipe(candidates, data.samples), deadline=deadline)
+        return replace(model._recipe(candidates, data.samples, data.response.noise), deadline=deadline)
 
     def score(fold: Fold) -> list[SizeScores]:
         scores = scores_with_kept_model(data, [fold], recipe_for, predicted, min_samples=model.min_samples, by=by)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.forward import Contest, EvaluatedClauses, Taken, follow, stacked
 from rulecover.rulepath.logistic import NewtonGains
 from rulecover.rulepath.path import VotesBySize
-from rulecover.rulepath.response import best_exponent
+from rulecover.rulepath.response import best_exponent, noise_of
 from rulecover.rulepath.squares import Squares, Terms
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.impurity import Price
@@ -46,10 +47,6 @@ class PartsPathRecipe:
     ----------
     max_rules, terms, constraints, target, given, verbose
         As in `PathRecipe`.
-    softening
-        How much of what is to be explained are predictions of the model.
-    calibrate
-        Whether these are shares of classes that are calibrated first.
     strength
         The penalty on log-odds; ``None`` for votes by which the rules are chosen.
     by_log_loss
@@ -63,8 +60,6 @@ class PartsPathRecipe:
     constraints: Constraints
     target: Target
     make_vote: Callable[[RuleSet, Floats, Target], Vote]
-    softening: Softening
-    calibrate: bool = False
     strength: float | None = None
     by_log_loss: bool = False
     given: RuleSet | None = None
@@ -312,7 +307,7 @@ def _added_one_by_one(one: list[Evaluated], other: list[Evaluated]) -> list[Eval
 
 
 def rule_path_of_parts(
-    parts: Parts, weighed: WeighedNodes, head: Samples, recipe: PartsPathRecipe
+    parts: Parts, weighed: WeighedNodes, head: Samples, softened: SoftenedParts, recipe: PartsPathRecipe
 ) -> tuple[RuleFamily, Fingerprint]:
     """The rule sets of every size, with votes that are fitted to what is to be explained, for rows in many places.
 
@@ -324,16 +319,17 @@ def rule_path_of_parts(
         The candidates, as `weighed_nodes` returns them.
     head
         Samples of the same kind, with or without rows.
+    softened
+        What is to be explained, as `soften_parts` returns it.
     recipe
         The steps, and the limits.
     """
     candidates, rules = distinct_allowed_nodes(weighed, recipe.constraints)
-    sizes = _softened(parts, recipe)
     fit: FitInParts | LogisticFitInParts
     if recipe.by_log_loss:
         fit = LogisticFitInParts(parts, candidates, recipe.terms)
     else:
-        fit = FitInParts(parts, candidates, recipe.terms, sizes)
+        fit = FitInParts(parts, candidates, recipe.terms, softened.sizes)
     look_at = _ClausesInParts(parts, fit, recipe.constraints, recipe.terms.tries)
     contest = Contest(rules, look_at, recipe.constraints, recipe.terms.tries)
     if recipe.given is not None:
@@ -349,14 +345,42 @@ def rule_path_of_parts(
     return family, fingerprint
 
 
-def _softened(parts: Parts, recipe: PartsPathRecipe) -> Floats:
-    """What is to be explained is worked out in the parts; the sums of sizes, and of squares, of its columns."""
-    list(parts.map("start_response", recipe.target))
-    softening = recipe.softening
-    if recipe.calibrate and softening.share:
-        exponent = best_exponent(lambda log_exponent: float(sum(parts.map("calibration_loss", log_exponent))))
-        softening = Softening(softening.share, exponent)
-    return np.asarray(reduce(np.add, parts.map("soften", softening)))
+class SoftenedParts(NamedTuple):
+    """What is to be explained, which is in the parts: the sums of sizes, and of squares, of its columns; its noise.
+
+    The noise is that of a `Response`.
+    """
+
+    sizes: Floats
+    noise: float | None
+
+
+def soften_parts(parts: Parts, target: Target, share: float, *, calibrate: bool, totals: Floats) -> SoftenedParts:
+    """What is to be explained is worked out in the parts; see `softened_response`.
+
+    Parameters
+    ----------
+    parts
+        The rows, of `PathPart`.
+    target
+        What is predicted.
+    share
+        How much of what is to be explained are predictions of the model.
+    calibrate
+        Whether these are shares of classes that are calibrated first.
+    totals
+        The sums over all rows, as `WeighedNodes` has them.
+    """
+    list(parts.map("start_response", target))
+    softening, noise = Softening(share), None
+    if calibrate and share:
+
+        def loss(log_exponent: float) -> float:
+            return float(sum(parts.map("calibration_loss", log_exponent)))
+
+        exponent = best_exponent(loss)
+        softening, noise = Softening(share, exponent), noise_of(loss(exponent), totals)
+    return SoftenedParts(np.asarray(reduce(np.add, parts.map("soften", softening))), noise)
 
 
 def _votes(parts: Parts, fit: FitInParts | LogisticFitInParts, recipe: PartsPathRecipe, total: float) -> VotesBySize:

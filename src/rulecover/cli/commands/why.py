@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer
@@ -100,6 +101,6 @@ def _table(rules: Vote, reasons: Any) -> str:
 
 
 def _value(cell: Any) -> str:
-    if cell is None or cell != cell:  # as neither NaN nor a date that is missing is
+    if pd.isna(cell):
         return "missing"
     return printable(str(cell)) if isinstance(cell, (str, date)) else short_number(float(cell))
