@@ -38,7 +38,7 @@ from rulecover.estimators.door import (
     with_zeros_in,
 )
 from rulecover.exceptions import UnreadableModelError
-from rulecover.readers import read_trees, unreadable
+from rulecover.readers import read_trees, reader_of, unreadable
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.samples import repeats
@@ -243,11 +243,18 @@ def checked_source(source: Any, y: Any, target: Target, name: str) -> Any:
         inside = source.estimator
         source = FrozenEstimator(as_estimator(inside, y) if is_booster(inside) else best_of(inside))
     elif not isinstance(source, RuleModel):
-        with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
-            read_trees(source)
+        _check_type(source)
     with unreadable_first(source):
         target.check_source(source, name)
     return source
+
+
+def _check_type(source: Any) -> None:
+    """Raises for a model that cannot be read, before a copy of it is trained; trees that it may have are not read."""
+    if reader_of(source) is None:
+        raise unreadable(source)
+    with suppress(NotFittedError):
+        read_trees(fresh(source))
 
 
 def check_answers(source: Any, target: Target) -> None:
