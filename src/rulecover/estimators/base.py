@@ -18,6 +18,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulecover.data.fingerprint import Fingerprint
+from rulecover.estimators.advice import warn_of
 from rulecover.estimators.asked import AskedModel
 from rulecover.estimators.checks import chosen, real_number, whole_number, without_checkpoint
 from rulecover.estimators.door import (
@@ -46,6 +48,7 @@ from rulecover.estimators.prepare import (
     sees_arrays,
     unreadable_first,
 )
+from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import UnreadableModelError
 from rulecover.gpu.launch import is_on_device
 from rulecover.gpu.votes import predictions, probabilities
@@ -55,6 +58,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.classes.target import ClassTarget
 from rulecover.targets.numbers.target import NumberTarget
+from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import Classes
@@ -129,6 +133,28 @@ class VotingModel(RuleModel, ABC):
     def _names(self) -> tuple[str, ...] | None:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))
+
+    def _finished(
+        self, vote: Vote, seen: Samples, rows: Samples | Fingerprint | None = None, *, named: Vote | None = None
+    ) -> Self:
+        """The end of every fit: votes, rules and where they come from are kept; what people should know is said.
+
+        Parameters
+        ----------
+        vote
+            How the rules vote.
+        seen
+            Training rows, in memory: some of them if they are elsewhere.
+        rows
+            The rows as the rules see them, or the fingerprint of all; by default those that were seen.
+        named
+            The vote on the columns of the rows that were seen, where these are others than those of the rules.
+        """
+        self.vote_, self.rules_ = vote, vote.rules
+        self.provenance_ = provenance_of(self, vote.rules, seen if rows is None else rows)
+        weighted, all_read = self.class_weight is not None, self._columns is None
+        warn_of(vote if named is None else named, seen, self.estimator_, weighted=weighted, all_read=all_read)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.booster import check_trains_anew
 from rulecover.estimators.checks import (
@@ -33,7 +32,6 @@ from rulecover.estimators.elsewhere import RowsElsewhere
 from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
-from rulecover.estimators.provenance import provenance_of
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
@@ -129,18 +127,9 @@ class MinimumRuleCover(VotingModel):
             found = minimum_rule_cover(pool, prepared.samples, recipe)
         if file is not None and found.certificate.status != Status.TIME_LIMIT:
             file.remove()
-        self.vote_, self.rules_ = found.vote, found.vote.rules
         self.certificate_: Certificate = found.certificate
         self.uncovered_: Ints = prepared.rows[found.uncovered]
-        self.provenance_ = provenance_of(self, self.vote_.rules, prepared.samples)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
-        return self
+        return self._finished(found.vote, prepared.samples)
 
     def _fit_elsewhere(self, rows: RowsElsewhere, solver: Any) -> Self:
         """The same for rows that are not in memory: only sums over them are fetched."""
@@ -160,17 +149,9 @@ class MinimumRuleCover(VotingModel):
         demand = self._demand_on_parts(head)
         pool = pool if demand.max() == 1 else pool.distinct()
         found = minimum_rule_cover_of_parts(parts, pool, head, self._parts_recipe(solver, demand))
-        self.vote_, self.rules_ = found.vote, found.vote.rules
         self.certificate_ = found.certificate
         self.uncovered_ = found.uncovered
-        self.provenance_ = provenance_of(self, self.vote_.rules, found.fingerprint)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
+        self._finished(found.vote, prepared.samples, found.fingerprint)
 
     def _demand_on_parts(self, head: Samples) -> Ints:
         """How many rules must cover each row: one number, or one for each class."""

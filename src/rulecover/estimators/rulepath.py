@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from rulecover.data.columns import Columns
-from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_anew
@@ -39,7 +38,6 @@ from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, forget_table
-from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, precision_of
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, UnreadableModelError
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
@@ -185,11 +183,7 @@ class RulePath(VotingModel):
         self._warn_of_kept()
         reason += self._left_out() + (_KEPT if kept else "")
         self.size_reason_ = reason + self._noted([each for each in (cut, no_time) if each])
-        self.provenance_ = provenance_of(self, self.vote_.rules, samples)
-        warn_of(
-            self.vote_, samples, self.estimator_, weighted=self.class_weight is not None, all_read=self._columns is None
-        )
-        return self
+        return self._finished(self.vote_, samples)
 
     def _strength_on_parts(self, head: Samples) -> float | None:
         """The penalty on log-odds; ``None`` for votes by which the rules are chosen."""
