@@ -23,8 +23,7 @@ from rulecover.estimators.advice import warn_of
 from rulecover.estimators.asked import AskedModel
 from rulecover.estimators.checks import chosen, real_number, whole_number, without_checkpoint
 from rulecover.estimators.door import (
-    as_numbers,
-    as_numbers_alone,
+    as_rules_see,
     checked_apart,
     encoded_first,
     is_mixed,
@@ -194,9 +193,8 @@ class VotingModel(RuleModel, ABC):
         X = opened(X, names, needed, as_arrays=sees_arrays(self.estimator_))
         if self._columns is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
-            return as_numbers(self._columns, X, used)
-        with as_numbers_alone(X, names):
-            return self._numbers(X, estimator=self.estimator_, reset=False)
+        check = partial(self._numbers, estimator=self.estimator_, reset=False)
+        return as_rules_see(X, self._columns, used, names, check)
 
     def _model(self, given: Any, rows: Ints) -> AskedModel:
         """The source model, asked about some rows as it was trained to see them."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_array
 
 from rulecover.data.columns import SourceColumns
-from rulecover.estimators.door import as_numbers, as_numbers_alone, opened
+from rulecover.estimators.door import as_rules_see, checked_numbers, opened
 from rulecover.estimators.out_of_bag import HonestModel
 from rulecover.estimators.prepare import Prepared, RuleModel, finite, sees_arrays
 from rulecover.exceptions import MismatchedDataError
@@ -170,10 +170,7 @@ class ToNumbers:
         if not X.shape[0]:  # which scikit-learn refuses
             return np.zeros((0, self.width))
         X = opened(X, self.names, as_arrays=self.as_arrays)
-        if self.columns is not None:
-            return as_numbers(self.columns, X, self.used)
-        with as_numbers_alone(X, self.names):
-            return check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=self.finite)
+        return as_rules_see(X, self.columns, self.used, self.names, partial(checked_numbers, finite=self.finite))
 
 
 def by_code(class_weight: Any, classes: Array) -> Any:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_array, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
 from rulecover.estimators.binned import BinnedTrees
@@ -27,8 +28,8 @@ from rulecover.estimators.booster import NOT_TRAINED_ANEW, as_estimator, is_boos
 from rulecover.estimators.centred import CentredRegressor, without_centre
 from rulecover.estimators.checks import check_width, sample_weights
 from rulecover.estimators.door import (
-    as_numbers,
-    as_numbers_alone,
+    as_rules_see,
+    checked_numbers,
     columns_of,
     is_mixed,
     named_by,
@@ -207,12 +208,14 @@ def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
 
 def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -> Any:
     """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
-    if source.columns is not None:
-        return as_numbers(source.columns, given.X, source.used)
-    if given.numbers is not None:
+    if source.columns is None and given.numbers is not None:
         return given.numbers
-    with as_numbers_alone(given.X, names):
-        return check_array(given.X, dtype=[np.float64, np.float32], ensure_all_finite=finite(source.model, given.X))
+    check = partial(_numbers_for, source.model)
+    return as_rules_see(given.X, source.columns, source.used, names, check)
+
+
+def _numbers_for(model: Any, X: Any) -> Any:
+    return checked_numbers(X, finite(model, X))
 
 
 def _read(model: Any, X: Any, recipe: Preparation) -> Source:
