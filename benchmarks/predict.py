@@ -1,11 +1,11 @@
-"""`rulecover predict` on a large CSV file, beside reading the file alone.
+"""`rulecover predict` on a large CSV file, compared with reading the file alone.
 
     python benchmarks/predict.py [--gigabytes 5] [--folder FOLDER] [--out docs/benchmarks-predict.md]
     python benchmarks/predict.py --engines [--rows 200000] [--runs 3] [--out docs/benchmarks-engines.md]
 
 The file is generated: 20 columns of numbers, one of text. CPU time of one thread, and the peak memory of the process.
-With `--engines`: rules in memory, beside the fastest engines for the forest that they come from; those that do not run
-are named (pip install treelite tl2cgen lleaves scikit-learn-intelex skl2onnx onnxruntime lightgbm).
+With `--engines`: rules in memory, compared with the fastest engines for the forest that they come from; those that do
+not run are named (pip install treelite tl2cgen lleaves scikit-learn-intelex skl2onnx onnxruntime lightgbm).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def block(rng: np.random.Generator) -> pd.DataFrame:
 
 
 def generate(path: Path, gigabytes: float) -> None:
-    """A file of this size, and one to train on beside it."""
+    """A file of this size, and one to train on next to it."""
     block(np.random.default_rng(1)).head(5000).to_csv(path.with_name("train.csv"), index=False)
     rng = np.random.default_rng(0)
     text = block(rng).to_csv(index=False)
@@ -188,7 +188,7 @@ def _page_of_engines(taken: dict[str, float], failed: list[str], rows: int, runs
         for name, seconds in sorted(taken.items(), key=lambda item: item[1])
     ]
     versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
-    return f"""# Predicting beside engines for forests
+    return f"""# Predicting compared with engines for forests
 
 Made by `python benchmarks/predict.py --engines --rows {rows} --runs {runs}` (Python {platform.python_version()},
 {versions}). A forest of
@@ -214,7 +214,7 @@ def _version(package: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--engines", action="store_true", help="rules in memory beside engines for forests")
+    parser.add_argument("--engines", action="store_true", help="rules in memory compared with engines for forests")
     parser.add_argument("--rows", type=int, default=200_000, help="rows to predict, for --engines")
     parser.add_argument("--runs", type=int, default=3, help="runs of each engine")
     parser.add_argument("--gigabytes", type=float, default=5.0)

@@ -3,7 +3,7 @@
     python benchmarks/rcboost.py [--rows 1000000] [--tree-rows 200000] [--runs 3] [--only a b c] [--out FILE]
 
 CPU time of one thread, baseline and ours in turn, medians. Without `--only` the page docs/benchmarks-rcboost.md is
-written anew.
+written again.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def peak_memory(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def beside_xgboost(rows: int, runs: int, tick) -> list[str]:
-    """Piece (b): trees on bins, beside XGBoost's own training of as many."""
+    """Piece (b): trees on bins, compared with XGBoost's own training of as many."""
     X, y = samples(rows)
     lines, spent = [], {}
     for n in (rows // 10, rows):
@@ -174,7 +174,7 @@ def beside_xgboost(rows: int, runs: int, tick) -> list[str]:
 
 
 class TimedMaster:
-    """A master problem that is timed, and beside it a cold solve of the full LP by another door."""
+    """A master problem that is timed, and next to it a cold solve of the full LP by another door."""
 
     def __init__(self, generation: RuleGeneration) -> None:
         generation.solve()
@@ -248,7 +248,7 @@ def page(lines: list[str], command: str, runs: int) -> str:
             "(a) AdaBoost makes as many rounds as RCBoost did; RCBoost has its first tree besides. It has",
             f"{TREE_DUALS} duals here: equal ones are small on so many rows, and the loop ended after 3 rounds.",
             f"(b) Bin building is counted on both sides. Trees try {MAX_FEATURES} features a split on both sides: with",
-            "all of them, the tree of a million rows does not change under duals that are small beside the weight 1",
+            "all of them, the tree of a million rows does not change under duals that are small next to the weight 1",
             "of each row, and the loop ends. Our bins are made from 200,000 of the rows, XGBoost's own from all.",
             "(c) Adding the rules is counted as part of the re-solve; each optimum is compared with that of `linprog`.",
             "",

@@ -62,7 +62,7 @@ def forest() -> RandomForestClassifier:
 
 
 def cover_of_many_rows(model, X, y, runs: int, tick) -> list[str]:
-    """Piece (a): everything MIRCO does once the forest is trained, beside one `forest.apply`."""
+    """Piece (a): everything MIRCO does once the forest is trained, compared with one `forest.apply`."""
     lines, ours = [], {}
     for n in (ROWS // 10, ROWS):
         part, labels = X[:n], y[:n]
@@ -109,7 +109,7 @@ def predictions(model, X, y, runs: int, tick) -> list[str]:
 
 
 def cover_beside_training(data: Path | None, runs: int, tick) -> list[str]:
-    """Piece (c): 15,000 rows of magic, beside the training of the forest."""
+    """Piece (c): 15,000 rows of magic, compared with the training of the forest."""
     if data is None:
         X, y = make_classification(15_000, 10, n_informative=6, random_state=0)
         name = "generated, as large as magic"

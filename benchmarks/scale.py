@@ -1,4 +1,4 @@
-"""Covers of Parquet files larger than memory, beside reading them and sending their rows through the forest.
+"""Covers of Parquet files larger than memory, compared with reading them and sending their rows through the forest.
 
     python benchmarks/scale.py [--rows 100000 1000000] [--memory-limit 4GB] [--folder FOLDER] [--out FILE]
 

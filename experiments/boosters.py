@@ -1,4 +1,4 @@
-"""MIRCO of boosters beside MIRCO of a forest, with and without the weights that a booster gives to its trees.
+"""MIRCO of boosters compared with MIRCO of a forest, with and without the weights that a booster gives to its trees.
 
     python experiments/boosters.py --data FOLDER
 

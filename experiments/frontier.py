@@ -1,4 +1,4 @@
-"""How accurate are few rules? Rule paths beside their forest, boosted trees, covers and other rule learners.
+"""How accurate are few rules? Rule paths compared with their forest, boosted trees, covers and other rule learners.
 
     python experiments/frontier.py --data FOLDER [--tasks path,boosters,covers] [--seeds 25,7,2026]
 
@@ -277,7 +277,7 @@ def peers(folder: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "seed", "dataset", "fold", "accuracy", "rules"])
 
 
-def beside(results: pd.DataFrame, theirs: pd.DataFrame) -> str:
+def next_to(results: pd.DataFrame, theirs: pd.DataFrame) -> str:
     """Each of the other rule learners and the path, on the folds that both have been run on."""
     fold = ["seed", "dataset", "fold"]
     paths = results[results["task"] == "path"].pivot_table(index=fold, columns="model", values="accuracy")
@@ -369,7 +369,7 @@ calibration error, ten bins a fold).
 Other rule learners at the sizes of their makers, as `rulecover study peers` ran them, and paths on the same folds of
 the same data sets (RuleFit and RIPPER tell two classes apart and no more; MIRCO and RUX are of tuned forests):
 
-{beside(results, theirs)}
+{next_to(results, theirs)}
 
 What each ingredient brings: the change of the mean accuracy over the data sets where one setting is changed, with its
 standard error over the data sets, on the folds that have been run with it (150 are all of a seed).

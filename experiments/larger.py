@@ -1,4 +1,4 @@
-"""Rule paths on larger data, beside the forest they come from, boosted trees and other rule learners.
+"""Rule paths on larger data, compared with the forest they come from, boosted trees and other rule learners.
 
     python experiments/larger.py --data FOLDER [--folds 5] [--rows 2000] [--seconds 40]
 

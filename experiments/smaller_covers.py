@@ -1,4 +1,4 @@
-"""Is a smaller cover as accurate? Greedy beside search with effort 1, on 10 folds of the small data sets.
+"""Is a smaller cover as accurate? Greedy compared with search with effort 1, on 10 folds of the small data sets.
 
     python experiments/smaller_covers.py --data FOLDER
 

@@ -239,8 +239,8 @@ def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
 
     texts = [] if isinstance(column.dtype, pd.CategoricalDtype) else list(dict.fromkeys(column.dropna().tolist()))
     if (notation := _notation(texts)) is not None:
-        telling = max(texts, key=lambda text: len(text.strip("0123456789")))
-        return EncodedNumbers(name, notation), f"is read as numbers: {telling!r} is {notation.read([telling])[0]:.12g}"
+        example = max(texts, key=lambda text: len(text.strip("0123456789")))
+        return EncodedNumbers(name, notation), f"is read as numbers: {example!r} is {notation.read([example])[0]:.12g}"
     written = written_as(texts)
     if written is not None:
         shown = "year-month-day" if is_iso(written) else written

@@ -252,7 +252,7 @@ class VotingModel(RuleModel, ABC):
         One line for each row and rule that voted. The columns are ``row`` (the place in X), ``prediction``,
         ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule voted),
         ``text``, ``weight`` (1 for a rule that covers the row, the weight that the fallback gave it otherwise) and the
-        votes of the rule: for classes one ``votes_…`` each.
+        votes of the rule: for classes one ``votes_…`` each, for means ``value`` and ``mean_weight``.
         """
         from rulecover.voting.why import why
 

@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 from rulecover.data.columns import SourceColumns
 from rulecover.estimators.door import as_rules_see, checked_numbers, opened
-from rulecover.estimators.out_of_bag import HonestModel
+from rulecover.estimators.out_of_bag import OutOfBagModel
 from rulecover.estimators.prepare import Prepared, RuleModel, finite, sees_arrays
 from rulecover.exceptions import MismatchedDataError
 from rulecover.gpu.launch import is_on_device
@@ -189,4 +189,4 @@ def predicted_responses(model: RulePath, target: Target, sample: SampledRows, bl
         among = np.searchsorted(sample.places, places)
         known = sample.places[np.minimum(among, len(sample.places) - 1)] == places
         places = np.where(known, among, len(sample.places))
-    return target.predicted_responses(HonestModel(model._model(block.inputs, block.rows), places), block.X)
+    return target.predicted_responses(OutOfBagModel(model._model(block.inputs, block.rows), places), block.X)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.booster import check_trains_anew
+from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -326,7 +326,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     prune
         Whether to drop the clauses that the chosen rules do not need, and to cover again with the shorter rules:
         fewer rules, shorter ones, fewer missed rows, mostly as accurate. "held-out" lets three folds decide, in which
-        the estimator is trained anew: rules are pruned unless that is less accurate by more than a standard error. By
+        the estimator is trained again: rules are pruned unless that is less accurate by more than a standard error. By
         default they are pruned, but for those of a `RuleSet`, which stay as they were made.
     vote
         "counts": each covering rule adds its number of training samples of each class (paper). "shares": each adds
@@ -461,7 +461,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         if self.prune is not None and not isinstance(self.prune, bool) and self.prune != "held-out":
             raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
         if self.prune == "held-out":
-            check_trains_anew(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
+            check_trains_again(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
         return super()._check_settings()
 
     def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:

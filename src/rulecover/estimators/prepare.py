@@ -24,7 +24,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.booster import NOT_TRAINED_ANEW, as_estimator, is_booster, is_file
+from rulecover.estimators.booster import NOT_TRAINED_AGAIN, as_estimator, is_booster, is_file
 from rulecover.estimators.centred import CentredRegressor, without_centre
 from rulecover.estimators.checks import check_width, sample_weights
 from rulecover.estimators.door import (
@@ -239,9 +239,9 @@ def _read(model: Any, X: Any, recipe: Preparation) -> Source:
 def checked_source(source: Any, y: Any, target: Target, name: str) -> Any:
     """What an estimator of this name trains on y, or takes as it is: a model of the same kind that can be read."""
     if isinstance(source, (str, os.PathLike)):
-        raise unreadable(source, f" ({NOT_TRAINED_ANEW}: give its path to explain)")
+        raise unreadable(source, f" ({NOT_TRAINED_AGAIN}: give its path to explain)")
     if is_booster(source):
-        raise UnreadableModelError(f"{NOT_TRAINED_ANEW}; give it to explain, or inside FrozenEstimator.")
+        raise UnreadableModelError(f"{NOT_TRAINED_AGAIN}; give it to explain, or inside FrozenEstimator.")
     if isinstance(source, FrozenEstimator):
         inside = source.estimator
         source = FrozenEstimator(as_estimator(inside, y) if is_booster(inside) else best_of(inside))

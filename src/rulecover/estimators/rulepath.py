@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from rulecover.data.columns import Columns
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.booster import check_trains_anew
+from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.centred import without_centre
 from rulecover.estimators.checks import (
     check_checkpoint,
@@ -32,7 +32,7 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.fold_scores import TimeLimits, is_late
-from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
+from rulecover.estimators.out_of_bag import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
@@ -73,7 +73,7 @@ _RARE = 0.05
 _BINNED_DEPTH = 3
 
 #: How folds were made in which no model was trained.
-_KEPT = " (rules were chosen and weighed anew in each fold, among those of the same model)"
+_KEPT = " (rules were chosen and weighed again in each fold, among those of the same model)"
 
 #: How a size is chosen; "last" needs no scores.
 CHOICES = (*BY_SCORE, "last")
@@ -278,13 +278,13 @@ class RulePath(VotingModel):
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
         if not self._takes_all() and self.train_in_folds:
             way_out = "give train_in_folds=False, or choose='last', and take another size by at(n_rules)"
-            check_trains_anew(self.estimator, "a size is chosen in folds", way_out)
+            check_trains_again(self.estimator, "a size is chosen in folds", way_out)
 
     def _follow(self, X: Any, prepared: Prepared, deadline: float | None) -> PathData:
         """Follows the path to its end, or as far as there is time, and returns what it was made from."""
         samples, candidates = prepared.samples, self._candidates(prepared)
         recipe = replace(self._recipe(candidates, samples), deadline=deadline)
-        honest = HonestModel(self._model(X, prepared.rows), prepared.rows) if self._share() != 0 else None
+        honest = OutOfBagModel(self._model(X, prepared.rows), prepared.rows) if self._share() != 0 else None
         calibrate = len(recipe.target.classes) > 1 and has_out_of_bag(self.estimator_)
         response = softened_response(samples, recipe.target, honest, self._share(), calibrate=calibrate)
         self._family = rule_path(samples, candidates, response, recipe)
@@ -458,8 +458,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         Folds of the cross-validation: a number, whose rows are drawn by `random_state` with equal shares of the
         classes, or as scikit-learn takes it. The estimator is trained in each.
     train_in_folds
-        Whether the estimator is trained anew in each fold. If not, its trees stay as they are, and only the choice of
-        rules and their votes are made anew: quick, and possible for boosters and model files, but trees that were
+        Whether the estimator is trained again in each fold. If not, its trees stay as they are, and only the choice of
+        rules and their votes are made again: quick, and possible for boosters and model files, but trees that were
         trained on all rows make large sets look a little better than they are.
     max_depth
         How deep the nodes may lie: the most comparisons in a rule. By default 8, and 4 for two classes and fewer than

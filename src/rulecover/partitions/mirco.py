@@ -191,8 +191,8 @@ def shown_for_parts(parts: Parts, rules: RuleSet) -> tuple[RuleSet, Fingerprint]
     """The rules with bounds that are as short as they can be for the rows, and the fingerprint of the rows."""
     values: dict[int, list[Floats]] = {f: [] for f in rules.clauses.columns.tolist()}
     fingerprint: Fingerprint | None = None
-    for telling, rows in parts.map("seen", rules):
-        for f, mine in telling.items():
+    for near_bounds, rows in parts.map("seen", rules):
+        for f, mine in near_bounds.items():
             values[f].append(mine)
         fingerprint = rows if fingerprint is None else fingerprint.with_rows_of(rows)
     assert fingerprint is not None
