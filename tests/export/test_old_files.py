@@ -1,7 +1,7 @@
 """Model files of version 1, as a development version wrote them, are read and predict what was predicted then.
 
-`predictions.json` has the predictions of that version for a dozen rows of the training data, and for the same rows moved
-away from the others, where fallbacks predict more often.
+`predictions.json` has the predictions of that version for a dozen rows of the training data, and for the same rows
+moved away from the others, where fallbacks predict more often.
 """
 
 from __future__ import annotations
