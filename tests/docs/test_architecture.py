@@ -51,6 +51,13 @@ def test_the_picture_of_the_layers_is_the_import_contract() -> None:
     assert pictured(ARCHITECTURE) == contract()
 
 
+def test_the_readme_leads_to_the_picture_and_has_none_of_its_own() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    assert "](docs/architecture.md)" in text
+    assert "```text\ncli " not in text
+
+
 def test_every_folder_and_module_has_a_layer_and_a_place_in_the_tree() -> None:
     there = modules_and_folders(SOURCE)
     tree = ARCHITECTURE.read_text(encoding="utf-8").split("```text\nsrc/rulecover/")[1].split("```")[0]

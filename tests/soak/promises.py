@@ -24,10 +24,10 @@ from test_every_estimator import added_up
 from test_every_export import EXPORTS
 
 from rulecover import RuleSet, Summary, certify, read_trees, write_report
+from rulecover.data.frames import ZERO
 from rulecover.exceptions import ExportError
 from rulecover.export import from_json, to_json
 from rulecover.export.exported import vote_of
-from rulecover.rules.clauses import ZERO
 from rulecover.rules.rule import Clause
 from rulecover.setcover import Greedy, Status, verify
 from rulecover.voting.answers import Classes

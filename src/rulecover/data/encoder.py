@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulecover.data.columns import all_names
 from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, is_iso, moments, part_of, written_as
-from rulecover.data.frames import as_pandas, codes, is_frame, numbers
+from rulecover.data.frames import MISSING, as_pandas, codes, is_frame, numbers
 from rulecover.data.kinds import is_text, is_truth, odd_text, parse_numbers, why_unusable
 from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.typing import Array, Floats, Ints
 
-#: How a missing text, and levels that are too rare to be told apart, are written in the names of 0/1 columns.
-MISSING, RARE = "(missing)", "(rare)"
+#: How levels that are too rare to be told apart are written in the names of 0/1 columns.
+RARE = "(rare)"
 
 #: A text column of more levels than `max_levels` names rows if more than this share of its texts are different.
 _NEARLY_ALL = 0.8
@@ -296,8 +296,8 @@ def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
 
     texts = [] if isinstance(column.dtype, pd.CategoricalDtype) else list(dict.fromkeys(column.dropna().tolist()))
     if (notation := _notation(texts)) is not None:
-        telling = max(texts, key=lambda text: len(text.strip("0123456789")))
-        return EncodedNumbers(name, notation), f"is read as numbers: {telling!r} is {notation.read([telling])[0]:.12g}"
+        example = max(texts, key=lambda text: len(text.strip("0123456789")))
+        return EncodedNumbers(name, notation), f"is read as numbers: {example!r} is {notation.read([example])[0]:.12g}"
     written = written_as(texts)
     if written is not None:
         shown = "year-month-day" if is_iso(written) else written

@@ -18,11 +18,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulecover.data.fingerprint import Fingerprint
+from rulecover.estimators.advice import warn_of
 from rulecover.estimators.asked import AskedModel
 from rulecover.estimators.checks import chosen, real_number, whole_number, without_checkpoint
 from rulecover.estimators.door import (
-    as_numbers,
-    as_numbers_alone,
+    as_rules_see,
     checked_apart,
     encoded_first,
     is_mixed,
@@ -46,6 +47,7 @@ from rulecover.estimators.prepare import (
     sees_arrays,
     unreadable_first,
 )
+from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import UnreadableModelError
 from rulecover.gpu.launch import is_on_device
 from rulecover.gpu.votes import predictions, probabilities
@@ -55,6 +57,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.classes.target import ClassTarget
 from rulecover.targets.numbers.target import NumberTarget
+from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import Classes
@@ -130,11 +133,33 @@ class VotingModel(RuleModel, ABC):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))
 
+    def _finished(
+        self, vote: Vote, seen: Samples, rows: Samples | Fingerprint | None = None, *, named: Vote | None = None
+    ) -> Self:
+        """The end of every fit: votes, rules and where they come from are kept; what people should know is said.
+
+        Parameters
+        ----------
+        vote
+            How the rules vote.
+        seen
+            Training rows, in memory: some of them if they are elsewhere.
+        rows
+            The rows as the rules see them, or the fingerprint of all; by default those that were seen.
+        named
+            The vote on the columns of the rows that were seen, where these are others than those of the rules.
+        """
+        self.vote_, self.rules_ = vote, vote.rules
+        self.provenance_ = provenance_of(self, vote.rules, seen if rows is None else rows)
+        weighted, all_read = self.class_weight is not None, self._columns is None
+        warn_of(vote if named is None else named, seen, self.estimator_, weighted=weighted, all_read=all_read)
+        return self
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         source = self._default_estimator() if self.estimator is None else self.estimator
         with suppress(AttributeError, TypeError):  # what is not an estimator is refused by fit, with a reason
-            inner = get_tags(source)
+            inner = get_tags(source.estimator if isinstance(source, FrozenEstimator) else source)  # frozen ones copy
             tags.input_tags.allow_nan = inner.input_tags.allow_nan
             tags.input_tags.sparse = inner.input_tags.sparse
         return tags
@@ -188,7 +213,8 @@ class VotingModel(RuleModel, ABC):
 
     def _check_rows(self, X: Any, *, whole: bool = False) -> Any:
         """The rows as the rules see them; a frame may lack columns that no rule uses, unless it must be `whole`."""
-        check_is_fitted(self)
+        if not hasattr(self, "vote_"):  # which is quicker than to ask scikit-learn
+            check_is_fitted(self)
         if is_on_device(X):
             raise TypeError("X is on a GPU, where only fit, predict and predict_proba work; give X.get().")
         if isinstance(X, TableInBlocks):
@@ -203,9 +229,8 @@ class VotingModel(RuleModel, ABC):
         X = opened(X, names, needed, as_arrays=sees_arrays(self.estimator_))
         if self._columns is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
-            return as_numbers(self._columns, X, used)
-        with as_numbers_alone(X, names):
-            return self._numbers(X, estimator=self.estimator_, reset=False)
+        check = partial(self._numbers, estimator=self.estimator_, reset=False)
+        return as_rules_see(X, self._columns, used, names, check)
 
     def _model(self, given: Any, rows: Ints) -> AskedModel:
         """The source model, asked about some rows as it was trained to see them."""
@@ -293,7 +318,7 @@ class VotingModel(RuleModel, ABC):
         One line for each row and rule that voted. The columns are ``row`` (the place in X), ``prediction``,
         ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule voted),
         ``text``, ``weight`` (1 for a rule that covers the row, the weight that the fallback gave it otherwise) and the
-        votes of the rule: for classes one ``votes_…`` each.
+        votes of the rule: for classes one ``votes_…`` each, for means ``value`` and ``mean_weight``.
 
         Parameters
         ----------

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_array
 
 from rulecover.data.columns import SourceColumns
-from rulecover.estimators.door import as_numbers, as_numbers_alone, opened
-from rulecover.estimators.out_of_bag import HonestModel
+from rulecover.estimators.door import as_rules_see, checked_numbers, opened
+from rulecover.estimators.out_of_bag import OutOfBagModel
 from rulecover.estimators.prepare import Prepared, RuleModel, finite, sees_arrays
 from rulecover.exceptions import MismatchedDataError
 from rulecover.gpu.launch import is_on_device
@@ -175,10 +175,7 @@ class ToNumbers:
         if not X.shape[0]:  # which scikit-learn refuses
             return np.zeros((0, self.width))
         X = opened(X, self.names, as_arrays=self.as_arrays)
-        if self.columns is not None:
-            return as_numbers(self.columns, X, self.used)
-        with as_numbers_alone(X, self.names):
-            return check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=self.finite)
+        return as_rules_see(X, self.columns, self.used, self.names, partial(checked_numbers, finite=self.finite))
 
 
 def by_code(class_weight: Any, classes: Array) -> Any:
@@ -197,4 +194,4 @@ def predicted_responses(model: RulePath, target: Target, sample: SampledRows, bl
         among = np.searchsorted(sample.places, places)
         known = sample.places[np.minimum(among, len(sample.places) - 1)] == places
         places = np.where(known, among, len(sample.places))
-    return target.predicted_responses(HonestModel(model._model(block.inputs, block.rows), places), block.X)
+    return target.predicted_responses(OutOfBagModel(model._model(block.inputs, block.rows), places), block.X)

@@ -17,9 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.booster import check_trains_anew
+from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -33,7 +32,6 @@ from rulecover.estimators.elsewhere import RowsElsewhere
 from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
-from rulecover.estimators.provenance import provenance_of
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
@@ -141,18 +139,9 @@ class MinimumRuleCover(VotingModel):
             found = minimum_rule_cover(pool, prepared.samples, recipe)
         if file is not None and found.certificate.status != Status.TIME_LIMIT:
             file.remove()
-        self.vote_, self.rules_ = found.vote, found.vote.rules
         self.certificate_: Certificate = found.certificate
         self.uncovered_: Ints = prepared.rows[found.uncovered]
-        self.provenance_ = provenance_of(self, self.vote_.rules, prepared.samples)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
-        return self
+        return self._finished(found.vote, prepared.samples)
 
     def _fit_elsewhere(self, rows: RowsElsewhere, solver: Any) -> Self:
         """The same for rows that are not in memory: only sums over them are fetched."""
@@ -172,17 +161,9 @@ class MinimumRuleCover(VotingModel):
         demand = self._demand_on_parts(head)
         pool = pool if demand.max() == 1 else pool.distinct()
         found = minimum_rule_cover_of_parts(parts, pool, head, self._parts_recipe(solver, demand))
-        self.vote_, self.rules_ = found.vote, found.vote.rules
         self.certificate_ = found.certificate
         self.uncovered_ = found.uncovered
-        self.provenance_ = provenance_of(self, self.vote_.rules, found.fingerprint)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
+        self._finished(found.vote, prepared.samples, found.fingerprint)
 
     def _demand_on_parts(self, head: Samples) -> Ints:
         """How many rules must cover each row: one number, or one for each class."""
@@ -372,7 +353,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     prune
         Whether to drop the clauses that the chosen rules do not need, and to cover again with the shorter rules:
         fewer rules, shorter ones, fewer missed rows, mostly as accurate. "held-out" lets three folds decide, in which
-        the estimator is trained anew: rules are pruned unless that is less accurate by more than a standard error. By
+        the estimator is trained again: rules are pruned unless that is less accurate by more than a standard error. By
         default they are pruned, but for those of a `RuleSet`, which stay as they were made.
     vote
         "counts": each covering rule adds its number of training samples of each class (paper). "shares": each adds
@@ -517,7 +498,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         if self.prune is not None and not isinstance(self.prune, bool) and self.prune != "held-out":
             raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
         if self.prune == "held-out":
-            check_trains_anew(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
+            check_trains_again(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
         return super()._check_settings()
 
     def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:

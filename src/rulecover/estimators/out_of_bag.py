@@ -110,7 +110,7 @@ def has_out_of_bag(model: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class HonestModel:
+class OutOfBagModel:
     """A trained model that predicts its training rows by the trees that were not trained on them, if there are such.
 
     Parameters

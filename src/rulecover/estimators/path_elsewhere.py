@@ -9,12 +9,10 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from rulecover.data.fingerprint import Fingerprint
-from rulecover.estimators.advice import warn_of
 from rulecover.estimators.checks import check_model_fits
 from rulecover.estimators.elsewhere import RowsElsewhere, SampledRows
 from rulecover.estimators.out_of_bag import has_out_of_bag
 from rulecover.estimators.prepare import Prepared, fresh
-from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.mirco import shown_for_parts
 from rulecover.partitions.parts import Parts
@@ -56,14 +54,7 @@ def _follow(model: RulePath, parts: Parts, prepared: Prepared, head: Samples, sa
         model.path_ = model.path_.join(small.path_.filter(like="cv_"))
         model.size_reason_ = f"{small.size_reason_}, on a sample of {len(sample.y):,} rows"
         model.model_score_ = small.model_score_
-    model.provenance_ = provenance_of(model, model.vote_.rules, fingerprint)
-    warn_of(
-        model.vote_,
-        prepared.samples,
-        model.estimator_,
-        weighted=model.class_weight is not None,
-        all_read=model._columns is None,
-    )
+    model._finished(model.vote_, prepared.samples, fingerprint)
 
 
 def _on_sample(model: RulePath, sample: SampledRows) -> Any:

@@ -1,4 +1,4 @@
-"""The sizes of a rule path scored in folds, by models that are trained anew or by the model that is there."""
+"""The sizes of a rule path scored in folds, by models that are trained again or by the model that is there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.estimators.checks import for_labels, sample_weights, settings_that_matter, without_checkpoint
 from rulecover.estimators.fold_scores import Fold, TimeLimits, check_in_time, fold_scores
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
-from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
+from rulecover.estimators.out_of_bag import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.prepare import fresh
 from rulecover.estimators.scoring import model_predictions, score_function
 from rulecover.exceptions import UnreadableModelError
@@ -77,7 +77,7 @@ def _checkpoint(model: RulePath, data: PathData, folds: list[Fold]) -> Checkpoin
     return Checkpoint(model.checkpoint, "a rule path", fingerprint(settings_that_matter(model), *arrays, *rows))
 
 
-# Models that are trained anew -----------------------------------------------------------------------------------------
+# Models that are trained again ----------------------------------------------------------------------------------------
 
 
 def _by_trained_models(
@@ -144,6 +144,6 @@ def _honest_predictions(model: RulePath, X: Any, data: PathData) -> RowPredictio
     with suppress(UnreadableModelError):
         source = model._model(X, data.places)
         if has_out_of_bag(model.estimator_):
-            return HonestModel(source, data.places).predictions(rows, classes)
+            return OutOfBagModel(source, data.places).predictions(rows, classes)
         return model_predictions(source, rows, classes)
     return None

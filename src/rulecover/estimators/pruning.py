@@ -26,8 +26,8 @@ _FOLDS = 3
 def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any, limits: TimeLimits) -> bool:
     """Whether pruned covers are as accurate as plain ones on held-out rows, but for one standard error.
 
-    In each of three folds the estimator is trained anew; a trained one is left as it is, and a copy is trained. No fold
-    is begun that would end after half of the time; if there was time for none, pruning pays.
+    In each of three folds the estimator is trained again; a trained one is left as it is, and a copy is trained. No
+    fold is begun that would end after half of the time; if there was time for none, pruning pays.
     """
     weight = sample_weights(X, y, sample_weight, model.class_weight)
     (X,) = indexable(X)

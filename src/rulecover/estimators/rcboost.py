@@ -19,7 +19,6 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
-from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.centred import behind, inner_model
 from rulecover.estimators.checks import (
@@ -34,7 +33,6 @@ from rulecover.estimators.door import as_numbers, needs_encoder, opened
 from rulecover.estimators.on_dask import RowsOnWorkers
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
-from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
 from rulecover.partitions.mirco import fitted_to_groups, grouped_rows, shown_for_parts
@@ -153,14 +151,7 @@ class RuleBoosting(VotingModel):
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
-        warn_of(
-            named,
-            run.generation.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
-        self.provenance_ = provenance_of(self, self.rules_, self._as_rules_see(started.learned, X))
+        self._finished(self.vote_, run.generation.samples, self._as_rules_see(started.learned, X), named=named)
         if file is not None and over and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
         return self
@@ -184,15 +175,7 @@ class RuleBoosting(VotingModel):
         run = BoostRun(generation)
         self._boost(run, deadline, None)
         self._take(boosted(run), generation)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
-        self.provenance_ = provenance_of(self, self.rules_, shown_for_parts(generation.parts, self.rules_)[1])
-        return self
+        return self._finished(self.vote_, prepared.samples, shown_for_parts(generation.parts, self.rules_)[1])
 
     def _boost(self, run: BoostRun, deadline: float | None, file: Checkpoint | None) -> bool:
         """Runs the loop, from where it was kept if there is a checkpoint; whether it came to its own end."""

@@ -21,10 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from rulecover.data.columns import Columns
-from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.booster import check_trains_anew
+from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
@@ -34,13 +33,12 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.fold_scores import TimeLimits, is_late
-from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
+from rulecover.estimators.out_of_bag import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, forget_table
-from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, precision_of
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, UnreadableModelError
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
@@ -76,7 +74,7 @@ _RARE = 0.05
 _BINNED_DEPTH = 3
 
 #: How folds were made in which no model was trained.
-_KEPT = " (rules were chosen and weighed anew in each fold, among those of the same model)"
+_KEPT = " (rules were chosen and weighed again in each fold, among those of the same model)"
 
 #: How a size is chosen; "last" needs no scores.
 CHOICES = (*BY_SCORE, "last")
@@ -198,11 +196,7 @@ class RulePath(VotingModel):
         self._warn_of_kept()
         reason += self._left_out() + (_KEPT if kept else "")
         self.size_reason_ = reason + self._noted([each for each in (cut, no_time) if each])
-        self.provenance_ = provenance_of(self, self.vote_.rules, samples)
-        warn_of(
-            self.vote_, samples, self.estimator_, weighted=self.class_weight is not None, all_read=self._columns is None
-        )
-        return self
+        return self._finished(self.vote_, samples)
 
     def _strength_on_parts(self, head: Samples, noise: float | None) -> float | None:
         """The penalty on log-odds; ``None`` for votes by which the rules are chosen."""
@@ -309,13 +303,13 @@ class RulePath(VotingModel):
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
         if not self._takes_all() and self.train_in_folds:
             way_out = "give train_in_folds=False, or choose='last', and take another size by at(n_rules)"
-            check_trains_anew(self.estimator, "a size is chosen in folds", way_out)
+            check_trains_again(self.estimator, "a size is chosen in folds", way_out)
 
     def _follow(self, X: Any, prepared: Prepared, deadline: float | None) -> PathData:
         """Follows the path to its end, or as far as there is time, and returns what it was made from."""
         samples, candidates = prepared.samples, self._candidates(prepared)
         target = self._target.of(samples)
-        honest = HonestModel(self._model(X, prepared.rows), prepared.rows) if self._share() != 0 else None
+        honest = OutOfBagModel(self._model(X, prepared.rows), prepared.rows) if self._share() != 0 else None
         calibrate = len(target.classes) > 1 and has_out_of_bag(self.estimator_)
         response = softened_response(samples, target, honest, self._share(), calibrate=calibrate)
         recipe = replace(self._recipe(candidates, samples, response.noise), deadline=deadline)
@@ -510,8 +504,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         Folds of the cross-validation: a number, whose rows are drawn by `random_state` with equal shares of the
         classes, or as scikit-learn takes it. The estimator is trained in each.
     train_in_folds
-        Whether the estimator is trained anew in each fold. If not, its trees stay as they are, and only the choice of
-        rules and their votes are made anew: quick, and possible for boosters and model files, but trees that were
+        Whether the estimator is trained again in each fold. If not, its trees stay as they are, and only the choice of
+        rules and their votes are made again: quick, and possible for boosters and model files, but trees that were
         trained on all rows make large sets look a little better than they are.
     max_depth
         How deep the nodes may lie: the most comparisons in a rule. By default 8, and 4 for two classes and fewer than

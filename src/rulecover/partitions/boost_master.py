@@ -10,7 +10,7 @@ import scipy.sparse
 
 from rulecover.coverage import Coverage
 from rulecover.exceptions import SolverError, UncoveredSamplesError
-from rulecover.partitions.boost_part import Heirs, ShortGroups
+from rulecover.partitions.boost_part import ShortGroups, SplitGroups
 from rulecover.partitions.parts import Parts
 from rulecover.setcover.highs import CoveringLP
 from rulecover.setcover.master import ENTERING, WATCHED, Relaxation
@@ -84,12 +84,12 @@ class MasterOfParts:
         _check_missed(sum(missed for missed, _ in answers), "are covered by no rule of the first pool")
         self._watched = self._watched[:0]
         self.cost = np.concatenate([self.cost, cost])
-        new = self._hand_over([heirs for _, heirs in answers], len(cost))
+        new = self._hand_over([groups for _, groups in answers], len(cost))
         self._rules = scipy.sparse.csr_array(scipy.sparse.hstack([self._rules, new], format="csr"))
         if self._lp is not None:
             self._lp.add(_sorted_csc(new), cost)
 
-    def _hand_over(self, of_parts: list[Heirs], n_new: int) -> scipy.sparse.csr_array:
+    def _hand_over(self, of_parts: list[SplitGroups], n_new: int) -> scipy.sparse.csr_array:
         """The places of groups in the LP go to those of their samples that new rules cover least, of all parts.
 
         Returns which of the new rules cover them.
@@ -97,9 +97,9 @@ class MasterOfParts:
         if not len(self._inside):
             return scipy.sparse.csr_array((0, n_new), dtype=bool)
         place, times, signature = (
-            np.concatenate([getattr(heirs, name) for heirs in of_parts]) for name in ("place", "times", "signature")
+            np.concatenate([getattr(groups, name) for groups in of_parts]) for name in ("place", "times", "signature")
         )
-        rules = scipy.sparse.vstack([heirs.rules for heirs in of_parts], format="csr")
+        rules = scipy.sparse.vstack([groups.rules for groups in of_parts], format="csr")
         order = np.lexsort((signature, times, place))
         _, first = np.unique(place[order], return_index=True)
         self._inside = signature[order[first]]

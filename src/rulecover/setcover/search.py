@@ -59,7 +59,7 @@ class Ended(enum.Enum):
 class Search:
     """Local search among rules of low reduced cost: between greedy and exact.
 
-    Parts of a cover are chosen anew by prices made for what is left (Lagrangian relaxation, where costs are whole
+    Parts of a cover are chosen again by prices made for what is left (Lagrangian relaxation, where costs are whole
     numbers and the bound is near) or by a noisy greedy choice (ruin and recreate), and single rules are exchanged
     (row weighting).
 

@@ -31,7 +31,7 @@ _DECIDED_BY = {
     "mean": "No rule covers it; the mean of all training rows is predicted:",
     "default": "No rule covers it; the default votes:",
 }
-_NAMES = {"vote": "adds", "adds": "adds", "value": "value", "say": "weight"}
+_NAMES = {"vote": "adds", "adds": "adds", "value": "value", "mean_weight": "weight"}
 _ADDED = "It is the sum of the default vote and the votes of the rules that cover the row:"
 
 
