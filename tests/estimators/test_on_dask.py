@@ -196,6 +196,10 @@ def test_what_needs_all_rows_in_one_place_is_refused(data, forest):
     rows = da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=250)
     with pytest.raises(ValueError, match="solver is 'exact', which needs all rows in memory"):
         MIRCOClassifier(FrozenEstimator(forest), solver="exact").fit(*rows)
+    with pytest.raises(
+        ValueError, match=r"time_limit is 0\.5, which a cover of rows that are not in memory cannot keep"
+    ):
+        MIRCOClassifier(FrozenEstimator(forest), time_limit=0.5).fit(*rows)
     for settings, message in (
         ({}, "pricing is ForestPricing, which needs all rows in one place; choose pricing='binned'"),
         ({"pricing": "binned", "early_stopping": True}, "early_stopping is True, which needs all rows in one place"),
