@@ -22,7 +22,7 @@ from rulecover.counting import cover_table as module
 from rulecover.counting import groups
 from rulecover.data.encoder import TableEncoder
 from rulecover.exceptions import MismatchedDataError
-from rulecover.voting.classes import log_odds_votes_on
+from rulecover.voting.classes import log_odds_votes
 
 
 @cache
@@ -85,7 +85,7 @@ def test_votes_are_those_of_all_rows() -> None:
     forest, frame = rows()
     few = cover_table(forest, duckdb.from_df(frame), target="kind", sample=150)
     covered = few.apply(frame.drop(columns="kind"))
-    fitted = log_odds_votes_on(few.vote_, covered, np.searchsorted(few.classes_, frame["kind"]))
+    fitted = log_odds_votes(few.vote_, covered, np.searchsorted(few.classes_, frame["kind"]))
     np.testing.assert_allclose(few.vote_.votes, fitted.votes, atol=1e-6)
     np.testing.assert_allclose(few.vote_.base, fitted.base, atol=1e-6)
 

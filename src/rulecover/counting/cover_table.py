@@ -201,7 +201,6 @@ def _counted(few: MIRCOClassifier, rules: RuleSet, groups: RowGroups, sums: Floa
     """The model of these rules, whose evidence and votes are those of all rows."""
     import copy
 
-    from rulecover.partitions.mirco import Grouped
     from rulecover.targets.classes.evidence import ClassEvidence
 
     classes = few.classes_
@@ -212,8 +211,7 @@ def _counted(few: MIRCOClassifier, rules: RuleSet, groups: RowGroups, sums: Floa
     recipe = few._parts_recipe(few._check_settings(), np.asarray(1))
     vote = recipe.vote(seen)
     if recipe.fit is not None:
-        by_class = np.eye(len(classes))[y] * groups.n_rows[:, None]
-        vote = recipe.fit(vote, Grouped(groups.covered, by_class, groups.n_rows.astype(np.float64), y))
+        vote = recipe.fit(vote, groups.covered, y, groups.n_rows.astype(np.float64))
     other = copy.copy(few)
     other.vote_, other.rules_ = vote, vote.rules
     del other.certificate_

@@ -22,6 +22,8 @@ UNSEEN = -1.0
 
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame; a lazy one, which has no rows yet, is refused."""
+    if isinstance(X, np.ndarray):  # most are, and the questions below take a while
+        return False
     if nw.dependencies.is_polars_lazyframe(X):
         raise MismatchedDataError("X is a lazy frame, which has no rows yet; pass X.collect().")
     return bool(nw.dependencies.is_into_dataframe(X))

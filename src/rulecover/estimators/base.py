@@ -134,7 +134,7 @@ class VotingModel(RuleModel, ABC):
         tags = super().__sklearn_tags__()
         source = self._default_estimator() if self.estimator is None else self.estimator
         with suppress(AttributeError, TypeError):  # what is not an estimator is refused by fit, with a reason
-            inner = get_tags(source)
+            inner = get_tags(source.estimator if isinstance(source, FrozenEstimator) else source)  # frozen ones copy
             tags.input_tags.allow_nan = inner.input_tags.allow_nan
             tags.input_tags.sparse = inner.input_tags.sparse
         return tags
@@ -152,7 +152,8 @@ class VotingModel(RuleModel, ABC):
 
     def _check_rows(self, X: Any, *, whole: bool = False) -> Any:
         """The rows as the rules see them; a frame may lack columns that no rule uses, unless it must be `whole`."""
-        check_is_fitted(self)
+        if not hasattr(self, "vote_"):  # which is quicker than to ask scikit-learn
+            check_is_fitted(self)
         if is_on_device(X):
             raise TypeError("X is on a GPU, where only fit, predict and predict_proba work; give X.get().")
         if isinstance(X, TableInBlocks):

@@ -25,8 +25,8 @@ from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
-from rulecover.voting.classes import log_odds_votes_on
 from rulecover.voting.vote import Vote
+from rulecover.voting.voting_on import FittedVote
 
 #: Nobody lists rows that are in many places.
 _NO_ROWS = np.zeros(0, dtype=np.intp)
@@ -88,7 +88,7 @@ class PartsRecipe:
     prune
         Whether needless clauses are dropped, and shorter rules chosen from.
     fit
-        The votes, fitted to groups of rows.
+        What fits the votes to rows.
     weigh_votes
         Whether the votes of a rule are multiplied by the weight that its model gives to it.
     """
@@ -99,7 +99,7 @@ class PartsRecipe:
     demand: Ints
     max_rules: int | None = None
     prune: bool = False
-    fit: Callable[[Vote, Grouped], Vote] | None = None
+    fit: FittedVote | None = None
     weigh_votes: bool = False
 
 
@@ -154,7 +154,7 @@ def minimum_rule_cover_of_parts(parts: Parts, pool: RulePool, head: Samples, rec
     if recipe.weigh_votes and pool.strength is not None:
         vote = vote.times(pool.strength[cover.rules])
     if recipe.fit is not None:
-        vote = recipe.fit(vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
+        vote = fitted_to_groups(recipe.fit, vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
     return CoverOfParts(vote, cover.certificate.without_proof(), _NO_ROWS, fingerprint)
 
 
@@ -181,10 +181,10 @@ def grouped_rows(parts: Parts, rules: RuleSet, head: Samples) -> Grouped:
     return Grouped.of(patterns, classes=hasattr(head, "classes"))
 
 
-def log_odds_of_groups(vote: Vote, rows: Grouped) -> Vote:
-    """Votes that add up to log-odds, fitted to groups of rows."""
+def fitted_to_groups(fit: FittedVote, vote: Vote, rows: Grouped) -> Vote:
+    """Votes that are fitted to groups of rows."""
     assert rows.y is not None
-    return log_odds_votes_on(vote, rows.covered, rows.y, rows.weight)
+    return fit(vote, rows.covered, rows.y, rows.weight)
 
 
 def shown_for_parts(parts: Parts, rules: RuleSet) -> tuple[RuleSet, Fingerprint]:
