@@ -1,4 +1,4 @@
-"""Covers of Parquet files larger than memory, beside reading them and sending their rows through the forest.
+"""Covers of Parquet files larger than memory, next to reading them and sending their rows through the forest.
 
     python benchmarks/scale.py [--rows 100000 1000000] [--memory-limit 4GB] [--folder FOLDER] [--out FILE]
 
@@ -16,7 +16,6 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse
 import json
-import platform
 import resource
 import subprocess
 import sys
@@ -28,11 +27,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import sklearn
 from sklearn.ensemble import RandomForestClassifier
 
-import rulecover
 from rulecover import RulecoverWarning, explain, open_table
+from rulecover.study.pages import write_page
 
 COLUMNS, TREES, DEPTH, TRAINED_ON = 20, 100, 10, 50_000
 BLOCK = 500_000
@@ -93,9 +91,7 @@ def table(found: list[dict[str, float]], limit: str) -> str:
     lines = [
         "# Covers of tables larger than memory",
         "",
-        f"`python benchmarks/scale.py`, rulecover {rulecover.__version__}, scikit-learn {sklearn.__version__}, numpy "
-        f"{np.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, one thread, memory limit "
-        f"{limit}.",
+        f"Made by `python benchmarks/scale.py`: {os.cpu_count()} cores, one thread, memory limit {limit}.",
         f"CPU seconds; {TREES} trees of depth {DEPTH}, {COLUMNS} columns of float32 in one Parquet file.",
         "",
         '| rows | read and `forest.apply` in blocks | `explain(…, method="cover")` as in the paper | ratio | rules '
@@ -136,7 +132,7 @@ def main() -> None:
     text = table(found, asked.memory_limit)
     print(text)
     if asked.out:
-        asked.out.write_text(text)
+        write_page(asked.out, text, "pyarrow")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Fitting on a Dask cluster of two workers of this machine, beside the same rows in one process.
+"""Fitting on a Dask cluster of two workers of this machine, next to the same rows in one process.
 
     python benchmarks/scale_dask.py [--rows 250000 2000000] [--partitions 1 2 7 64] [--kills 20] [--out FILE]
 

@@ -50,6 +50,7 @@ autosummary_ignore_module_all = False
 autodoc_default_options = {"inherited-members": True, "member-order": "bysource"}
 autodoc_typehints_format = "short"
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

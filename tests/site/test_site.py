@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
+from PIL import Image
 
 from rulecover import exceptions
 
@@ -104,6 +105,13 @@ def test_each_page_has_a_copy_for_programs() -> None:
 
     assert {"tutorial.md", "howto/sql.md", "api/rulecover.explain.md"} <= set(listed)
     assert [place for place in listed if not (SITE / place).stat().st_size] == []
+
+
+def test_the_picture_of_the_report_shows_the_rules_of_the_demo(pages: dict[Path, Page]) -> None:
+    with Image.open(ROOT / "docs" / "report.png") as picture:
+        rules = picture.text["rules"]
+
+    assert f"{rules} rules out of " in (SITE / "demo-report.html").read_text(encoding="utf-8")
 
 
 def test_the_search_knows_the_words_of_the_pages() -> None:

@@ -112,6 +112,18 @@ class MinimumRuleCover(VotingModel):
             is a Dask frame.
         sample_weight
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
+
+        Returns
+        -------
+        MinimumRuleCover
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of its range, or X, y or the weights do not fit together.
+        UnreadableModelError
+            If the estimator is of a type that no reader knows.
         """
         forget_table(self)
         rows = rows_elsewhere(X, y, sample_weight)
@@ -289,6 +301,21 @@ class MinimumRuleCover(VotingModel):
 
         Its rules are numbered tree by tree, leaves by node number, leaves without a sample left out.
 
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; other rows than those of `fit` may be given.
+
+        Returns
+        -------
+        CoveringProblem
+            Of the rows that some rule covers.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+
         Examples
         --------
         >>> from sklearn.datasets import load_iris
@@ -444,6 +471,11 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         **settings
             Others of its settings; they take precedence.
 
+        Returns
+        -------
+        MIRCOClassifier
+            Not fitted yet.
+
         Examples
         --------
         >>> from sklearn.datasets import load_iris
@@ -468,6 +500,11 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
             As in `MIRCOClassifier`.
         **settings
             Others of its settings; they take precedence.
+
+        Returns
+        -------
+        MIRCOClassifier
+            Not fitted yet.
 
         Examples
         --------
@@ -624,6 +661,20 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> MIRCORegressor:
         """Algorithm 1 as it is: the greedy cover of the leaves, and the plain mean of the covering rules.
 
+        Parameters
+        ----------
+        estimator
+            As in `MIRCORegressor`.
+        **settings
+            Others of its settings; they take precedence.
+
+        Returns
+        -------
+        MIRCORegressor
+            Not fitted yet.
+
+        Examples
+        --------
         >>> MIRCORegressor.as_in_paper(impurity_weight=5)
         MIRCORegressor(impurity_weight=5, max_rules=None, min_samples=1, ridge=None, solver='greedy')
         """

@@ -152,6 +152,11 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
         of the rules that fired; and ``decided_by``, "rules" or the name of the fallback. The text is safe inside a
         ``<script>`` element.
 
+    Raises
+    ------
+    ExportError
+        If the name is not one of JavaScript, or the model cannot be written.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -16,6 +16,7 @@ _NAMES = {
     "data.written_numbers": ("Notation",),
     "estimators.binned": ("BinnedTrees",),
     "estimators.centred": ("CentredRegressor",),
+    "estimators.coded": ("CodedClassifier",),
     "estimators.cross_fitted": ("CrossFitted",),
     "estimators.linear": ("RuleTransformer",),
     "estimators.mirco": ("MIRCOClassifier", "MIRCORegressor"),
