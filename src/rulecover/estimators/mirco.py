@@ -224,7 +224,13 @@ class MinimumRuleCover(VotingModel):
             raise ValueError(f"estimator_weights is {self.estimator_weights!r}; choose one of {known}.")
         self._fallback()
         self._price()
-        return self._solver()
+        solver = self._solver()
+        if self.time_limit is not None and not hasattr(solver, "within_seconds"):
+            raise ValueError(
+                f"time_limit is {self.time_limit!r}, but solver is {solver!r}, which has no method within_seconds by "
+                "which it could be told; leave time_limit out, or give the solver a limit of its own."
+            )
+        return solver
 
     def _solver(self) -> Any:
         given = self.solver
