@@ -13,7 +13,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-quick release clean
+.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-quick release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -36,6 +36,9 @@ fuzz: $(VENV)/fuzz  ## 10,000 random models of each library, 10,000 damaged file
 
 soak: $(VENV)/test  ## random data, models, settings, views and exports: make soak MINUTES=60 JOBS=2 SEED=1
 	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
+
+soak-oldest: $(OLDEST)/soak  ## the same with the oldest versions that are allowed
+	$(OLDEST)/bin/python tests/soak/soak.py --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 test-kill: $(VENV)/test  ## end every kind of work TIMES=100 times each by kill -9, SIGTERM, Ctrl-C and a full disk, and let it go on
 	$(BIN)/python tests/support/kill.py --times $(or $(TIMES),100)
@@ -120,6 +123,12 @@ $(OLDEST)/test: pyproject.toml tests/oldest.txt
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--editable '.[xgboost,lightgbm,catboost,polars]' pytest pytest-xdist pytest-timeout hypothesis \
 		--constraint tests/oldest.txt
+	touch $@
+
+# What runs exports and plots has no oldest version of its own.
+$(OLDEST)/soak: $(OLDEST)/test
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		duckdb onnx onnxruntime sqlglot matplotlib pyarrow openpyxl --constraint tests/oldest.txt
 	touch $@
 
 $(VENV)/system: $(VENV)/test

@@ -54,7 +54,8 @@ def reasons_in_words(model: Model, row: Any, number: int) -> str:
     rules = model.rules
     X = model.rows(row, number - 1)
     reasons = rules.why(X)
-    values = ", ".join(f"{printable(str(name))} = {_value(row[name].iloc[0])}" for name in row.columns)
+    cells = {name: None if row[name].isna().iloc[0] else row[name].iloc[0] for name in row.columns}
+    values = ", ".join(f"{printable(str(name))} = {_value(cell)}" for name, cell in cells.items())
     return "\n".join(
         [
             f"Row {number}: {values or 'the rules use no column'}",
