@@ -193,3 +193,17 @@ def test_what_was_made_of_the_columns_is_said_once(model):
 
     said = [str(each.message) for each in caught if issubclass(each.category, RulecoverWarning)]
     assert len([sentence for sentence in said if sentence.startswith("column 'note' left out: ")]) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
+def test_an_id_next_to_texts_is_left_out_with_a_warning(model):
+    table, y = mixed_table(80, 0)
+    table["customer_id"] = 5000 + np.arange(80)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(table, y)
+
+    said = [str(each.message) for each in caught if issubclass(each.category, RulecoverWarning)]
+    assert len([sentence for sentence in said if sentence.startswith("column 'customer_id' left out: ")]) == 1
+    assert "customer_id" not in str(model.rules_)
