@@ -64,6 +64,12 @@ class EncodedLevels:
     place: Ints
     made_names: tuple[str, ...]
 
+    @property
+    def n_frequent(self) -> int | None:
+        """How many levels are told apart where all others are taken together; they are the first labels."""
+        of_rare = self.place[len(self.labels)]
+        return None if of_rare < 0 else int((self.place[: len(self.labels)] != of_rare).sum())
+
     def encode(self, column: Any) -> Floats:
         """As in `EncodedNumbers`."""
         return self.of_codes(codes(np.asarray(column, dtype=object), self.labels))
