@@ -608,7 +608,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
     ...
     >>> path.path_[["train_score", "cv_score"]].shape
     (11, 2)
-    >>> "rules have the best cross-validated neg_brier_score" in path.size_reason_
+    >>> "rules have the best cross-validated Brier score" in path.size_reason_
     True
     """
 

@@ -406,6 +406,7 @@ class RuleSet(Printed):
             self.columns.categories.get(f, ()),
             zero=bool(meant.missing[c]) if f in self.columns.zero_missing else None,
             whole=self.columns.whole.get(f),
+            frequent=self.columns.frequent.get(f, 0),
         )
 
     def __eq__(self, other: object) -> bool:
