@@ -12,7 +12,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT / "src")]
 
 from site_demo import RulesOfTheDemo, write_pages
-from site_pages import add_results, in_the_site, write_for_programs
+from site_pages import SCRIPTS, add_results, in_the_site, write_for_programs
 
 import rulecover
 
@@ -56,7 +56,7 @@ numpydoc_xref_param_type = False
 
 # Gallery and case studies: scripts that are run when the site is built.
 sphinx_gallery_conf = {
-    "examples_dirs": ["examples", "case_studies"],
+    "examples_dirs": list(SCRIPTS),
     "gallery_dirs": ["gallery", "cases"],
     "filename_pattern": r"/plot_",
     "within_subsection_order": "FileNameSortKey",
