@@ -13,7 +13,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-quick test-oldest test-system test-kill test-spark test-gpu soak mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release clean
+.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -43,6 +43,10 @@ test-kill: $(VENV)/test  ## end every kind of work TIMES=100 times each by kill 
 test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java, the report in Chromium; says what is missing
 	$(BIN)/python -m pytest tests/system --ignore tests/system/test_jpmml.py
 	$(BIN)/python -m pytest tests/system/test_jpmml.py  # in a process of its own: Java does not go well with LAPACK
+
+test-exports: $(VENV)/system  ## every export on MODELS=210 random models of each kind, where make test takes some of 120
+	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest -n $(JOBS) tests/contracts/test_every_export.py tests/system/test_postgres.py tests/system/test_node.py
+	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest tests/system/test_jpmml.py
 
 test-gpu: $(VENV)/test  ## covers and predictions of rows on an NVIDIA GPU; says what is missing
 	$(BIN)/python -m pytest tests/on_gpu

@@ -10,19 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from site_markdown import copy_linked_files, page_in_markdown, script_in_markdown
+from site_names import MODULES, public_names
 
 #: The folders with the scripts of the gallery and of the case studies.
 SCRIPTS = ("examples", "case_studies")
-
-#: Modules whose public names the API reference lists.
-MODULES = (
-    "rulecover",
-    "rulecover.export",
-    "rulecover.plot",
-    "rulecover.setcover",
-    "rulecover.study",
-    "rulecover.exceptions",
-)
 
 
 def add_results(root: Path, folder: Path) -> None:
@@ -91,13 +82,6 @@ def _in_markdown(app: Any, page: str) -> str:
     if folder in scripts:
         return script_in_markdown(source.parents[1] / scripts[folder] / f"{name}.py", f"{name}.html")
     return ""
-
-
-def public_names(module: str) -> list[str]:
-    """What `__all__` lists; of a module without it, the classes that are defined there."""
-    holder = import_module(module)
-    defined = [name for name, value in vars(holder).items() if getattr(value, "__module__", "") == module]
-    return [name for name in getattr(holder, "__all__", defined) if not name.startswith("__")]
 
 
 def _write_name(module: str, name: str, out: Path) -> tuple[str, str]:

@@ -90,7 +90,7 @@ class Rules:
         problem = pool.problem()
         if (least, weight) not in self._lists:
             self._lists[least, weight] = solver.shortlisted(problem)
-        chosen = solver.choose(problem, self._lists[least, weight], data.z, data.count, max_rules=limit)
+        chosen, _ = solver.choose(problem, self._lists[least, weight], data.z, data.count, max_rules=limit)
         return data, pool.take(chosen)
 
 

@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RulePathRegressor
-from rulecover.estimators import fold_scores, pruning, rulepath
+from rulecover.estimators import fold_scores, path_folds, pruning, rulepath
 from rulecover.exceptions import CheckpointError, CutShortWarning
 from rulecover.export.json_file import to_json
 from rulecover.mirco import forward as covering
@@ -112,7 +112,8 @@ def test_folds_that_were_done_are_not_done_again(
     broken_off(model, after, monkeypatch, X, y)
     scored = itertools.count()
     size_scores = rulepath.size_scores
-    monkeypatch.setattr(rulepath, "size_scores", lambda *args: (next(scored), size_scores(*args))[1])
+    for module in (rulepath, path_folds):
+        monkeypatch.setattr(module, "size_scores", lambda *args: (next(scored), size_scores(*args))[1])
     model.fit(X, y)
 
     assert model.path_.equals(whole.path_) and model.n_rules_ == whole.n_rules_

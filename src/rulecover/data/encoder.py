@@ -14,7 +14,7 @@ from rulecover.data.columns import all_names
 from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, is_iso, moments, part_of, written_as
 from rulecover.data.frames import as_pandas, codes, is_frame, numbers
 from rulecover.data.kinds import is_text, is_truth, odd_text, parse_numbers, why_unusable
-from rulecover.data.written_numbers import Notation, recognise
+from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.typing import Array, Floats, Ints
 
 #: How a missing text, and levels that are too rare to be told apart, are written in the names of 0/1 columns.
@@ -310,6 +310,7 @@ def _notation(texts: list[Any]) -> Notation | None:
     if not all(isinstance(text, str) for text in texts):
         return None
     found = recognise(texts)
+    found = found.likely if isinstance(found, Undecided) else found
     if not isinstance(found, Notation):
         return None
     plain = [_as_float(text) for text in texts]

@@ -21,7 +21,7 @@ from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.centred import behind, without_centre
+from rulecover.estimators.centred import behind, inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -37,7 +37,7 @@ from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
-from rulecover.partitions.mirco import grouped_rows, log_odds_of_groups, shown_for_parts
+from rulecover.partitions.mirco import fitted_to_groups, grouped_rows, shown_for_parts
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
@@ -100,6 +100,12 @@ class RuleBoosting(VotingModel):
     #: Where `fit` goes on with `warm_start`, and what makes numbers of a table.
     _started = cast("Started | None", None)
     _encoder = cast("TableEncoder | None", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without the solver of the LP, which no file can hold: a copy with `warm_start` begins anew."""
+        state = super().__getstate__()
+        state.pop("_started", None)
+        return state
 
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
 
@@ -169,7 +175,7 @@ class RuleBoosting(VotingModel):
             parts,
             links,
             head,
-            without_centre(self.estimator_),
+            inner_model(self.estimator_),
             recipe=recipe,
             names=lambda first: check_model_fits(first, head.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
@@ -248,15 +254,18 @@ class RuleBoosting(VotingModel):
     def _take(self, found: Boosted, generation: RuleGeneration) -> None:
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
         pool, self.z_ = found.stages[-1]
-        vote, fit = self._stage_vote(pool, self.z_), voting_on(self._target).fitted.get(self.vote)
-        if fit is not None and isinstance(generation, GenerationInParts):
-            vote = log_odds_of_groups(vote, grouped_rows(generation.parts, vote.rules, generation.samples))
-        elif fit is not None:
-            vote = fit(vote, generation.samples)
-        self.vote_ = vote
+        self.vote_ = self._fitted(self._stage_vote(pool, self.z_), generation)
         self.rules_ = self.vote_.rules
         self.n_rmp_calls_ = len(found.stages) - 1
         self.certificate_ = found.certificate
+
+    def _fitted(self, plain: Vote, generation: RuleGeneration) -> Vote:
+        """The votes of the last stage, fitted to the rows if such are asked for."""
+        voting = voting_on(self._target)
+        if self.vote not in voting.fitted or not isinstance(generation, GenerationInParts):
+            return voting.fitted_to(generation.samples, self.vote, plain)
+        groups = grouped_rows(generation.parts, plain.rules, generation.samples)
+        return fitted_to_groups(voting.fitted[self.vote], plain, groups)
 
     def _vote_of(self, rules: RuleSet) -> Vote:
         return voting_on(self._target).plain(rules, self.vote)
@@ -273,7 +282,7 @@ class RuleBoosting(VotingModel):
             if self.warm_start:
                 raise ValueError("checkpoint and warm_start are two ways to go on; leave one of them out.")
         for name, value, known in (
-            ("vote", self.vote, (*voting_on(self._target).kinds, *voting_on(self._target).fitted)),
+            ("vote", self.vote, self._votes()),
             ("duals", self.duals, ("equal", "vertex")),
             ("rule_weights", self.rule_weights, (None, "z")),
             ("on_interrupt", self.on_interrupt, ("raise", "keep")),
@@ -282,6 +291,10 @@ class RuleBoosting(VotingModel):
                 raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
         self._fallback()
         self._recipe()
+
+    def _votes(self) -> tuple[str, ...]:
+        """The names of votes: all but those by least squares, which are for covers."""
+        return tuple(name for name in voting_on(self._target).names if name != "fitted")
 
     def _source(self, y: Any) -> Any:
         source = super()._source(y)
@@ -350,7 +363,7 @@ class RuleBoosting(VotingModel):
         recipe = self._recipe()
         generation = RuleGeneration(
             learn,
-            without_centre(self.estimator_),
+            inner_model(self.estimator_),
             recipe,
             lambda first: check_model_fits(first, learn.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
@@ -485,7 +498,8 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         stop; ``True`` is 10. The rules of the best call are kept. All rules of the pool vote there, whatever
         `rule_weights` says.
     warm_start
-        ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was.
+        ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was; a copy that was loaded from
+        a file begins anew.
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before, and solves of the LP
         and exact searches end in time. The training of a tree cannot be cut short: a fit takes at least as long as the

@@ -144,7 +144,7 @@ class MasterOfParts:
         """The prices of the last optimum go to the rows of their groups, and `step` times these to their weights."""
         priced = self._prices > 0
         signatures = self._inside[priced]
-        weight = np.sum(list(self._parts.map("group_weights", signatures)), axis=0)
+        weight: Floats = self._parts.reduced(np.add, "group_weights", signatures)
         list(self._parts.map("set_duals", signatures, self._prices[priced] / weight, step))
 
     def _short(self, shares: Floats) -> _Short:

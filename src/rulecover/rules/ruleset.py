@@ -46,8 +46,9 @@ class RuleSet(Printed):
         The comparisons of each rule as its tree makes them, root first, repeated features and all, if the rules came
         from trees.
     shown
-        The clauses as they are printed: bounds as short as they can be without changing any training row's prediction,
-        and missing values only where the training rows had some in that column.
+        The clauses as they are printed: bounds as short as they can be without changing any training row's prediction
+        (in a column of whole numbers: without changing sides for any whole number), and missing values only where the
+        training rows had some in that column.
     evidence
         Classes, class sums and costs, once the rules were evaluated on data.
 
@@ -542,6 +543,9 @@ class RuleSet(Printed):
     def shown_for(self, X: Any) -> RuleSet:
         """The same rules with printed bounds that are as short as they can be for these training rows.
 
+        Where the rows hold nothing but whole numbers, a printed bound means the same for every whole number, so for
+        new rows too.
+
         Parameters
         ----------
         X
@@ -566,7 +570,9 @@ class RuleSet(Printed):
                 continue
             if f not in self.columns.levels and _are_whole(present):
                 whole[f] = float(present.min()), float(present.max())
-            short = short_bounds(present, known)
+                short = np.floor(known) + 0.0  # the same condition for every whole number; never -0
+            else:
+                short = short_bounds(present, known)
             for ends in (lower, upper):
                 finite = mine[np.isfinite(ends[mine])]
                 ends[finite] = short[np.searchsorted(known, ends[finite])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -96,10 +96,27 @@ class Search:
     random_state: int | None = 0
     time_limit: float | None = None
 
+    verifies = True
+
     def __post_init__(self) -> None:
         check_effort(self.effort)
         check_seed(self.random_state)
         check_time_limit(self.time_limit)
+
+    def within_seconds(self, seconds: float) -> Search:
+        """The same with another time limit.
+
+        Parameters
+        ----------
+        seconds
+            The new limit, wall-clock time.
+
+        Returns
+        -------
+        Search
+            A copy; this solver stays as it is.
+        """
+        return replace(self, time_limit=seconds)
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         begin = time.perf_counter()

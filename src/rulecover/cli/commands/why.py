@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer
@@ -99,6 +101,6 @@ def _table(rules: Vote, reasons: Any) -> str:
 
 
 def _value(cell: Any) -> str:
-    if cell is None or (isinstance(cell, float) and np.isnan(cell)):
+    if pd.isna(cell):
         return "missing"
-    return printable(cell) if isinstance(cell, str) else short_number(float(cell))
+    return printable(str(cell)) if isinstance(cell, (str, date)) else short_number(float(cell))

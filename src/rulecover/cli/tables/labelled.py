@@ -28,8 +28,6 @@ from rulecover.cli.tables.header import (
     check_is_table,
     checked_names,
     checked_target,
-    looks_like_data,
-    no_names,
     not_text,
     not_valid,
     parquet,
@@ -132,12 +130,11 @@ def labelled_table(
             header = read_header(file)
             target = checked_target(header, target, drop)
             frame, notes = read_frame(header)
-        read = _with_numbers(frame, target, header)
+        read = _with_numbers(frame.drop(columns=list(drop)), target, header)
     frame, notes = read.frame, [*file.found.notes, *notes, *read.notes]
-    if not keep_ids:
-        found = id_columns(frame, [target, *drop])
-        drop, notes = [*drop, *found], [*notes, *(f"column {name!r} left out: {_ID}." for name in found)]
-    table = table_from_frame(frame, file.path, target, drop=drop, columns=columns, task=task, notes=notes)
+    ids = [] if keep_ids else id_columns(frame, [target])
+    notes += [f"column {name!r} left out: {_ID}." for name in ids]
+    table = table_from_frame(frame, file.path, target, drop=ids, columns=columns, task=task, notes=notes)
     return replace(table, notations=read.notations)
 
 
@@ -222,7 +219,7 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
     frame.columns = list(names)
     nameless = [place for place, name in enumerate(names) if not name]
     notes = [f"column {place + 1} has no name and is left out." for place in nameless]
-    notes += [no_names(names, header.file.source).strip()] if looks_like_data(names) else []
+    notes += [header.advice.strip()] if header.looks_like_data else []
     return frame.loc[:, [bool(name) for name in names]], notes
 
 
