@@ -13,7 +13,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-quick release clean
+.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -97,6 +97,9 @@ docs: $(VENV)/docs  ## the site in docs/_build/html: examples and case studies a
 
 docs-browser: $(VENV)/docs $(VENV)/system  ## the site that make docs has built, in Chromium
 	$(BIN)/python -m pytest -o pythonpath=tests/system tests/site/test_site_in_browser.py
+
+docs-links: $(VENV)/docs  ## links of the pages to the web; needs a network, which the gate has not
+	$(BIN)/python -m sphinx --builder linkcheck --keep-going -D plot_gallery=0 docs docs/_build/links
 
 docs-quick: $(VENV)/docs  ## the same pages and checks of links, without running the gallery, the case studies and the tutorial
 	$(BIN)/python -m sphinx --quiet --builder html --fail-on-warning --keep-going --fresh-env -D plot_gallery=0 docs docs/_build/quick

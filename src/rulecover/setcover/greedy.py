@@ -321,7 +321,13 @@ class Greedy:
         return replace(self, time_limit=seconds if self.time_limit is None else min(seconds, self.time_limit))
 
     def without_bound(self) -> Greedy:
-        """The same choice, with the bound that costs nothing."""
+        """The same choice, with the bound that costs nothing.
+
+        Returns
+        -------
+        Greedy
+            A copy; this solver stays as it is.
+        """
         return replace(self, bound="fit")
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
