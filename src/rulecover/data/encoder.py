@@ -295,12 +295,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return encoded
 
     def _left_out(self, column: LeftOut) -> LeftOut:
-        self.notes_.append(f"column {column.name!r} left out: {column.reason}.")
+        self.notes_.append(column.note)
         return column
 
 
 def id_columns(table: Any) -> list[Any]:
-        self.notes_.append(column.note)
+    """The names of columns of numbers that number the rows; none where no other column would be left."""
     import pandas as pd
 
     numeric = [
