@@ -61,9 +61,12 @@ bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
 	$(BIN)/python benchmarks/rulepath.py
 	$(BIN)/python benchmarks/run.py $(if $(wildcard $(DATA)/magic.csv),--data $(DATA))
 
-bench-scale: $(VENV)/test  ## Parquet files larger than memory, and a Dask cluster of two workers; ROWS="100000 1000000 50000000" sets the sizes
+bench-scale: $(VENV)/test  ## Parquet files larger than memory (ROWS="100000 50000000"), Dask (DASK_ROWS), certify (PROOF rows), engines, RCBoost, peers
 	$(BIN)/python benchmarks/scale.py --rows $(or $(ROWS),100000 1000000)
-	$(BIN)/python benchmarks/scale_dask.py --rows $(or $(ROWS),250000 2000000)
+	$(BIN)/python benchmarks/scale_dask.py --rows $(or $(DASK_ROWS),250000 2000000) --model
+	$(BIN)/python benchmarks/certify.py --proof $(or $(PROOF),1000000)
+	$(BIN)/python benchmarks/predict.py --engines
+	$(BIN)/python benchmarks/rcboost.py --only a b c
 	$(BIN)/python benchmarks/peers_scale.py
 
 table-s2: $(VENV)/study  ## Table S.2 of the paper: make table-s2 DATA=folder
