@@ -376,7 +376,7 @@ class RuleSet(Printed):
         ``impurity`` and ``cost``. Support and counts are sums of weights where samples were weighted; lift is the
         purity over the share of the predicted class in the data.
         """
-        from rulecover.rules.frame import rule_frame
+        from rulecover.rules.grid import rule_frame
 
         return rule_frame(self)
 
