@@ -1,4 +1,4 @@
-"""Numbers as people write them are read back exactly, and what several notations read differently is never guessed."""
+"""Numbers as people write them are read back exactly, and what several notations read differently is said."""
 
 from __future__ import annotations
 
@@ -175,6 +175,23 @@ def test_what_cannot_be_decided_names_the_cell_and_both_numbers() -> None:
     assert recognise(["12", "1,234"]) == Undecided("1,234", (1234.0, 1.234))
     assert recognise(["12 €", "1.234 €"]) == Undecided("1.234 €", (1.234, 1234.0))
     assert recognise(["1,234"], thousands=",") == Notation(".", ",")
+
+
+@pytest.mark.parametrize(
+    ("texts", "likely"),
+    [
+        (["$1,545", "$3,479"], Notation(".", ",", "$")),
+        (["1.545 €", "12 €"], Notation(",", ".", "€")),
+        (["1,545", "77", "912"], Notation(".", ",")),
+        (["1,545", "3,479"], None),  # may be three decimals
+        (["1,545", "3479"], None),  # thousands would have a mark
+        (["1,545%", "3,479%"], None),
+    ],
+)
+def test_marks_are_likely_between_thousands_where_cells_look_like_it(texts: list[str], likely: Notation | None) -> None:
+    found = recognise(texts)
+
+    assert isinstance(found, Undecided) and found.likely == likely
 
 
 def test_units_that_differ_are_no_numbers_of_one_column() -> None:

@@ -69,7 +69,7 @@ def test_neither_the_model_nor_a_copy_of_it_is_trained(method: Any) -> None:
 def test_the_reason_of_the_size_says_that_the_model_was_kept() -> None:
     kept, trained = (explain(forest(), X, Y, train_in_folds=train, max_rules=5) for train in (False, True))
 
-    assert "cross-validated neg_brier_score" in kept.size_reason_
+    assert "cross-validated Brier score" in kept.size_reason_
     assert kept.size_reason_.endswith(
         "(rules were chosen and weighed again in each fold, among those of the same model)"
     )

@@ -28,6 +28,7 @@ from rulecover import (
     explain,
 )
 from rulecover.data.fingerprint import row_hashes
+from rulecover.export import from_json, to_json
 
 CLASSIFIERS = [
     MIRCOClassifier(RandomForestClassifier(5, max_depth=4), random_state=0),
@@ -145,6 +146,20 @@ def test_a_hidden_column_is_not_in_any_rule():
     assert "over, time" not in {clause.name for rule in model.rules_ for clause in rule.clauses}
 
 
+@pytest.mark.parametrize("hidden", ["over, time", "age"])
+def test_nothing_is_said_of_the_values_of_a_hidden_column(hidden):
+    table, y = mixed_table(80, 6)
+    table["same"] = "all"
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        RulePathClassifier(forbidden=[hidden], max_rules=4, choose="last", random_state=0).fit(table, y)
+
+    said = [str(warning.message) for warning in caught]
+    assert "column 'same' left out: every value is the same." in said
+    assert not [sentence for sentence in said if repr(hidden) in sentence]
+
+
 @pytest.mark.slow
 def test_a_boosting_goes_on_where_it_stopped():
     table, y = mixed_table(80, 8)
@@ -193,3 +208,41 @@ def test_what_was_made_of_the_columns_is_said_once(model):
 
     said = [str(each.message) for each in caught if issubclass(each.category, RulecoverWarning)]
     assert len([sentence for sentence in said if sentence.startswith("column 'note' left out: ")]) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
+def test_an_id_next_to_texts_is_left_out_with_a_warning(model):
+    table, y = mixed_table(80, 0)
+    table["customer_id"] = 5000 + np.arange(80)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(table, y)
+
+    said = [str(each.message) for each in caught if issubclass(each.category, RulecoverWarning)]
+    assert len([sentence for sentence in said if sentence.startswith("column 'customer_id' left out: ")]) == 1
+    assert "customer_id" not in str(model.rules_)
+
+
+def _many_towns() -> tuple[pd.DataFrame, np.ndarray]:
+    """A table in which towns that are rare decide, and there are too many to tell apart."""
+    rng = np.random.default_rng(0)
+    frequent = [f"town {k:02}" for k in range(49) for _ in range(8)]
+    towns = np.array([*frequent, *(f"village {k:02}" for k in range(200))])
+    X = pd.DataFrame({"town": towns, "size": rng.normal(size=len(towns))})
+    return X, np.where(np.char.startswith(towns, "village"), "yes", "no")
+
+
+@pytest.mark.slow
+def test_the_group_of_rare_levels_is_printed_without_their_names():
+    X, y = _many_towns()
+    model = MIRCOClassifier(RandomForestClassifier(5, max_features=None, random_state=0), random_state=0).fit(X, y)
+    again = from_json(to_json(model)).rules
+
+    for rules in (model.rules_, again):
+        texts = {rule.text for rule in rules}
+        assert texts == {"town is none of the 49 most frequent", "town is one of the 49 most frequent"}
+        assert "If town is none of the 49 most frequent, then" in str(rules.sentences())
+        assert all("town 48" in text for text in rules.to_text())
+        assert RuleSet.from_text(rules.to_text(), rules.feature_names, categories={"town": X["town"].unique()})
+    assert (model.predict(X) == y).all()

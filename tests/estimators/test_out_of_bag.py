@@ -101,7 +101,7 @@ def test_a_path_of_the_model_alone_follows_its_out_of_bag_answers() -> None:
 
     path = RulePathClassifier(FrozenEstimator(forest), model_share=1.0, choose="last", max_rules=1).fit(X, y)
 
-    expected = calibrated(forest.oob_decision_function_, np.eye(2)[y], np.ones(len(y)))
+    expected = calibrated(forest.oob_decision_function_, np.eye(2)[y], np.ones(len(y))).shares
     assert path.at(0).predict_proba(X[:1])[0] == pytest.approx(expected.mean(axis=0), abs=1e-4)  # smoothed by a row
 
 

@@ -203,6 +203,25 @@ def test_shown_bounds_change_no_training_row() -> None:
     assert sum(len(short_number(b)) for b in shown.clauses.lower) < exact / 2
 
 
+@given(
+    st.lists(st.integers(-30, 60), min_size=1, max_size=8),
+    st.lists(st.floats(-40, 70), min_size=2, max_size=2, unique=True),
+)
+def test_a_printed_condition_on_whole_numbers_is_right_for_whole_numbers_that_were_never_seen(
+    seen: list[int], ends: list[float]
+) -> None:
+    rules = RuleSet.of_intervals([{0: (ends[0], np.inf)}, {0: (-np.inf, ends[0])}, {0: (min(ends), max(ends))}], ["x"])
+    shown = rules.shown_for(np.array(seen, dtype=float)[:, None])
+    every = np.arange(-100.0, 100.0)[:, None]
+    assert shown.shown is not None
+    assert (replace(shown, clauses=shown.shown).apply(every) != rules.apply(every)).nnz == 0
+    text = str(shown[0].clauses[0])
+    if "=" in text and ">=" not in text:  # the largest number that was seen
+        assert text == f"x = {max(seen)}"
+    else:
+        assert (RuleSet.from_text([text], ["x"]).apply(every) != rules[[0]].apply(every)).nnz == 0
+
+
 def test_gaps_of_many_rows_are_those_of_a_full_sort() -> None:
     from rulecover.show.short_bounds import gaps
 

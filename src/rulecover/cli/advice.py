@@ -24,7 +24,7 @@ def warnings_on(table: Table, *, weighted: bool) -> list[str]:
     names, sources = _names(table)
     found = [
         *given_away(numbers, np.asarray(table.y), sources, classes=classes),
-        *duplicates(numbers, names, [f for f, name in enumerate(names) if name in sources]),
+        *duplicates(numbers, *_single(names, sources)),
         *(unbalanced(table.y) if classes and not weighted else []),
     ]
     return [each.command_line for each in found]
@@ -44,6 +44,12 @@ def warnings_on_rules(rules: RuleSet) -> list[str]:
 def not_ours(caught: Iterable[WarningMessage]) -> list[str]:
     """The messages of warnings, without those that the command line words itself."""
     return [str(each.message) for each in caught if not issubclass(each.category, AdviceWarning)]
+
+
+def _single(names: list[str], sources: dict[str, list[int]]) -> tuple[list[str], list[int]]:
+    """The names of the columns, and those that alone stand for a column of the file, by its name."""
+    alone = {made[0]: name for name, made in sources.items() if len(made) == 1}
+    return [alone.get(f, name) for f, name in enumerate(names)], list(alone)
 
 
 def _names(table: Table) -> tuple[list[str], dict[str, list[int]]]:

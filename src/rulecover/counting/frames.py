@@ -17,7 +17,7 @@ from rulecover.counting.script import check_columns, words
 from rulecover.data.dates import DatePart
 from rulecover.data.frames import UNSEEN, ZERO, numbers
 from rulecover.data.inputs import Coded, Input, Level, Number, TableInput
-from rulecover.data.written_numbers import Notation, recognise
+from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.exceptions import MismatchedDataError
 from rulecover.export.conditions import Condition, Script
 
@@ -82,6 +82,7 @@ def with_numbers(script: Script, frame: Frame, target: str | None) -> Frame:
         return frame
     texts = frame[target].to_list()
     notation = recognise([*{text for text in texts if text is not None}])
+    notation = notation.likely if isinstance(notation, Undecided) else notation
     if not isinstance(notation, Notation):
         return frame
     values = numbers(np.array(texts, dtype=object), target, notation=notation)

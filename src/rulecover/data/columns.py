@@ -64,6 +64,8 @@ class Columns:
         For a column of numbers that are not written as programs write them: its number, and how they are written.
     whole
         For a column that held nothing but whole numbers in the training data: the least and the largest of them.
+    frequent
+        For a column of categories of which only the most frequent are told apart: how many, the first by their codes.
     """
 
     names: tuple[str, ...]
@@ -73,6 +75,7 @@ class Columns:
     parts: Parts = field(default_factory=dict)
     notations: Mapping[int, Notation] = field(default_factory=dict)
     whole: Whole = field(default_factory=dict)
+    frequent: Mapping[int, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -108,6 +111,7 @@ class Columns:
             {int(place[f]): part for f, part in self.parts.items() if place[f] >= 0},
             {int(place[f]): notation for f, notation in self.notations.items() if place[f] >= 0},
             {int(place[f]): ends for f, ends in self.whole.items() if place[f] >= 0},
+            {int(place[f]): number for f, number in self.frequent.items() if place[f] >= 0},
         )
 
 
@@ -131,7 +135,7 @@ class SourceColumns:
         The names of the columns that are made, and how, from the given rows.
     parts
         Which of these are made of dates, by number after the given columns.
-    notations
+    notations, frequent
         As in `Columns`.
     """
 
@@ -145,6 +149,7 @@ class SourceColumns:
     make: Callable[[Any], Floats] | None = None
     parts: Parts = field(default_factory=dict)
     notations: Mapping[int, Notation] = field(default_factory=dict)
+    frequent: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def free(self) -> bool:

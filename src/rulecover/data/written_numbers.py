@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 
@@ -92,10 +92,25 @@ class Notation:
 
 @dataclass(frozen=True)
 class Undecided:
-    """A text that several notations read, each as another number."""
+    """A text that several notations read, each as another number.
+
+    Parameters
+    ----------
+    text, values
+        The text, and the numbers.
+    likely
+        The notation with marks between thousands, where the column looks like this: three digits after each mark, and
+        a currency, or numbers below a thousand that have no mark.
+    """
 
     text: str
     values: tuple[float, ...]
+    likely: Notation | None = field(default=None, compare=False)
+
+    @property
+    def unlikely_value(self) -> float:
+        """What the text is if the mark is a decimal mark."""
+        return min(self.values, key=abs)
 
 
 @dataclass(frozen=True)
@@ -150,9 +165,22 @@ def recognise(
     for _, other in others:
         differ = [place for place, (a, b) in enumerate(zip(values, other, strict=True)) if a != b]
         if differ:
-            return Undecided(texts[differ[0]], (values[differ[0]], other[differ[0]]))
+            likely = _likely([marks for marks, _ in fits], cells, unit)
+            return Undecided(texts[differ[0]], (values[differ[0]], other[differ[0]]), likely)
     used = [marks for marks, _ in fits if _has_group(cells, marks)]
     return Notation(*(used[0] if used else (chosen[0], "")), unit)
+
+
+def _likely(fits: Sequence[tuple[str, str]], cells: Sequence[_WrittenNumber], unit: str) -> Notation | None:
+    """The notation with marks between thousands, if this is how the cells look.
+
+    Every cell with a mark has three digits behind it, or there were no doubt. Fixed decimals would leave no cell
+    without a mark, and numbers that are grouped are grouped from a thousand on.
+    """
+    decimal, thousands = next(marks for marks in fits if _has_group(cells, marks))
+    unmarked = [cell.digits for cell in cells if not re.search(THOUSANDS[thousands], cell.digits)]
+    small = bool(unmarked) and all(re.fullmatch(r"\d{1,3}", digits) for digits in unmarked)
+    return Notation(decimal, thousands, unit) if small or unit not in ("", "%") else None
 
 
 def odd_one_out(texts: Sequence[str]) -> str | None:

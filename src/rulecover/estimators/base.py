@@ -166,12 +166,48 @@ class VotingModel(RuleModel, ABC):
     # Rows -------------------------------------------------------------------------------------------------------
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
-        """Which rule covers which row: a boolean sparse matrix of rows x rules."""
+        """Which rule covers which row: a boolean sparse matrix of rows x rules.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Booleans.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         X = self._check_rows(X)
         return self.rules_.apply(X)
 
     def missed(self, X: Any) -> Bools:
-        """Which rows no rule covers."""
+        """Which rows no rule covers.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        numpy.ndarray
+            One boolean per row.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         return np.asarray(self.apply(X).sum(axis=1) == 0).ravel()
 
     def _check_rows(self, X: Any, *, whole: bool = False) -> Any:
@@ -217,7 +253,25 @@ class VotingModel(RuleModel, ABC):
     # Predicting: eq. (2) ----------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Array:
-        """The prediction of the rules for each row; for rows on a GPU it is made there, for Dask's when computed."""
+        """The prediction of the rules for each row; for rows on a GPU it is made there, for Dask's when computed.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame; an array of CuPy, or an array or a frame of Dask.
+
+        Returns
+        -------
+        numpy.ndarray
+            A class or a number for each row; of CuPy or Dask where X is.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         if is_dask(X):
             check_is_fitted(self)
             return cast("Array", by_partition(self.predict, X, getattr(self.vote_.answer, "labels", np.zeros(0))[:0]))
@@ -234,6 +288,18 @@ class VotingModel(RuleModel, ABC):
         ----------
         n_rules
             From 1 to the number of rules.
+
+        Returns
+        -------
+        RuleModel
+            A copy; this model stays as it is.
+
+        Raises
+        ------
+        ValueError
+            If there are not as many rules.
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
         """
         check_is_fitted(self)
         if whole_number("n_rules", n_rules, at_least=1) > len(self.rules_):
@@ -252,6 +318,23 @@ class VotingModel(RuleModel, ABC):
         ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule voted),
         ``text``, ``weight`` (1 for a rule that covers the row, the weight that the fallback gave it otherwise) and the
         votes of the rule: for classes one ``votes_…`` each, for means ``value`` and ``mean_weight``.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            It prints as an explanation for each row.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
         """
         from rulecover.voting.why import why
 
@@ -288,7 +371,25 @@ class VotingModel(RuleModel, ABC):
         return replace(vote, fallback=self._fallback())
 
     def fidelity(self, X: Any) -> float:
-        """How well the rules predict what the source model predicts: the share of rows on which they agree, or R²."""
+        """How well the rules predict what the source model predicts: the share of rows on which they agree, or R².
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        float
+            Of classes a share between 0 and 1; R² is 1 at best.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        UnreadableModelError
+            If there is no model to compare with, or it does not predict: rules made by hand, or a model file.
+        """
         rows = self._check_rows(X, whole=True)
         predicted = self.vote_.decided(self._tally(rows, X))
         return self._target.score(self._model(X, np.arange(len(predicted))).predict(rows), predicted)
@@ -338,7 +439,25 @@ class PredictsClasses(ClassifierMixin):
         return answer.labels
 
     def predict_proba(self: HasVote, X: Any) -> Floats:
-        """The probability of each class by the votes, rows x classes."""
+        """The probability of each class by the votes, rows x classes.
+
+        Parameters
+        ----------
+        X
+            Rows x columns, as for `predict`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Classes are in the order of ``classes_``; the probabilities of a row add up to 1.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         if is_dask(X):
             check_is_fitted(self)
             classes: Any = self
@@ -359,6 +478,11 @@ class PredictsClasses(ClassifierMixin):
             Above 0 and below 1.
         label
             The class; by default the rarer one in the training rows.
+
+        Returns
+        -------
+        RuleModel
+            A copy; this model stays as it is.
         """
         model: Any = self
         other = copy.copy(model)
@@ -399,6 +523,11 @@ class PredictsClasses(ClassifierMixin):
         cv
             The number of folds, or a splitter: the model is trained again in each, and the probabilities are those of
             rows that it was not trained on. By default the probabilities of this model for X.
+
+        Returns
+        -------
+        RuleModel
+            A copy; this model stays as it is.
 
         Examples
         --------
@@ -464,6 +593,20 @@ class PredictsMeans(RegressorMixin):
             Rows x columns.
         coverage
             The probability, between 0 and 1.
+
+        Returns
+        -------
+        numpy.ndarray
+            Two columns, the lower and the upper end.
+
+        Raises
+        ------
+        ValueError
+            If `coverage` is not between 0 and 1.
+        AttributeError
+            If no spread is stored for the rules.
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
         """
         tally = self._votes_for(X)
         return self.vote_.interval(tally, real_number("coverage", coverage))

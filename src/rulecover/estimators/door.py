@@ -24,7 +24,7 @@ from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import TableEncoder
 from rulecover.data.frames import absent, as_pandas, category_columns, check_kind, is_frame
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.centred import without_centre
+from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import check_column_names
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.exceptions import MismatchedDataError
@@ -70,7 +70,7 @@ def encoded_first(estimator: Any, X: Any) -> Any:
 
     Models that know categories are left alone where everything that is not a number is a category.
     """
-    inner = without_centre(estimator)
+    inner = inner_model(estimator)
     if isinstance(inner, (RuleSet, FrozenEstimator, Pipeline)) or not needs_encoder(inner, X):
         return estimator
     return Pipeline([("table", TableEncoder()), ("trees", inner)])

@@ -20,6 +20,7 @@ from rulecover.gpu.launch import is_on_device
 from rulecover.partitions.dask_rows import is_dask
 from rulecover.partitions.parts import Parts
 from rulecover.rcboost.pricing.binned import BinnedPricing
+from rulecover.rulepath.path import PathSteps
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Greedy
 from rulecover.targets.samples import Samples
@@ -77,6 +78,9 @@ class PathElsewhere(ModelElsewhere, Protocol):
 
     checkpoint: Any
     time_limit: float | None
+    max_rules: int
+
+    def _steps(self, samples: Samples, noise: float | None) -> PathSteps: ...
 
     def _share(self) -> float | None: ...
 
@@ -149,6 +153,11 @@ def check_in_memory(model: Any, X: Any) -> None:
 
 def check_on_parts(model: Any, solver: Any) -> None:
     """Raises for settings of a cover that need all rows in one place."""
+    if model.time_limit is not None:
+        raise ValueError(
+            f"time_limit is {model.time_limit!r}, which a cover of rows that are not in memory cannot keep: it takes "
+            "as many passes over them as it needs; leave time_limit out, or give a sample of the rows, in memory."
+        )
     refused = {
         f"estimator is a {type(model.estimator).__name__}": isinstance(model.estimator, (RuleSet, RuleModel)),
         f"solver is {model.solver!r}": not isinstance(solver, Greedy)

@@ -111,6 +111,18 @@ class MinimumRuleCover(VotingModel):
             is a Dask frame.
         sample_weight
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
+
+        Returns
+        -------
+        MinimumRuleCover
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of its range, or X, y or the weights do not fit together.
+        UnreadableModelError
+            If the estimator is of a type that no reader knows.
         """
         forget_table(self)
         rows = rows_elsewhere(X, y, sample_weight)
@@ -213,7 +225,13 @@ class MinimumRuleCover(VotingModel):
             raise ValueError(f"estimator_weights is {self.estimator_weights!r}; choose one of {known}.")
         self._fallback()
         self._price()
-        return self._solver()
+        solver = self._solver()
+        if self.time_limit is not None and not hasattr(solver, "within_seconds"):
+            raise ValueError(
+                f"time_limit is {self.time_limit!r}, but solver is {solver!r}, which has no method within_seconds by "
+                "which it could be told; leave time_limit out, or give the solver a limit of its own."
+            )
+        return solver
 
     def _solver(self) -> Any:
         given = self.solver
@@ -264,6 +282,21 @@ class MinimumRuleCover(VotingModel):
         """The set covering problem of a fitted model's rules on labelled data, for solvers and checks of your own.
 
         Its rules are numbered tree by tree, leaves by node number, leaves without a sample left out.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; other rows than those of `fit` may be given.
+
+        Returns
+        -------
+        CoveringProblem
+            Of the rows that some rule covers.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
 
         Examples
         --------
@@ -420,6 +453,11 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         **settings
             Others of its settings; they take precedence.
 
+        Returns
+        -------
+        MIRCOClassifier
+            Not fitted yet.
+
         Examples
         --------
         >>> from sklearn.datasets import load_iris
@@ -444,6 +482,11 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
             As in `MIRCOClassifier`.
         **settings
             Others of its settings; they take precedence.
+
+        Returns
+        -------
+        MIRCOClassifier
+            Not fitted yet.
 
         Examples
         --------
@@ -598,6 +641,20 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> MIRCORegressor:
         """Algorithm 1 as it is: the greedy cover of the leaves, and the plain mean of the covering rules.
 
+        Parameters
+        ----------
+        estimator
+            As in `MIRCORegressor`.
+        **settings
+            Others of its settings; they take precedence.
+
+        Returns
+        -------
+        MIRCORegressor
+            Not fitted yet.
+
+        Examples
+        --------
         >>> MIRCORegressor.as_in_paper(impurity_weight=5)
         MIRCORegressor(impurity_weight=5, max_rules=None, min_samples=1, ridge=None, solver='greedy')
         """

@@ -17,8 +17,7 @@ from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.mirco import shown_for_parts
 from rulecover.partitions.parts import Parts
-from rulecover.partitions.path import PartsPathRecipe, rule_path_of_parts, weighed_nodes
-from rulecover.partitions.path_part import Softening
+from rulecover.partitions.path import PartsPathRecipe, rule_path_of_parts, soften_parts, weighed_nodes
 from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.logistic import LogisticFit
 from rulecover.rulepath.sizes import size_scores, size_table
@@ -74,18 +73,19 @@ def _family_of(
     names = check_model_fits(trees, prepared.samples.X, model._names())
     depth = model.max_depth or model._usual_depth(head)
     weighed = weighed_nodes(parts, trees, names, max_depth=depth, min_samples=model.min_samples)
-    usual = model._recipe(weighed.nodes.nodes, head, weighed.total)
+    target = model._target.of(head)
+    calibrate = len(target.classes) > 1 and has_out_of_bag(model.estimator_)
+    softened = soften_parts(parts, target, model._share() or 0.0, calibrate=calibrate, totals=weighed.totals)
+    usual = model._recipe(weighed.nodes.nodes, head, softened.noise, weighed.total)
     recipe = PartsPathRecipe(
         max(size, 1),
         usual.terms,
         usual.constraints,
         usual.target,
         usual.steps.make_vote,
-        Softening(model._share() or 0.0),
-        calibrate=len(usual.target.classes) > 1 and has_out_of_bag(model.estimator_),
-        strength=model._strength_on_parts(head),
+        strength=model._strength_on_parts(head, softened.noise),
         by_log_loss=usual.steps.start is LogisticFit,
         given=usual.given,
         verbose=model.verbose,
     )
-    return rule_path_of_parts(parts, weighed, head, recipe)
+    return rule_path_of_parts(parts, weighed, head, softened, recipe)

@@ -14,7 +14,7 @@ from sklearn.utils import indexable
 
 from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
-from rulecover.estimators.checks import sample_weights, settings_that_matter, without_checkpoint
+from rulecover.estimators.checks import for_labels, sample_weights, settings_that_matter, without_checkpoint
 from rulecover.estimators.fold_scores import Fold, TimeLimits, check_in_time, fold_scores
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.path_model import PathModel
@@ -70,7 +70,7 @@ def held_out_scores(
 def _checkpoint(model: PathModel, data: PathData, folds: list[Fold]) -> Checkpoint:
     """The file of the scores in folds; it is of these data, settings, folds and rules to choose from."""
     samples, candidates = data.samples, data.candidates
-    arrays = samples.X, samples.labels, samples.weight, data.response, candidates.first, candidates.last
+    arrays = samples.X, samples.labels, samples.weight, data.response.values, candidates.first, candidates.last
     rows = [part for fold in folds for part in fold]
     return Checkpoint(model.checkpoint, "a rule path", fingerprint(settings_that_matter(model), *arrays, *rows))
 
@@ -84,7 +84,8 @@ def _by_trained_models(
     again = _for_a_part(model)
 
     def score(fold: Fold) -> list[SizeScores]:
-        return [_scores_on(again, *part, scoring, deadline) for part in parts_of([fold], *rows)]
+        parts = parts_of([fold], *rows)
+        return [_scores_on(for_labels(fresh(again), part[0].y), *part, scoring, deadline) for part in parts]
 
     return score
 
@@ -117,7 +118,7 @@ def _by_kept_model(
     model: PathModel, X: Any, data: PathData, scoring: Any, deadline: float | None
 ) -> Callable[[Fold], list[SizeScores]]:
     by = None if scoring is None else score_function(scoring, model._target.of(data.samples).classes)
-    predicted = _honest_predictions(model, X, data)
+    predicted = _out_of_bag_predictions(model, X, data)
     if predicted is None and model.within is not None:
         raise UnreadableModelError(
             f"within is {model.within:g}, which is measured from the model's score, but this model does not "
@@ -125,7 +126,7 @@ def _by_kept_model(
         )
 
     def recipe_for(candidates: Candidates) -> PathRecipe:
-        return replace(model._recipe(candidates, data.samples), deadline=deadline)
+        return replace(model._recipe(candidates, data.samples, data.response.noise), deadline=deadline)
 
     def score(fold: Fold) -> list[SizeScores]:
         scores = scores_with_kept_model(data, [fold], recipe_for, predicted, min_samples=model.min_samples, by=by)
@@ -135,7 +136,7 @@ def _by_kept_model(
     return score
 
 
-def _honest_predictions(model: PathModel, X: Any, data: PathData) -> RowPredictions | None:
+def _out_of_bag_predictions(model: PathModel, X: Any, data: PathData) -> RowPredictions | None:
     """What the source model predicts, out of bag where it has such predictions; ``None`` if it cannot be asked."""
     rows, classes = data.samples.X, model._target.of(data.samples).classes
     with suppress(UnreadableModelError):

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 class PathModel(PathElsewhere, Protocol):
     """The settings, the state and the steps of `RulePathClassifier` and `RulePathRegressor` that others take."""
 
-    max_rules: int
     max_depth: int | None
     min_samples: int
     cv: Any
@@ -44,11 +43,13 @@ class PathModel(PathElsewhere, Protocol):
 
     def _takes_all(self) -> bool: ...
 
-    def _recipe(self, candidates: Candidates, samples: Samples, total: float | None = None) -> PathRecipe: ...
+    def _recipe(
+        self, candidates: Candidates, samples: Samples, noise: float | None, total: float | None = None
+    ) -> PathRecipe: ...
 
     def _usual_depth(self, samples: Samples) -> int: ...
 
-    def _strength_on_parts(self, head: Samples) -> float | None: ...
+    def _strength_on_parts(self, head: Samples, noise: float | None) -> float | None: ...
 
     def _follow(self, X: Any, prepared: Prepared, deadline: float | None) -> PathData: ...
 

@@ -23,10 +23,12 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
+from rulecover.data.encoder import LeftOut, TableEncoder
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import NOT_TRAINED_AGAIN, as_estimator, is_booster, is_file
-from rulecover.estimators.centred import CentredRegressor, without_centre
+from rulecover.estimators.centred import CentredRegressor, inner_model
 from rulecover.estimators.checks import check_width, sample_weights
+from rulecover.estimators.coded import CodedClassifier, for_classes, trains_on_codes
 from rulecover.estimators.door import (
     as_rules_see,
     checked_numbers,
@@ -169,6 +171,9 @@ class RuleModel(BaseEstimator):
         super().__setstate__({name: _put_together(value) for name, value in state.items()})
 
 
+#: Models around another one, which takes the rows as it is given them.
+_AROUND = (FrozenEstimator, BaseSearchCV, CalibratedClassifierCV, CentredRegressor, CodedClassifier, BinnedTrees)
+
 #: By which a frame that was taken apart is known.
 _FRAME = "columns of a frame"
 
@@ -277,17 +282,42 @@ def check_answers(source: Any, target: Target) -> None:
 
 
 def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
-    """The trained estimator, or what it is taken for; numbers that are far from zero are centred first."""
-    estimator = without_centre(estimator)
+    """The trained estimator, or what it is taken for.
+
+    Numbers that are far from zero are centred first. Labels are numbered for libraries that take nothing else: a fold
+    may lack one of the labels, whatever these are.
+    """
+    estimator = inner_model(estimator)
     if isinstance(estimator, RuleSet):
         return rules_on(estimator, recipe.names, X.shape[1])
     if isinstance(estimator, FrozenEstimator):
         return estimator.fit(X, y).estimator  # trains nothing, raises if it is not fitted
     if recipe.hidden is not None:
         X = with_zeros_in(recipe.hidden, X)
+    if recipe.target.name == "classes" and trains_on_codes(estimator):
+        return _trained_on_codes(estimator, X, y, weight, recipe)
     centre = 0.0 if isinstance(estimator, RuleModel) else recipe.target.centre(y, weight)
     model = _trained(_seeded(fresh(estimator), recipe), X, y - centre if centre else y, weight, recipe)
+    if recipe.hidden is not None:
+        _drop_notes_on(recipe.hidden, model)
     return CentredRegressor(model, centre) if centre else model
+
+
+def _trained_on_codes(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
+    labels, codes = np.unique(y, return_inverse=True)
+    plain = labels.dtype.kind in "biuf" and np.array_equal(labels, np.arange(len(labels)))
+    model = for_classes(_seeded(fresh(estimator), recipe), len(labels))
+    model = _trained(model, X, y if plain else codes, weight, recipe)
+    return model if plain else CodedClassifier(model, labels)
+
+
+def _drop_notes_on(hidden: Ints, model: Any) -> None:
+    """Removes what an encoder says of hidden columns: it saw zeros where the table has values."""
+    first = model[0] if isinstance(model, Pipeline) else None
+    if isinstance(first, TableEncoder) and hasattr(first, "columns_"):  # else trees are grown later
+        columns = [first.columns_[f] for f in hidden.tolist()]
+        dropped = {column.note for column in columns if isinstance(column, LeftOut)}
+        first.notes_ = [note for note in first.notes_ if note not in dropped]
 
 
 def _seeded(model: Any, recipe: Preparation) -> Any:
@@ -307,9 +337,16 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     if weight is None:
         return best_of(model.fit(X, y))
     last, name = (model.steps[-1][1], f"{model.steps[-1][0]}__") if isinstance(model, Pipeline) else (model, "")
-    if not has_fit_parameter(last, "sample_weight"):
+    if not _takes_weights(last):
         raise ValueError(f"{name_of(last)} takes no sample weights; leave weights out or choose another estimator.")
     return best_of(model.fit(X, y, **{f"{name}sample_weight": weight}))
+
+
+def _takes_weights(model: Any) -> bool:
+    """Whether a model is trained with weights of rows; since scikit-learn 1.7 votes of models do not say so."""
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        return all(_takes_weights(member) for _, member in model.estimators if member != "drop")
+    return bool(has_fit_parameter(model, "sample_weight"))
 
 
 @contextmanager
@@ -339,7 +376,7 @@ def sees_arrays(estimator: Any) -> bool:
 def _takes_missing(estimator: Any) -> bool:
     if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns know where not
         return True
-    if isinstance(estimator, (FrozenEstimator, BaseSearchCV, CalibratedClassifierCV, CentredRegressor, BinnedTrees)):
+    if isinstance(estimator, _AROUND):
         return _takes_missing(estimator.estimator)
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, indexable
 
-from rulecover.estimators.checks import sample_weights, without_checkpoint
+from rulecover.estimators.checks import for_labels, sample_weights, without_checkpoint
 from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.held_out import folds_of
 from rulecover.estimators.prepare import fresh
@@ -29,6 +29,7 @@ def pruning_pays(model: Any, X: Any, y: Array, sample_weight: Any, limits: TimeL
     weight = sample_weights(X, y, sample_weight, model.class_weight)
     (X,) = indexable(X)
     gains: list[float] = []
+    n_classes = len(np.unique(y))
     folds = folds_of(_FOLDS, X, y, classes=True, random_state=model.random_state)
     begin, seconds = time.perf_counter(), limits.seconds
     for done, (train, test) in enumerate(folds):
@@ -42,8 +43,10 @@ def pruning_pays(model: Any, X: Any, y: Array, sample_weight: Any, limits: TimeL
         ours, theirs = (None if weight is None else weight[rows] for rows in (train, test))
         if ours is not None and theirs is not None and not (ours.any() and theirs.any()):
             continue
+        if len(np.unique(y[train])) < min(2, n_classes):  # not every library trains on one class
+            continue
         part = {} if ours is None else {"sample_weight": ours}
-        plain = _among(model, train).fit(_safe_indexing(X, train), y[train], **part)
+        plain = _among(model, train, y).fit(_safe_indexing(X, train), y[train], **part)
         frozen = fresh(plain).set_params(estimator=FrozenEstimator(plain.estimator_), prune=True)
         short = frozen.fit(_safe_indexing(X, train), y[train], **part)
         before, after = (each.score(_safe_indexing(X, test), y[test], theirs) for each in (plain, short))
@@ -54,7 +57,7 @@ def pruning_pays(model: Any, X: Any, y: Array, sample_weight: Any, limits: TimeL
     return bool(np.mean(gains) >= -error)
 
 
-def _among(model: Any, rows: Array) -> Any:
+def _among(model: Any, rows: Array, y: Array) -> Any:
     """The same plain cover, for some of the rows."""
     plain = without_checkpoint(fresh(model)).set_params(prune=False, class_weight=None)  # it is in the weights already
     if model.time_limit is not None:  # half of it for two covers in each fold
@@ -63,4 +66,4 @@ def _among(model: Any, rows: Array) -> Any:
         plain.set_params(estimator=fresh(model.estimator.estimator))
     if not isinstance(model.demand, dict) and np.ndim(model.demand) == 1:
         plain.set_params(demand=np.asarray(model.demand)[rows])
-    return plain
+    return for_labels(plain, y[rows])

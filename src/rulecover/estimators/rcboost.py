@@ -20,7 +20,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.centred import behind, without_centre
+from rulecover.estimators.centred import behind, inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -99,6 +99,12 @@ class RuleBoosting(VotingModel):
     _started = cast("Started | None", None)
     _encoder = cast("TableEncoder | None", None)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without the solver of the LP, which no file can hold: a copy with `warm_start` begins again."""
+        state = super().__getstate__()
+        state.pop("_started", None)
+        return state
+
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -116,6 +122,18 @@ class RuleBoosting(VotingModel):
         sample_weight
             Counts in the trees, impurities, duals and votes: a row of weight 3 is three rows. Rows of weight zero need
             no cover.
+
+        Returns
+        -------
+        RuleBoosting
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of its range, or X, y or the weights do not fit together.
+        UnreadableModelError
+            If the estimator is of a type that no reader knows.
         """
         self._check_settings()
         rows = rows_elsewhere(X, y, sample_weight)
@@ -148,7 +166,7 @@ class RuleBoosting(VotingModel):
             parts,
             links,
             head,
-            without_centre(self.estimator_),
+            inner_model(self.estimator_),
             recipe=recipe,
             names=lambda first: check_model_fits(first, head.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
@@ -328,7 +346,7 @@ class RuleBoosting(VotingModel):
         recipe = self._recipe()
         generation = RuleGeneration(
             learn,
-            without_centre(self.estimator_),
+            inner_model(self.estimator_),
             recipe,
             lambda first: check_model_fits(first, learn.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
@@ -362,7 +380,25 @@ class RuleBoosting(VotingModel):
     # Stages -----------------------------------------------------------------------------------------------------
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """The predictions after each call, from the first tree (stage 0) to the whole pool."""
+        """The predictions after each call, from the first tree (stage 0) to the whole pool.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Yields
+        ------
+        numpy.ndarray
+            As `predict` returns them.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         for tally in self._staged_tallies(X):
             yield self.vote_.decided(tally)
 
@@ -445,7 +481,8 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         stop; ``True`` is 10. The rules of the best call are kept. All rules of the pool vote there, whatever
         `rule_weights` says.
     warm_start
-        ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was.
+        ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was; a copy that was loaded from
+        a file begins again.
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before, and solves of the LP
         and exact searches end in time. The training of a tree cannot be cut short: a fit takes at least as long as the
@@ -507,6 +544,20 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> RCBoostClassifier:
         """The paper's settings: one tree per call, duals as a simplex code returns them, all rules vote by counts.
 
+        Parameters
+        ----------
+        estimator
+            As in `RCBoostClassifier`.
+        **settings
+            Others of its settings; they take precedence.
+
+        Returns
+        -------
+        RCBoostClassifier
+            Not fitted yet.
+
+        Examples
+        --------
         >>> RCBoostClassifier.as_in_paper()
         RCBoostClassifier(duals='vertex', max_rmp_calls=50, pricing='tree', step=1.0,
                           vote='counts')
@@ -529,6 +580,13 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         **settings
             As in `RCBoostClassifier`; `random_state` seeds everything.
 
+        Returns
+        -------
+        RulePathClassifier
+            Not fitted yet.
+
+        Examples
+        --------
         >>> from sklearn.datasets import load_iris
         >>> X, y = load_iris(return_X_y=True)
         >>> few = RCBoostClassifier.few_rules(10, random_state=0).fit(X, y)
@@ -552,7 +610,25 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         return DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=1e-6)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """The probabilities after each call, from the first tree (stage 0) to the whole pool."""
+        """The probabilities after each call, from the first tree (stage 0) to the whole pool.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Yields
+        ------
+        numpy.ndarray
+            As `predict_proba` returns them.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         for tally in self._staged_tallies(X):
             yield self.vote_.probabilities(tally)
 

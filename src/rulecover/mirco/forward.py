@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -61,6 +61,10 @@ class Forward:
             value = getattr(self, name)
             if not np.isfinite(value) or value < 0 or (above and value == 0):
                 raise ValueError(f"{name} is {value!r}; give a number {'above 0' if above else 'of at least 0'}.")
+
+    def within_seconds(self, seconds: float) -> Forward:
+        """The same with another time limit."""
+        return replace(self, time_limit=seconds)
 
     def for_samples(self, samples: Samples) -> CoverSolver:
         """The solver for samples of numbers."""

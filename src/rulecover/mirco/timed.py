@@ -22,22 +22,24 @@ class TimedSolver:
     ----------
     solver
         The solver.
+    samples
+        What is to be covered.
     ends
         When it must be done, by `time.perf_counter`; ``None`` where it has no limit that could be shared.
     """
 
-    solver: CoverSolver
+    solver: AnySolver
+    samples: Samples
     ends: float | None
 
     @classmethod
     def of(cls, solver: AnySolver, samples: Samples, *, deadline: float | None = None) -> Self:
         """The solver for these samples; it ends with its own time limit, and no later than the deadline."""
-        for_these = solver.for_samples(samples) if isinstance(solver, SolverOnSamples) else solver
-        limit = getattr(for_these, "time_limit", None)
-        if limit is None or not hasattr(for_these, "within_seconds"):
-            return cls(for_these, None)
-        ends = time.perf_counter() + limit
-        return cls(for_these, ends if deadline is None else min(ends, deadline))
+        if not hasattr(solver, "within_seconds"):
+            return cls(solver, samples, None)
+        own = getattr(solver, "time_limit", None) if getattr(solver, "shares_time", True) else None
+        ends = [] if deadline is None else [deadline]
+        return cls(solver, samples, min([*ends, *([] if own is None else [time.perf_counter() + own])], default=None))
 
     def first_choice(self, problem: CoveringProblem) -> Cover:
         """A cover that is chosen from again, of which nothing is claimed: it needs no bound, and half of the time."""
@@ -53,9 +55,8 @@ class TimedSolver:
         return cover
 
     def _in_time(self, solver: Any, share: float = 1.0) -> CoverSolver:
-        """The solver with a share of the time that is left."""
-        if self.ends is None:
-            given: CoverSolver = solver
-            return given
-        timed: CoverSolver = solver.within_seconds(max(_LEAST, share * (self.ends - time.perf_counter())))
-        return timed
+        """The solver with a share of the time that is left, for the samples."""
+        if self.ends is not None:
+            solver = solver.within_seconds(max(_LEAST, share * (self.ends - time.perf_counter())))
+        ready: CoverSolver = solver.for_samples(self.samples) if isinstance(solver, SolverOnSamples) else solver
+        return ready

@@ -46,6 +46,11 @@ def binned_pricing(recipe: BoostRecipe) -> BinnedPricing:
         raise MismatchedDataError(
             f"pricing is {type(recipe.pricing).__name__}, which needs all rows in one place; choose pricing='binned'."
         )
+    if recipe.pricing.n_estimators > 1:
+        raise MismatchedDataError(
+            f"n_estimators of BinnedPricing is {recipe.pricing.n_estimators}, but rows in many places grow one tree "
+            "per call; give n_estimators=1, and more calls (max_rmp_calls)."
+        )
     return recipe.pricing
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -12,9 +12,11 @@ from rulecover.coverage import Coverage
 from rulecover.exceptions import SolverError, UncoveredSamplesError
 from rulecover.partitions.boost_part import ShortGroups, SplitGroups
 from rulecover.partitions.parts import Parts
-from rulecover.setcover.highs import CoveringLP
 from rulecover.setcover.master import ENTERING, WATCHED, Relaxation
 from rulecover.typing import Floats, Ints, UInts
+
+if TYPE_CHECKING:
+    from rulecover.setcover.highs import CoveringLP
 
 
 class _Short(NamedTuple):
@@ -142,7 +144,7 @@ class MasterOfParts:
         """The prices of the last optimum go to the rows of their groups, and `step` times these to their weights."""
         priced = self._prices > 0
         signatures = self._inside[priced]
-        weight = np.sum(list(self._parts.map("group_weights", signatures)), axis=0)
+        weight: Floats = self._parts.reduced(np.add, "group_weights", signatures)
         list(self._parts.map("set_duals", signatures, self._prices[priced] / weight, step))
 
     def _short(self, shares: Floats) -> _Short:
@@ -160,6 +162,8 @@ class MasterOfParts:
         return _merged([groups for _, groups in answers], sum(n for n, _ in answers))
 
     def _enter(self, short: _Short, first: int) -> None:
+        from rulecover.setcover.highs import CoveringLP  # highspy is slow to load
+
         rules = short.rules[:first]
         if self._lp is None:
             self._lp = CoveringLP(_sorted_csc(rules), self.cost, np.ones(rules.shape[0], dtype=np.intp))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -171,6 +173,7 @@ class BoostPart:
                 booster = self._one_tree(xgboost, settings)
             else:
                 args = {**link, "dmlc_task_id": f"{self._rows.number:06}", "dmlc_timeout": _TOGETHER, "dmlc_retry": 1}
+                xgboost.core._LIB.XGBRegisterLogCallback(_LOG)  # of this thread alone
                 with xgboost.collective.CommunicatorContext(**args):
                     booster = self._one_tree(xgboost, settings)
         except xgboost.core.XGBoostError as error:
@@ -304,6 +307,17 @@ class BoostPart:
         weight = self.samples.weight
         self._duals[rows] = share[place] if weight is None else share[place] * weight[rows]
         self._accumulated = self._accumulated + step * self._duals
+
+
+def _log(message: bytes) -> None:
+    """Logs what XGBoost says, but for the rank of each part, which it tells for every tree, whatever its verbosity."""
+    text = message.decode(errors="replace")
+    if " got rank " not in text:
+        logging.getLogger(__name__).warning(text)
+
+
+#: `_log` as a C function, which must outlive every thread that it is given to.
+_LOG = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_log)
 
 
 def _same_tree(one: Tree, other: Tree) -> bool:

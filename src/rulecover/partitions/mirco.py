@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,9 @@ from rulecover.voting.voting_on import FittedVote
 
 #: Nobody lists rows that are in many places.
 _NO_ROWS = np.zeros(0, dtype=np.intp)
+
+#: What `Part.seen` returns.
+_Seen = tuple[dict[int, Floats], Fingerprint]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,7 @@ def leaf_pool_of_parts(
         The names of the columns.
     """
     leaves = LeafNumbers(ensemble)
-    sums: Floats = reduce(np.add, parts.map("leaf_sums"))
+    sums: Floats = parts.reduced(np.add, "leaf_sums")
     reached = np.flatnonzero(sums.any(axis=1))
     source = Leaves(
         ensemble.trees,
@@ -167,17 +170,17 @@ class CoverOfParts(RuleCover):
 
 def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats) -> RuleSet:
     """The rules without needless clauses, equal ones merged; see `rulecover.mirco.prune.pruned`."""
-    merged: list[PatternSums] = reduce(_merged_one_by_one, parts.map("clause_patterns", rules))
+    merged: list[PatternSums] = parts.reduced(_merged_one_by_one, "clause_patterns", rules)
     return with_clauses(rules, [needed_clauses(mine.passed.T, mine.sums, totals) for mine in merged])
 
 
 def _merged_one_by_one(one: list[PatternSums], other: list[PatternSums]) -> list[PatternSums]:
-    return [PatternSums.merged(pair) for pair in zip(one, other, strict=True)]
+    return [mine + theirs for mine, theirs in zip(one, other, strict=True)]
 
 
 def grouped_rows(parts: Parts, rules: RuleSet, head: Samples) -> Grouped:
     """All rows, in groups that the same rules cover."""
-    patterns = PatternSums.merged(parts.map("rule_patterns", rules))
+    patterns: PatternSums = parts.reduced(add, "rule_patterns", rules)
     return Grouped.of(patterns, classes=hasattr(head, "classes"))
 
 
@@ -189,14 +192,13 @@ def fitted_to_groups(fit: FittedVote, vote: Vote, rows: Grouped) -> Vote:
 
 def shown_for_parts(parts: Parts, rules: RuleSet) -> tuple[RuleSet, Fingerprint]:
     """The rules with bounds that are as short as they can be for the rows, and the fingerprint of the rows."""
-    values: dict[int, list[Floats]] = {f: [] for f in rules.clauses.columns.tolist()}
-    fingerprint: Fingerprint | None = None
-    for near_bounds, rows in parts.map("seen", rules):
-        for f, mine in near_bounds.items():
-            values[f].append(mine)
-        fingerprint = rows if fingerprint is None else fingerprint.with_rows_of(rows)
-    assert fingerprint is not None
-    return rules.shown_for(_table_of({f: np.concatenate(mine) for f, mine in values.items()}, rules)), fingerprint
+    values, fingerprint = parts.reduced(_seen_together, "seen", rules)
+    return rules.shown_for(_table_of(values, rules)), fingerprint
+
+
+def _seen_together(one: _Seen, other: _Seen) -> _Seen:
+    (mine, rows), (theirs, more) = one, other
+    return {f: np.unique(np.concatenate([mine[f], theirs[f]])) for f in mine}, rows.with_rows_of(more)
 
 
 def _table_of(values: dict[int, Floats], rules: RuleSet) -> Floats:

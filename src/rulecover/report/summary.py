@@ -18,6 +18,7 @@ from rulecover.report.figures import ClassFigures, Figure, NumberFigures
 from rulecover.report.held_out import HeldOutPredictions
 from rulecover.report.page_model import PredictedRows, Trial, trial_of
 from rulecover.report.rule_checks import RuleChecks
+from rulecover.rulepath.sizes import score_in_words
 from rulecover.rules.features import Strip, strips
 from rulecover.rules.overlaps import Overlaps
 from rulecover.show.text import percent
@@ -36,6 +37,9 @@ _SETS, _RULES = 24, 16
 #: From this share of rows on that equal training rows, a warning says so.
 _MANY_KNOWN = 0.5
 _MORE_THAN_CHANCE = 0.2
+
+#: The cross-validated columns that the table of every path has.
+_OF_EVERY_PATH = ("cv_score", "cv_se", "cv_fidelity")
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,9 @@ class Summary:
     log_odds
         Whether these votes are log-odds.
     path
-        Where there are rule sets of other sizes: for each the number of rules and the cross-validated accuracy.
+        Where there are rule sets of other sizes: for each the number of rules and the cross-validated score.
+    path_by
+        What the score is called by which one of them was chosen; empty for accuracy or R².
     held_out
         The truth and the predictions for the held-out rows.
     checks
@@ -117,6 +123,7 @@ class Summary:
     votes: tuple[tuple[float, ...], ...] = ()
     log_odds: bool = False
     path: tuple[tuple[int, float], ...] = ()
+    path_by: str = ""
     held_out: HeldOutPredictions | None = None
     checks: RuleChecks | None = None
     overlaps: Overlaps | None = None
@@ -162,6 +169,16 @@ class Summary:
             The model's rules in other words, if its own are hard to read.
         warnings
             What people should know before they trust the rules, in sentences.
+
+        Returns
+        -------
+        Summary
+            For `write_report`.
+
+        Raises
+        ------
+        ValueError
+            If the rules have no evidence.
         """
         rules = _rules_of(model) if shown is None else shown
         if rules.evidence is None:
@@ -196,6 +213,7 @@ class Summary:
             votes=votes,
             log_odds=_are_log_odds(model),
             path=_path(model),
+            path_by=_path_by(model),
             held_out=held_out,
             checks=RuleChecks.of(rules, votes[1:], covered, truth),
             overlaps=Overlaps.of(covered, max_sets=_SETS, max_rules=_RULES) if len(rules) else None,
@@ -349,14 +367,32 @@ def _are_log_odds(model: Any) -> bool:
     return isinstance(vote, Vote) and isinstance(vote.answer, LogOddsClasses)
 
 
-def _path(model: Any) -> tuple[tuple[int, float], ...]:
-    """A few sizes of the path, the one that was taken among them."""
+def _path_scoring(model: Any) -> str | None:
+    """The score by which the size of a path was chosen, "score" for that of the estimator; ``None`` without one."""
     path = getattr(model, "path_", None)
     if path is None or "cv_score" not in path:
+        return None
+    others = [name.removeprefix("cv_") for name in path if name.startswith("cv_") and name not in _OF_EVERY_PATH]
+    return others[0] if others else "score"
+
+
+def _path(model: Any) -> tuple[tuple[int, float], ...]:
+    """A few sizes of the path, the one that was taken among them, with the scores by which it was chosen."""
+    by = _path_scoring(model)
+    if by is None:
         return ()
+    path, sign = model.path_, -1.0 if by.startswith("neg_") else 1.0
     sizes = {1, 2, 3, 5, 10, 15, 25, 50, 100, 200, model.n_rules_, path.index[-1]}
     shown = sorted(sizes.intersection(path.index[1:]))
-    return tuple((int(size), float(path["cv_score"].loc[size])) for size in shown)
+    return tuple((int(size), sign * float(path[f"cv_{by}"].loc[size])) for size in shown)
+
+
+def _path_by(model: Any) -> str:
+    """What the score is called by which a size was chosen; empty for that of the estimator."""
+    by = _path_scoring(model)
+    if by is None or by == "score":
+        return ""
+    return score_in_words(by) + (" (the lower the better)" if by.startswith("neg_") else "")
 
 
 def _size(rules: RuleSet) -> str:

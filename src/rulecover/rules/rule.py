@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.data.categories import CategorySet
+from rulecover.data.categories import CategorySet, has_name
 from rulecover.show.numbers import amount, bound_text, format_number, short_number
 from rulecover.show.text import printable
 
 #: The most letters of a rule in its `repr`; printed, a rule is whole.
 _LONGEST = 100
+
+#: The most categories that are named where they are all that are told apart.
+_MOST_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,9 @@ class Clause:
     whole
         The least and the largest number that the column held, if all were whole numbers: bounds are written as whole
         numbers then.
+    frequent
+        How many categories, the first by their codes, are told apart where all others are taken together; 0 where all
+        are told apart.
     zero
         Whether 0 satisfies the clause, if the interval does not decide that: where 0 counts as missing.
     """
@@ -52,15 +58,29 @@ class Clause:
     known: Sequence[Any] = ()
     zero: bool | None = None
     whole: tuple[float, float] | None = None
+    frequent: int = 0
 
     def __str__(self) -> str:
+        if self.group_in_words:
+            return self._text()
         short = None if self.categories is None else self.categories.shortest(self.known)
         return replace(self, categories=short)._text()
 
     @property
     def exact(self) -> str:
         """The clause in words that hold for unknown categories and numbers too; `str` is as short as possible."""
-        return replace(self, whole=None)._text()
+        return replace(self, whole=None, frequent=0)._text()
+
+    @property
+    def group_in_words(self) -> str:
+        """The group of all rare categories, or of all others, in words; empty for any other set, and for few names."""
+        if self.categories is None or self.frequent <= _MOST_NAMED or self.frequent >= len(self.known):
+            return ""
+        codes = {int(code) for code in self.categories.codes if has_name(code, self.known)}
+        frequent, rare = set(range(self.frequent)), set(range(self.frequent, len(self.known)))
+        if codes == (frequent if self.categories.others else rare):
+            return f"none of the {self.frequent} most frequent"
+        return f"one of the {self.frequent} most frequent" if codes in (frequent, rare) else ""
 
     def _text(self) -> str:
         text, by_number = self._condition(), self.lower < 0 <= self.upper
@@ -85,6 +105,8 @@ class Clause:
         return self.lower >= self.upper if self.categories is None else self.categories == CategorySet(())
 
     def _condition(self) -> str:
+        if self.group_in_words:
+            return f"{self.name} is {self.group_in_words}"
         if self.categories is not None:  # without codes only a missing value, or every other one, is meant
             return f"{self.name} {self.categories.text(self.known)}" if self.categories.codes else ""
         if self.level is not None and self.lower == -np.inf and 0 <= self.upper < 1:

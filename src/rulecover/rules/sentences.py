@@ -88,6 +88,8 @@ def _interval(lower: float, upper: float) -> str:
 
 def _categories(clause: Clause) -> str:
     assert clause.categories is not None
+    if clause.group_in_words:
+        return clause.group_in_words
     chosen = clause.categories.shortest(clause.known)
     names = chosen.names(clause.known)
     if not names:

@@ -93,11 +93,33 @@ class Exact:
             )
 
     def within_seconds(self, seconds: float) -> Exact:
-        """The same with another time limit."""
+        """The same with another time limit.
+
+        Parameters
+        ----------
+        seconds
+            The new limit, wall-clock time.
+
+        Returns
+        -------
+        Exact
+            A copy; this solver stays as it is.
+        """
         return replace(self, time_limit=seconds)
 
     def kept_in(self, file: Any) -> Exact:
-        """The same, its work kept in a checkpoint."""
+        """The same, its work kept in a checkpoint.
+
+        Parameters
+        ----------
+        file
+            The checkpoint.
+
+        Returns
+        -------
+        Exact
+            A copy; this solver stays as it is.
+        """
         return replace(self, checkpoint=file)
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:

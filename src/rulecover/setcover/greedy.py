@@ -305,6 +305,7 @@ class Greedy:
     time_limit: float | None = None
 
     verifies = True
+    shares_time = False
 
     def __post_init__(self) -> None:
         if self.redundancy not in REDUNDANCY:
@@ -315,8 +316,18 @@ class Greedy:
             raise ValueError(f"slack is {self.slack!r}; give a number of at least 0.")
         check_time_limit(self.time_limit)
 
+    def within_seconds(self, seconds: float) -> Greedy:
+        """The same, with no more time for the bound; a part of the choice would not be a cover."""
+        return replace(self, time_limit=seconds if self.time_limit is None else min(seconds, self.time_limit))
+
     def without_bound(self) -> Greedy:
-        """The same choice, with the bound that costs nothing."""
+        """The same choice, with the bound that costs nothing.
+
+        Returns
+        -------
+        Greedy
+            A copy; this solver stays as it is.
+        """
         return replace(self, bound="fit")
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:

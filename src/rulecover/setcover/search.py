@@ -104,7 +104,18 @@ class Search:
         check_time_limit(self.time_limit)
 
     def within_seconds(self, seconds: float) -> Search:
-        """The same with another time limit."""
+        """The same with another time limit.
+
+        Parameters
+        ----------
+        seconds
+            The new limit, wall-clock time.
+
+        Returns
+        -------
+        Search
+            A copy; this solver stays as it is.
+        """
         return replace(self, time_limit=seconds)
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:

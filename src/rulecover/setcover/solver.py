@@ -21,7 +21,9 @@ class CoverSolver(Protocol):
     ``without_bound()``
         The same solver with a bound that costs nothing, for a cover of which nothing is claimed.
     ``within_seconds(seconds)``
-        The same solver with this time limit; asked for where it has a ``time_limit`` that is shared with others.
+        The same solver with this time limit. One without it cannot be used by estimators that have a time limit.
+    ``shares_time = False``
+        Its own ``time_limit`` is for each call, rather than for all calls of a fit together.
     ``kept_in(file)``
         The same solver, which keeps its work in a checkpoint.
     """

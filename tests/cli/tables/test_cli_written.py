@@ -174,6 +174,30 @@ def test_an_undecided_column_stays_text_with_a_note() -> None:
 
 
 @pytest.mark.slow
+def test_prices_with_three_digits_after_a_mark_are_thousands_and_a_note_says_so() -> None:
+    write(price=["$1,545", "$877", "$3,479", "$591"] * 10, kind=["a", "b"] * 20)
+
+    done = fit()
+
+    assert done.exit_code == 0, done.output
+    assert (
+        "note: column 'price' is read as numbers: '$1,545' is 1545, so ',' is taken to separate thousands; "
+        "--decimal , reads '$1,545' as 1.545." in done.stderr
+    )
+    assert "price >= 1212" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_column_that_is_dropped_is_not_noted_and_decides_nothing() -> None:
+    write(amount=THREE * 10, other=["0,5", "0,7"] * 20, kind=["a", "b"] * 20, size=[1, 2, 3, 4] * 10)
+
+    done = fit("--drop", "other")
+
+    assert done.exit_code == 0, done.output
+    assert "'other'" not in done.stderr and "column 'amount' is taken as text" in done.stderr
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("decimal", "value"), [(".", "1234"), (",", "1.234")])
 def test_a_named_mark_decides(decimal: str, value: str) -> None:
     write(amount=THREE * 10, kind=["a", "b"] * 20)

@@ -56,7 +56,7 @@ def for_forests(max_levels: int) -> ColumnsOf:
         parsed = pd.DataFrame({name: _finite(parse_numbers(frame[name])) for name in frame.columns}, index=frame.index)
         if not parsed.shape[1]:
             return TakenColumns(parsed)
-        encoder = TableEncoder(max_levels)
+        encoder = TableEncoder(max_levels, keep_ids=True)  # ids are left out before, by all rows
         try:
             encoder.fit(parsed)
         except ValueError:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from rulecover.cli.errors import CommandError
+from rulecover.cli.tables.first_line import looks_like_data
 from rulecover.cli.tables.opening import utf8
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.streams import BLOCK, Found, Peekable
@@ -28,7 +28,8 @@ PARQUET = (".parquet", ".pq")
 #: How the names of files end that are offered where a folder was named.
 _LISTED = (".csv", ".tsv", ".txt", ".gz", ".zip", ".xlsx", *PARQUET)
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+#: How many rows below the header are compared with it.
+_COMPARED = 50
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,22 @@ class TableFile:
 
 @dataclass(frozen=True)
 class Header:
-    """The column names of a file, as they are written there, and the separator of its cells."""
+    """The column names of a file, as they are written there, the separator of its cells, and some rows below it."""
 
     file: TableFile
     names: tuple[str, ...]
     separator: str
+    rows: tuple[Sequence[str], ...] = ()
+
+    @property
+    def advice(self) -> str:
+        """What to do where the header does not look like one; see `no_names`."""
+        return "" if self.file.reading.no_header else no_names(self.names, self.file.source, self.rows)
+
+    @property
+    def looks_like_data(self) -> bool:
+        """Whether the header is a row rather."""
+        return not self.file.reading.no_header and looks_like_data(self.names, self.rows)
 
 
 def is_model(file: TableFile) -> bool:
@@ -122,11 +134,12 @@ def read_header(file: TableFile) -> Header:
     try:
         with file.open() as content:
             separator = separator_of(file, content)
+            below = _first_rows(content, separator, _COMPARED)[1:]
             lines = io.TextIOWrapper(content, encoding="utf-8", newline="")
             row = next((row for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row), [])
     except (UnicodeDecodeError, csv.Error) as error:
         raise not_text(file.source) from error
-    return Header(file, tuple(names_in(row, file)), separator)
+    return Header(file, tuple(names_in(row, file, below)), separator, tuple(below))
 
 
 def separator_of(file: TableFile, content: Peekable, needed: Collection[str] = ()) -> str:
@@ -143,13 +156,13 @@ def has_more_separators(content: Peekable, separator: str) -> bool:
     return bool(rows) and all(len(row) == len(header) + 1 and not row[-1] for row in rows)
 
 
-def _first_rows(content: Peekable, separator: str) -> list[list[str]]:
+def _first_rows(content: Peekable, separator: str, most: int = 10) -> list[list[str]]:
     """The first rows of a file, as far as they can be looked at before they are read."""
     start = content.peek(BLOCK).decode("utf-8", errors="ignore")
     whole = start[: max(start.rfind("\n"), start.rfind("\r")) + 1] or start  # the last line may be cut off
     reader = csv.reader(io.StringIO(whole, newline=""), delimiter=separator, skipinitialspace=True)
     try:
-        return list(islice((row for row in reader if row), 10))
+        return list(islice((row for row in reader if row), most))
     except csv.Error:  # no text
         return []
 
@@ -163,10 +176,10 @@ def _how_well(first_rows: Sequence[Sequence[str]], needed: Collection[str]) -> t
     return len({*needed}.intersection(map(str.strip, header))), alike and len(header) > 1, len(header), alike
 
 
-def names_in(row: Sequence[str], file: TableFile) -> list[str]:
+def names_in(row: Sequence[str], file: TableFile, below: Sequence[Sequence[str]] = ()) -> list[str]:
     """The names of the columns, by the first row of a file: itself, or numbers where there is no header."""
     if not file.reading.no_header:
-        return checked_names(row, file.source)
+        return checked_names(row, file.source, below)
     if any("\0" in cell for cell in row):
         raise not_text(file.source)
     if not any(cell.strip() for cell in row):
@@ -174,28 +187,17 @@ def names_in(row: Sequence[str], file: TableFile) -> list[str]:
     return [f"column_{number}" for number in range(1, len(row) + 1)]
 
 
-def looks_like_data(names: Sequence[str]) -> bool:
-    """Whether most names in a header are numbers, other than consecutive ones, so that it is a row rather.
-
-    >>> looks_like_data(["5.1", "3.5", "1.4", "0.2", "setosa"]), looks_like_data(["year", "2019", "2020"])
-    (True, False)
-    """
-    numbers = [name.strip() for name in names if _NUMBER.fullmatch(name.strip())]
-    steps = {float(b) - float(a) for a, b in pairwise(numbers)}
-    return len(numbers) > len(names) / 2 and not (len(numbers) > 1 and steps == {1.0})
-
-
-def no_names(names: Sequence[str], source: Path) -> str:
+def no_names(names: Sequence[str], source: Path, rows: Sequence[Sequence[str]] = ()) -> str:
     """What to do where the header does not look like one, as a sentence to follow; nothing where it does."""
-    if looks_like_data(names):
+    if looks_like_data(names, rows):
         return f" The first line of {source} looks like data, not like names of columns; --no-header takes it as a row."
     if len(names) == 1:
         return " If that is not all, name the separator with --separator, or delete the lines above the header."
     return ""
 
 
-def checked_names(names: Sequence[str], path: Path) -> list[str]:
-    """The names without the spaces around them, if they are distinct."""
+def checked_names(names: Sequence[str], path: Path, below: Sequence[Sequence[str]] = ()) -> list[str]:
+    """The names without the spaces around them, if they are distinct; some rows below help to tell what is wrong."""
     if any("\0" in name for name in names):
         raise not_text(path)
     names = [name.strip() for name in names]
@@ -203,10 +205,10 @@ def checked_names(names: Sequence[str], path: Path) -> list[str]:
         raise CommandError(f"{path} is empty; it needs a header line and rows below it.")
     repeated = sorted(name for name, times in Counter(names).items() if name and times > 1)
     if repeated:
-        raise CommandError(
-            f"{path} has more than one column named {quoted_names(repeated)}; rename all but one, or add --no-header "
-            f"if its first line is a row already.{no_names(names, path)}"
-        )
+        what = f"{path} has more than one column named {quoted_names(repeated)}"
+        if looks_like_data(names, below):
+            raise CommandError(f"{what}.{no_names(names, path, below)}")
+        raise CommandError(f"{what}; rename all but one, or add --no-header if its first line is a row already.")
     return names
 
 
@@ -257,13 +259,13 @@ def checked_target(header: Header, target: str | None, drop: Sequence[str]) -> s
     path, names = header.file.source, [name for name in header.names if name]
     if target is None:
         raise CommandError(
-            f"name the column to predict with --target; {path} has {quoted_names(names)}.{no_names(names, path)}"
+            f"name the column to predict with --target; {path} has {quoted_names(names)}.{header.advice}"
         )
     for name in (target, *drop):
         if name not in names:
             raise CommandError(
                 f"{path} has no column {name!r}{did_you_mean(name, names)}; it has {quoted_names(names)}."
-                f"{no_names(names, path)}"
+                f"{header.advice}"
             )
     if target in drop:
         raise CommandError(f"{target!r} is the target and cannot be dropped; name another column.")

@@ -28,8 +28,6 @@ from rulecover.cli.tables.header import (
     check_is_table,
     checked_names,
     checked_target,
-    looks_like_data,
-    no_names,
     not_text,
     not_valid,
     parquet,
@@ -39,9 +37,8 @@ from rulecover.cli.tables.header import (
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.streams import blocks_of, peekable
 from rulecover.cli.tables.written import ReadFrame, with_codes, with_numbers
-from rulecover.data.advice import looks_like_id
 from rulecover.data.columns import Columns, all_names
-from rulecover.data.encoder import TableEncoder
+from rulecover.data.encoder import TableEncoder, id_columns
 from rulecover.data.kinds import is_text, odd_text, parse_numbers
 from rulecover.data.written_numbers import Notation
 from rulecover.readers.sklearn.tables import table_columns
@@ -132,12 +129,11 @@ def labelled_table(
             header = read_header(file)
             target = checked_target(header, target, drop)
             frame, notes = read_frame(header)
-        read = _with_numbers(frame, target, header)
+        read = _with_numbers(frame.drop(columns=list(drop)), target, header)
     frame, notes = read.frame, [*file.found.notes, *notes, *read.notes]
-    if not keep_ids:
-        found = id_columns(frame, [target, *drop])
-        drop, notes = [*drop, *found], [*notes, *(f"column {name!r} left out: {_ID}." for name in found)]
-    table = table_from_frame(frame, file.path, target, drop=drop, columns=columns, task=task, notes=notes)
+    ids = [] if keep_ids else id_columns(frame.drop(columns=[target]))
+    notes += [f"column {name!r} left out: {_ID}." for name in ids]
+    table = table_from_frame(frame, file.path, target, drop=ids, columns=columns, task=task, notes=notes)
     return replace(table, notations=read.notations)
 
 
@@ -150,14 +146,6 @@ def _with_numbers(frame: Any, target: str, header: Header) -> ReadFrame:
     codes = with_codes(frame, texts_of) if file.found.codes else ReadFrame(frame, {}, ())
     read = with_numbers(codes.frame, target, file.reading, again)
     return replace(read, notes=(*codes.notes, *read.notes))
-
-
-def id_columns(frame: Any, besides: Sequence[str]) -> list[str]:
-    """Columns that number the rows; none where no other column would be left."""
-    others = [name for name in frame.columns if name not in besides]
-    numeric = [name for name in others if pd.api.types.is_numeric_dtype(frame[name])]
-    found = [name for name in numeric if looks_like_id(str(name), frame[name])]
-    return found if len(found) < len(others) else []
 
 
 def _parquet_frame(file: TableFile) -> Any:
@@ -222,7 +210,7 @@ def read_frame(header: Header) -> tuple[Any, list[str]]:
     frame.columns = list(names)
     nameless = [place for place, name in enumerate(names) if not name]
     notes = [f"column {place + 1} has no name and is left out." for place in nameless]
-    notes += [no_names(names, header.file.source).strip()] if looks_like_data(names) else []
+    notes += [header.advice.strip()] if header.looks_like_data else []
     return frame.loc[:, [bool(name) for name in names]], notes
 
 

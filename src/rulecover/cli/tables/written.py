@@ -64,7 +64,8 @@ def with_numbers(frame: Any, target: str, reading: Reading, texts_of: TextsOf | 
         grouped = {name: _recognised(cells, clear) for name, cells in _columns(again).items()}
         grouped = {name: each for name, each in grouped.items() if isinstance(each, Notation) and each.thousands}
         frame, found = _replaced(frame, {name: again[name] for name in grouped}), found | grouped
-    return _converted(frame, found, target)
+    doubts = {name: each for name, each in found.items() if isinstance(each, Undecided) and each.likely is not None}
+    return _converted(frame, found | {name: each.likely for name, each in doubts.items()}, target, doubts)
 
 
 def _recognised(cells: Sequence[str], reading: Reading) -> Notation | Undecided | Mixed | None:
@@ -87,6 +88,7 @@ def as_numbers(column: Any, reading: Reading) -> Any:
     if not _may_be_written(column):
         return column
     found = _recognised(_distinct(column), reading)
+    found = found.likely or found if isinstance(found, Undecided) else found
     if isinstance(found, (Undecided, Mixed)):
         raise CommandError(f"column {column.name!r} cannot be read as numbers: {_reason(found)}.")
     return column if found is None else _numbers(column, found)[0].rename(column.name)
@@ -99,13 +101,14 @@ def _replaced(frame: Any, columns: Mapping[str, Any]) -> Any:
     return frame
 
 
-def _converted(frame: Any, found: Mapping[str, Any], target: str) -> ReadFrame:
+def _converted(frame: Any, found: Mapping[str, Any], target: str, doubts: Mapping[str, Undecided]) -> ReadFrame:
+    """The frame with the numbers that were found; in some columns they are likely, and in doubt."""
     numbers, notations, notes = {}, {}, []
     for name, each in found.items():
         if isinstance(each, Notation) and not _is_plain(frame[name], each):
             numbers[name], example = _numbers(frame[name], each)
             notations[name] = each
-            notes.append(f"column {name!r} is read as numbers: {example}.")
+            notes.append(f"column {name!r} is read as numbers: {example}{_otherwise(doubts.get(name))}.")
             continue
         reason = _doubt(frame[name], each)
         if reason and name == target:
@@ -145,6 +148,15 @@ def _reason(doubt: Undecided | Mixed) -> str:
         return f"{doubt.text!r} and {doubt.other!r} are in different units; write all cells alike"
     values = " or ".join(f"{value:.12g}" for value in doubt.values)
     return f"{doubt.text!r} may be {values}; --decimal . or --decimal , decides"
+
+
+def _otherwise(doubt: Undecided | None) -> str:
+    """What a column of likely numbers may be as well, to be put behind what it is."""
+    if doubt is None or doubt.likely is None:
+        return ""
+    mark = doubt.likely.thousands
+    other = f"--decimal {mark} reads {doubt.text!r} as {doubt.unlikely_value:.12g}"
+    return f", so {mark!r} is taken to separate thousands; {other}"
 
 
 def _numbers(column: Any, notation: Notation) -> tuple[Any, str]:
