@@ -5,7 +5,7 @@
 For each number of rows, in a process of its own: CPU seconds (of one thread) of `explain` as in the paper (100 trees of
 depth 10, 20 columns) and its peak memory, then CPU seconds of reading the same file in blocks and `forest.apply` on
 each. The files are made block by block, and removed. Each result is added to benchmarks/scale.jsonl, and the page
-docs/benchmarks-scale.md is written anew from that file; `--rows` without numbers does that alone.
+docs/benchmarks-scale.md is written again from that file; `--rows` without numbers does that alone.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ workers, added up) of a cover as in the paper, of the default cover, of a rule p
 partitions and an empty one, and the seconds of a round of the greedy choice. Then, on fewer rows, one worker is killed
 (SIGKILL) at a random moment of each of many fits: the rules must be those of one process. With `--model`: what a round
 costs client and workers, by sizes (see benchmarks/dask_model.py). Each result is added to benchmarks/scale_dask.jsonl,
-and the tables of docs/scale.md are written anew from that file; `--rows --kills 0` does that alone.
+and the tables of docs/scale.md are written again from that file; `--rows --kills 0` does that alone.
 """
 
 from __future__ import annotations

@@ -66,6 +66,19 @@ def test_every_folder_and_module_has_a_layer_and_a_place_in_the_tree() -> None:
     assert {name for name in there if not re.search(rf"\b{name}\b", tree)} == set()
 
 
+def test_no_modules_of_the_estimators_need_each_other_in_a_circle() -> None:
+    folder = SOURCE / "estimators"
+    needs = {
+        module.stem: set(re.findall(r"from rulecover\.estimators\.(\w+) import", module.read_text(encoding="utf-8")))
+        for module in folder.glob("*.py")
+    }
+    while free := [name for name, others in needs.items() if not others & needs.keys()]:
+        for name in free:
+            del needs[name]
+
+    assert needs == {}
+
+
 def test_a_folder_without_source_files_is_not_a_part_of_the_package(tmp_path: Path) -> None:
     for file in ("tools.py", "rules/rule.py", "left_over/__pycache__/gone.pyc", "__pycache__/tools.pyc"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)

@@ -21,9 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor
-from rulecover.estimators.asked import AskedModel
+from rulecover.estimators.asked import AskedModel, OutOfBagModel, has_out_of_bag, out_of_bag
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.out_of_bag import OutOfBagModel, has_out_of_bag, out_of_bag
 from rulecover.rulepath.response import calibrated
 
 SETTINGS: dict[str, Any] = {"bootstrap": True, "oob_score": True, "random_state": 0}

@@ -33,7 +33,6 @@ from rulecover.estimators.door import (
 )
 from rulecover.estimators.elsewhere import check_in_memory
 from rulecover.estimators.held_out import shares_in_folds
-from rulecover.estimators.on_dask import by_partition
 from rulecover.estimators.prepare import (
     Given,
     Preparation,
@@ -51,7 +50,7 @@ from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import UnreadableModelError
 from rulecover.gpu.launch import is_on_device
 from rulecover.gpu.votes import predictions, probabilities
-from rulecover.partitions.dask_rows import is_dask
+from rulecover.partitions.dask_rows import by_partition, is_dask
 from rulecover.partitions.table import TableInBlocks
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence

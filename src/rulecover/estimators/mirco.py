@@ -32,6 +32,7 @@ from rulecover.estimators.elsewhere import RowsElsewhere
 from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
+from rulecover.estimators.pruning import pruning_pays
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
@@ -525,8 +526,6 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         return replace(super()._parts_recipe(solver, demand), prune=self.pruned_, fit=fit)
 
     def _pruning_pays(self, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> bool:
-        from rulecover.estimators.pruning import pruning_pays
-
         return self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
 
     def _trees(self, prepared: Prepared) -> TreeEnsemble:

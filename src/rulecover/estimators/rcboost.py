@@ -30,7 +30,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
-from rulecover.estimators.on_dask import RowsOnWorkers
+from rulecover.estimators.elsewhere import BoostRows
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
@@ -100,7 +100,7 @@ class RuleBoosting(VotingModel):
     _encoder = cast("TableEncoder | None", None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state without the solver of the LP, which no file can hold: a copy with `warm_start` begins anew."""
+        """The state without the solver of the LP, which no file can hold: a copy with `warm_start` begins again."""
         state = super().__getstate__()
         state.pop("_started", None)
         return state
@@ -156,7 +156,7 @@ class RuleBoosting(VotingModel):
             file.remove()
         return self
 
-    def _fit_on_workers(self, rows: RowsOnWorkers) -> Self:
+    def _fit_on_workers(self, rows: BoostRows) -> Self:
         """The same for rows on the workers of a cluster."""
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         self._encoder, recipe = None, self._recipe()
@@ -482,7 +482,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         `rule_weights` says.
     warm_start
         ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was; a copy that was loaded from
-        a file begins anew.
+        a file begins again.
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before, and solves of the LP
         and exact searches end in time. The training of a tree cannot be cut short: a fit takes at least as long as the

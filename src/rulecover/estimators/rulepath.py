@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from rulecover.data.columns import Columns
+from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_again
@@ -33,7 +34,6 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.fold_scores import TimeLimits, is_late
-from rulecover.estimators.out_of_bag import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool

@@ -592,7 +592,7 @@ class RuleSet(Printed):
         pandas.DataFrame
             In the order of the rules.
         """
-        from rulecover.rules.frame import rule_frame
+        from rulecover.rules.grid import rule_frame
 
         return rule_frame(self)
 

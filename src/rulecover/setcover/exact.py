@@ -25,7 +25,7 @@ from rulecover.setcover.search import (
     improve,
     time_to_finish,
 )
-from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
+from rulecover.setcover.solver import check_effort, check_seed, check_time_limit
 from rulecover.typing import Floats, Ints
 
 #: Parts of the effort, one after the other, each with the share of the time limit after which it makes way for the

@@ -12,7 +12,7 @@ import numpy as np
 from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.problem import Cover, CoveringProblem
 from rulecover.setcover.reduce import reduced
-from rulecover.setcover.settings import check_time_limit
+from rulecover.setcover.solver import check_time_limit
 from rulecover.typing import Floats, Ints
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from rulecover.setcover.lagrangian import Refinement
 from rulecover.setcover.local import EPSILON, Choice, Core, LocalSearch, core_columns
 from rulecover.setcover.problem import TOLERANCE, Cover, CoveringProblem, Status
 from rulecover.setcover.reduce import Reduced, reduced
-from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
+from rulecover.setcover.solver import check_effort, check_seed, check_time_limit
 from rulecover.typing import Floats, Ints
 
 #: Rounds of ruin and recreate, and steps of row weighting for each, of one unit of effort.
