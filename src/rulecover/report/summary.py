@@ -183,17 +183,10 @@ class Summary:
         rules = _rules_of(model) if shown is None else shown
         if rules.evidence is None:
             raise ValueError("the rules have no evidence; pass a fitted model.")
-        view = rules.evidence.view
-        rows, truth, predicted = _rows_of(model, X), np.asarray(y).ravel(), np.asarray(model.predict(X)).ravel()
-        missed, shares = np.asarray(model.missed(X)), _shares(model, X, rules)
-        held_out = HeldOutPredictions(truth, predicted, missed, _by_model(model, X, rows), shares)
-        answered = PredictedRows(rows, truth, predicted, held_out.missed)
+        rows, truth = _rows_of(model, X), np.asarray(y).ravel()
+        held_out = _held_out(model, rules, X, rows, truth)
         covered = _rules_of(model).apply(rows)
-        scoring, votes = _Scoring.of(rules, truth), _votes(model)
-        scores = [scoring.score("these rules", predicted, shares, _size(rules))]
-        for name, other in (compare_with or {}).items():
-            scores.append(scoring.score(name, other.predict(X), _shares(other, X, rules), _size_of(other)))
-        scores.append(scoring.naive())
+        scores, votes = _scores(rules, held_out, X, compare_with or {}), _votes(model)
         trained_on = _TrainedOn.of(model, rows, truth)
         guessing = _guessing(scores, "training rows" if trained_on.all_of_them else "held-out rows")
         return cls(
@@ -202,7 +195,7 @@ class Summary:
             certificate=_proved(model),
             scores=tuple(scores),
             missed=float(held_out.missed.mean()),
-            fidelity=None if held_out.by_model is None else view.score(predicted, held_out.by_model),
+            fidelity=_fidelity(rules, held_out),
             fallback=_fallback_name(model),
             n_candidates=getattr(model, "n_candidate_rules_", None),
             n_held_out=len(truth),
@@ -218,8 +211,35 @@ class Summary:
             checks=RuleChecks.of(rules, votes[1:], covered, truth),
             overlaps=Overlaps.of(covered, max_sets=_SETS, max_rules=_RULES) if len(rules) else None,
             strips=strips(rules, rows, _groups(rules, truth)),
-            trial=trial_of(model, rules, answered, missing=_takes_missing(model)),
+            trial=trial_of(
+                model,
+                rules,
+                PredictedRows(rows, truth, held_out.predicted, held_out.missed),
+                missing=_takes_missing(model),
+            ),
         )
+
+
+def _held_out(model: Any, rules: RuleSet, X: Any, rows: Any, truth: Array) -> HeldOutPredictions:
+    """What the rules and the model behind them predict for held-out rows."""
+    predicted, missed = np.asarray(model.predict(X)).ravel(), np.asarray(model.missed(X))
+    return HeldOutPredictions(truth, predicted, missed, _by_model(model, X, rows), _shares(model, X, rules))
+
+
+def _fidelity(rules: RuleSet, held_out: HeldOutPredictions) -> float | None:
+    assert rules.evidence is not None
+    return None if held_out.by_model is None else rules.evidence.view.score(held_out.predicted, held_out.by_model)
+
+
+def _scores(rules: RuleSet, held_out: HeldOutPredictions, X: Any, others: Mapping[str, Any]) -> list[Score]:
+    """The scores of the rules, of other models, and of one answer for all rows."""
+    scoring = _Scoring.of(rules, held_out.truth)
+    compared = [
+        scoring.score(name, other.predict(X), _shares(other, X, rules), _size_of(other))
+        for name, other in others.items()
+    ]
+    ours = scoring.score("these rules", held_out.predicted, held_out.shares, _size(rules))
+    return [ours, *compared, scoring.naive()]
 
 
 @dataclass(frozen=True, eq=False)
