@@ -185,39 +185,41 @@ class Summary:
             raise ValueError("the rules have no evidence; pass a fitted model.")
         rows, truth = _rows_of(model, X), np.asarray(y).ravel()
         held_out = _held_out(model, rules, X, rows, truth)
+        predicted = PredictedRows(rows, truth, held_out.predicted, held_out.missed)
         covered = _rules_of(model).apply(rows)
         scores, votes = _scores(rules, held_out, X, compare_with or {}), _votes(model)
         trained_on = _TrainedOn.of(model, rows, truth)
-        guessing = _guessing(scores, "training rows" if trained_on.all_of_them else "held-out rows")
         return cls(
             title=title,
             rules=rules,
-            certificate=_proved(model),
             scores=tuple(scores),
             missed=float(held_out.missed.mean()),
             fidelity=_fidelity(rules, held_out),
-            fallback=_fallback_name(model),
-            n_candidates=getattr(model, "n_candidate_rules_", None),
             n_held_out=len(truth),
             notes=tuple(notes),
-            warnings=(*trained_on.warnings, *warnings, *guessing),
-            provenance=trained_on.provenance,
-            on_training_rows=trained_on.all_of_them,
+            warnings=(*trained_on.warnings, *warnings, *_guessing(scores, trained_on)),
             votes=votes,
-            log_odds=_are_log_odds(model),
-            path=_path(model),
             path_by=_path_by(model),
             held_out=held_out,
             checks=RuleChecks.of(rules, votes[1:], covered, truth),
             overlaps=Overlaps.of(covered, max_sets=_SETS, max_rules=_RULES) if len(rules) else None,
             strips=strips(rules, rows, _groups(rules, truth)),
-            trial=trial_of(
-                model,
-                rules,
-                PredictedRows(rows, truth, held_out.predicted, held_out.missed),
-                missing=_takes_missing(model),
-            ),
+            trial=trial_of(model, rules, predicted, missing=_takes_missing(model)),
+            **_known_of(model, trained_on),
         )
+
+
+def _known_of(model: Any, trained_on: _TrainedOn) -> dict[str, Any]:
+    """What a summary takes from the model as it is."""
+    return {
+        "certificate": _proved(model),
+        "fallback": _fallback_name(model),
+        "n_candidates": getattr(model, "n_candidate_rules_", None),
+        "log_odds": _are_log_odds(model),
+        "path": _path(model),
+        "provenance": trained_on.provenance,
+        "on_training_rows": trained_on.all_of_them,
+    }
 
 
 def _held_out(model: Any, rules: RuleSet, X: Any, rows: Any, truth: Array) -> HeldOutPredictions:
@@ -309,11 +311,12 @@ class _TrainedOn:
         return [f"{known} of these rows equal training rows, so that the figures may be too good; give rows held out."]
 
 
-def _guessing(scores: Sequence[Score], rows_are: str) -> list[str]:
+def _guessing(scores: Sequence[Score], trained_on: _TrainedOn) -> list[str]:
     """That the rules are not surely better than one answer for all rows, by any measure of right predictions."""
     measures = [
         name for name in ("accuracy", "balanced accuracy", "R²") if any(f.name == name for f in scores[0].figures)
     ]
+    rows_are = "training rows" if trained_on.all_of_them else "held-out rows"
     pairs = {name: (scores[0][name].low, scores[-1][name].value) for name in measures}
     return [each.command_line for each in guessing(pairs, f"surely better on the {rows_are}")]
 
