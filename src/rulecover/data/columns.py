@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.data.categories import Categories, HashedCategories
-from rulecover.data.dates import DatePart
+from rulecover.data.dates import DAYS, DatePart
 from rulecover.data.frames import UNSEEN, absent, column, is_frame, kinds_of, missing_values, names_of, numbers
 from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import MismatchedDataError
@@ -100,6 +100,11 @@ class Columns:
                 raise absent(name, list(there))
             out[:, f] = numbers(column(frame, there[name]), name, self.categories.get(f), self.notations.get(f))
         return out
+
+    @property
+    def dated(self) -> dict[int, str]:
+        """The columns that hold the days of a column of dates, by number, and its name."""
+        return {f: part.name for f, part in self.parts.items() if part.part == DAYS}
 
     def named(self, names: tuple[str, ...], place: Ints) -> Columns:
         """The columns of other data, where column f is column ``place[f]``, -1 if it is absent."""

@@ -146,7 +146,7 @@ def recognise(
     >>> recognise(["1.234,50 €", "7,5 €"])
     Notation(decimal=',', thousands='.', unit='€')
     >>> recognise(["1,234", "5,678"])
-    Undecided(text='1,234', values=(1234.0, 1.234))
+    Undecided(text='1,234', values=(1234.0, 1.234), likely=None)
     >>> recognise(["1,234", "5,678,000"])
     Notation(decimal='.', thousands=',', unit='')
     >>> recognise(["01234", "90210"]) is None  # codes, not numbers

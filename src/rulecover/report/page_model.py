@@ -203,7 +203,10 @@ def _column(name: str, inputs: Sequence[tuple[int, Input]], rules: RuleSet, X: A
         return common | choice | {"kind": "codes"}
     known = _feature(X, features[0])
     known = known[np.isfinite(known)]
+    date = rules.columns.dated.get(features[0])
     return common | {
+        "name": printable(name if date is None else date),
+        "date": date is not None,
         "kind": "number",
         "zero": ZERO if first.zero_missing else 0,
         "missing": missing,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rulecover.data.categories import CategorySet, has_name
+from rulecover.data.dates import date_text, time_text
 from rulecover.show.numbers import amount, bound_text, format_number, short_number
 from rulecover.show.text import printable
 
@@ -44,6 +45,8 @@ class Clause:
     frequent
         How many categories, the first by their codes, are told apart where all others are taken together; 0 where all
         are told apart.
+    date
+        For the days of a column of dates: its name. Bounds are written as dates then.
     zero
         Whether 0 satisfies the clause, if the interval does not decide that: where 0 counts as missing.
     """
@@ -59,6 +62,7 @@ class Clause:
     zero: bool | None = None
     whole: tuple[float, float] | None = None
     frequent: int = 0
+    date: str | None = None
 
     def __str__(self) -> str:
         if self.group_in_words:
@@ -69,7 +73,7 @@ class Clause:
     @property
     def exact(self) -> str:
         """The clause in words that hold for unknown categories and numbers too; `str` is as short as possible."""
-        return replace(self, whole=None, frequent=0)._text()
+        return replace(self, whole=None, frequent=0, date=None)._text()
 
     @property
     def group_in_words(self) -> str:
@@ -90,8 +94,25 @@ class Clause:
             return f"({' or '.join([text, *also])})" if also else text
         if self._takes_all():
             never = "neither 0 nor missing" if self.zero is False else "not missing"
-            return f"{self.name} is {'anything' if self.missing else never}"
-        return f"{self.name} is {' or '.join(also) or 'missing'}"
+            return f"{self.said_name} is {'anything' if self.missing else never}"
+        return f"{self.said_name} is {' or '.join(also) or 'missing'}"
+
+    @property
+    def dates(self) -> tuple[str, str] | None:
+        """The bounds as dates or times, empty where there is none; ``None`` if they are not written as such."""
+        if self.date is None or self.zero is not None or self.categories is not None:
+            return None
+        ends = self.whole_ends if self.whole is not None else (self.lower, self.upper)
+        if ends is None:
+            return None
+        write = date_text if self.whole is not None else time_text
+        low, high = ("" if math.isinf(end) else write(end) for end in ends)
+        return None if low is None or high is None else (low, high)
+
+    @property
+    def said_name(self) -> str:
+        """The column that the clause is about in words: the days of dates are said to be the dates."""
+        return self.name if self.date is None or self.dates is None else self.date
 
     def _takes_all(self) -> bool:
         if self.categories is not None:
@@ -118,8 +139,13 @@ class Clause:
     def _interval(self) -> str:
         if self.lower == np.inf or (self.lower, self.upper) == (-np.inf, np.inf):  # missing, or anything but that
             return ""
+        if (dates := self.dates) is not None:
+            return _text_interval(self.said_name, *dates, closed=self.whole is not None)
         if (ends := self.whole_ends) is not None:
-            return _whole_interval(self.name, *ends)
+            return _text_interval(self.name, *(_or_empty(end) for end in ends), closed=True)
+        return self._plain_interval()
+
+    def _plain_interval(self) -> str:
         above, lower = bound_text(self.lower, (">", ">="))
         below, upper = bound_text(self.upper, ("<=", "<"))
         if self.lower == -np.inf:
@@ -145,14 +171,20 @@ class Clause:
         return (low, high) if low <= high else None
 
 
-def _whole_interval(name: str, low: float, high: float) -> str:
-    if low == high:
-        return f"{name} = {short_number(low)}"
-    if low == -np.inf:
-        return f"{name} <= {short_number(high)}"
-    if high == np.inf:
-        return f"{name} >= {short_number(low)}"
-    return f"{short_number(low)} <= {name} <= {short_number(high)}"
+def _or_empty(end: float) -> str:
+    return "" if math.isinf(end) else short_number(end)
+
+
+def _text_interval(name: str, low: str, high: str, *, closed: bool) -> str:
+    """From one end to the other, an empty one is none; the lower end satisfies the clause if it is closed."""
+    if low == high and closed:
+        return f"{name} = {low}"
+    above = ">=" if closed else ">"
+    if not low:
+        return f"{name} <= {high}"
+    if not high:
+        return f"{name} {above} {low}"
+    return f"{low} {above.replace('>', '<')} {name} <= {high}"
 
 
 @dataclass(frozen=True, eq=False)
