@@ -10,9 +10,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_array
 
 from rulecover.data.columns import SourceColumns
 from rulecover.estimators.asked import AskedModel, OutOfBagModel
+from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.door import as_rules_see, checked_numbers, opened
 from rulecover.estimators.prepare import Prepared, RuleModel, finite, sees_arrays
 from rulecover.exceptions import MismatchedDataError
@@ -23,6 +25,8 @@ from rulecover.rcboost.pricing.binned import BinnedPricing
 from rulecover.rulepath.path import PathSteps
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Greedy
+from rulecover.targets.classes.samples import class_factors
+from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.trees.tree import TreeEnsemble
@@ -223,6 +227,39 @@ def by_code(class_weight: Any, classes: Array) -> Any:
     if not isinstance(class_weight, Mapping):
         return class_weight
     return {code: class_weight[label] for code, label in enumerate(classes.tolist()) if label in class_weight}
+
+
+def class_weights(
+    model: ModelElsewhere, code: Ints, classes: Array, given: Array | None, n_rows: Floats | None = None
+) -> tuple[Floats | None, Floats | None]:
+    """What each row counts, and the factor in it that comes from the weight of each class; ``None`` for 1.
+
+    Parameters
+    ----------
+    model
+        The model, with its `class_weight`.
+    code, given
+        The class of each row, by number, and its weight, if there is one.
+    classes
+        The labels of the classes.
+    n_rows
+        How many rows each of these stands for.
+    """
+    by_class = by_code(model.class_weight, classes)
+    weight = sample_weights(code, code, given, by_class, n_rows)
+    if by_class is None or weight is None:
+        return weight, None
+    plain = sample_weights(code, code, given, None, n_rows)
+    times = np.ones(len(code)) if n_rows is None else n_rows
+    return weight, class_factors(code, weight * times, times * (1.0 if plain is None else plain), len(classes))
+
+
+def number_samples(model: ModelElsewhere, y: Array, given: Array | None, width: int) -> NumberSamples:
+    """The samples of all rows, but for X, where numbers are predicted."""
+    target = model._target
+    y = np.asarray(target.check(check_array(y, ensure_2d=False, dtype=np.float64), type(model).__name__))
+    weight = sample_weights(y, y, given, None)
+    return NumberSamples.of(np.zeros((0, width)), y, weight, scale=getattr(target, "scale", None))
 
 
 def predicted_responses(model: PathElsewhere, target: Target, sample: SampledRows, block: BlockRows) -> Floats:

@@ -176,10 +176,10 @@ class MinimumRuleCover(VotingModel):
     def _parts_recipe(self, solver: Any, demand: Ints) -> PartsRecipe:
         """The steps of Algorithm 1 as they are set, for rows in many places."""
         return PartsRecipe(
-            solver,
-            self._price(),
-            self._vote_of,
-            demand,
+            solver=solver,
+            price=self._price(),
+            vote=self._vote_of,
+            demand=demand,
             max_rules=self.max_rules,
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
@@ -512,8 +512,8 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         always = not isinstance(self.estimator, RuleSet) if self.prune is None else self.prune is True
         self.pruned_ = always or self._pruning_pays(X, y, sample_weight, limits)
         return Recipe(
-            partial(TimedSolver.of, solver, deadline=limits.end),
-            self._vote_of,
+            solver=partial(TimedSolver.of, solver, deadline=limits.end),
+            vote=self._vote_of,
             max_rules=self.max_rules,
             shorten=partial(_shortened, price=self._price()) if self.pruned_ else None,
             fit=lambda vote, samples: voting_on(self._target).fitted_to(samples, self.vote, vote),
@@ -687,8 +687,8 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
 
     def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         return Recipe(
-            partial(TimedSolver.of, solver, deadline=limits.end),
-            self._vote_of,
+            solver=partial(TimedSolver.of, solver, deadline=limits.end),
+            vote=self._vote_of,
             max_rules=self.max_rules,
             fit=None if self.ridge is None else partial(_fitted_numbers, ridge=self.ridge),
             weigh_votes=self.estimator_weights in ("vote", "both"),

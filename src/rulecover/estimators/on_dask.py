@@ -14,7 +14,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.elsewhere import (
     BlockRows,
     ModelElsewhere,
@@ -22,9 +21,10 @@ from rulecover.estimators.elsewhere import (
     PathElsewhere,
     SampledRows,
     ToNumbers,
-    by_code,
     check_on_parts,
     check_path_on_parts,
+    class_weights,
+    number_samples,
     predicted_responses,
 )
 from rulecover.estimators.prepare import Prepared
@@ -38,7 +38,7 @@ from rulecover.partitions.part import Part
 from rulecover.partitions.path_part import PathPart
 from rulecover.partitions.table import SAMPLED
 from rulecover.rcboost.pricing.binned import BinnedPricing
-from rulecover.targets.classes.samples import ClassSamples, class_factors
+from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
@@ -235,13 +235,9 @@ def _to_samples(model: ModelElsewhere, rows: DaskRows, prepared: Prepared) -> _T
         return _ToSamples(numbers, head, np.ones(1), None)
     counted = _counted(rows, classes)
     given = None if rows.empty.weight is None else counted.weight
-    by_class = by_code(model.class_weight, classes)
-    weight = sample_weights(counted.code, counted.code, given, by_class, counted.n_rows)
+    weight, factors = class_weights(model, counted.code, classes, given, counted.n_rows)
     if weight is None:
         return _ToSamples(numbers, head, np.ones(1), None)
-    plain = sample_weights(counted.code, counted.code, given, None, counted.n_rows)
-    times = counted.n_rows * (1.0 if plain is None else plain)
-    factors = None if by_class is None else class_factors(counted.code, weight * counted.n_rows, times, len(classes))
     raw, place = np.unique(counted.weight, return_inverse=True)
     weights = np.zeros((len(classes), len(raw)))
     weights[counted.code, place] = weight
@@ -249,12 +245,10 @@ def _to_samples(model: ModelElsewhere, rows: DaskRows, prepared: Prepared) -> _T
 
 
 def _to_number_samples(model: ModelElsewhere, rows: DaskRows, prepared: Prepared) -> _ToSamples:
-    target, X = model._target, np.zeros((0, prepared.samples.X.shape[1]))
     y, given = _targets_and_weights(rows)
-    y = np.asarray(target.check(check_array(y, ensure_2d=False, dtype=np.float64), type(model).__name__))
-    weight = sample_weights(y, y, given, None)
-    whole = NumberSamples.of(X, y, weight, scale=getattr(target, "scale", None))
-    head = replace(whole, y=y[:0], weight=None if weight is None else weight[:0])
+    whole = number_samples(model, y, given, prepared.samples.X.shape[1])
+    weight = whole.weight
+    head = replace(whole, y=whole.y[:0], weight=None if weight is None else weight[:0])
     if weight is None or given is None:
         return _ToSamples(ToNumbers.of(model, prepared), head, np.ones(1), None)
     raw, first = np.unique(given, return_index=True)

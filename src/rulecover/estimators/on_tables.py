@@ -12,10 +12,8 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array
 
 from rulecover.coverage import smallest_uint
-from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.elsewhere import (
     BlockRows,
     ModelElsewhere,
@@ -23,9 +21,10 @@ from rulecover.estimators.elsewhere import (
     PathElsewhere,
     SampledRows,
     ToNumbers,
-    by_code,
     check_on_parts,
     check_path_on_parts,
+    class_weights,
+    number_samples,
     predicted_responses,
 )
 from rulecover.estimators.prepare import Prepared
@@ -37,8 +36,7 @@ from rulecover.partitions.path_part import PathPart
 from rulecover.partitions.store import SpillToDisk
 from rulecover.partitions.table import InOrder, TableInBlocks
 from rulecover.rulepath.logistic import LogisticFit
-from rulecover.targets.classes.samples import ClassSamples, class_factors
-from rulecover.targets.numbers.samples import NumberSamples
+from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
@@ -219,21 +217,13 @@ class _TableBlocks:
 
 def _head(model: ModelElsewhere, table: TableInBlocks, prepared: Prepared) -> Samples:
     """The samples of all rows, but for X: targets and weights as they are where everything is in memory."""
-    target, labels = model._target, table.labels
-    nothing = np.zeros((0, model.n_features_in_))
+    labels, width = table.labels, model.n_features_in_
     if not isinstance(prepared.samples, ClassSamples):
-        y = np.asarray(target.check(check_array(labels.y[:], ensure_2d=False, dtype=np.float64), type(model).__name__))
-        weight = sample_weights(y, y, labels.weight, None)
-        return NumberSamples.of(nothing, y, weight, scale=getattr(target, "scale", None))
+        return number_samples(model, labels.y[:], labels.weight, width)
     classes = prepared.samples.classes
     code = _codes(labels.y, classes)
-    by_class = by_code(model.class_weight, classes)
-    weight = sample_weights(code, code, labels.weight, by_class)
-    if by_class is None or weight is None:
-        return ClassSamples(nothing, code, classes, weight)
-    plain = sample_weights(code, code, labels.weight, None)
-    factors = class_factors(code, weight, np.ones(len(code)) if plain is None else plain, len(classes))
-    return ClassSamples(nothing, code, classes, weight, factors)
+    weight, factors = class_weights(model, code, classes, labels.weight)
+    return ClassSamples(np.zeros((0, width)), code, classes, weight, factors)
 
 
 def _codes(y: Array | CodedTargets, classes: Array) -> Ints:

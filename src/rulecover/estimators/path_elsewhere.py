@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,8 @@ from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.mirco import shown_for_parts
 from rulecover.partitions.parts import Parts
-from rulecover.partitions.path import PartsPathRecipe, rule_path_of_parts, soften_parts, weighed_nodes
+from rulecover.partitions.path import rule_path_of_parts, soften_parts, weighed_nodes
 from rulecover.rulepath.family import RuleFamily
-from rulecover.rulepath.logistic import LogisticFit
 from rulecover.rulepath.sizes import size_scores, size_table
 from rulecover.targets.samples import Samples
 
@@ -77,15 +77,6 @@ def _family_of(
     calibrate = len(target.classes) > 1 and has_out_of_bag(model.estimator_)
     softened = soften_parts(parts, target, model._share() or 0.0, calibrate=calibrate, totals=weighed.totals)
     usual = model._recipe(weighed.nodes.nodes, head, softened.noise, weighed.total)
-    recipe = PartsPathRecipe(
-        max(size, 1),
-        usual.terms,
-        usual.constraints,
-        usual.target,
-        usual.steps.make_vote,
-        strength=model._strength_on_parts(head, softened.noise),
-        by_log_loss=usual.steps.start is LogisticFit,
-        given=usual.given,
-        verbose=model.verbose,
-    )
-    return rule_path_of_parts(parts, weighed, head, softened, recipe)
+    strength = model._strength_on_parts(head, softened.noise)
+    recipe = replace(usual, max_rules=max(size, 1))
+    return rule_path_of_parts(parts, weighed, head, softened, recipe, strength=strength)
