@@ -28,6 +28,7 @@ from rulecover import (
     explain,
 )
 from rulecover.data.fingerprint import row_hashes
+from rulecover.export import from_json, to_json
 
 CLASSIFIERS = [
     MIRCOClassifier(RandomForestClassifier(5, max_depth=4), random_state=0),
@@ -193,3 +194,16 @@ def test_what_was_made_of_the_columns_is_said_once(model):
 
     said = [str(each.message) for each in caught if issubclass(each.category, RulecoverWarning)]
     assert len([sentence for sentence in said if sentence.startswith("column 'note' left out: ")]) == 1
+
+
+def test_rules_to_keep_on_a_table_with_dates_are_exported_with_the_others() -> None:
+    rng = np.random.default_rng(0)
+    hired = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 120), "D")
+    table = pd.DataFrame({"size": rng.normal(size=120), "hired": hired})
+    y = ((table["hired"].dt.month > 6) | (table["size"] > 1)).to_numpy()
+    keep = RuleSet.from_text(["size > 0.5"], list(table))
+
+    path = RulePathClassifier(keep=keep, max_rules=4, choose="last", random_state=0).fit(table, y)
+
+    assert path.rules_[0].text == "size > 0.5" and any("hired (month)" in rule.text for rule in path.rules_)
+    np.testing.assert_array_equal(from_json(to_json(path)).predict(table), path.predict(table))
