@@ -366,7 +366,7 @@ class RulePath(VotingModel):
             constraints,
             target,
             self._steps(samples, noise),
-            given=None if keep is None else keep.in_codes_of(columns),
+            given=None if keep is None else _on(columns, keep),
             verbose=self.verbose,
         )
 
@@ -460,6 +460,13 @@ class RulePath(VotingModel):
 
         check_is_fitted(self)
         return path(self, ax=ax)
+
+
+def _on(columns: Columns, keep: RuleSet) -> RuleSet:
+    """Rules to keep in the codes of the data, with all that is known of its columns, such as dates, but their names."""
+    mine = keep.columns
+    known = replace(columns, names=mine.names, levels=columns.levels or mine.levels)
+    return replace(keep.in_codes_of(columns), columns=known)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
