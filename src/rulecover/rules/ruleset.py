@@ -104,8 +104,8 @@ class RuleSet(Printed):
         A rule is ``always``, or clauses with ``and`` between them: ``age > 30``, ``1 <= size < 9``, ``size = 3``,
         ``colour in {red, blue}``, ``colour not in {red}``, ``colour ≠ red``, ``income is missing``. A missing value
         satisfies a clause only with ``or missing`` after it. The days of dates, columns such as ``hired (days since
-        1970-01-01)``, may be compared with dates: ``hired >= 2020-06-26``, ``left < 2020-06-26 13:40``. Names that could be taken for something else, and
-        labels with a comma, a brace or an ``and``, go into double quotes.
+        1970-01-01)``, may be compared with dates: ``hired >= 2020-06-26``, ``left < 2020-06-26 13:40``. Names that
+        could be taken for something else, and labels with a comma, a brace or an ``and``, go into double quotes.
 
         Parameters
         ----------
