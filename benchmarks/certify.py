@@ -15,7 +15,6 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_threads] = "1"
 
 import argparse
-import platform
 import tempfile
 import time
 import warnings
@@ -33,6 +32,7 @@ from sklearn.ensemble import RandomForestClassifier
 import rulecover
 from rulecover import certify, cover_table, explain
 from rulecover.counting.script import rules_alone
+from rulecover.study.pages import write_page
 
 COLUMNS, BLOCK, RULES = 10, 1_000_000, 50
 NAMES = [f"x{i}" for i in range(COLUMNS)]
@@ -191,10 +191,9 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore", rulecover.exceptions.RulecoverWarning)
     parts = [
-        f"""# Counting and covering where the data live
+        """# Counting and covering where the data live
 
-Made by `python benchmarks/certify.py` (rulecover {rulecover.__version__}, DuckDB {duckdb.__version__}, polars
-{pl.__version__}, Python {platform.python_version()}); CPU time of all threads.
+Made by `python benchmarks/certify.py`: CPU time of all threads.
 """
     ]
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
@@ -208,7 +207,7 @@ Made by `python benchmarks/certify.py` (rulecover {rulecover.__version__}, DuckD
             parts.append(piece())
             print(parts[-1], flush=True)
     if options.out:
-        options.out.write_text("\n".join(parts))
+        write_page(options.out, "\n".join(parts), "duckdb", "polars")
 
 
 if __name__ == "__main__":

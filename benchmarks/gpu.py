@@ -1,4 +1,4 @@
-"""A cover of rows on a GPU, and its predictions, beside the same on one core of the CPU.
+"""A cover of rows on a GPU, and its predictions, next to the same on one core of the CPU.
 
     python benchmarks/gpu.py [--rows 1e6 1e7 1e8] [--out benchmarks/gpu.json]
 

@@ -32,6 +32,7 @@ from sklearn.frozen import FrozenEstimator
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier
 from rulecover.exceptions import CutShortWarning
+from rulecover.study.pages import write_page
 
 TREES, DEPTH, COLUMNS = 30, 8, 15
 
@@ -114,7 +115,7 @@ def main() -> None:
             lines.append(f"| {name} | {limit:g} | {taken:.1f} | {notes} |")
             print(lines[-1], flush=True)
     if options.out:
-        options.out.write_text("\n".join([*lines, ""]))
+        write_page(options.out, "\n".join(lines))
 
 
 if __name__ == "__main__":

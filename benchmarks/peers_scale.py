@@ -1,10 +1,10 @@
-"""Other makers of rules as rows grow: CPU time and memory beside a cover and a path of the same forest.
+"""Other makers of rules as rows grow: CPU time and memory next to a cover and a path of the same forest.
 
     python benchmarks/peers_scale.py [--rows 10000 100000 1000000] [--limit 600] [--only NAME ...]
 
 Each contestant has a process of its own, one thread, and `--limit` seconds of CPU time for its `fit`; one that was not
 done with fewer rows is not asked again. Each result is added to benchmarks/peers_scale.csv, the page
-docs/benchmarks-peers.md is written anew from that file, and what is in the file is not run again.
+docs/benchmarks-peers.md is written again from that file, and what is in the file is not run again.
 Needs the extras `peers-ruleopt` and `peers-imodels`.
 """
 
@@ -16,10 +16,8 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_threads] = "1"  # before numpy is imported: one thread each
 
 import argparse
-import importlib.metadata
 import json
 import pickle
-import platform
 import resource
 import subprocess
 import sys
@@ -35,6 +33,8 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 
+from rulecover.study.pages import write_page
+
 FEATURES, INFORMATIVE, TREES, DEPTH, MAX_RULES = 20, 10, 100, 6, 50
 HELD_OUT = 20_000
 #: No process may take more memory than this.
@@ -42,7 +42,6 @@ MEMORY = 8 * 2**30
 FOREST = "random forest"
 RAW = Path(__file__).with_suffix(".csv")
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks-peers.md"
-PACKAGES = ("rulecover", "ruleopt", "imodels", "scikit-learn", "numpy")
 
 
 def forest(_) -> object:
@@ -185,20 +184,18 @@ def compare(rows: int, names: list[str], limit: float, folder: Path) -> None:
 
 
 def page(table: pd.DataFrame, limit: float) -> str:
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     sizes = sorted(table["rows"].unique())
     return "\n".join(
         [
             "# Makers of rules as rows grow",
             "",
-            f"Made by `python benchmarks/peers_scale.py` ({versions},",
-            f"Python {platform.python_version()}): generated data of {FEATURES} columns, two classes, 5 % of the",
-            "labels at random. CPU time of one thread for `fit`, and how far the memory of the process rose above what",
-            f"it was with the data read; each in a process of its own that had {limit / 60:.0f} minutes and",
-            f"{MEMORY / 2**30:.0f} GiB. The forest has {TREES} trees of depth {DEPTH}; what works on a trained forest",
-            "takes this one, and the training of the forest is not in its time. The others have their default",
-            f"settings, with trees of depth {DEPTH} (RUG) and {MAX_RULES} splits (FIGS). Accuracy is that on",
-            f"{HELD_OUT:,} other rows.",
+            f"Made by `python benchmarks/peers_scale.py`: generated data of {FEATURES} columns, two classes,",
+            "5 % of the labels at random. CPU time of one thread for `fit`, and how far the memory of the process",
+            "rose above what it was with the data read; each in a process of its own that had",
+            f"{limit / 60:.0f} minutes and {MEMORY / 2**30:.0f} GiB. The forest has {TREES} trees of depth {DEPTH};",
+            "what works on a trained forest takes this one, and the training of the forest is not in its time. The",
+            f"others have their default settings, with trees of depth {DEPTH} (RUG) and {MAX_RULES} splits (FIGS).",
+            f"Accuracy is that on {HELD_OUT:,} other rows.",
             f"The raw figures are in `benchmarks/{RAW.name}`.",
             "",
             "| | " + " | ".join(f"{rows:,} rows" for rows in sizes) + " |",
@@ -238,7 +235,7 @@ def main() -> None:
     for rows in options.rows:
         with tempfile.TemporaryDirectory() as folder:
             compare(rows, options.only, options.limit, Path(folder))
-    PAGE.write_text(text := page(results(), options.limit))
+    write_page(PAGE, text := page(results(), options.limit), "ruleopt", "imodels")
     print(text)
 
 

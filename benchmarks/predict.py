@@ -1,10 +1,10 @@
-"""`rulecover predict` on a large CSV file, beside reading the file alone.
+"""`rulecover predict` on a large CSV file, next to reading the file alone.
 
     python benchmarks/predict.py [--gigabytes 5] [--folder FOLDER] [--out docs/benchmarks-predict.md]
     python benchmarks/predict.py --engines [--rows 200000] [--runs 3] [--out docs/benchmarks-engines.md]
 
 The file is generated: 20 columns of numbers, one of text. CPU time of one thread, and the peak memory of the process.
-With `--engines`: rules in memory, beside the fastest engines for the forest that they come from; those that do not run
+With `--engines`: rules in memory, next to the fastest engines for the forest that they come from; those that do not run
 are named (pip install treelite tl2cgen lleaves scikit-learn-intelex skl2onnx onnxruntime lightgbm).
 """
 
@@ -17,20 +17,18 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse
 import multiprocessing
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import pandas as pd
 
-import rulecover
+from rulecover.study.pages import write_page
 
 COLUMNS, BLOCK = 20, 100_000
 
@@ -49,7 +47,7 @@ def block(rng: np.random.Generator) -> pd.DataFrame:
 
 
 def generate(path: Path, gigabytes: float) -> None:
-    """A file of this size, and one to train on beside it."""
+    """A file of this size, and one to train on next to it."""
     block(np.random.default_rng(1)).head(5000).to_csv(path.with_name("train.csv"), index=False)
     rng = np.random.default_rng(0)
     text = block(rng).to_csv(index=False)
@@ -136,8 +134,6 @@ def by_rules(forest, X, y, folder) -> Iterator[tuple[str, Predict]]:
 
 ENGINES = (by_scikit_learn, by_treelite, by_onnxruntime, by_intelex, by_lightgbm_and_lleaves, by_rules)
 PACKAGES = (
-    "rulecover",
-    "scikit-learn",
     "treelite",
     "tl2cgen",
     "onnxruntime",
@@ -187,11 +183,9 @@ def _page_of_engines(taken: dict[str, float], failed: list[str], rows: int, runs
         f"| {name} | {seconds:.2f} | {rows / seconds / 1e6:.2f} | {seconds / ours:.1f} |"
         for name, seconds in sorted(taken.items(), key=lambda item: item[1])
     ]
-    versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
-    return f"""# Predicting beside engines for forests
+    return f"""# Predicting next to engines for forests
 
-Made by `python benchmarks/predict.py --engines --rows {rows} --runs {runs}` (Python {platform.python_version()},
-{versions}). A forest of
+Made by `python benchmarks/predict.py --engines --rows {rows} --runs {runs}`. A forest of
 {TREES} trees of depth {DEPTH}, trained on {TRAINED_ON:,} generated rows of {COLUMNS} columns in two classes, and
 {RULES} rules that cover these rows; {rows:,} rows are predicted, in float64 unless it says float32. CPU time of one
 thread, all in turn, medians of {runs} runs. Compiling is not counted. Rules answer another question than the forest
@@ -205,16 +199,9 @@ Did not run here: {"; ".join(failed) or "none"}.
 """
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "(not installed)"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--engines", action="store_true", help="rules in memory beside engines for forests")
+    parser.add_argument("--engines", action="store_true", help="rules in memory next to engines for forests")
     parser.add_argument("--rows", type=int, default=200_000, help="rows to predict, for --engines")
     parser.add_argument("--runs", type=int, default=3, help="runs of each engine")
     parser.add_argument("--gigabytes", type=float, default=5.0)
@@ -224,7 +211,7 @@ def main() -> None:
     if options.engines:
         print(text := engines(options.rows, options.runs))
         if options.out:
-            options.out.write_text(text)
+            write_page(options.out, text, *PACKAGES)
         return
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
@@ -253,11 +240,10 @@ def main() -> None:
     )
     text = f"""# Predicting a large file
 
-Made by `python benchmarks/predict.py --gigabytes {options.gigabytes:g}` (rulecover {rulecover.__version__}, pandas
-{pd.__version__}, Python {platform.python_version()}): a generated CSV file of {size:.2f} GB, {rows:,} rows of
-{COLUMNS} numbers and a text; a model of {n_rules} rules. CPU time of one thread.
+Made by `python benchmarks/predict.py --gigabytes {options.gigabytes:g}`: a generated CSV file of {size:.2f} GB,
+{rows:,} rows of {COLUMNS} numbers and a text; a model of {n_rules} rules. CPU time of one thread.
 
-| what | seconds | MB a second | rows a second | peak memory |
+| what | seconds | MB per second | rows per second | peak memory |
 |---|---|---|---|---|
 {rows_of_table}
 
@@ -265,7 +251,7 @@ The memory does not depend on the size of the file.
 """
     print(text)
     if options.out:
-        options.out.write_text(text)
+        write_page(options.out, text, "pandas")
 
 
 if __name__ == "__main__":

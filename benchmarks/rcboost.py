@@ -3,7 +3,7 @@
     python benchmarks/rcboost.py [--rows 1000000] [--tree-rows 200000] [--runs 3] [--only a b c] [--out FILE]
 
 CPU time of one thread, baseline and ours in turn, medians. Without `--only` the page docs/benchmarks-rcboost.md is
-written anew.
+written again.
 """
 
 from __future__ import annotations
@@ -15,17 +15,13 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse
 import multiprocessing
-import platform
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-import highspy
 import numpy as np
-import scipy
-import sklearn
 import xgboost
 from rich.console import Console
 from rich.progress import Progress
@@ -34,10 +30,10 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-import rulecover
 from rulecover import RCBoostClassifier
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration
 from rulecover.rcboost.pricing.oracles import TreePricing
+from rulecover.study.pages import write_page
 from rulecover.targets.classes.impurity import CRITERIA
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
@@ -48,7 +44,7 @@ TREE_ROUNDS, BINNED_ROUNDS, MASTER_ROWS = 20, 50, 5_000
 MASTER_SEEDS = 10
 #: Duals that lie on few samples change an exact tree of many rows; shared out equally they are too small.
 TREE_DUALS = "vertex"
-#: With all features a split, the tree of a million rows stays as it was under the small duals, and the loop ends.
+#: With all features per split, the tree of a million rows stays as it was under the small duals, and the loop ends.
 MAX_FEATURES = 4
 
 
@@ -73,7 +69,7 @@ class TimedTree(DecisionTreeClassifier):
         return self
 
 
-def beside_adaboost(rows: int, runs: int, tick) -> list[str]:
+def next_to_adaboost(rows: int, runs: int, tick) -> list[str]:
     """Piece (a): scikit-learn's trees, as many as AdaBoost's."""
     X, y = samples(rows)
     ours, theirs, outside, calls = [], [], [], 0
@@ -140,8 +136,8 @@ def peak_memory(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return before / 2**10, after / 2**10
 
 
-def beside_xgboost(rows: int, runs: int, tick) -> list[str]:
-    """Piece (b): trees on bins, beside XGBoost's own training of as many."""
+def next_to_xgboost(rows: int, runs: int, tick) -> list[str]:
+    """Piece (b): trees on bins, next to XGBoost's own training of as many."""
     X, y = samples(rows)
     lines, spent = [], {}
     for n in (rows // 10, rows):
@@ -174,7 +170,7 @@ def beside_xgboost(rows: int, runs: int, tick) -> list[str]:
 
 
 class TimedMaster:
-    """A master problem that is timed, and beside it a cold solve of the full LP by another door."""
+    """A master problem that is timed, and next to it a cold solve of the full LP by another door."""
 
     def __init__(self, generation: RuleGeneration) -> None:
         generation.solve()
@@ -214,7 +210,7 @@ def pools_of_trees(seed: int) -> tuple[TimedMaster, int]:
     return timed, len(generation.generated)
 
 
-def warm_beside_cold(tick) -> list[str]:
+def warm_next_to_cold(tick) -> list[str]:
     """Piece (c): re-solves of the master problem, on pools from real trees."""
     tick("(c) master problem")
     runs = [pools_of_trees(seed) for seed in range(MASTER_SEEDS)]
@@ -229,15 +225,11 @@ def warm_beside_cold(tick) -> list[str]:
 
 
 def page(lines: list[str], command: str, runs: int) -> str:
-    modules = (rulecover, sklearn, xgboost, scipy, np)
-    versions = ", ".join(f"{module.__name__} {module.__version__}" for module in modules)
     return "\n".join(
         [
             "# Benchmarks of RCBoost",
             "",
-            f"Made by `{command}`",
-            f"({versions},",
-            f"highspy {highspy.Highs().version()}, Python {platform.python_version()}): CPU time of one thread,",
+            f"Made by `{command}`: CPU time of one thread,",
             f"baseline and ours in turn, medians of {runs} runs ((a): of one). Data: `make_classification`,",
             f"{FEATURES} features, {INFORMATIVE} of them informative, two classes; trees of depth {DEPTH}.",
             "",
@@ -247,9 +239,9 @@ def page(lines: list[str], command: str, runs: int) -> str:
             "",
             "(a) AdaBoost makes as many rounds as RCBoost did; RCBoost has its first tree besides. It has",
             f"{TREE_DUALS} duals here: equal ones are small on so many rows, and the loop ended after 3 rounds.",
-            f"(b) Bin building is counted on both sides. Trees try {MAX_FEATURES} features a split on both sides: with",
-            "all of them, the tree of a million rows does not change under duals that are small beside the weight 1",
-            "of each row, and the loop ends. Our bins are made from 200,000 of the rows, XGBoost's own from all.",
+            f"(b) Bin building is counted on both sides. Trees try {MAX_FEATURES} features per split on both sides:",
+            "with all of them, the tree of a million rows does not change under duals that are small compared with the",
+            "weight 1 of each row, and the loop ends. Our bins are made from 200,000 rows, XGBoost's own from all.",
             "(c) Adding the rules is counted as part of the re-solve; each optimum is compared with that of `linprog`.",
             "",
         ]
@@ -273,15 +265,15 @@ def main() -> None:
             progress.update(bar, description=name)
 
         if "c" in wanted:
-            lines += warm_beside_cold(tick)
+            lines += warm_next_to_cold(tick)
         if "b" in wanted:
-            lines = beside_xgboost(arguments.rows, arguments.runs, tick) + lines
+            lines = next_to_xgboost(arguments.rows, arguments.runs, tick) + lines
         if "a" in wanted:
-            lines = beside_adaboost(arguments.tree_rows, 1, tick) + lines
+            lines = next_to_adaboost(arguments.tree_rows, 1, tick) + lines
     settings = f"--rows {arguments.rows} --tree-rows {arguments.tree_rows} --runs {arguments.runs}"
     text = page(lines, f"python benchmarks/rcboost.py {settings}", arguments.runs)
     if arguments.only is None:
-        arguments.out.write_text(text)
+        write_page(arguments.out, text, "xgboost-cpu")
     print(text)
 
 

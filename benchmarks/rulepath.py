@@ -1,4 +1,4 @@
-"""The path to 50 rules beside the training of the forest it comes from.
+"""The path to 50 rules next to the training of the forest it comes from.
 
     python benchmarks/rulepath.py [--out docs/benchmarks-paths.md] [--rows 1000,5000,20000,50000] [--runs 3]
 
@@ -22,6 +22,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
 from rulecover import RulePathClassifier, RulePathRegressor
+from rulecover.study.pages import write_page
 
 FEATURES = 20
 
@@ -58,7 +59,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     arguments = parser.parse_args()
     lines = [
-        "# The path to 50 rules beside the training of its forest",
+        "# The path to 50 rules next to the training of its forest",
         "",
         f"Made by `python benchmarks/rulepath.py`: CPU seconds of one thread, medians; runs: {arguments.runs}.",
         f"Generated data of {FEATURES} columns, forests of 100 trees of any depth. The path is all that comes after",
@@ -82,7 +83,7 @@ def main() -> None:
             )
             lines.append(f"| {' | '.join(cells)} |")
             print(lines[-1], flush=True)
-    arguments.out.write_text("\n".join([*lines, ""]))
+    write_page(arguments.out, "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_threads] = "1"  # before numpy is imported: one thread each
 
 import argparse
-import platform
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -23,15 +22,14 @@ from statistics import median
 
 import numpy as np
 import pandas as pd
-import sklearn
 from rich.console import Console
 from rich.progress import Progress
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 
-import rulecover
 from rulecover import MIRCOClassifier
+from rulecover.study.pages import write_page
 
 ROWS, FEATURES, TREES, DEPTH = 500_000, 20, 100, 10
 TRAINED_ON = 50_000
@@ -62,7 +60,7 @@ def forest() -> RandomForestClassifier:
 
 
 def cover_of_many_rows(model, X, y, runs: int, tick) -> list[str]:
-    """Piece (a): everything MIRCO does once the forest is trained, beside one `forest.apply`."""
+    """Piece (a): everything MIRCO does once the forest is trained, next to one `forest.apply`."""
     lines, ours = [], {}
     for n in (ROWS // 10, ROWS):
         part, labels = X[:n], y[:n]
@@ -84,7 +82,7 @@ def cover_of_many_rows(model, X, y, runs: int, tick) -> list[str]:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     lines.append(
-        f"| (a) peak memory above the input, {ROWS:,} rows | bytes a (row, tree) pair | {peak / 2**20:.0f} MiB "
+        f"| (a) peak memory above the input, {ROWS:,} rows | bytes per (row, tree) pair | {peak / 2**20:.0f} MiB "
         f"| **{peak / (ROWS * TREES):.2f} bytes** |"
     )
     return lines
@@ -108,8 +106,8 @@ def predictions(model, X, y, runs: int, tick) -> list[str]:
     ]
 
 
-def cover_beside_training(data: Path | None, runs: int, tick) -> list[str]:
-    """Piece (c): 15,000 rows of magic, beside the training of the forest."""
+def cover_next_to_training(data: Path | None, runs: int, tick) -> list[str]:
+    """Piece (c): 15,000 rows of magic, next to the training of the forest."""
     if data is None:
         X, y = make_classification(15_000, 10, n_informative=6, random_state=0)
         name = "generated, as large as magic"
@@ -126,12 +124,11 @@ def cover_beside_training(data: Path | None, runs: int, tick) -> list[str]:
 
 
 def page(lines: list[str], runs: int) -> str:
-    versions = f"rulecover {rulecover.__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
     return "\n".join(
         [
             "# Benchmarks",
             "",
-            f"Made by `make bench` ({versions}, Python {platform.python_version()}): CPU time of one thread,",
+            "Made by `make bench`: CPU time of one thread,",
             f"baseline and ours in turn, medians of {runs} runs. Data: `make_classification`, {FEATURES} features, 10",
             f"of them informative; forest of {TREES} trees of depth {DEPTH}, trained on {TRAINED_ON:,} rows. The",
             "cover is the greedy one.",
@@ -140,8 +137,8 @@ def page(lines: list[str], runs: int) -> str:
             "|---|---|---|---|",
             *lines,
             "",
-            "Memory: two bytes a (row, tree) pair stay while the rules are chosen (one for trees of up to 255 leaves),",
-            "plus the rows in float32 while the trees are read.",
+            "Memory: two bytes per (row, tree) pair stay while the rules are chosen (one for trees of up to 255",
+            "leaves), plus the rows in float32 while the trees are read.",
             "",
         ]
     )
@@ -163,8 +160,8 @@ def main() -> None:
         model = forest().fit(X[:TRAINED_ON], y[:TRAINED_ON])
         lines = cover_of_many_rows(model, X, y, arguments.runs, tick)
         lines += predictions(model, X, y, arguments.runs, tick)
-        lines += cover_beside_training(arguments.data, arguments.runs, tick)
-    arguments.out.write_text(text := page(lines, arguments.runs))
+        lines += cover_next_to_training(arguments.data, arguments.runs, tick)
+    write_page(arguments.out, text := page(lines, arguments.runs))
     print(text)
 
 

@@ -1,4 +1,4 @@
-"""MIRCO of boosters beside MIRCO of a forest, with and without the weights that a booster gives to its trees.
+"""MIRCO of boosters next to MIRCO of a forest, with and without the weights that a booster gives to its trees.
 
     python experiments/boosters.py --data FOLDER
 
@@ -32,6 +32,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import MIRCOClassifier
 from rulecover.study import Fold, load
 from rulecover.study.datasets import DATASETS
+from rulecover.study.pages import write_page
 
 HERE = Path(__file__).parent
 MODELS = {
@@ -115,7 +116,7 @@ def main() -> None:
         rows = [{"dataset": name, "fold": k, **row} for k in range(10) for row in one_fold(Fold.of(data, k))]
         done = pd.concat([done, pd.DataFrame(rows)])
         done.round(6).to_csv(arguments.out, index=False)
-    arguments.out.with_suffix(".md").write_text(text := table(pd.read_csv(arguments.out, keep_default_na=False)))
+    write_page(arguments.out.with_suffix(".md"), text := table(pd.read_csv(arguments.out, keep_default_na=False)))
     print(text)
 
 

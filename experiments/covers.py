@@ -11,9 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import platform
 import statistics
-import time
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +22,7 @@ from sklearn.ensemble import RandomForestClassifier
 from rulecover.coverage import Coverage, smallest_uint
 from rulecover.setcover import Cover, CoveringProblem, Exact, Greedy, Search, Status, verify
 from rulecover.study import load
+from rulecover.study.pages import write_page
 
 #: From the smallest to the largest.
 NAMES = [
@@ -110,9 +109,8 @@ def as_markdown(rows: list[dict[str, str]]) -> str:
     lines = [
         "# Covers of a forest",
         "",
-        "Made by `python experiments/covers.py --data FOLDER` (single data sets again by `--datasets NAMES`),"
-        f" last on {time.strftime('%d %b %Y')}: Python {platform.python_version()}, one thread"
-        f" of a shared machine with {os.cpu_count()} cores; seconds vary with its load.",
+        "Made by `python experiments/covers.py --data FOLDER` (single data sets again by `--datasets NAMES`): one"
+        f" thread of a shared machine with {os.cpu_count()} cores; seconds vary with its load.",
         "",
         "Forests of 100 trees, depth 10, `random_state=0`, on all rows; cost 1 + Gini impurity. Cells are"
         " *cost (rules)*. Search with effort 1 has seed 0; with effort 10 the median of seeds 1 to 5 where the optimum"
@@ -169,7 +167,7 @@ def write(out: Path, row: dict[str, str]) -> None:
         writer = csv.DictWriter(file, list(row))
         writer.writeheader()
         writer.writerows(ordered)
-    out.with_suffix(".md").write_text(as_markdown(ordered))
+    write_page(out.with_suffix(".md"), as_markdown(ordered))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from sklearn.frozen import FrozenEstimator
 from rulecover import MIRCOClassifier
 from rulecover.study import DATASETS, Data, load
 from rulecover.study.folds import splits
+from rulecover.study.pages import write_page
 
 HERE = Path(__file__).parent
 FOLDS = 5
@@ -113,7 +114,7 @@ def main() -> None:
     frame = pd.DataFrame(rows)
     frame.round(5).to_csv(arguments.out, index=False)
     text = table(frame.round(5))
-    arguments.out.with_suffix(".md").write_text(text)
+    write_page(arguments.out.with_suffix(".md"), text)
     print(text)
 
 

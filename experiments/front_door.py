@@ -33,6 +33,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, RulePathClassifier, explain, read_trees
+from rulecover.study.pages import write_page
 
 HERE = Path(__file__).parent
 FOLDER = ("adult", "bank_mkt", "compas")
@@ -115,7 +116,7 @@ def main() -> None:
             for model, fitted in found
         ]
         pd.DataFrame(rows).to_csv(arguments.out, index=False, float_format="%.5f")
-    arguments.out.with_suffix(".md").write_text(text := report(pd.DataFrame(rows)))
+    write_page(arguments.out.with_suffix(".md"), text := report(pd.DataFrame(rows)))
     print(text)
 
 

@@ -1,4 +1,4 @@
-"""How accurate are few rules? Rule paths beside their forest, boosted trees, covers and other rule learners.
+"""How accurate are few rules? Rule paths next to their forest, boosted trees, covers and other rule learners.
 
     python experiments/frontier.py --data FOLDER [--tasks path,boosters,covers] [--seeds 25,7,2026]
 
@@ -35,6 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RuleSet
 from rulecover.study import Fold, ResultsFile, load
 from rulecover.study.datasets import DATASETS
+from rulecover.study.pages import write_page
 
 HERE = Path(__file__).parent
 FOLDS = 10
@@ -277,7 +278,7 @@ def peers(folder: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "seed", "dataset", "fold", "accuracy", "rules"])
 
 
-def beside(results: pd.DataFrame, theirs: pd.DataFrame) -> str:
+def next_to_others(results: pd.DataFrame, theirs: pd.DataFrame) -> str:
     """Each of the other rule learners and the path, on the folds that both have been run on."""
     fold = ["seed", "dataset", "fold"]
     paths = results[results["task"] == "path"].pivot_table(index=fold, columns="model", values="accuracy")
@@ -346,7 +347,7 @@ def main() -> None:
     warnings.simplefilter("ignore", UserWarning)  # ecoli has classes with fewer samples than folds
     run(arguments)
     text = page(finished(arguments.out), peers(arguments.study))
-    arguments.out.with_suffix(".md").write_text(text)
+    write_page(arguments.out.with_suffix(".md"), text)
     print(text)
 
 
@@ -369,7 +370,7 @@ calibration error, ten bins a fold).
 Other rule learners at the sizes of their makers, as `rulecover study peers` ran them, and paths on the same folds of
 the same data sets (RuleFit and RIPPER tell two classes apart and no more; MIRCO and RUX are of tuned forests):
 
-{beside(results, theirs)}
+{next_to_others(results, theirs)}
 
 What each ingredient brings: the change of the mean accuracy over the data sets where one setting is changed, with its
 standard error over the data sets, on the folds that have been run with it (150 are all of a seed).

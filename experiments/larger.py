@@ -1,4 +1,4 @@
-"""Rule paths on larger data, beside the forest they come from, boosted trees and other rule learners.
+"""Rule paths on larger data, next to the forest they come from, boosted trees and other rule learners.
 
     python experiments/larger.py --data FOLDER [--folds 5] [--rows 2000] [--seconds 40]
 
@@ -34,6 +34,7 @@ from sklearn.model_selection import train_test_split
 from rulecover import RulePathClassifier
 from rulecover.study import METHODS, Fold, load
 from rulecover.study.folds import splits
+from rulecover.study.pages import write_page
 
 FOLDS, SEED = 5, 25
 SETS = "compas,magic,bank_mkt,default,skinnonskin,adult,agaricus-lepiota"
@@ -163,7 +164,7 @@ encoded.
 
 {table(pd.read_csv(arguments.out))}
 """
-    arguments.out.with_suffix(".md").write_text(text)
+    write_page(arguments.out.with_suffix(".md"), text, "lightgbm", "interpret-core", "imodels")
     print(text)
 
 

@@ -13,10 +13,8 @@ import argparse
 import csv
 import gzip
 import os
-import platform
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 
 import highspy
@@ -24,6 +22,7 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.setcover import CoveringProblem, Exact, Greedy, Search, verify
+from rulecover.study.pages import write_page
 
 #: The least cost known, from the literature.
 BEST_KNOWN = {
@@ -134,9 +133,7 @@ def as_markdown(rows: list[dict[str, str]]) -> str:
         "# Set covering problems of OR-Library",
         "",
         "Made by `make table-orlib DATA=FOLDER` (single instances again by `python experiments/orlib.py --data FOLDER"
-        f" --instances NAMES`), last on {time.strftime('%d %b %Y')}: Python"
-        f" {platform.python_version()}, numpy {version('numpy')}, scipy {version('scipy')}, highspy"
-        f" {version('highspy')}, one thread of a shared machine with {os.cpu_count()} cores.",
+        f" --instances NAMES`): one thread of a shared machine with {os.cpu_count()} cores.",
         "",
         "Cells are *cost (seconds)*, `*` where the cost is proved to be the least. Limits are wall-clock time, and"
         " other programs ran on the machine: another run can differ by a unit or two where a limit ends it. HiGHS is"
@@ -176,7 +173,7 @@ def write(out: Path, name: str, rows: list[dict[str, str]]) -> None:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(known + rows)
-    out.with_suffix(".md").write_text(as_markdown(known + rows))
+    write_page(out.with_suffix(".md"), as_markdown(known + rows))
 
 
 def main() -> None:

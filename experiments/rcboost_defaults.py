@@ -31,6 +31,7 @@ from rulecover import RCBoostClassifier
 from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.study import Data, load
 from rulecover.study.folds import splits
+from rulecover.study.pages import write_page
 
 HERE = Path(__file__).parent
 SETS = "liver,seeds,wine,glass,ecoli,tic-tac-toe,ildp,diabetes,transfusion,ionosphere,wdbc,banknote,oilspill"
@@ -105,7 +106,7 @@ def main() -> None:
     frame = pd.DataFrame(rows).round(5)
     frame.to_csv(arguments.out, index=False)
     text = table(frame)
-    arguments.out.with_suffix(".md").write_text(text)
+    write_page(arguments.out.with_suffix(".md"), text)
     print(text)
 
 

@@ -38,6 +38,7 @@ from rulecover.mirco.forward import Forward
 from rulecover.pool import RulePool
 from rulecover.setcover import Greedy
 from rulecover.setcover.greedy import greedy_picks
+from rulecover.study.pages import write_page
 from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.voting.fallback import NUMERIC_FALLBACKS
 from rulecover.voting.numbers import fitted_values, mean_votes
@@ -89,7 +90,7 @@ class Rules:
         problem = pool.problem()
         if (least, weight) not in self._lists:
             self._lists[least, weight] = solver.shortlisted(problem)
-        chosen = solver.choose(problem, self._lists[least, weight], data.z, data.count, max_rules=limit)
+        chosen, _ = solver.choose(problem, self._lists[least, weight], data.z, data.count, max_rules=limit)
         return data, pool.take(chosen)
 
 
@@ -255,7 +256,7 @@ def main() -> None:
             done = pd.concat([done, found], ignore_index=True)
             done.to_csv(arguments.out, index=False, float_format="%.6g")
     text = report(done)
-    arguments.out.with_suffix(".md").write_text(text, encoding="utf-8")
+    write_page(arguments.out.with_suffix(".md"), text)
     draw(done, arguments.out.with_suffix(".svg"))
     print(text)
 

@@ -31,6 +31,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 
 from rulecover import RulePathRegressor
+from rulecover.study.pages import write_page
 
 HERE = Path(__file__).parent
 FOLDS, SEED, ROWS = 5, 31, 2000
@@ -151,7 +152,7 @@ def main() -> None:
     tables = DATA | (NEW if arguments.new else {})
     run(MODELS | (PEERS if arguments.peers else {}), tables, arguments.out)
     text = page(pd.read_csv(arguments.out))
-    arguments.out.with_suffix(".md").write_text(text)
+    write_page(arguments.out.with_suffix(".md"), text)
     print(text)
 
 

@@ -18,6 +18,7 @@ from sklearn.frozen import FrozenEstimator
 from rulecover import MIRCOClassifier
 from rulecover.setcover import Search
 from rulecover.study import load
+from rulecover.study.pages import write_page
 
 HERE = Path(__file__).parent
 
@@ -49,7 +50,7 @@ def main() -> None:
         worst = 100 * (max(found) / optimum - 1)
         lines.append(f"| {name} | {optimum:.2f} | {hits} of 5 | {worst:.1f} % | {sorted(seconds)[2]:.2f} |")
     text = "\n".join([*lines, ""])
-    (HERE / "short_search.md").write_text(text)
+    write_page(HERE / "short_search.md", text)
     print(text)
 
 

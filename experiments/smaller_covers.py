@@ -1,4 +1,4 @@
-"""Is a smaller cover as accurate? Greedy beside search with effort 1, on 10 folds of the small data sets.
+"""Is a smaller cover as accurate? Greedy next to search with effort 1, on 10 folds of the small data sets.
 
     python experiments/smaller_covers.py --data FOLDER
 
@@ -22,6 +22,7 @@ from sklearn.frozen import FrozenEstimator
 
 from rulecover import MIRCOClassifier
 from rulecover.study import Fold, load
+from rulecover.study.pages import write_page
 
 HERE = Path(__file__).parent
 SETS = "wdbc,diabetes,ecoli,glass,liver,ionosphere,seeds,wine,banknote,transfusion,ildp"
@@ -58,7 +59,7 @@ def main() -> None:
         rows += [{"dataset": name, "fold": number, **one_fold(Fold.of(data, number))} for number in range(10)]
     results = pd.DataFrame(rows)
     results.to_csv(arguments.out, index=False)
-    arguments.out.with_suffix(".md").write_text(text := table(results))
+    write_page(arguments.out.with_suffix(".md"), text := table(results))
     print(text)
 
 

@@ -28,6 +28,7 @@ from sklearn.model_selection import train_test_split
 
 from rulecover import RulePathClassifier, RuleSet
 from rulecover.study import Data, load
+from rulecover.study.pages import write_page
 
 HERE = Path(__file__).parent
 SETS = (
@@ -147,7 +148,7 @@ the data sets.
 
 {table(results)}
 """
-    arguments.out.with_suffix(".md").write_text(text)
+    write_page(arguments.out.with_suffix(".md"), text)
     print(text)
 
 

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 import pickle
+import subprocess
+import sys
 import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import make_scorer
 
 import rulecover.checkpoint as module
 from rulecover import RuleSet
@@ -174,3 +182,124 @@ def test_fingerprints_tell_data_and_settings_apart() -> None:
     assert len(set(different)) == len(different)
     assert fingerprint({"function": lambda: 1}) == fingerprint({"function": lambda: 1})
     assert fingerprint({}, np.asfortranarray(X)) == fingerprint({}, X)
+
+
+class Weighted:
+    def __init__(self, weight: object) -> None:
+        self.weight = weight
+
+    def __call__(self, *_: object) -> object:
+        return self.weight
+
+
+@dataclass(frozen=True)
+class Chosen:
+    by: object
+
+
+def scorer(weight: object) -> object:
+    def score(*_: object) -> object:
+        return weight
+
+    return score
+
+
+def named(weight: object) -> object:
+    """Functions of one name, whose code uses a constant of their module."""
+    around: dict[str, object] = {"WEIGHT": weight, "__name__": "module"}
+    exec("def score(*_):\n    return [WEIGHT for _ in ()]", around)
+    return around["score"]
+
+
+def with_default(weight: object) -> object:
+    return lambda *_, w=weight: w
+
+
+def with_attribute(weight: object) -> object:
+    function = with_default(1)
+    function.weight = weight  # type: ignore[attr-defined]
+    return function
+
+
+def _holding_itself(values: list[object]) -> list[object]:
+    values.append(values)
+    return values
+
+
+def _before_assignment(weight: object) -> object:
+    def score(*_: object) -> object:
+        return weight, later
+
+    text = fingerprint({"scoring": score})
+    later = None
+    return text
+
+
+SETTINGS = {
+    "a closure": scorer,
+    "a default": with_default,
+    "an attribute": with_attribute,
+    "a constant of the module": named,
+    "a function in a closure": lambda weight: scorer(scorer(weight)),
+    "a partial": lambda weight: partial(max, weight),
+    "a partial of a closure": lambda weight: partial(scorer(weight), 1),
+    "a scorer": lambda weight: make_scorer(scorer(weight)),
+    "an object": Weighted,
+    "an object in an object": lambda weight: Weighted([Weighted(weight)]),
+    "a bound method": lambda weight: Weighted(weight).__call__,
+    "a dataclass": lambda weight: Chosen(scorer(weight)),
+    "a set": lambda weight: {"a", "b", "c", weight},
+    "a random state": np.random.RandomState,
+    "a generator": np.random.default_rng,
+    "a frame": lambda weight: pd.DataFrame({"a": np.arange(2000), "b": weight}),
+    "a list that holds itself": lambda weight: _holding_itself([weight]),
+    "a mapping": lambda weight: {"beta": weight},
+    "an empty cell": _before_assignment,
+}
+
+
+@pytest.mark.parametrize("of", SETTINGS.values(), ids=SETTINGS)
+def test_fingerprints_tell_functions_and_objects_by_what_they_hold(of: Callable[[int], object]) -> None:
+    assert fingerprint({"scoring": of(1)}) != fingerprint({"scoring": of(2)})
+    assert fingerprint({"scoring": of(1)}) == fingerprint({"scoring": of(1)})
+
+
+def test_a_setting_that_does_not_show_what_it_holds_is_refused() -> None:
+    with pytest.raises(CheckpointError, match=r"^scoring cannot be compared .* a lock .*; define __reduce__ in its"):
+        fingerprint({"scoring": Weighted(Lock())})
+
+
+def test_fingerprints_are_the_same_in_another_process() -> None:
+    """The order of sets of texts, and where objects are in memory, differ from process to process."""
+    path = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})"
+    code = f"{path}; from test_checkpoint import *; print([fingerprint({{'s': of(1)}}) for of in SETTINGS.values()])"
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+
+    assert found[0] == found[1]
+
+
+def test_another_version_of_a_library_in_use_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, ours = tmp_path / "file", module._versions()
+    for library in module._LIBRARIES:
+        monkeypatch.setattr(module, "_versions", lambda library=library: ours | {library: "1.0"})
+        kept(path)
+        monkeypatch.setattr(module, "_versions", lambda: {name: ours[name] for name in module._PACKAGES})
+        Checkpoint(path, "sums", MINE)  # one that is not in use here
+        monkeypatch.setattr(module, "_versions", lambda library=library: ours | {library: "2.0"})
+        assert f"was written with {library} 1.0, and this is 2.0" in refused(path)
+        path.unlink()
+
+
+def test_the_version_of_an_imported_library_is_kept() -> None:
+    import xgboost
+
+    assert module._versions()["xgboost"] == xgboost.__version__

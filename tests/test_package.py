@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,18 +21,36 @@ def text(name: str) -> str:
 
 
 def make_targets(script: str) -> set[str]:
-    return set(re.findall(r"^\s*(?:- run: )?make ([\w-]+)$", script, flags=re.MULTILINE))
+    return set(re.findall(r"^\s*(?:- run: )?make ([\w-]+)(?: [A-Z]+=\S+)*(?:\s+#.*)?$", script, flags=re.MULTILINE))
 
 
-def test_the_readme_of_the_package_index_has_no_link_to_a_file() -> None:
-    with_absolute_links = runpy.run_path(str(ROOT / "hatch_build.py"))["with_absolute_links"]
-    shown = with_absolute_links("[a](docs/a.md#b) ![c](c.png) [d](https://d.org) [e](#e)", "https://home")
+@pytest.fixture(scope="module")
+def for_the_index() -> Callable[[str, str, str], str]:
+    made: Callable[[str, str, str], str] = runpy.run_path(str(ROOT / "hatch_build.py"))["for_the_index"]
+    return made
 
-    assert shown == (
-        "[a](https://home/blob/main/docs/a.md#b) ![c](https://home/raw/main/c.png) [d](https://d.org) [e](#e)"
+
+def test_links_on_the_package_index_lead_to_the_site_or_into_the_repository(
+    for_the_index: Callable[[str, str, str], str],
+) -> None:
+    given = "[a](docs/a/b.md#c) [d](CHANGELOG.md) [e](SECURITY.md) ![f](docs/f.png) [g](https://g.org) [h](#h)"
+
+    assert for_the_index(given, "https://site/", "https://home") == (
+        "[a](https://site/a/b.html#c) [d](https://site/changelog.html) [e](https://home/blob/main/SECURITY.md) "
+        "![f](https://home/raw/main/docs/f.png) [g](https://g.org) [h](#h)"
     )
-    links = re.findall(r"\]\(([^)]+)\)", with_absolute_links(text("README.md"), "https://home"))
-    assert links and all(link.startswith(("https://", "#")) for link in links)
+
+
+def test_the_readme_of_the_package_index_needs_no_clone(for_the_index: Callable[[str, str, str], str]) -> None:
+    shown = for_the_index(text("README.md"), "https://site/", "https://home")
+    links = re.findall(r"\]\(([^)]+)\)", shown)
+    pages = [link.removeprefix("https://site/").split(".html")[0] for link in links if link.startswith("https://site")]
+    commands = re.findall(r"^```sh\n(.*?)^```", shown, flags=re.MULTILINE | re.DOTALL)
+
+    assert len(links) > 10 and all(link.startswith(("https://", "#")) for link in links)
+    assert len(pages) > 8 and [page for page in pages if not (ROOT / "docs" / f"{page}.md").exists()] == []
+    assert commands[0].startswith("pip install rulecover\nrulecover demo")
+    assert not re.search("^make ", "".join(commands), flags=re.MULTILINE)
 
 
 def test_where_the_project_lives_is_said_in_one_place() -> None:
@@ -80,5 +99,6 @@ def test_workflows_run_the_commands_of_the_gate() -> None:
     gate, workflow = make_targets(text(".ci/run")), make_targets(text(".github/workflows/ci.yml"))
     known = set(re.findall(r"^([\w-]+):", text("Makefile"), flags=re.MULTILINE))
 
+    assert gate == {"lint", "docs-quick", "test", "soak", "test-oldest", "test-system"}
     assert gate <= workflow <= known
     assert make_targets(text(".github/workflows/release.yml")) == {"release"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
+import sys
 import time
 import warnings
 import zipfile
@@ -21,12 +21,16 @@ import numpy as np
 
 from rulecover.exceptions import CheckpointError, CheckpointWarning
 from rulecover.files import whole_file
+from rulecover.setting_text import setting_text
 from rulecover.typing import Array
 
 FORMAT, VERSION = "rulecover checkpoint", 1
 
 #: Packages that decide what a fit gives; with other versions of them a fit that goes on may give something else.
 _PACKAGES = ("rulecover", "numpy", "scipy", "scikit-learn", "highspy")
+
+#: The same for packages that need not be there; they count if they have been imported.
+_LIBRARIES = ("xgboost", "lightgbm", "catboost")
 
 #: Writing takes at most this share of the time.
 _SHARE = 0.05
@@ -133,7 +137,8 @@ class Checkpoint:
         if head["fingerprint"] != self._head["fingerprint"]:
             raise CheckpointError(f"{name!r} is a checkpoint of other data or settings; delete it, or name another.")
         theirs, ours = head["packages"], self._head["packages"]
-        for package in _PACKAGES:
+        # A library that only one of the two has imported was not used.
+        for package in (*_PACKAGES, *(name for name in _LIBRARIES if name in theirs and name in ours)):
             if theirs.get(package) != ours[package]:
                 raise CheckpointError(
                     f"{name!r} was written with {package} {theirs.get(package)}, and this is {ours[package]}, which "
@@ -141,16 +146,27 @@ class Checkpoint:
                 )
 
 
-@cache
 def _versions() -> dict[str, str]:
+    imported = {name: sys.modules[name] for name in _LIBRARIES if name in sys.modules}
+    return _installed() | {name: str(getattr(module, "__version__", "")) for name, module in imported.items()}
+
+
+@cache
+def _installed() -> dict[str, str]:
     return {name: version(name) for name in _PACKAGES}
 
 
 def fingerprint(settings: Mapping[str, Any], *arrays: Any) -> str:
-    """A digest of settings, by their text, and of arrays, value by value; ``None`` stands for no array."""
+    """A digest of settings, by their text, and of arrays, value by value; ``None`` stands for no array.
+
+    Raises
+    ------
+    CheckpointError
+        If two values of a setting could not be told apart.
+    """
     digest = hashlib.sha256()
     for name in sorted(settings):
-        digest.update(f"{name}={_in_words(settings[name])}\n".encode())
+        digest.update(f"{name}={_text(name, settings[name])}\n".encode())
     for array in arrays:
         digest.update(f"{type(array).__name__} {getattr(array, 'shape', None)}\n".encode())
         for part in _parts(array):
@@ -160,19 +176,14 @@ def fingerprint(settings: Mapping[str, Any], *arrays: Any) -> str:
     return digest.hexdigest()
 
 
-def _in_words(value: Any) -> str:
-    """A setting in full: rules by their clauses, arrays by their values, functions by their code."""
-    if hasattr(value, "to_text"):
-        return "\n".join([type(value).__name__, *map(str, getattr(value, "feature_names", ())), *value.to_text()])
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} {value.shape} {value.tolist()}"
-    if isinstance(value, Mapping):
-        return "".join(f"{key!r}: {_in_words(each)}\n" for key, each in value.items())
-    if isinstance(value, (list, tuple)):
-        return f"{type(value).__name__} " + "\n".join(map(_in_words, value))
-    name = re.sub(r" at 0x[0-9a-f]+", "", repr(value))  # where objects are in memory differs from run to run
-    code = getattr(value, "__code__", None)
-    return name if code is None else f"{name} {code.co_code!r} {code.co_names} {_in_words(code.co_consts)}"
+def _text(name: str, value: Any) -> str:
+    try:
+        return setting_text(value)
+    except TypeError as error:
+        raise CheckpointError(
+            f"{name} cannot be compared with that of a checkpoint: {error}; define __reduce__ in its class, or fit "
+            "without a checkpoint."
+        ) from error
 
 
 def _parts(array: Any) -> list[Any]:

@@ -20,6 +20,10 @@ class MismatchedDataError(RulecoverError, ValueError):
     """Data that do not fit the model: other features, labels it never saw, values it has no route for."""
 
 
+class MemoryLimitError(RulecoverError, ValueError):
+    """A memory limit below what fitting must keep of each row; the message has what is needed."""
+
+
 class RuleTextError(RulecoverError, ValueError):
     """The text of a rule that does not parse, or that no row can satisfy; the message shows the position."""
 

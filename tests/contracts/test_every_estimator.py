@@ -184,8 +184,12 @@ def added_up(model: Any, reasons: Any) -> tuple[np.ndarray, np.ndarray]:
         added = by_rules.groupby("row")["adds"].sum()
         base = model.vote_.answer.decided(model.vote_.base[None])
         return added.to_numpy() + base, added.index
-    said = by_rules.assign(value=by_rules["value"] * by_rules["say"]).groupby("row")[["value", "say"]].sum()
-    return (said["value"] / said["say"]).to_numpy(), said.index
+    said = (
+        by_rules.assign(value=by_rules["value"] * by_rules["mean_weight"])
+        .groupby("row")[["value", "mean_weight"]]
+        .sum()
+    )
+    return (said["value"] / said["mean_weight"]).to_numpy(), said.index
 
 
 def shares(model: Any, votes: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from databases import DuckDB, SQLite
-from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, log_odds_cases
+from exported import ASKED, HOSTILE, Case, all_but, cases, coded_cases, hostile_case, log_odds_cases
 from running import by_expression, by_json, by_onnx, by_pandas, by_polars, by_python, by_query
 
 from rulecover import export
@@ -45,9 +45,14 @@ every_export = pytest.mark.parametrize("name", EXPORTS)
 
 
 def some(all_cases: list[Case], name: str) -> list[Case]:
-    """All cases, but for what takes long: every fourth for a query, each query others, and few for expressions."""
+    """All cases, but for what takes long: every fourth for a query, each query others, and few for expressions.
+
+    With `make test-exports` all cases, and all expressions of fewer than 12 rules.
+    """
     if "expressions" in name:  # which grow with the square of the number of rules
-        return [case for case in all_cases if len(case.rules.rules) < 12][::15]
+        return [case for case in all_cases if len(case.rules.rules) < 12][:: 1 if ASKED else 15]
+    if ASKED:
+        return all_cases
     queries = [each for each, (function, _) in EXPORTS.items() if function == "to_sql"]
     return all_cases[queries.index(name) :: len(queries)] if name in queries else all_cases
 

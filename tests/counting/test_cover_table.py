@@ -22,7 +22,7 @@ from rulecover.counting import cover_table as module
 from rulecover.counting import groups
 from rulecover.data.encoder import TableEncoder
 from rulecover.exceptions import MismatchedDataError
-from rulecover.voting.classes import log_odds_votes_on
+from rulecover.voting.classes import log_odds_votes
 
 
 @cache
@@ -85,7 +85,7 @@ def test_votes_are_those_of_all_rows() -> None:
     forest, frame = rows()
     few = cover_table(forest, duckdb.from_df(frame), target="kind", sample=150)
     covered = few.apply(frame.drop(columns="kind"))
-    fitted = log_odds_votes_on(few.vote_, covered, np.searchsorted(few.classes_, frame["kind"]))
+    fitted = log_odds_votes(few.vote_, covered, np.searchsorted(few.classes_, frame["kind"]))
     np.testing.assert_allclose(few.vote_.votes, fitted.votes, atol=1e-6)
     np.testing.assert_allclose(few.vote_.base, fitted.base, atol=1e-6)
 
@@ -145,6 +145,8 @@ def test_what_cannot_be_covered_is_said_in_one_line(monkeypatch: pytest.MonkeyPa
         cover_table(forest, small, target="kind", sample=0)
     with pytest.raises(ValueError, match="demand is 2, but the rules of cover_table cover every row once"):
         cover_table(forest, small, target="kind", demand=2)
+    with pytest.raises(ValueError, match="time_limit is 3, but how long a database or library counts cannot be"):
+        cover_table(forest, small, target="kind", time_limit=3)
     new = small.assign(kind=np.where(np.arange(200) == 150, "new", small["kind"]))
     with pytest.raises(
         MismatchedDataError, match=r"the target is 'new' in some rows .* not a class of the model: 'a', 'b'"

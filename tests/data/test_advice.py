@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import (
     MIRCOClassifier,
@@ -20,7 +23,9 @@ from rulecover import (
     RulePathRegressor,
     explain,
 )
+from rulecover.data import advice
 from rulecover.data.advice import (
+    balanced_accuracy,
     constants,
     duplicates,
     few_rows,
@@ -241,3 +246,42 @@ def test_fit_is_silent_on_plain_data_and_on_sparse_ones() -> None:
 
     assert said(lambda: path.fit(X, y)) == []
     assert said(lambda: some.fit(scipy.sparse.csr_array(irises), kinds)) == []
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 9)), min_size=20, max_size=60),
+    digits=st.sampled_from([1.0, 1e-9]),
+    gaps=st.booleans(),
+)
+def test_a_column_is_given_up_early_only_where_it_would_be_in_the_end(
+    rows: list[tuple[int, int, int]], digits: float, gaps: bool
+) -> None:
+    group, label, noise = np.array(rows).T
+    # Mostly in order of the labels; in float32 some of the numbers are equal.
+    x = (np.sort(label) + (noise == 0) + group * digits).astype(float)[:, None]
+    if gaps:
+        x[::7] = np.nan
+    y = np.sort(label)
+
+    found = given_away(x, y, {"x": [0]}, classes=True)
+    with pytest.MonkeyPatch.context() as without:
+        without.setattr(advice, "_accuracy_at_most", lambda x, y: 1.0)
+        in_the_end = given_away(x, y, {"x": [0]}, classes=True)
+
+    assert found == in_the_end
+
+
+@given(rows=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 2)), min_size=2, max_size=40))
+def test_no_tree_of_one_column_does_better_than_the_bound(rows: list[tuple[int, int]]) -> None:
+    x, y = np.array(rows, dtype=float).T
+    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(x[:, None], y)
+
+    assert balanced_accuracy(y, tree.predict(x[:, None])) <= advice._accuracy_at_most(x, y)
+
+
+def test_numbers_beyond_float32_are_tried_too() -> None:
+    X = np.linspace(-1.0, 1.0, 40)[:, None]
+    y = (X[:, 0] > 0).astype(int)
+    X[-1] = 1e300
+
+    assert [each.kind for each in given_away(X, y, {"x": [0]}, classes=True)] == ["given away"]

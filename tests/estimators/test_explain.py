@@ -71,7 +71,7 @@ def test_the_reason_of_the_size_says_that_the_model_was_kept() -> None:
 
     assert "cross-validated Brier score" in kept.size_reason_
     assert kept.size_reason_.endswith(
-        "(rules were chosen and weighed anew in each fold, among those of the same model)"
+        "(rules were chosen and weighed again in each fold, among those of the same model)"
     )
     assert "same model" not in trained.size_reason_
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,12 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RulePathRegressor
-from rulecover.estimators import fold_scores, pruning, rulepath
+from rulecover.estimators import fold_scores, path_folds, pruning, rulepath
 from rulecover.exceptions import CheckpointError, CutShortWarning
 from rulecover.export.json_file import to_json
 from rulecover.mirco import forward as covering
 from rulecover.rulepath import forward
-from rulecover.setcover import Exact, Search, Status
+from rulecover.setcover import Exact, Greedy, Search, Status
 from rulecover.setcover.kept_stages import KeptStages
 
 X, y = load_breast_cancer(return_X_y=True)
@@ -112,7 +113,8 @@ def test_folds_that_were_done_are_not_done_again(
     broken_off(model, after, monkeypatch, X, y)
     scored = itertools.count()
     size_scores = rulepath.size_scores
-    monkeypatch.setattr(rulepath, "size_scores", lambda *args: (next(scored), size_scores(*args))[1])
+    for module in (rulepath, path_folds):
+        monkeypatch.setattr(module, "size_scores", lambda *args: (next(scored), size_scores(*args))[1])
     model.fit(X, y)
 
     assert model.path_.equals(whole.path_) and model.n_rules_ == whole.n_rules_
@@ -145,12 +147,48 @@ def test_two_covers_share_the_time(solver: str, monkeypatch: pytest.MonkeyPatch)
     assert len(given) == 2 and given[0] <= 1.0 and given[1] < 2.0
 
 
+@pytest.mark.parametrize("solver", [Search(effort=500), Exact(time_limit=None, effort=500)], ids=repr)
+def test_a_solver_without_a_limit_of_its_own_keeps_that_of_the_estimator(solver: Any) -> None:
+    begin = time.process_time()
+    cover = MIRCOClassifier(FOREST, solver=solver, prune=False, time_limit=0.5, random_state=0).fit(X, y)
+
+    assert cover.certificate_.status == Status.TIME_LIMIT
+    assert time.process_time() - begin < 3
+
+
+def test_every_choice_of_a_cover_is_told_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[float | None] = []
+    solve, on = Greedy.__call__, covering.Forward.on
+    monkeypatch.setattr(
+        Greedy, "__call__", lambda self, *a, **k: (told.append(self.time_limit), solve(self, *a, **k))[1]
+    )
+    MIRCOClassifier(FOREST, solver=Greedy(bound="lp"), time_limit=0.7, random_state=0).fit(X, y)
+    assert len(told) == 2 and all(seconds is not None and seconds < 0.7 for seconds in told)
+    told.clear()
+    MIRCOClassifier(FOREST, solver=Greedy(bound="lp", time_limit=0.1), time_limit=9, random_state=0).fit(X, y)
+    assert told == [0.1, 0.1]
+    told.clear()
+    monkeypatch.setattr(covering.Forward, "on", lambda self, *a: (told.append(self.time_limit), on(self, *a))[1])
+    MIRCORegressor(solver=covering.Forward(), time_limit=0.7, random_state=0).fit(*load_diabetes(return_X_y=True))
+    assert told[0] is not None and told[0] < 0.7
+
+
+def test_a_solver_that_cannot_be_told_of_the_limit_is_refused() -> None:
+    class Untold:
+        def __call__(self, problem: Any, *, max_rules: int | None = None) -> Any:
+            return Greedy()(problem, max_rules=max_rules)
+
+    MIRCOClassifier(FOREST, solver=Untold(), random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"time_limit is 2, but solver is .*Untold.* has no method within_seconds"):
+        MIRCOClassifier(FOREST, solver=Untold(), time_limit=2, random_state=0).fit(X, y)
+
+
 def test_a_forward_cover_that_is_out_of_time_still_covers_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
     data = load_diabetes(return_X_y=True)
     whole = MIRCORegressor(random_state=0).fit(*data)
     clock = itertools.count()
     monkeypatch.setattr(covering.time, "perf_counter", lambda: float(next(clock)))
-    cut = MIRCORegressor(random_state=0, time_limit=5).fit(*data)
+    cut = MIRCORegressor(random_state=0, time_limit=9).fit(*data)  # every look at the clock takes a second
 
     assert cut.certificate_.status == Status.TIME_LIMIT and whole.certificate_.status != Status.TIME_LIMIT
     assert cut.certificate_.n_uncovered == 0 and not cut.missed(data[0]).any()

@@ -146,6 +146,20 @@ def test_a_hidden_column_is_not_in_any_rule():
     assert "over, time" not in {clause.name for rule in model.rules_ for clause in rule.clauses}
 
 
+@pytest.mark.parametrize("hidden", ["over, time", "age"])
+def test_nothing_is_said_of_the_values_of_a_hidden_column(hidden):
+    table, y = mixed_table(80, 6)
+    table["same"] = "all"
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        RulePathClassifier(forbidden=[hidden], max_rules=4, choose="last", random_state=0).fit(table, y)
+
+    said = [str(warning.message) for warning in caught]
+    assert "column 'same' left out: every value is the same." in said
+    assert not [sentence for sentence in said if repr(hidden) in sentence]
+
+
 @pytest.mark.slow
 def test_a_boosting_goes_on_where_it_stopped():
     table, y = mixed_table(80, 8)

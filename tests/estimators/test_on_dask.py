@@ -11,6 +11,7 @@ import distributed
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
@@ -20,10 +21,13 @@ from rulecover import (
     MIRCORegressor,
     RCBoostClassifier,
     RCBoostRegressor,
+    RulePathClassifier,
     RulePathRegressor,
     explain,
 )
 from rulecover.exceptions import MismatchedDataError
+from rulecover.partitions.dask import Shard
+from rulecover.rcboost.pricing.binned import BinnedPricing
 
 N = 600
 
@@ -86,6 +90,36 @@ def test_weights_count_as_in_one_process(data, forest, settings, weights):
     ours, theirs = (MIRCOClassifier(FrozenEstimator(forest), **settings) for _ in range(2))
     ours.fit(da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=100), mine)
     assert_same(ours, theirs.fit(X, y, weight))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    [
+        MIRCOClassifier(),
+        MIRCOClassifier.as_in_paper(),
+        RulePathClassifier(choose="last", max_rules=5),
+        RulePathClassifier(choose="last", max_rules=5, gain="squares"),
+    ],
+    ids=["cover", "as in the paper", "path", "path by least squares"],
+)
+def test_each_worker_sends_one_vector_of_sums_however_many_parts_it_has(data, forest, model, monkeypatch):
+    X, y, _ = data
+    monkeypatch.setattr("rulecover.estimators.on_dask._ROWS_OF_PART", 50)
+    sent: dict[str, list[Any]] = {}
+    run = Shard.run
+
+    def recorded(shard: Shard, calls: Any, add: Any = None) -> Any:
+        sent[calls[-1].method] = run(shard, calls, add)
+        return sent[calls[-1].method]
+
+    monkeypatch.setattr(Shard, "run", recorded)
+    model = clone(model).set_params(estimator=FrozenEstimator(forest))
+    rows = da.from_array(X, chunks=(30, 4)), da.from_array(y, chunks=30)
+    assert str(model.fit(*rows).rules_) == str(clone(model).fit(X, y).rules_)
+    several = {method: results for method, results in sent.items() if len(results) > 1}
+    assert max(np.size(each) for results in several.values() for each in results) <= 6
+    assert {"leaf_sums", "seen"} <= set(sent) - set(several)
 
 
 @pytest.mark.slow
@@ -196,8 +230,13 @@ def test_what_needs_all_rows_in_one_place_is_refused(data, forest):
     rows = da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=250)
     with pytest.raises(ValueError, match="solver is 'exact', which needs all rows in memory"):
         MIRCOClassifier(FrozenEstimator(forest), solver="exact").fit(*rows)
+    with pytest.raises(
+        ValueError, match=r"time_limit is 0\.5, which a cover of rows that are not in memory cannot keep"
+    ):
+        MIRCOClassifier(FrozenEstimator(forest), time_limit=0.5).fit(*rows)
     for settings, message in (
         ({}, "pricing is ForestPricing, which needs all rows in one place; choose pricing='binned'"),
+        ({"pricing": BinnedPricing(n_estimators=5)}, "n_estimators of BinnedPricing is 5, but rows in many places"),
         ({"pricing": "binned", "early_stopping": True}, "early_stopping is True, which needs all rows in one place"),
     ):
         with pytest.raises(MismatchedDataError, match=message):

@@ -21,9 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor
-from rulecover.estimators.asked import AskedModel
+from rulecover.estimators.asked import AskedModel, OutOfBagModel, has_out_of_bag, out_of_bag
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag, out_of_bag
 from rulecover.rulepath.response import calibrated
 
 SETTINGS: dict[str, Any] = {"bootstrap": True, "oob_score": True, "random_state": 0}
@@ -90,7 +89,7 @@ def test_where_every_tree_saw_a_row_the_whole_forest_answers() -> None:
     seen = np.isnan(held_out).all(axis=1)
     assert 0 < seen.sum() < 60
 
-    said = HonestModel(AskedModel(forest, lambda X: X), rows).predict_proba(X)
+    said = OutOfBagModel(AskedModel(forest, lambda X: X), rows).predict_proba(X)
 
     assert said[seen].tolist() == forest.predict_proba(X)[seen].tolist()
     assert said[~seen].tolist() == held_out[~seen].tolist()
@@ -102,7 +101,7 @@ def test_a_path_of_the_model_alone_follows_its_out_of_bag_answers() -> None:
 
     path = RulePathClassifier(FrozenEstimator(forest), model_share=1.0, choose="last", max_rules=1).fit(X, y)
 
-    expected = calibrated(forest.oob_decision_function_, np.eye(2)[y], np.ones(len(y)))
+    expected = calibrated(forest.oob_decision_function_, np.eye(2)[y], np.ones(len(y))).shares
     assert path.at(0).predict_proba(X[:1])[0] == pytest.approx(expected.mean(axis=0), abs=1e-4)  # smoothed by a row
 
 

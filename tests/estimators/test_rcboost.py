@@ -131,6 +131,18 @@ def test_warm_start_goes_on_where_it_was() -> None:
     assert (np.diff([*model.history_["objective"], model.certificate_.objective]) <= 1e-6).all()
 
 
+def test_a_copy_of_a_warm_model_predicts_the_same_and_begins_anew() -> None:
+    X, y = data(4)
+    model = boosted(max_rmp_calls=2, warm_start=True).fit(X, y)
+
+    loaded = pickle.loads(pickle.dumps(model))
+
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    whole = boosted(max_rmp_calls=3).fit(X, y)
+    assert loaded.set_params(max_rmp_calls=3).fit(X, y).rules_ == whole.rules_
+    assert model.set_params(max_rmp_calls=3).fit(X, y).n_rmp_calls_ == whole.n_rmp_calls_
+
+
 def test_it_stops_early_on_held_out_rows() -> None:
     X, y = data(5, n=600)
     model = boosted(max_rmp_calls=100, early_stopping=3).fit(X, y)

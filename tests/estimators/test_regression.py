@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_friedman1, make_regression
-from sklearn.ensemble import BaggingRegressor, ExtraTreesRegressor, RandomForestRegressor
+from sklearn.ensemble import BaggingRegressor, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Lasso, Ridge
 from sklearn.metrics import r2_score
@@ -207,9 +207,9 @@ def test_forward_takes_what_explains_most_as_long_as_the_rest_can_be_covered() -
 
 
 def test_forward_needs_numbers() -> None:
-    problem = CoveringProblem(Coverage.of_masks([[1, 1]]), [1.0])
-    with pytest.raises(Exception, match="once numbers are known"):
-        Forward()(problem)
+    never_trained = RandomForestClassifier(n_estimators=-1)
+    with pytest.raises(ValueError, match="for numbers, but MIRCOClassifier predicts classes; choose one of 'greedy'"):
+        MIRCOClassifier(never_trained, solver=Forward()).fit([[0.0], [1.0]], [0, 1])
     for wrong in ({"shortlist": 0}, {"ridge": 0.0}, {"shrinkage": -1.0}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} is"):
             Forward(**wrong)

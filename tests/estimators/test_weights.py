@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model_cases import assert_same, classes, forest, numbers, tree, two_classes
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import accuracy_score
 
@@ -19,6 +20,7 @@ from rulecover import (
     MIRCORegressor,
     RCBoostClassifier,
     RulePathClassifier,
+    RulePathRegressor,
     explain,
     linear_rules,
 )
@@ -158,3 +160,24 @@ def test_people_are_shown_rows_where_classes_are_weighted(class_weight: Any) -> 
                 np.testing.assert_array_equal(frame[f"count_{k}"], (times * (y == k)) @ covered)
             assert rules.evidence is not None
             assert rules.evidence.view.naive[1] == np.bincount(y, weights=times).argmax()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pool", [None, "forest", "boosted", "both"])
+@pytest.mark.parametrize("words", [False, True])
+def test_every_pool_of_a_path_takes_weights_of_rows_and_classes(pool: str | None, words: bool) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    X = table.assign(word=rng.choice(["u", "v"], 60)) if words else table
+    y, weight = np.digitize(table["a"], [-0.5, 0.5]), rng.uniform(0.5, 2, 60)
+    few: dict[str, Any] = {"max_rules": 3, "choose": "last", "pool": pool, "random_state": 0}
+
+    assert len(RulePathClassifier(class_weight="balanced", **few).fit(X, y, weight).rules_)
+    assert len(RulePathRegressor(**few).fit(X, y, weight).rules_)
+
+
+def test_votes_of_models_take_weights() -> None:
+    X, y = classes(0)
+    members = [("forest", RandomForestClassifier(5, random_state=0)), ("none", "drop")]
+
+    assert len(MIRCOClassifier(VotingClassifier(members)).fit(X, y, np.arange(len(y)) % 3 + 1.0).rules_)

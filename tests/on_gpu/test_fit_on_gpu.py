@@ -108,6 +108,7 @@ def test_what_is_not_supported_is_refused_in_a_line() -> None:
         ({"estimator": RandomForestClassifier()}, "no model is trained"),
         ({"estimator": model, "class_weight": "balanced"}, "class_weight"),
         ({"estimator": model, "solver": "exact"}, "solver is 'exact'"),
+        ({"estimator": model, "time_limit": 5}, "time_limit is 5"),
     ]:
         with pytest.raises((TypeError, ValueError), match=match):
             MIRCOClassifier(**settings).fit(*on_device)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.boost import GenerationInParts, start_tracker
-from rulecover.partitions.boost_part import BoostPart, BoostRows, joined_samples
+from rulecover.partitions.boost_part import BoostPart, BoostRows, _log, joined_samples
 from rulecover.partitions.parts import LocalParts
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration
 from rulecover.rcboost.pricing.binned import BinnedPricing
@@ -70,6 +70,17 @@ def test_the_rounds_are_those_of_one_process(cuts, classes):
 
 
 @pytest.mark.slow
+def test_trees_are_grown_in_silence_and_real_messages_are_logged(capfd, caplog):
+    X, y = table(300, 2)
+    recipe = BoostRecipe(BinnedPricing(), Price(Gini()), step=None)
+    assert_same(ClassSamples(X, y.clip(max=1), np.arange(2)), [100], recipe, DecisionTreeClassifier(max_depth=3), 1)
+    assert capfd.readouterr() == ("", "")
+    assert not caplog.messages
+    _log(b"[12:00:00] WARNING: something is wrong")
+    assert caplog.messages == ["[12:00:00] WARNING: something is wrong"]
+
+
+@pytest.mark.slow
 def test_whole_weights_and_removal_are_as_in_one_process():
     X, y = table(700, 3)
     samples = ClassSamples(X, y, np.arange(3), np.random.default_rng(0).integers(1, 4, 700).astype(float))
@@ -109,6 +120,9 @@ def test_a_part_that_is_made_again_from_its_calls_is_the_same():
             if method not in BoostPart.passing:
                 calls.append((method, arguments))
             return parts.map(method, *arguments)
+
+        def reduced(self, add: Any, method: str, *arguments: Any) -> Any:
+            return reduce(add, self.map(method, *arguments))
 
     recipe = BoostRecipe(BinnedPricing(), Price(Gini()), step=None)
     tree, empty = DecisionTreeClassifier(max_depth=3, max_features="sqrt"), samples.among(np.arange(0))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from collections.abc import Iterator
 from functools import partial
+from operator import add
 from typing import Any
 
 import distributed
@@ -16,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from rulecover.exceptions import LostClusterError
 from rulecover.partitions.cover import greedy_cover
-from rulecover.partitions.dask import DaskParts
+from rulecover.partitions.dask import Call, DaskParts, Shard
 from rulecover.pool import leaf_pool
 from rulecover.readers import read_trees
 from rulecover.setcover import Greedy
@@ -59,6 +61,27 @@ def test_parts_of_a_worker_that_dies_are_made_again_with_all_that_was_done_to_th
     assert list(parts.map("add", 10)) == [sum(range(k)) + 11.5 for k in range(5)]
 
 
+def test_a_worker_adds_up_for_its_parts_and_sends_one_result():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3))
+    y = (X[:, 0] > 0).astype(int)
+    trees = read_trees(RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, y))
+    make = partial(part_of, trees=trees, samples=ClassSamples(X, y, np.arange(2)))
+    call = [Call("leaf_sums", ())]
+    (one,) = Shard(make, np.arange(300)).run(call, np.add)
+    (several,) = Shard(make, *np.split(np.arange(300), [50, 50, 200])).run(call, np.add)
+    assert several.tolist() == one.tolist()
+    assert len(pickle.dumps(several)) == len(pickle.dumps(one))
+
+
+@pytest.mark.slow
+def test_sums_are_right_also_if_a_worker_dies_while_it_adds_up(client, tmp_path):
+    parts = DaskParts(client, rows_on(client, 5), Toy)
+    assert parts.reduced(add, "add", 1) == sum(sum(range(k)) + 1 for k in range(5))
+    assert parts.reduced(add, "die_once", str(tmp_path / "dead")) == sum(sum(range(k)) + 1.5 for k in range(5))
+    assert list(parts.map("add", 10)) == [sum(range(k)) + 11.5 for k in range(5)]
+
+
 class Deadly:
     """Parts one of whose workers is killed just before some of the calls."""
 
@@ -66,10 +89,17 @@ class Deadly:
         self._parts, self._moments, self._calls = parts, moments, 0
 
     def map(self, method: str, *arguments: Any) -> Iterator[Any]:
+        self._kill()
+        return self._parts.map(method, *arguments)
+
+    def reduced(self, add: Any, method: str, *arguments: Any) -> Any:
+        self._kill()
+        return self._parts.reduced(add, method, *arguments)
+
+    def _kill(self) -> None:
         self._calls += 1
         if self._calls in self._moments:
             os.kill(next(iter(self._parts.client.run(os.getpid).values())), signal.SIGKILL)
-        return self._parts.map(method, *arguments)
 
 
 @pytest.mark.slow
@@ -101,8 +131,9 @@ def test_parts_that_are_too_much_for_every_worker_are_given_up(client, monkeypat
 def test_a_cluster_that_goes_away_is_one_clear_error():
     with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster:
         client = distributed.Client(cluster)
+        address = client.scheduler.address
         parts = DaskParts(client, rows_on(client, 2), Toy)
-    with pytest.raises(LostClusterError, match="is gone; connect to one that runs"):
+    with pytest.raises(LostClusterError, match=f"the Dask cluster {address} is gone; connect to one that runs"):
         parts.map("add", 1)
     client.close()
 

@@ -13,8 +13,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.frozen import FrozenEstimator
 
 import rulecover.partitions.store as store_module
-from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, explain, open_table
-from rulecover.exceptions import MismatchedDataError
+from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathRegressor, explain, open_table
+from rulecover.estimators.on_tables import _room_for_ids
+from rulecover.exceptions import MemoryLimitError, MismatchedDataError
 from rulecover.partitions.table import InOrder
 from rulecover.setcover import Greedy
 
@@ -108,6 +109,64 @@ def test_text_is_encoded_as_in_memory():
     assert_same_model(ours, theirs)
 
 
+LABELS = {
+    "text": lambda y: y.map({0: "no", 1: "yes", 2: "perhaps"}),
+    "truth values": lambda y: y > 0,
+    "whole numbers": lambda y: y - 1,
+    "numbers": lambda y: y - 0.0,
+    "categories": lambda y: y.map({0: "no", 1: "yes", 2: "perhaps"}).astype("category"),
+    "ordered numbers": lambda y: y.astype(pd.CategoricalDtype([2, 1, 0], ordered=True)),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_labels_take_one_byte_per_row_and_classes_are_those_of_memory(labels):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame["y"] = labels(frame["y"].map({"low": 0, "middle": 1, "high": 2}))
+    model = RandomForestClassifier(5, max_depth=3, random_state=0)
+    theirs = MIRCOClassifier.as_in_paper(model, random_state=0).fit(frame[list("abcd")], frame["y"])
+    table = open_table(blocks_of(frame, [4] * 99), target="y")
+
+    ours = MIRCOClassifier.as_in_paper(model, random_state=0).fit(table)
+
+    assert_same_model(ours, theirs)
+    assert ours.classes_.tolist() == theirs.classes_.tolist()
+    assert ours.classes_.dtype == theirs.classes_.dtype
+    assert (len(table.labels.y), table.labels.y.codes.nbytes) == (400, 400)
+
+
+def test_labels_whose_types_differ_between_blocks_are_those_of_all_rows_together():
+    blocks = [np.array([True, False]), np.array([0, 1, 2]), np.array([1.0, 0.0])]
+    table = open_table([pd.DataFrame({"a": 0.0, "y": each}) for each in blocks], target="y")
+    together = np.concatenate(blocks)
+    assert table.labels.y[:].tolist() == together.tolist()
+    assert table.labels.values.dtype == together.dtype
+    assert table.labels.values.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_numbers_of_many_different_values_stay_as_they_are(monkeypatch):
+    monkeypatch.setattr("rulecover.partitions.coded._MOST_VALUES", 100)
+    frame = drawn_frame()[[*"abcd", "number"]]
+    table = open_table(blocks_of(frame, [60, 100]), target="number")
+    assert table.labels.y.dtype == np.float64
+    assert table.labels.y.tolist() == frame["number"].tolist()
+
+
+@pytest.mark.parametrize("odd", ["a text", True, None, np.nan], ids=repr)
+@pytest.mark.parametrize("place", [0, 350])
+def test_labels_that_are_missing_or_of_several_kinds_are_refused_as_in_memory(odd, place):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    y = frame["y"].map({"low": 0, "middle": 1, "high": 2}).astype(object).to_numpy().copy()
+    y[place] = odd
+    frame["y"] = pd.Series(y, dtype=object)
+    model = MIRCOClassifier.as_in_paper(FOREST)
+    with pytest.raises(ValueError, match=r"y contains NaN|y holds") as in_memory:
+        model.fit(frame[list("abcd")], frame["y"])
+    with pytest.raises(ValueError, match=r"y contains NaN|y holds") as from_table:
+        model.fit(open_table(blocks_of(frame, [100] * 3), target="y"))
+    assert str(from_table.value) == str(in_memory.value)
+
+
 def test_the_model_is_trained_on_as_many_rows_as_asked_for():
     frame = drawn_frame()[[*"abcd", "y"]]
 
@@ -125,7 +184,7 @@ def test_leaf_ids_spill_to_disk_and_files_are_removed_also_after_an_error(tmp_pa
     monkeypatch.setattr(
         store_module.SpillToDisk, "_new_path", lambda self: stores.append(path := allocated(self)) or path
     )
-    table = open_table([frame], target="y", memory_limit=1000)
+    table = open_table([frame], target="y", memory_limit=5000)
     ours = MIRCOClassifier.as_in_paper(FOREST, random_state=0).fit(table)
     assert stores and not list(tmp_path.iterdir())
     assert (
@@ -216,6 +275,12 @@ def test_what_needs_all_rows_in_memory_is_refused(model, said):
         model.fit(table)
 
 
+@pytest.mark.parametrize("model", [MIRCOClassifier(time_limit=5), MIRCORegressor.as_in_paper(time_limit=5)])
+def test_a_time_limit_that_cannot_be_kept_is_refused(model):
+    with pytest.raises(ValueError, match="time_limit is 5, which a cover of rows that are not in memory cannot keep"):
+        model.fit(open_table([drawn_frame()[[*"abcd", "y"]]], target="y"))
+
+
 def test_a_table_that_changes_while_it_is_read_is_refused():
     frame, times = drawn_frame()[[*"abcd", "y"]], []
 
@@ -225,6 +290,30 @@ def test_a_table_that_changes_while_it_is_read_is_refused():
 
     with pytest.raises(MismatchedDataError, match="changed while it was read"):
         MIRCOClassifier(FOREST, random_state=0).fit(open_table(frames, target="y"))
+
+
+def test_a_memory_limit_that_cannot_be_kept_is_refused_with_what_is_needed():
+    frame = drawn_frame()[[*"abcd", "y", "weight"]]
+    cover = MIRCOClassifier.as_in_paper(FOREST)
+    with pytest.raises(MemoryLimitError, match=re.escape("memory_limit is 4.8 KB, but")) as raised:
+        cover.fit(open_table([frame.drop(columns="weight")], target="y", memory_limit=4800))
+    assert "4.4 KB for 400 rows, 11 bytes each; give memory_limit='4.9KB' or more, or fewer rows." in str(raised.value)
+    with pytest.raises(MemoryLimitError, match=r"10\.8 KB for 400 rows, 27 bytes each"):
+        cover.fit(open_table([frame], target="y", weight="weight", memory_limit=4900))
+    cover.fit(open_table([frame.drop(columns="weight")], target="y", memory_limit=4900))
+
+
+def test_what_paths_keep_of_each_row_counts_for_the_memory_limit():
+    frame = drawn_frame()[[*"abcd", "number"]]
+    path = RulePathRegressor(RandomForestRegressor(3, max_depth=3, random_state=0), choose="last", max_rules=8)
+    with pytest.raises(MemoryLimitError, match=r"19\.6 KB for 400 rows, 49 bytes each"):
+        path.fit(open_table([frame], target="number", memory_limit=10_000))
+
+
+def test_leaf_ids_leave_room_for_what_is_kept_of_each_row():
+    assert _room_for_ids(1000, 300.0) == 300
+    assert _room_for_ids(1000, 600.0) == 100
+    assert _room_for_ids(1000, 800.0) == 0
 
 
 def test_y_is_not_given_twice():

@@ -59,7 +59,7 @@ def test_it_is_a_weighted_gini_tree(classes: int, depth: int) -> None:
 
 
 def beside_thresholds(X: np.ndarray, ensemble) -> np.ndarray:
-    """Rows with one value on a threshold, a step of float32 or float64 beside it, or missing."""
+    """Rows with one value on a threshold, a step of float32 or float64 next to it, or missing."""
     tree, rows = ensemble.trees[0], []
     for node in np.flatnonzero(tree.left >= 0):
         t = tree.threshold[node]
@@ -141,6 +141,34 @@ def test_a_tree_on_some_features_a_split_differs_from_call_to_call() -> None:
     ones = Duals(np.ones(len(y)), np.ones(len(y)))
     features = {BinnedPricing()(samples, ones, tree, seed).trees[0].feature.tobytes() for seed in range(5)}
     assert len(features) > 1
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_several_trees_per_call_are_those_of_their_seeds(classes: int) -> None:
+    X, y = data(classes=classes)
+    samples, weight = training(X, y), np.ones(len(y))
+    tree = DecisionTreeClassifier(max_depth=3, max_features=2)
+
+    several = BinnedPricing(n_estimators=3)(samples, Duals(weight, weight), tree, 7)
+
+    assert len(several.trees) == 3 and not np.array_equal(several.trees[0].threshold, several.trees[1].threshold)
+    for number, (grown, route) in enumerate(zip(several.trees, several.routes, strict=True)):
+        alone = BinnedPricing()(samples, Duals(weight, weight), tree, 7 + number)
+        assert np.array_equal(grown.threshold, alone.trees[0].threshold)
+        assert np.array_equal(route(samples.X), grown.apply(X))
+
+
+def test_several_trees_per_call_propose_more_rules() -> None:
+    X, y = data(n=1000, classes=2)
+    tree = DecisionTreeClassifier(max_depth=4, max_features="sqrt")
+
+    several = boosted(estimator=tree, pricing=BinnedPricing(n_estimators=5), max_rmp_calls=3).fit(X, y)
+    single = boosted(estimator=tree, max_rmp_calls=3).fit(X, y)
+
+    assert several.n_rmp_calls_ == single.n_rmp_calls_ == 3
+    assert several.history_["added"].sum() > single.history_["added"].sum()
+    with pytest.raises(ValueError, match="n_estimators is 0; at least one tree"):
+        BinnedPricing(n_estimators=0)
 
 
 def test_weights_count_as_repeated_rows_and_their_scale_does_not_count() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -218,6 +220,38 @@ def catboost_with(change: Callable[[dict[str, Any]], Any], kind: str) -> str:
             change(document)
             return json.dumps(document)
     raise AssertionError("no such model")
+
+
+def with_columns(library: str, n_columns: int) -> str:
+    """A model file that says that it is about so many columns, which it does not name."""
+    if library == "lightgbm":
+        return re.sub(r"max_feature_idx=\d+", f"max_feature_idx={n_columns - 1}", model_files(library)[0])
+    document = json.loads(model_files(library)[0])
+    if library == "catboost":
+        document["features_info"]["float_features"][-1]["flat_feature_index"] = n_columns - 1
+    else:
+        document["learner"]["learner_model_param"]["num_feature"] = str(n_columns)
+        document["learner"] |= {"feature_names": [], "feature_types": []}
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize("n_columns", [2**20 + 1, 20_000_000, 2**31 - 1])
+@pytest.mark.parametrize("library", CASES)
+def test_columns_out_of_all_proportion_are_refused_before_they_take_memory(library: str, n_columns: int) -> None:
+    text = with_columns(library, n_columns)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DamagedModelError, match="save it again"):
+            read_text(text)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 20 * len(text) + 1_000_000
+
+
+def test_a_model_of_xgboost_with_many_columns_is_read() -> None:
+    assert read_text(with_columns("xgboost", 2**20)).rules().n_features == 2**20
 
 
 def first_split(document: dict[str, Any]) -> dict[str, Any]:

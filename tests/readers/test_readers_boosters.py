@@ -80,6 +80,25 @@ def test_early_stopping_leaves_the_rounds_up_to_the_best() -> None:
     assert len(best.trees) == best.prepare(X).shape[1] == 2
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("best", [0, 41, 60])
+def test_many_rows_go_through_lightgbm_in_an_order_of_their_own(n_classes: int, best: int) -> None:
+    rows = RNG.normal(size=(5000, 4))
+    y = np.digitize(rows[:, 0] + rows[:, 1], [-1.0, 0.5])[:, None].clip(0, n_classes - 1).ravel()
+    objective = {"objective": "multiclass", "num_class": 3} if n_classes == 3 else {"objective": "binary"}
+    model = lightgbm.train(
+        {"num_threads": 1, "verbosity": -1, "num_leaves": 7, **objective}, lightgbm.Dataset(rows, y), 60
+    )
+    model.best_iteration = best
+    trees = read_trees(model)
+
+    leaves = trees.prepare(rows)
+
+    np.testing.assert_array_equal(leaves, model.predict(rows, pred_leaf=True))
+    for tree, route in list(zip(trees.trees, trees.routes, strict=True))[::29]:
+        np.testing.assert_array_equal(route(leaves), tree.apply(rows))
+
+
 @pytest.mark.parametrize("library", CASES)
 def test_names_of_columns_are_known(library: str) -> None:
     import pandas as pd

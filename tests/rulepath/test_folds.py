@@ -15,6 +15,7 @@ from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RowPredictions
 from rulecover.rulepath.folds import PathData, scores_with_kept_model
 from rulecover.rulepath.path import PathRecipe, PathSteps, ridge_votes, rule_path
+from rulecover.rulepath.response import Response
 from rulecover.rulepath.sizes import size_scores
 from rulecover.rulepath.squares import ForwardFit, Terms
 from rulecover.targets.classes.samples import ClassSamples
@@ -37,7 +38,7 @@ def test_scores_are_those_of_paths_made_from_a_part_of_the_rows(weighted: bool, 
     assert isinstance(samples, ClassSamples)
     places = np.arange(left_out, len(y))
     data = PathData(
-        samples.among(places), places, _nodes(trees, X[places], _part(weight, places)), _response(y[places])
+        samples.among(places), places, _nodes(trees, X[places], _part(weight, places)), Response(_response(y[places]))
     )
     model = RowPredictions(rng.permutation(y)[places])
     order = rng.permutation(len(y))
@@ -59,7 +60,9 @@ def test_without_a_model_there_is_no_fidelity() -> None:
     X, y = make_classification(80, 5, random_state=1)
     target = ClassTarget(np.unique(y))
     trees = read_trees(RandomForestClassifier(4, max_depth=3, random_state=0).fit(X, y))
-    data = PathData(target.samples(X, y, None, None, None), np.arange(80), _nodes(trees, X, None), _response(y))
+    data = PathData(
+        target.samples(X, y, None, None, None), np.arange(80), _nodes(trees, X, None), Response(_response(y))
+    )
 
     (scores,) = scores_with_kept_model(
         data, [(np.arange(40), np.arange(40, 80))], partial(_recipe, target=target), None, min_samples=LEAST

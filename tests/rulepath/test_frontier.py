@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
@@ -296,6 +297,25 @@ def test_within_compares_with_the_model_and_knows_when_no_size_will_do() -> None
     assert within(scores, np.array([0.9, 0.9]), 0.01) == 2
     assert within(scores, np.array([0.9, 0.9]), 0.0) == 3
     assert within(scores, np.array([0.99, 0.99]), 0.05) is None
+
+
+def test_what_is_sure_but_next_to_nothing_is_not_worth_a_rule() -> None:
+    easy = np.array([[-0.25, -0.0003, -0.0001, -0.00003]] * 5)
+
+    assert one_standard_error(easy) == 1
+    assert one_standard_error(easy, least=2) == 2
+    assert best(easy) == 3
+
+
+@settings(max_examples=50, deadline=None)
+@given(SEEDS)
+def test_within_allows_for_folds_that_share_most_of_their_rows(seed: int) -> None:
+    behind = np.random.default_rng(seed).normal(0.0, 0.01, 5)
+    upper = behind.mean() + scipy.stats.t.ppf(0.95, 4) * behind.std(ddof=1) * np.sqrt(1 / 5 + 1 / 4)
+    model, scores = np.full(5, 0.9), (0.9 - behind)[:, None]
+
+    assert within(scores, model, upper + 1e-9) == 0
+    assert within(scores, model, upper - 1e-9) is None
 
 
 @given(SEEDS)

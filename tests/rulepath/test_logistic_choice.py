@@ -22,7 +22,7 @@ from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.rulepath.candidates import Candidates, node_candidates
 from rulecover.rulepath.forward import forward_path
 from rulecover.rulepath.logistic import LogisticFit, shares_of
-from rulecover.rulepath.response import calibrated
+from rulecover.rulepath.response import calibrated, noise_of
 from rulecover.rulepath.squares import Terms
 from rulecover.voting.logistic import logistic_votes
 
@@ -121,14 +121,48 @@ def test_shares_are_calibrated_by_the_best_exponent(seed: int, n_classes: int) -
     shares, weight = rng.dirichlet(np.ones(n_classes), 40), rng.integers(1, 4, 40).astype(float)
     truth = np.eye(n_classes)[[rng.choice(n_classes, p=row) for row in shares]]
 
-    found = calibrated(shares, truth, weight)
+    found, loss = calibrated(shares, truth, weight)
 
     logs = np.log(np.maximum(shares, 1e-3 / n_classes))
     best = minimize_scalar(lambda t: -weight @ (truth * log_softmax(np.exp(t) * logs, axis=1)).sum(axis=1)).x
     if -1.4 < best < 2.4:
         assert found == pytest.approx(softmax(np.exp(best) * logs, axis=1), abs=1e-2)
     assert (found.argmax(axis=1) == shares.argmax(axis=1)).all() and found.sum(axis=1) == pytest.approx(1.0)
-    assert (calibrated(shares, truth, 8.0 * weight) == found).all()
+    assert loss == pytest.approx(-weight @ np.log((found * truth).sum(axis=1)))
+    assert (calibrated(shares, truth, 8.0 * weight).shares == found).all()
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(1.0, 50.0), min_size=2, max_size=5), st.floats(0.0, 1.5))
+def test_noise_is_the_share_of_the_log_loss_that_is_left(totals: list[float], left: float) -> None:
+    weights = np.array(totals)
+    shares = weights / weights.sum()
+    alone = -weights.sum() * (shares @ np.log(shares))
+
+    assert noise_of(left * alone, weights) == pytest.approx(min(1.0, left), abs=1e-3)
+    assert noise_of(1e6 * left * alone, 1e6 * weights) == noise_of(left * alone, weights)
+
+
+def test_a_single_class_has_no_noise() -> None:
+    assert noise_of(0.0, np.array([7.0])) == noise_of(0.0, np.array([7.0, 0.0])) == 0.0
+
+
+def test_votes_are_smaller_where_classes_are_noisier() -> None:
+    X, y = make_classification(300, 6, n_informative=4, random_state=0)
+    rng = np.random.default_rng(0)
+    noisy = np.where(rng.random(len(y)) < 0.35, 1 - y, y)
+    forest = RandomForestClassifier(30, random_state=0)
+
+    penalties = []
+    for labels in (y, noisy):
+        path = RulePathClassifier(forest, max_rules=3, choose="last").fit(X, labels)
+        data = path._follow(X, path._prepare(X, labels, None), None)
+        assert data.response.noise is not None
+        penalties.append(path._ridge(data.response.noise))
+        given = RulePathClassifier(forest, max_rules=3, choose="last", ridge=penalties[-1]).fit(X, labels)
+        np.testing.assert_array_equal(path.vote_.votes, given.vote_.votes)
+
+    assert 0.25 < penalties[0] < penalties[1] <= 4.0
 
 
 # The pools ------------------------------------------------------------------------------------------------------------
@@ -193,3 +227,12 @@ def test_candidates_that_lead_are_judged_by_what_is_left_now(seed: int, n_classe
     leading = [j for j in np.argsort(-gains)[: TERMS.tries] if gains[j] > 0]
     assert gains[leading] == pytest.approx(fit._newton.gain(sums, signs)[leading], rel=1e-9)
     assert (gains[~free] == -1).all()
+
+
+def test_rules_for_a_rare_class_come_from_a_forest_and_boosted_trees() -> None:
+    y = np.repeat([0, 1], [96, 4])
+
+    assert [name for name, _ in RulePathClassifier()._pool(y).estimators] == ["forest", "boosted"]
+    assert isinstance(RulePathClassifier()._pool(y[3:]), VotingClassifier)
+    assert isinstance(RulePathClassifier()._pool(np.repeat([0, 1], [95, 5])), RandomForestClassifier)
+    assert isinstance(RulePathClassifier(pool="forest")._pool(y), RandomForestClassifier)

@@ -50,7 +50,7 @@ def followed(
         target,
         PathSteps(ForwardFit, partial(ridge_votes, target=target), added_class_votes),
     )
-    return rule_path(samples, candidates, softened_response(samples, target, None, 0.0), recipe), forest, samples
+    return rule_path(samples, candidates, softened_response(samples, target, None, 0.0).values, recipe), forest, samples
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.exceptions import MismatchedDataError
 from rulecover.readers.thresholds import from_float32
+from rulecover.rules import comparisons
 from rulecover.rules.clauses import CHUNK, Clauses
 from rulecover.rules.rule import Clause
 from rulecover.show.numbers import short_number, shortest_in
@@ -68,6 +69,18 @@ def test_rules_cover_the_rows_that_satisfy_every_clause(rules: RuleSet, X: np.nd
     share = np.array([[np.mean(clauses) if clauses else 1.0 for clauses in row] for row in satisfied])
     np.testing.assert_array_equal(rules.apply(X).toarray(), whole)
     np.testing.assert_allclose(rules.accepted(X), share)
+
+
+@given(rule_sets(NAMES, numbers=DIGITS, max_rules=8), tables(len(NAMES)))
+def test_few_rows_are_compared_as_many_are(rules: RuleSet, X: np.ndarray) -> None:
+    few = rules.apply(X).toarray(), rules.accepted(X)
+
+    with pytest.MonkeyPatch.context() as as_many:
+        as_many.setattr(comparisons, "_FEW", 0)
+        many = rules.apply(X).toarray(), rules.accepted(X)
+
+    np.testing.assert_array_equal(few[0], many[0])
+    np.testing.assert_array_equal(few[1], many[1])
 
 
 def test_rows_beyond_one_chunk_are_met_alike() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +35,9 @@ from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS, Fallback
 from rulecover.voting.numbers import MEAN_VOTES
 from rulecover.voting.vote import Vote
 
-N_MODELS = 120
+#: How many random models there are of each kind; where it is asked for, every format is tried on all of them.
+ASKED = os.environ.get("RANDOM_MODELS")
+N_MODELS = int(ASKED or 120)
 FEW_TREES = ForestPricing(3)
 LABELS = [
     np.array(["no", "yes"]),
@@ -327,7 +330,7 @@ def random_estimator(rng: np.random.Generator) -> Any:
 
 
 def probes(rules: RuleSet, rng: np.random.Generator, n_rows: int = 40, *, missing: bool = True) -> np.ndarray:
-    """Rows with values on the bounds and one ulp beside them, categories known and unknown, and missing values."""
+    """Rows with values on the bounds and one ulp next to them, categories known and unknown, and missing values."""
     X = rng.normal(size=(n_rows, rules.n_features)) * 10.0 ** rng.integers(-2, 3, size=(n_rows, 1))
     for f in range(rules.n_features):
         mine = rules.clauses.feature == f

@@ -4,8 +4,9 @@
 
 Every work runs in a child of this process, which has imported all it needs and computes nothing itself, so that a run
 takes a fraction of a second. It is ended by SIGKILL, SIGTERM or SIGINT after a random time, or may write no more than a
-few bytes, as on a full disk. Then the file that was there before must be whole, or the new one; and after one more run
-the result must be that of an undisturbed run, with nothing else in the folder.
+few bytes, as on a full disk. Then the file that was there before must be whole, or the new one, and the cells of a
+study that are done must be those of an undisturbed one. After one more run the result must be that of an undisturbed
+run, with nothing else in the folder; what was in a checkpoint, or in the cells that were done, must have been used.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +39,7 @@ import rulecover.cli.commands.predict
 import rulecover.cli.commands.report
 import rulecover.cli.commands.study
 import rulecover.setcover.highs
+from rulecover.checkpoint import Checkpoint, Entry
 from rulecover.cli.main import main as command_line
 from rulecover.coverage import Coverage
 from rulecover.export.json_file import to_json
@@ -120,9 +123,12 @@ def result(out: Path) -> object:
         return out.read_text()
     if not out.exists():
         return None
-    cells = ResultsFile(out / "results.jsonl").done()
-    figures = {str(cell): models_of(outcome) for cell, outcome in cells.items()}
-    return sorted(figures.items()), sorted(each.name for each in out.iterdir())
+    return sorted(cells_of(out).items()), sorted(each.name for each in out.iterdir())
+
+
+def cells_of(out: Path) -> dict[str, str]:
+    """The figures of the cells of a study that are done."""
+    return {str(cell): models_of(outcome) for cell, outcome in ResultsFile(out / "results.jsonl").done().items()}
 
 
 def models_of(outcome: Outcome) -> str:
@@ -160,15 +166,16 @@ def finished(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def disturbed(work: Callable[[Path], None], folder: Path, end: str, seconds: float) -> None:
-    """Begins the work, and ends it at a random moment."""
+def disturbed(work: Callable[[Path], None], folder: Path, end: str, seconds: float) -> bool:
+    """Begins the work, and ends it at a random moment; whether it was not done by then."""
     if end == "disk":
-        finished(started(work, folder, largest=random.choice([0, 1, 100, 500, 1000, 5000])))
-        return
+        return finished(started(work, folder, largest=random.choice([0, 1, 100, 500, 1000, 5000]))) != 0
     child = started(work, folder)
-    time.sleep(random.uniform(0, 1.1 * seconds))
+    time.sleep(random.uniform(0, seconds))
+    working = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
     os.kill(child, getattr(signal, f"SIG{end}"))
     finished(child)
+    return working
 
 
 @contextmanager
@@ -181,28 +188,104 @@ def empty(folder: Path, *, old: bool) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def tried(name: str, times: int, ends: tuple[str, ...], place: Path) -> list[str]:
-    """What is wrong with a work after it was ended so often by each of these ends."""
-    work, wrong = WORKS[name], []
-    begin = time.perf_counter()
-    with empty(place / "work", old=False) as folder:
-        if finished(started(work, folder)):
-            return [f"{name} fails undisturbed"]
-        seconds, wanted = time.perf_counter() - begin, result(folder / "out")
-        names = sorted(each.name for each in folder.iterdir())
-    for end in ends * times:
-        with empty(place / "work", old=name != "study") as folder:
-            disturbed(work, folder, end, seconds)
-            left = None if name == "study" else result(folder / "out")
-            if left not in (None, OLD, wanted):
-                wrong.append(f"{name}, {end}: the file is neither the old nor the new one")
+@dataclass(frozen=True)
+class Undisturbed:
+    """What a run that nobody ends leaves, and how long it takes."""
+
+    result: object
+    cells: Mapping[str, str]
+    names: list[str]
+    seconds: float
+
+
+def undisturbed(work: Callable[[Path], None], place: Path) -> Undisturbed | None:
+    """The second of two runs, as the first may have to wait for the disk; ``None`` if the work fails."""
+    for _ in range(2):
+        begin = time.perf_counter()
+        with empty(place / "work", old=False) as folder:
             if finished(started(work, folder)):
-                wrong.append(f"{name}, {end}: the next run fails")
-            elif result(folder / "out") != wanted:
-                wrong.append(f"{name}, {end}: the next run has another result")
-            elif sorted(each.name for each in folder.iterdir()) != names:
-                wrong.append(f"{name}, {end}: litter: {sorted(each.name for each in folder.iterdir())}")
-    print(f"{name}: {len(ends) * times} ends, {len(wrong)} wrong, {seconds:.2f} s undisturbed", flush=True)
+                return None
+            seconds, out = time.perf_counter() - begin, folder / "out"
+            found = Undisturbed(result(out), cells_of(out) if out.is_dir() else {}, names_in(folder), seconds)
+    return found
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+def wrong_with_files(name: str, folder: Path, wanted: Undisturbed) -> str:
+    """What is wrong with what a work left when it was ended; nothing if that is as it should be."""
+    out = folder / "out"
+    if name != "study":
+        return "" if result(out) in (OLD, wanted.result) else "the file is neither the old nor the new one"
+    cells = cells_of(out) if out.exists() else {}
+    return "" if cells.items() <= wanted.cells.items() else "a cell that is done is not that of an undisturbed run"
+
+
+def wrong_with_next_run(name: str, folder: Path, wanted: Undisturbed) -> str:
+    """What is wrong with one more run, which must go on from what is there."""
+    cells, checkpoint = lines_in(folder / "out"), folder / "work.npz"
+    kept, used = checkpoint.exists(), folder.parent / "used"
+    used.unlink(missing_ok=True)
+    if finished(started(noting_use(WORKS[name], used), folder)):
+        return "the next run fails"
+    if result(folder / "out") != wanted.result:
+        return "the next run has another result"
+    if names_in(folder) != wanted.names:
+        return f"litter: {names_in(folder)}"
+    if kept and not used.exists():
+        return "the next run did not use the checkpoint"
+    return "" if cells <= lines_in(folder / "out") else "cells that were done were run again"
+
+
+def lines_in(out: Path) -> set[str]:
+    """The whole lines of a study's results, each with how long it took."""
+    results = out / "results.jsonl"
+    return {line for line in results.read_text().splitlines(True) if line.endswith("\n")} if results.exists() else set()
+
+
+def noting_use(work: Callable[[Path], None], used: Path) -> Callable[[Path], None]:
+    """The work, which leaves a file if it finds something in a checkpoint."""
+
+    def noted(folder: Path) -> None:
+        get = Checkpoint.get
+
+        def got(self: Checkpoint, name: str) -> Entry | None:
+            entry = get(self, name)
+            if entry is not None:
+                used.touch()
+            return entry
+
+        Checkpoint.get = got  # type: ignore[method-assign]
+        work(folder)
+
+    return noted
+
+
+def tried(name: str, times: int, ends: tuple[str, ...], place: Path) -> list[str]:
+    """What is wrong with a work after it was ended so often by each of these ends, before it was done."""
+    wanted, wrong = undisturbed(WORKS[name], place), []
+    if wanted is None:
+        return [f"{name} fails undisturbed"]
+    late = resumed = 0
+    for end in ends:
+        left = times
+        for _ in range(3 * times):
+            with empty(place / "work", old=name != "study") as folder:
+                working = disturbed(WORKS[name], folder, end, wanted.seconds)
+                resumed += (folder / "work.npz").exists() or bool(lines_in(folder / "out"))
+                found = wrong_with_files(name, folder, wanted), wrong_with_next_run(name, folder, wanted)
+                wrong += [f"{name}, {end}: {each}" for each in found if each]
+            left -= working
+            late += not working
+            if not left:
+                break
+    print(
+        f"{name}: {len(ends)} x {times} ends and {late} that came too late, {resumed} with something to go on from, "
+        f"{len(wrong)} wrong, {wanted.seconds:.2f} s undisturbed",
+        flush=True,
+    )
     return wrong
 
 

@@ -102,9 +102,9 @@ def cover_table(
         The seed of the sample and of the choice, ``None`` for another one each time. Databases may draw other rows all
         the same.
     **options
-        Those of `MIRCOClassifier`, except `demand`, `max_rules` and `class_weight`. Rules are not pruned unless
-        ``prune=True`` is given: clauses would be dropped by the few rows that were fetched, which makes fewer and
-        shorter rules that are less accurate on all rows.
+        Those of `MIRCOClassifier`, except `demand`, `max_rules`, `class_weight` and `time_limit`. Rules are not pruned
+        unless ``prune=True`` is given: clauses would be dropped by the few rows that were fetched, which makes fewer
+        and shorter rules that are less accurate on all rows.
 
     Returns
     -------
@@ -201,7 +201,6 @@ def _counted(few: MIRCOClassifier, rules: RuleSet, groups: RowGroups, sums: Floa
     """The model of these rules, whose evidence and votes are those of all rows."""
     import copy
 
-    from rulecover.partitions.mirco import Grouped
     from rulecover.targets.classes.evidence import ClassEvidence
 
     classes = few.classes_
@@ -212,8 +211,7 @@ def _counted(few: MIRCOClassifier, rules: RuleSet, groups: RowGroups, sums: Floa
     recipe = few._parts_recipe(few._check_settings(), np.asarray(1))
     vote = recipe.vote(seen)
     if recipe.fit is not None:
-        by_class = np.eye(len(classes))[y] * groups.n_rows[:, None]
-        vote = recipe.fit(vote, Grouped(groups.covered, by_class, groups.n_rows.astype(np.float64), y))
+        vote = recipe.fit(vote, groups.covered, y, groups.n_rows.astype(np.float64))
     other = copy.copy(few)
     other.vote_, other.rules_ = vote, vote.rules
     del other.certificate_
@@ -278,6 +276,11 @@ def _check_classes(model: Any) -> None:
 def _check_options(options: Mapping[str, Any]) -> None:
     if options.get("preset") == "accurate":
         raise ValueError("preset is 'accurate', by which three rules cover every row; cover_table covers each once.")
+    if options.get("time_limit") is not None:
+        raise ValueError(
+            f"time_limit is {options['time_limit']!r}, but how long a database or library counts cannot be limited; "
+            "leave it out, or limit the choices on fetched rows alone, as in solver=Search(time_limit=10)."
+        )
     for name in _OTHER_COVERS:
         if options.get(name) is not None:
             raise ValueError(

@@ -15,8 +15,8 @@ from rulecover.counting.certificate import KNOWN, MISSED, ROWS, SUM, TARGET, TIT
 from rulecover.counting.groups import MOST_GROUPS, RowGroups
 from rulecover.counting.script import check_columns, words
 from rulecover.data.dates import DatePart
-from rulecover.data.frames import UNSEEN, numbers
-from rulecover.data.inputs import ZERO, Coded, Input, Level, Number, TableInput
+from rulecover.data.frames import UNSEEN, ZERO, numbers
+from rulecover.data.inputs import Coded, Input, Level, Number, TableInput
 from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.exceptions import MismatchedDataError
 from rulecover.export.conditions import Condition, Script

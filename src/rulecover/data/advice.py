@@ -37,6 +37,12 @@ _GIVEN_AWAY = 0.99
 #: It is tried on this many rows at most, and needs this many rows of each of two classes (or values of a column).
 _TRIED, _FEWEST_OF_A_CLASS = 2000, 5
 
+#: The largest number that trees of scikit-learn take.
+_LARGEST = float(np.finfo(np.float32).max)
+
+#: More than the rounding errors of a share.
+_ROUNDING = 1e-9
+
 #: A class is rare with a smaller share than this over the number of classes.
 _RARE = 0.1
 
@@ -211,7 +217,7 @@ def given_away(X: Any, y: Array, sources: Mapping[str, Sequence[int]], *, classe
     some = np.asarray(y)[rows]
     if issparse(X) or len(rows) < FEWEST_ROWS or not _can_be_given_away(some, classes=classes):
         return []
-    tried = X[rows]
+    tried = np.clip(X[rows], -_LARGEST, _LARGEST)
     scores = {name: _alone(tried[:, list(made)], some, classes=classes) for name, made in sources.items()}
     what = "balanced accuracy" if classes else "R²"
     return [
@@ -244,6 +250,8 @@ def _alone(X: Floats, y: Array, *, classes: bool) -> float:
     kind = DecisionTreeClassifier if classes else DecisionTreeRegressor
     tree = kind(min_samples_leaf=2, random_state=0)
     score = balanced_accuracy if classes else _r2
+    if classes and X.shape[1] == 1 and _accuracy_at_most(X[:, 0], y) < _GIVEN_AWAY:
+        return 0.0
     if score(y, tree.fit(X, y).predict(X)) < _GIVEN_AWAY:
         return 0.0
     folds = (StratifiedKFold if classes and np.unique(y, return_counts=True)[1].min() >= 3 else KFold)(
@@ -253,6 +261,24 @@ def _alone(X: Floats, y: Array, *, classes: bool) -> float:
     for fit, held_out in folds.split(X, y):
         predicted[held_out] = clone(tree).fit(X[fit], y[fit]).predict(X[held_out])
     return score(y, predicted)
+
+
+def _accuracy_at_most(x: Floats, y: Array) -> float:
+    """The most that the balanced accuracy of a tree on its own rows can be, by one column and in leaves of two rows.
+
+    In the order of the column, a leaf holds rows that follow each other. A row between two rows of other classes shares
+    its leaf with one of them, so that one of the three is wrong. Of such rows every third is counted, lest an error
+    counts twice.
+    """
+    values = np.asarray(x, dtype=np.float32)  # as trees compare them
+    if np.isnan(values).any():  # a tree may send what is missing anywhere
+        return 1.0
+    _, codes, sizes = np.unique(np.asarray(y), return_inverse=True, return_counts=True)
+    ordered = codes[np.argsort(values, kind="stable")]
+    differs = np.diff(ordered) != 0
+    between = differs[:-1] & differs[1:]
+    errors = max(int(between[first::3].sum()) for first in range(3))
+    return float(1.0 - errors / (len(sizes) * sizes.max()) + _ROUNDING)
 
 
 def balanced_accuracy(truth: Array, predicted: Array) -> float:

@@ -12,7 +12,7 @@ import scipy.sparse
 
 from rulecover.data.categories import Categories, HashedCategories
 from rulecover.data.dates import DAYS, DatePart
-from rulecover.data.frames import UNSEEN, column, is_frame, kinds_of, missing_values, names_of, numbers
+from rulecover.data.frames import UNSEEN, absent, column, is_frame, kinds_of, missing_values, names_of, numbers
 from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats, Ints
@@ -97,8 +97,7 @@ class Columns:
                 out[:, f] = part.read(column(frame, there[part.name]))
                 continue
             if name not in there:
-                known = ", ".join(list(there)[:5]) + ("…" if len(there) > 5 else "")
-                raise MismatchedDataError(f"the rules use column {name!r}, but X has only {known}.")
+                raise absent(name, list(there))
             out[:, f] = numbers(column(frame, there[name]), name, self.categories.get(f), self.notations.get(f))
         return out
 
@@ -204,8 +203,7 @@ class SourceColumns:
             return np.asarray(X[:, f])
         names = names_of(X)
         if self.names is not None and self.names[f] not in names:
-            some = ", ".join(map(str, names[:5])) + ("…" if len(names) > 5 else "")
-            raise MismatchedDataError(f"the model uses column {self.names[f]!r}, but X has only {some}.")
+            raise absent(self.names[f], names, user="the model uses")
         return np.asarray(X[names[f] if self.names is None else self.names[f]])
 
     def _with_gaps(self, f: int, given: Array, X: Any) -> Array:

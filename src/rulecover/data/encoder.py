@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rulecover.data.advice import looks_like_id
 from rulecover.data.columns import all_names
 from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, is_iso, moments, part_of, written_as
-from rulecover.data.frames import as_pandas, codes, is_frame, numbers
+from rulecover.data.frames import MISSING, as_pandas, codes, is_frame, numbers
 from rulecover.data.kinds import is_text, is_truth, odd_text, parse_numbers, why_unusable
 from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.typing import Array, Floats, Ints
 
-#: How a missing text, and levels that are too rare to be told apart, are written in the names of 0/1 columns.
-MISSING, RARE = "(missing)", "(rare)"
+#: How levels that are too rare to be told apart are written in the names of 0/1 columns.
+RARE = "(rare)"
 
 #: A text column of more levels than `max_levels` names rows if more than this share of its texts are different.
 _NEARLY_ALL = 0.8
@@ -114,6 +114,11 @@ class LeftOut:
 
     made_names: tuple[str, ...] = ()
 
+    @property
+    def note(self) -> str:
+        """The sentence on it."""
+        return f"column {self.name!r} left out: {self.reason}."
+
     def encode(self, column: Any) -> Floats:
         """As in `EncodedNumbers`."""
         return np.zeros((len(column), 0))
@@ -175,7 +180,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.keep_ids = keep_ids
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Looks at each column of a table and decides what is made of it."""
+        """Looks at each column of a table and decides what is made of it.
+
+        Parameters
+        ----------
+        X
+            A data frame of pandas, polars or Arrow, or an array.
+        y
+            Not used; for scikit-learn.
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If `max_levels` is below 2, or no column is left.
+        """
         if not isinstance(self.max_levels, (int, np.integer)) or self.max_levels < 2:
             raise ValueError(f"max_levels is {self.max_levels!r}; it is a whole number, at least 2.")
         table = self._table(X, reset=True)
@@ -188,13 +211,47 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Floats:
-        """The encoded columns, rows x columns."""
+        """The encoded columns, rows x columns.
+
+        Parameters
+        ----------
+        X
+            A table with the columns of `fit`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Numbers; NaN where a number or a date is missing.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the encoder is not fitted yet.
+        ValueError
+            If X has other columns, or a text that is not of the kind of its column.
+        """
         check_is_fitted(self)
         table = self._table(X, reset=False)
         return np.hstack([each.encode(table.iloc[:, f]) for f, each in enumerate(self.columns_)])
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the encoded columns."""
+        """The names of the encoded columns.
+
+        Parameters
+        ----------
+        input_features
+            Not used; for scikit-learn.
+
+        Returns
+        -------
+        numpy.ndarray
+            Texts, in the order of the columns.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the encoder is not fitted yet.
+        """
         check_is_fitted(self)
         given = [each.name for each in self.columns_ if isinstance(each, EncodedNumbers)]
         made = [name for each in self.columns_ if not isinstance(each, EncodedNumbers) for name in each.made_names]
@@ -238,7 +295,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return encoded
 
     def _left_out(self, column: LeftOut) -> LeftOut:
-        self.notes_.append(f"column {column.name!r} left out: {column.reason}.")
+        self.notes_.append(column.note)
         return column
 
 
@@ -282,8 +339,8 @@ def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
 
     texts = [] if isinstance(column.dtype, pd.CategoricalDtype) else list(dict.fromkeys(column.dropna().tolist()))
     if (notation := _notation(texts)) is not None:
-        telling = max(texts, key=lambda text: len(text.strip("0123456789")))
-        return EncodedNumbers(name, notation), f"is read as numbers: {telling!r} is {notation.read([telling])[0]:.12g}"
+        example = max(texts, key=lambda text: len(text.strip("0123456789")))
+        return EncodedNumbers(name, notation), f"is read as numbers: {example!r} is {notation.read([example])[0]:.12g}"
     written = written_as(texts)
     if written is not None:
         shown = "year-month-day" if is_iso(written) else written

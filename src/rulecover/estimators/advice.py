@@ -22,7 +22,7 @@ from rulecover.data.advice import (
     unbalanced,
 )
 from rulecover.data.encoder import TableEncoder
-from rulecover.estimators.centred import without_centre
+from rulecover.estimators.centred import inner_model
 from rulecover.exceptions import AdviceWarning
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
@@ -47,12 +47,12 @@ def warn_of(vote: Vote, samples: Samples, source: Any, *, weighted: bool = False
     """
     advice = [each.python for each in advice_on(vote, samples, weighted=weighted, all_read=all_read)]
     for sentence in (*_notes_on_columns(source), *advice):
-        warnings.warn(sentence, AdviceWarning, stacklevel=3)
+        warnings.warn(sentence, AdviceWarning, stacklevel=4)
 
 
 def _notes_on_columns(source: Any) -> list[str]:
     """What an encoder in front of the model left out, grouped or recognised."""
-    model = without_centre(source)
+    model = inner_model(source)
     first = model[0] if isinstance(model, Pipeline) else None
     return first.notes_ if isinstance(first, TableEncoder) else []
 

@@ -18,11 +18,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulecover.data.fingerprint import Fingerprint
+from rulecover.estimators.advice import warn_of
 from rulecover.estimators.asked import AskedModel
 from rulecover.estimators.checks import chosen, real_number, whole_number, without_checkpoint
 from rulecover.estimators.door import (
-    as_numbers,
-    as_numbers_alone,
+    as_rules_see,
     checked_apart,
     encoded_first,
     is_mixed,
@@ -32,7 +33,6 @@ from rulecover.estimators.door import (
 )
 from rulecover.estimators.elsewhere import check_in_memory
 from rulecover.estimators.held_out import shares_in_folds
-from rulecover.estimators.on_dask import by_partition
 from rulecover.estimators.prepare import (
     Given,
     Preparation,
@@ -46,15 +46,17 @@ from rulecover.estimators.prepare import (
     sees_arrays,
     unreadable_first,
 )
+from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import UnreadableModelError
 from rulecover.gpu.launch import is_on_device
 from rulecover.gpu.votes import predictions, probabilities
-from rulecover.partitions.dask_rows import is_dask
+from rulecover.partitions.dask_rows import by_partition, is_dask
 from rulecover.partitions.table import TableInBlocks
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.classes.target import ClassTarget
 from rulecover.targets.numbers.target import NumberTarget
+from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import Classes
@@ -130,11 +132,33 @@ class VotingModel(RuleModel, ABC):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))
 
+    def _finished(
+        self, vote: Vote, seen: Samples, rows: Samples | Fingerprint | None = None, *, named: Vote | None = None
+    ) -> Self:
+        """The end of every fit: votes, rules and where they come from are kept; what people should know is said.
+
+        Parameters
+        ----------
+        vote
+            How the rules vote.
+        seen
+            Training rows, in memory: some of them if they are elsewhere.
+        rows
+            The rows as the rules see them, or the fingerprint of all; by default those that were seen.
+        named
+            The vote on the columns of the rows that were seen, where these are others than those of the rules.
+        """
+        self.vote_, self.rules_ = vote, vote.rules
+        self.provenance_ = provenance_of(self, vote.rules, seen if rows is None else rows)
+        weighted, all_read = self.class_weight is not None, self._columns is None
+        warn_of(vote if named is None else named, seen, self.estimator_, weighted=weighted, all_read=all_read)
+        return self
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         source = self._default_estimator() if self.estimator is None else self.estimator
         with suppress(AttributeError, TypeError):  # what is not an estimator is refused by fit, with a reason
-            inner = get_tags(source)
+            inner = get_tags(source.estimator if isinstance(source, FrozenEstimator) else source)  # frozen ones copy
             tags.input_tags.allow_nan = inner.input_tags.allow_nan
             tags.input_tags.sparse = inner.input_tags.sparse
         return tags
@@ -142,17 +166,54 @@ class VotingModel(RuleModel, ABC):
     # Rows -------------------------------------------------------------------------------------------------------
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
-        """Which rule covers which row: a boolean sparse matrix of rows x rules."""
+        """Which rule covers which row: a boolean sparse matrix of rows x rules.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Booleans.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         X = self._check_rows(X)
         return self.rules_.apply(X)
 
     def missed(self, X: Any) -> Bools:
-        """Which rows no rule covers."""
+        """Which rows no rule covers.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        numpy.ndarray
+            One boolean per row.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         return np.asarray(self.apply(X).sum(axis=1) == 0).ravel()
 
     def _check_rows(self, X: Any, *, whole: bool = False) -> Any:
         """The rows as the rules see them; a frame may lack columns that no rule uses, unless it must be `whole`."""
-        check_is_fitted(self)
+        if not hasattr(self, "vote_"):  # which is quicker than to ask scikit-learn
+            check_is_fitted(self)
         if is_on_device(X):
             raise TypeError("X is on a GPU, where only fit, predict and predict_proba work; give X.get().")
         if isinstance(X, TableInBlocks):
@@ -167,9 +228,8 @@ class VotingModel(RuleModel, ABC):
         X = opened(X, names, needed, as_arrays=sees_arrays(self.estimator_))
         if self._columns is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
-            return as_numbers(self._columns, X, used)
-        with as_numbers_alone(X, names):
-            return self._numbers(X, estimator=self.estimator_, reset=False)
+        check = partial(self._numbers, estimator=self.estimator_, reset=False)
+        return as_rules_see(X, self._columns, used, names, check)
 
     def _model(self, given: Any, rows: Ints) -> AskedModel:
         """The source model, asked about some rows as it was trained to see them."""
@@ -193,7 +253,25 @@ class VotingModel(RuleModel, ABC):
     # Predicting: eq. (2) ----------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Array:
-        """The prediction of the rules for each row; for rows on a GPU it is made there, for Dask's when computed."""
+        """The prediction of the rules for each row; for rows on a GPU it is made there, for Dask's when computed.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame; an array of CuPy, or an array or a frame of Dask.
+
+        Returns
+        -------
+        numpy.ndarray
+            A class or a number for each row; of CuPy or Dask where X is.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         if is_dask(X):
             check_is_fitted(self)
             return cast("Array", by_partition(self.predict, X, getattr(self.vote_.answer, "labels", np.zeros(0))[:0]))
@@ -210,6 +288,18 @@ class VotingModel(RuleModel, ABC):
         ----------
         n_rules
             From 1 to the number of rules.
+
+        Returns
+        -------
+        RuleModel
+            A copy; this model stays as it is.
+
+        Raises
+        ------
+        ValueError
+            If there are not as many rules.
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
         """
         check_is_fitted(self)
         if whole_number("n_rules", n_rules, at_least=1) > len(self.rules_):
@@ -227,7 +317,24 @@ class VotingModel(RuleModel, ABC):
         One line for each row and rule that voted. The columns are ``row`` (the place in X), ``prediction``,
         ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule voted),
         ``text``, ``weight`` (1 for a rule that covers the row, the weight that the fallback gave it otherwise) and the
-        votes of the rule: for classes one ``votes_…`` each.
+        votes of the rule: for classes one ``votes_…`` each, for means ``value`` and ``mean_weight``.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            It prints as an explanation for each row.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
         """
         from rulecover.voting.why import why
 
@@ -264,7 +371,25 @@ class VotingModel(RuleModel, ABC):
         return replace(vote, fallback=self._fallback())
 
     def fidelity(self, X: Any) -> float:
-        """How well the rules predict what the source model predicts: the share of rows on which they agree, or R²."""
+        """How well the rules predict what the source model predicts: the share of rows on which they agree, or R².
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        float
+            Of classes a share between 0 and 1; R² is 1 at best.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        UnreadableModelError
+            If there is no model to compare with, or it does not predict: rules made by hand, or a model file.
+        """
         rows = self._check_rows(X, whole=True)
         predicted = self.vote_.decided(self._tally(rows, X))
         return self._target.score(self._model(X, np.arange(len(predicted))).predict(rows), predicted)
@@ -314,7 +439,25 @@ class PredictsClasses(ClassifierMixin):
         return answer.labels
 
     def predict_proba(self: HasVote, X: Any) -> Floats:
-        """The probability of each class by the votes, rows x classes."""
+        """The probability of each class by the votes, rows x classes.
+
+        Parameters
+        ----------
+        X
+            Rows x columns, as for `predict`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Classes are in the order of ``classes_``; the probabilities of a row add up to 1.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         if is_dask(X):
             check_is_fitted(self)
             classes: Any = self
@@ -335,6 +478,11 @@ class PredictsClasses(ClassifierMixin):
             Above 0 and below 1.
         label
             The class; by default the rarer one in the training rows.
+
+        Returns
+        -------
+        RuleModel
+            A copy; this model stays as it is.
         """
         model: Any = self
         other = copy.copy(model)
@@ -375,6 +523,11 @@ class PredictsClasses(ClassifierMixin):
         cv
             The number of folds, or a splitter: the model is trained again in each, and the probabilities are those of
             rows that it was not trained on. By default the probabilities of this model for X.
+
+        Returns
+        -------
+        RuleModel
+            A copy; this model stays as it is.
 
         Examples
         --------
@@ -440,6 +593,20 @@ class PredictsMeans(RegressorMixin):
             Rows x columns.
         coverage
             The probability, between 0 and 1.
+
+        Returns
+        -------
+        numpy.ndarray
+            Two columns, the lower and the upper end.
+
+        Raises
+        ------
+        ValueError
+            If `coverage` is not between 0 and 1.
+        AttributeError
+            If no spread is stored for the rules.
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
         """
         tally = self._votes_for(X)
         return self.vote_.interval(tally, real_number("coverage", coverage))

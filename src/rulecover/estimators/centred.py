@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from rulecover.estimators.coded import CodedClassifier
 from rulecover.readers import read_trees
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats
@@ -66,14 +67,14 @@ class CentredRegressor(RegressorMixin, BaseEstimator):
         return tags
 
 
-def without_centre(model: Any) -> Any:
-    """The regressor inside, without the centre."""
-    return model.estimator if isinstance(model, CentredRegressor) else model
+def inner_model(model: Any) -> Any:
+    """The model inside one that was trained on numbers less a centre or on codes of labels; any other as it is."""
+    return model.estimator if isinstance(model, (CentredRegressor, CodedClassifier)) else model
 
 
 def behind(encoder: Any, model: Any) -> Any:
     """A trained model on encoded columns as one on a table; one that is behind an encoder already stays as it is."""
-    inner = without_centre(model)
+    inner = inner_model(model)
     if isinstance(inner, Pipeline):
         return model
     whole = Pipeline([("table", encoder), ("trees", inner)])

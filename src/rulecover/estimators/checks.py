@@ -252,3 +252,17 @@ def without_checkpoint(model: Any) -> Any:
     """The model, to be trained on other rows: neither it nor a model in it goes on from a checkpoint, or writes one."""
     kept = [name for name in model.get_params(deep=True) if name.rpartition("__")[2] == "checkpoint"]
     return model.set_params(**dict.fromkeys(kept))
+
+
+#: Settings with a value for each of some labels.
+_BY_LABEL = ("demand", "class_weight", "class_weights")
+
+
+def for_labels(model: Any, y: Array) -> Any:
+    """The model, to be trained on a part of the rows: settings by label name no label that the part has no row of."""
+    known = set(np.unique(y).tolist())
+    for name, value in model.get_params(deep=True).items():
+        if name.rpartition("__")[2] in _BY_LABEL and isinstance(value, Mapping):
+            mine = {label: number for label, number in value.items() if label in known}
+            model.set_params(**{name: mine or (1 if name.endswith("demand") else None)})
+    return model

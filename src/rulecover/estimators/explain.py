@@ -82,7 +82,7 @@ def explain(
     **options
         Of the method: those of `RulePathClassifier` or `MIRCOClassifier`, or of their regressors. `max_rules` is the
         most rules there may be: in a path 15 by default, or three per class if these are more, and 50 if `within` is
-        given. The size of a path is chosen in folds in which rules are chosen and weighed anew, but the model stays as
+        given. The size of a path is chosen in folds in which rules are chosen and weighed again, but the model stays as
         it is; with ``train_in_folds=True`` copies of it are trained in the folds. Where the model predicts nothing, as
         a model file and rules made by hand, or no probabilities, rules are chosen by the labels alone.
 
@@ -146,8 +146,8 @@ _PRESETS = ("as-in-paper", "accurate")
 def _path_settings(model: Any, options: Mapping[str, Any], y: Any, *, numbers: bool) -> dict[str, Any]:
     """The model stays as it is in the folds, and is not asked where it does not predict what a path needs."""
     kept: dict[str, Any] = {"train_in_folds": False}
-    silent = isinstance(model, (str, os.PathLike, RuleSet))
-    if silent or not (numbers or is_booster(model) or hasattr(model, "predict_proba")):
+    predicts_nothing = isinstance(model, (str, os.PathLike, RuleSet))
+    if predicts_nothing or not (numbers or is_booster(model) or hasattr(model, "predict_proba")):
         kept["model_share"] = 0.0
     if isinstance(model, RuleSet):
         kept["tries"] = 0  # rules made by hand stay as they are

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, check_random_state
 
+from rulecover.estimators.checks import for_labels
 from rulecover.typing import Array, Floats, Ints
 
 #: How folds are drawn, by whether the shares of classes and whether groups are kept.
@@ -56,11 +57,13 @@ def parts_of(
 ) -> Iterator[tuple[FoldPart, FoldPart]]:
     """The rows to learn from and those to check on, fold by fold.
 
-    Rows of weight zero are in neither, and a fold with nothing to learn from or to check on is left out.
+    Rows of weight zero are in neither. A fold with nothing to learn from or to check on is left out, and so is one with
+    a single class or number to learn from, if there are more: not every library trains on these.
     """
+    several = len(np.unique(y)) > 1
     for fold in folds:
         learn, check = (rows if weight is None else rows[weight[rows] > 0] for rows in fold)
-        if learn.size and check.size:
+        if learn.size and check.size and not (several and len(np.unique(y[learn])) == 1):
             yield _part(learn, X, y, weight), _part(check, X, y, weight)
 
 
@@ -72,7 +75,9 @@ def shares_in_folds(model: Any, X: Any, y: Any, folds: Iterable[tuple[Ints, Ints
     y = np.asarray(y).ravel()
     shares = np.full(len(y), np.nan)
     for learn, check in folds:
-        copy = clone(model).fit(_safe_indexing(X, learn), y[learn])
+        if len(np.unique(y[learn])) < 2:  # there is nothing to learn
+            continue
+        copy = for_labels(clone(model), y[learn]).fit(_safe_indexing(X, learn), y[learn])
         shares[check] = copy.predict_proba(_safe_indexing(X, check))[:, copy.classes_ == label].sum(axis=1)
     return shares
 

@@ -52,7 +52,23 @@ class RuleTransformer(TransformerMixin, BaseEstimator):
         self.sparse_output = sparse_output
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RuleTransformer:
-        """Trains the model of rules."""
+        """Trains the model of rules.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `MIRCOClassifier.fit`.
+
+        Returns
+        -------
+        RuleTransformer
+            Itself.
+
+        Raises
+        ------
+        UnreadableModelError
+            If the estimator is not a model of rules.
+        """
         validate_data(self, X, skip_check_array=True)
         model = MIRCOClassifier() if self.estimator is None else self.estimator
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -66,13 +82,47 @@ class RuleTransformer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array | scipy.sparse.csr_array:
-        """One column per rule, rows x rules."""
+        """One column per rule, rows x rules.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        scipy.sparse.csr_array or numpy.ndarray
+            1 where the rule covers the row, 0 elsewhere; sparse with ``sparse_output=True``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         check_is_fitted(self)
         covered = self.estimator_.apply(X).astype(np.float64)
         return covered if self.sparse_output else covered.toarray()
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The text of each rule."""
+        """The text of each rule.
+
+        Parameters
+        ----------
+        input_features
+            Not used; for scikit-learn.
+
+        Returns
+        -------
+        numpy.ndarray
+            Texts, in the order of the columns.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        """
         check_is_fitted(self)
         return np.array([rule.text for rule in self.estimator_.rules_], dtype=object)
 

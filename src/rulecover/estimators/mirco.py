@@ -11,16 +11,14 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.booster import check_trains_anew
+from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -34,21 +32,21 @@ from rulecover.estimators.elsewhere import RowsElsewhere
 from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
-from rulecover.estimators.provenance import provenance_of
+from rulecover.estimators.pruning import pruning_pays
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned
+from rulecover.mirco.timed import TimedSolver
 from rulecover.partitions.mirco import (
-    Grouped,
     PartsRecipe,
     leaf_pool_of_parts,
-    log_odds_of_groups,
     minimum_rule_cover_of_parts,
 )
 from rulecover.partitions.parts import Parts
 from rulecover.pool import RulePool, leaf_pool, rule_pool
 from rulecover.rules.ruleset import RuleSet
-from rulecover.setcover import Certificate, CoveringProblem, CoverSolver, Exact, Greedy, Search, Status
+from rulecover.setcover import Certificate, CoveringProblem, Exact, Greedy, Search, Status
+from rulecover.setcover.solver import AnySolver, SolverOnSamples
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
 from rulecover.targets.numbers.samples import NumberSamples
@@ -56,8 +54,7 @@ from rulecover.targets.samples import Samples
 from rulecover.trees.cutting import without_small_branches
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Ints
-from rulecover.voting.classes import VOTES, fitted_class_votes, log_odds_votes
-from rulecover.voting.numbers import MEAN_VOTES, fitted_values
+from rulecover.voting.numbers import fitted_values
 from rulecover.voting.vote import Vote
 from rulecover.voting.voting_on import voting_on
 
@@ -68,7 +65,7 @@ WEIGHTS = (None, "cost", "vote", "both")
 _BOUND = 1.0
 
 #: The solvers that have a name, made from the estimator's time limit and seed.
-SOLVERS: dict[str, Callable[[float | None, int], CoverSolver]] = {
+SOLVERS: dict[str, Callable[[float | None, int], AnySolver]] = {
     "greedy": lambda time_limit, seed: Greedy(bound="lp", time_limit=min(time_limit or _BOUND, _BOUND)),
     "search": lambda time_limit, seed: Search(time_limit=time_limit, random_state=seed),
     "exact": lambda time_limit, seed: Exact(time_limit=time_limit or Exact.time_limit, random_state=seed),
@@ -95,8 +92,7 @@ class MinimumRuleCover(VotingModel):
     n_jobs: int | None = None
     verbose: int = 0
 
-    _votes: ClassVar[tuple[str, ...]]
-    _solvers: ClassVar[Mapping[str, Callable[[float | None, int], CoverSolver]]] = SOLVERS
+    _solvers: ClassVar[Mapping[str, Callable[[float | None, int], AnySolver]]] = SOLVERS
 
     # Fitting: Algorithm 1 ---------------------------------------------------------------------------------------
 
@@ -115,6 +111,18 @@ class MinimumRuleCover(VotingModel):
             is a Dask frame.
         sample_weight
             Counts in training, impurities, votes and greedy gains; rows of weight zero need no cover.
+
+        Returns
+        -------
+        MinimumRuleCover
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of its range, or X, y or the weights do not fit together.
+        UnreadableModelError
+            If the estimator is of a type that no reader knows.
         """
         forget_table(self)
         rows = rows_elsewhere(X, y, sample_weight)
@@ -127,23 +135,14 @@ class MinimumRuleCover(VotingModel):
         demand = self._demands(prepared, y)
         pool = self._candidates(prepared, demand)
         with nullcontext() if self.checkpoint is None else self._checkpoint(pool, prepared.samples, demand) as file:
-            solver = replace(solver, checkpoint=file) if isinstance(solver, Exact) and file is not None else solver
-            recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand, deadline=limits.end)
+            solver = solver if file is None else solver.kept_in(file)
+            recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
         if file is not None and found.certificate.status != Status.TIME_LIMIT:
             file.remove()
-        self.vote_, self.rules_ = found.vote, found.vote.rules
         self.certificate_: Certificate = found.certificate
         self.uncovered_: Ints = prepared.rows[found.uncovered]
-        self.provenance_ = provenance_of(self, self.vote_.rules, prepared.samples)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
-        return self
+        return self._finished(found.vote, prepared.samples)
 
     def _fit_elsewhere(self, rows: RowsElsewhere, solver: Any) -> Self:
         """The same for rows that are not in memory: only sums over them are fetched."""
@@ -163,17 +162,9 @@ class MinimumRuleCover(VotingModel):
         demand = self._demand_on_parts(head)
         pool = pool if demand.max() == 1 else pool.distinct()
         found = minimum_rule_cover_of_parts(parts, pool, head, self._parts_recipe(solver, demand))
-        self.vote_, self.rules_ = found.vote, found.vote.rules
         self.certificate_ = found.certificate
         self.uncovered_ = found.uncovered
-        self.provenance_ = provenance_of(self, self.vote_.rules, found.fingerprint)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
+        self._finished(found.vote, prepared.samples, found.fingerprint)
 
     def _demand_on_parts(self, head: Samples) -> Ints:
         """How many rules must cover each row: one number, or one for each class."""
@@ -198,7 +189,7 @@ class MinimumRuleCover(VotingModel):
         return Checkpoint(self.checkpoint, "an exact cover", fingerprint(settings_that_matter(self), *data))
 
     @abstractmethod
-    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
+    def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         """The steps of Algorithm 1 as they are set."""
 
     @abstractmethod
@@ -213,7 +204,7 @@ class MinimumRuleCover(VotingModel):
     def _vote_of(self, rules: RuleSet) -> Vote:
         return voting_on(self._target).plain(rules, self.vote)
 
-    def _check_settings(self) -> CoverSolver:
+    def _check_settings(self) -> Any:
         if np.ndim(self.demand) == 0 and not isinstance(self.demand, Mapping):
             whole_number("demand", self.demand, at_least=1)
         if self.max_rules is not None:
@@ -227,23 +218,35 @@ class MinimumRuleCover(VotingModel):
                     f"checkpoint keeps the work of solver='exact', but solver is {self.solver!r}; leave checkpoint "
                     "out, or give it to your Exact solver."
                 )
-        if self.vote not in self._votes:
-            raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, self._votes))}.")
+        if self.vote not in (votes := voting_on(self._target).names):
+            raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, votes))}.")
         if self.estimator_weights not in WEIGHTS:
             known = ", ".join(map(repr, WEIGHTS))
             raise ValueError(f"estimator_weights is {self.estimator_weights!r}; choose one of {known}.")
         self._fallback()
         self._price()
-        return self._solver()
+        solver = self._solver()
+        if self.time_limit is not None and not hasattr(solver, "within_seconds"):
+            raise ValueError(
+                f"time_limit is {self.time_limit!r}, but solver is {solver!r}, which has no method within_seconds by "
+                "which it could be told; leave time_limit out, or give the solver a limit of its own."
+            )
+        return solver
 
-    def _solver(self) -> CoverSolver:
-        solver = chosen("solver", self.solver, dict(self._solvers))
-        if not isinstance(self.solver, str):
-            given: CoverSolver = solver
+    def _solver(self) -> Any:
+        given = self.solver
+        if isinstance(given, SolverOnSamples) and not isinstance(given, type):
+            if given.target != self._target.name:
+                raise ValueError(
+                    f"solver is {given!r}, which is for {given.target}, but {type(self).__name__} predicts "
+                    f"{self._target.name}; choose one of {', '.join(map(repr, self._solvers))} or give another object."
+                )
             return given
+        solver = chosen("solver", given, dict(self._solvers))
+        if not isinstance(given, str):
+            return solver
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        named: CoverSolver = solver(self.time_limit, seed)
-        return named
+        return solver(self.time_limit, seed)
 
     def _price(self) -> Price:
         return Price(
@@ -279,6 +282,21 @@ class MinimumRuleCover(VotingModel):
         """The set covering problem of a fitted model's rules on labelled data, for solvers and checks of your own.
 
         Its rules are numbered tree by tree, leaves by node number, leaves without a sample left out.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; other rows than those of `fit` may be given.
+
+        Returns
+        -------
+        CoveringProblem
+            Of the rows that some rule covers.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
 
         Examples
         --------
@@ -342,7 +360,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     prune
         Whether to drop the clauses that the chosen rules do not need, and to cover again with the shorter rules:
         fewer rules, shorter ones, fewer missed rows, mostly as accurate. "held-out" lets three folds decide, in which
-        the estimator is trained anew: rules are pruned unless that is less accurate by more than a standard error. By
+        the estimator is trained again: rules are pruned unless that is less accurate by more than a standard error. By
         default they are pruned, but for those of a `RuleSet`, which stay as they were made.
     vote
         "counts": each covering rule adds its number of training samples of each class (paper). "shares": each adds
@@ -412,8 +430,6 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     array([0, 0])
     """
 
-    _votes = (*VOTES, "fitted", "log-odds")
-
     criterion: Any = "gini"
     solver: Any = "greedy"
     max_rules: int | None = None
@@ -436,6 +452,11 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
             As in `MIRCOClassifier`.
         **settings
             Others of its settings; they take precedence.
+
+        Returns
+        -------
+        MIRCOClassifier
+            Not fitted yet.
 
         Examples
         --------
@@ -462,6 +483,11 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         **settings
             Others of its settings; they take precedence.
 
+        Returns
+        -------
+        MIRCOClassifier
+            Not fitted yet.
+
         Examples
         --------
         >>> from sklearn.datasets import load_iris
@@ -475,33 +501,31 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         accurate = {"demand": 3, "impurity_weight": 1.0, "prune": True, "vote": "log-odds"}
         return cls(estimator, **{**accurate, **settings})
 
-    def _check_settings(self) -> CoverSolver:
+    def _check_settings(self) -> Any:
         if self.prune is not None and not isinstance(self.prune, bool) and self.prune != "held-out":
             raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
         if self.prune == "held-out":
-            check_trains_anew(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
+            check_trains_again(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
         return super()._check_settings()
 
-    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
+    def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         always = not isinstance(self.estimator, RuleSet) if self.prune is None else self.prune is True
         self.pruned_ = always or self._pruning_pays(X, y, sample_weight, limits)
         return Recipe(
-            lambda samples: solver,
+            partial(TimedSolver.of, solver, deadline=limits.end),
             self._vote_of,
             max_rules=self.max_rules,
             shorten=partial(_shortened, price=self._price()) if self.pruned_ else None,
-            fit={"fitted": _fitted_classes, "log-odds": log_odds_votes}.get(self.vote),
+            fit=lambda vote, samples: voting_on(self._target).fitted_to(samples, self.vote, vote),
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
 
     def _parts_recipe(self, solver: Any, demand: Ints) -> PartsRecipe:
         self.pruned_ = self.prune is not False
-        fit = {"fitted": _fitted_to_groups, "log-odds": log_odds_of_groups}.get(self.vote)
+        fit = voting_on(self._target).fitted.get(self.vote)
         return replace(super()._parts_recipe(solver, demand), prune=self.pruned_, fit=fit)
 
     def _pruning_pays(self, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> bool:
-        from rulecover.estimators.pruning import pruning_pays
-
         return self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
 
     def _trees(self, prepared: Prepared) -> TreeEnsemble:
@@ -598,8 +622,7 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
     (2, 2)
     """
 
-    _votes = MEAN_VOTES
-    _solvers: ClassVar[Mapping[str, Callable[[float | None, int], CoverSolver]]] = {
+    _solvers: ClassVar[Mapping[str, Callable[[float | None, int], AnySolver]]] = {
         "forward": lambda time_limit, seed: Forward(time_limit=time_limit),
         **SOLVERS,
     }
@@ -618,6 +641,20 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> MIRCORegressor:
         """Algorithm 1 as it is: the greedy cover of the leaves, and the plain mean of the covering rules.
 
+        Parameters
+        ----------
+        estimator
+            As in `MIRCORegressor`.
+        **settings
+            Others of its settings; they take precedence.
+
+        Returns
+        -------
+        MIRCORegressor
+            Not fitted yet.
+
+        Examples
+        --------
         >>> MIRCORegressor.as_in_paper(impurity_weight=5)
         MIRCORegressor(impurity_weight=5, max_rules=None, min_samples=1, ridge=None, solver='greedy')
         """
@@ -630,7 +667,7 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
             n_estimators=100, max_leaf_nodes=8, min_samples_leaf=5, max_features=1 / 3, n_jobs=self.n_jobs
         )
 
-    def _check_settings(self) -> CoverSolver:
+    def _check_settings(self) -> Any:
         if isinstance(self.demand, Mapping):
             raise TypeError("demand is a dictionary, but numbers have no labels; give one number, or one for each row.")
         if self.min_samples != "auto":
@@ -648,9 +685,9 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
             return 1.0
         return max(5.0, n_samples * min(0.1, 2.5 / (self.max_rules or 1)))
 
-    def _recipe(self, solver: CoverSolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
+    def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         return Recipe(
-            partial(_informed, solver),
+            partial(TimedSolver.of, solver, deadline=limits.end),
             self._vote_of,
             max_rules=self.max_rules,
             fit=None if self.ridge is None else partial(_fitted_numbers, ridge=self.ridge),
@@ -671,25 +708,9 @@ def _shortened(rules: RuleSet, samples: Samples, *, price: Price) -> RulePool:
     return rule_pool(samples, pruned(rules, samples), price)
 
 
-def _fitted_classes(vote: Vote, samples: Samples) -> Vote:
-    assert isinstance(samples, ClassSamples)
-    return fitted_class_votes(vote, vote.rules.apply(samples.X), samples.y, samples.weight)
-
-
-def _fitted_to_groups(vote: Vote, rows: Grouped) -> Vote:
-    assert rows.y is not None
-    return fitted_class_votes(vote, scipy.sparse.csr_array(rows.covered), rows.y, rows.weight)
-
-
 def _fitted_numbers(vote: Vote, samples: Samples, *, ridge: float) -> Vote:
     assert isinstance(samples, NumberSamples)
     return fitted_values(vote, vote.rules.apply(samples.X), samples, ridge=ridge)
-
-
-def _informed(solver: CoverSolver, samples: Samples) -> CoverSolver:
-    """The solver; the forward choice also looks at the numbers of the samples."""
-    assert isinstance(samples, NumberSamples)
-    return solver.on(samples.z, samples.count) if isinstance(solver, Forward) else solver
 
 
 def frozen(source: Any) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -17,7 +18,9 @@ from rulecover.coverage import smallest_uint
 from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.elsewhere import (
     BlockRows,
+    ModelElsewhere,
     PartsAndHead,
+    PathElsewhere,
     SampledRows,
     ToNumbers,
     by_code,
@@ -26,24 +29,27 @@ from rulecover.estimators.elsewhere import (
     predicted_responses,
 )
 from rulecover.estimators.prepare import Prepared
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import MemoryLimitError, MismatchedDataError
+from rulecover.partitions.coded import CodedTargets
 from rulecover.partitions.part import Part
 from rulecover.partitions.parts import LocalParts
 from rulecover.partitions.path_part import PathPart
 from rulecover.partitions.store import SpillToDisk
 from rulecover.partitions.table import InOrder, TableInBlocks
+from rulecover.rulepath.logistic import LogisticFit
 from rulecover.targets.classes.samples import ClassSamples, class_factors
 from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
 
-if TYPE_CHECKING:
-    from rulecover.estimators.base import VotingModel
-    from rulecover.estimators.rulepath import RulePath
-
-#: The share of the memory limit that leaf ids may take before they go to disk.
-_IDS_SHARE = 0.3
+#: The share of the memory limit that leaf ids may take before they go to disk, and that is left for blocks, the model
+#: and the libraries.
+_IDS_SHARE, _LEFT_SHARE = 0.3, 0.3
+#: The share of the memory limit for what is kept of all rows, at most.
+_ROWS_SHARE = 0.9
+#: The bytes per row of a weight, as it is given and as a number of rows, and of the state of a cover.
+_WEIGHT, _COVER = 16, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +70,12 @@ class RowsOfTable:
 
     @property
     def labels(self) -> Array:
-        return self.table.labels.y
+        return self.table.labels.values
 
     def check_cover(self, model: Any, solver: Any) -> None:
         check_on_parts(model, solver)
 
-    def check_path(self, model: RulePath) -> RowsOfTable:
+    def check_path(self, model: PathElsewhere) -> RowsOfTable:
         check_path_on_parts(model)
         return self
 
@@ -79,18 +85,18 @@ class RowsOfTable:
             "MIRCOClassifier, MIRCORegressor or a rule path."
         )
 
-    def prepared(self, model: VotingModel) -> Prepared:
+    def prepared(self, model: ModelElsewhere) -> Prepared:
         is_frozen = isinstance(model.estimator, FrozenEstimator)
         sample = self._first() if is_frozen else self.drawn(model.random_state)
         return model._prepare(sample.X, sample.y, sample.weight)
 
     def _first(self) -> SampledRows:
         """Rows of the first block: for a frozen model, whose columns are looked at."""
-        n_rows = len(self.labels)
+        n_rows = len(self.table.labels.y)
         return self._some(np.arange(min(n_rows, self.table.sample_rows, int(self.table.labels.starts[1]) or n_rows)))
 
     def drawn(self, random_state: Any) -> SampledRows:
-        n_rows, most = len(self.labels), self.table.sample_rows
+        n_rows, most = len(self.table.labels.y), self.table.sample_rows
         if n_rows <= most:
             return self._some(np.arange(n_rows))
         random = check_random_state(0 if random_state is None else random_state)
@@ -102,15 +108,15 @@ class RowsOfTable:
         return SampledRows(table.inputs(table.rows(rows, labels.starts)), labels.y[rows], weight, rows)
 
     @contextmanager
-    def parts(self, model: VotingModel, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
-        with self._blocks(model, prepared) as blocks:
+    def parts(self, model: ModelElsewhere, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
+        with self._blocks(model, prepared, lambda head: _COVER) as blocks:
             parts = [Part(trees, partial(blocks.samples, k), blocks.store) for k in range(len(blocks))]
             yield LocalParts(parts, verbose=model.verbose), blocks.head
 
     @contextmanager
-    def path_parts(self, model: RulePath, prepared: Prepared, sample: SampledRows) -> Iterator[PartsAndHead]:
+    def path_parts(self, model: PathElsewhere, prepared: Prepared, sample: SampledRows) -> Iterator[PartsAndHead]:
         assert prepared.source.trees is not None
-        with self._blocks(model, prepared) as blocks:
+        with self._blocks(model, prepared, partial(_bytes_of_path, model)) as blocks:
             ask = partial(predicted_responses, model, model._target.of(blocks.head), sample)
             parts = [
                 PathPart(
@@ -125,16 +131,60 @@ class RowsOfTable:
             yield LocalParts(parts, verbose=model.verbose), blocks.head
 
     @contextmanager
-    def _blocks(self, model: VotingModel, prepared: Prepared) -> Iterator[_Blocks]:
-        """The blocks of the table; temporary files are removed when the context ends."""
-        store = SpillToDisk(_IDS_SHARE * self.table.memory_limit)
+    def _blocks(
+        self, model: ModelElsewhere, prepared: Prepared, state: Callable[[Samples], float]
+    ) -> Iterator[_TableBlocks]:
+        """The blocks of the table; temporary files are removed when the context ends.
+
+        `state` is how many bytes a method keeps of each row besides its target and weight.
+        """
+        head, limit = _head(model, self.table, prepared), self.table.memory_limit
+        kept = head.y.itemsize + (0 if self.table.weight is None else _WEIGHT) + state(head)
+        store = SpillToDisk(_room_for_ids(limit, _checked(kept, len(head.y), limit)))
         try:
-            yield _Blocks(self.table, _head(model, self.table, prepared), ToNumbers.of(model, prepared), store)
+            yield _TableBlocks(self.table, head, ToNumbers.of(model, prepared), store)
         finally:
             store.close()
 
 
-class _Blocks:
+def _bytes_of_path(model: PathElsewhere, head: Samples) -> float:
+    """What a path keeps of each row: weight, marks, responses, predictions, the rules that cover it, and slopes."""
+    classes = len(head.classes) if isinstance(head, ClassSamples) else 0
+    responses = classes if classes > 2 else 1
+    predictions = responses if model._share() != 0 else 0
+    slopes = 4 * responses if model._steps(head, None).start is LogisticFit else 0
+    return 8 * (3 + responses + predictions + slopes) + model.max_rules / 8
+
+
+def _checked(per_row: float, n_rows: int, limit: int) -> float:
+    """The bytes that are kept of all rows; raises if the memory limit does not allow for them."""
+    kept = per_row * n_rows
+    if kept > _ROWS_SHARE * limit:
+        raise MemoryLimitError(
+            f"memory_limit is {_in_words(limit)}, but targets, weights and the state of each row take "
+            f"{_in_words(kept)} for {n_rows:,} rows, {per_row:g} bytes each; give memory_limit="
+            f"'{_in_words(kept / _ROWS_SHARE).replace(' ', '')}' or more, or fewer rows."
+        )
+    return kept
+
+
+def _room_for_ids(limit: int, kept: float) -> float:
+    """The bytes that leaf ids may take in memory, besides what is kept of all rows."""
+    return min(max(0.0, (1 - _LEFT_SHARE) * limit - kept), _IDS_SHARE * limit)
+
+
+def _in_words(size: float) -> str:
+    """A number of bytes, to one decimal, rounded up.
+
+    >>> _in_words(4_000_000_000), _in_words(27_410), _in_words(999_999)
+    ('4 GB', '27.5 KB', '1 MB')
+    """
+    units = {"GB": 10**9, "MB": 10**6, "KB": 10**3}
+    name = next((name for name, unit in units.items() if size > 0.9 * unit), "KB")
+    return f"{math.ceil(10 * size / units[name]) / 10:g} {name}"
+
+
+class _TableBlocks:
     """The blocks of a table, by their numbers, and where what is known of them is kept."""
 
     def __init__(self, table: TableInBlocks, head: Samples, numbers: ToNumbers, store: SpillToDisk) -> None:
@@ -167,17 +217,16 @@ class _Blocks:
         return slice(int(self.starts[number]), int(self.starts[number + 1]))
 
 
-def _head(model: VotingModel, table: TableInBlocks, prepared: Prepared) -> Samples:
+def _head(model: ModelElsewhere, table: TableInBlocks, prepared: Prepared) -> Samples:
     """The samples of all rows, but for X: targets and weights as they are where everything is in memory."""
     target, labels = model._target, table.labels
-    y = labels.y
     nothing = np.zeros((0, model.n_features_in_))
     if not isinstance(prepared.samples, ClassSamples):
-        y = np.asarray(target.check(check_array(y, ensure_2d=False, dtype=np.float64), type(model).__name__))
+        y = np.asarray(target.check(check_array(labels.y[:], ensure_2d=False, dtype=np.float64), type(model).__name__))
         weight = sample_weights(y, y, labels.weight, None)
         return NumberSamples.of(nothing, y, weight, scale=getattr(target, "scale", None))
     classes = prepared.samples.classes
-    code = _codes(y, classes)
+    code = _codes(labels.y, classes)
     by_class = by_code(model.class_weight, classes)
     weight = sample_weights(code, code, labels.weight, by_class)
     if by_class is None or weight is None:
@@ -187,18 +236,23 @@ def _head(model: VotingModel, table: TableInBlocks, prepared: Prepared) -> Sampl
     return ClassSamples(nothing, code, classes, weight, factors)
 
 
-def _codes(y: Array, classes: Array) -> Ints:
-    """The number of each label, as small as can be."""
+def _codes(y: Array | CodedTargets, classes: Array) -> Ints:
+    """The number of each label among the classes, as small as can be."""
     import pandas as pd
 
-    found, seen = pd.factorize(y, sort=False)
-    known = np.isin(seen, classes)
-    if not known.all() or (found < 0).any():
-        row = int(np.flatnonzero(found < 0)[0]) if (found < 0).any() else -1
-        if row >= 0:
-            raise ValueError(f"the target is missing in row {row}; leave such rows out.")
+    values = y.values if isinstance(y, CodedTargets) else y  # numbers of very many different values
+    missing = np.flatnonzero(pd.isna(values))
+    if missing.size:
+        codes = y.codes if isinstance(y, CodedTargets) else np.arange(len(y))
+        row = int(np.isin(codes, missing).argmax())
+        raise ValueError(f"the target is missing in row {row}; leave such rows out.")
+    known = np.isin(values, classes)
+    if not known.all():
         raise MismatchedDataError(
-            f"the target has labels that the model never saw: {np.asarray(seen)[~known][:5].tolist()}; it knows "
+            f"the target has labels that the model never saw: {values[~known][:5].tolist()}; it knows "
             f"{classes[:10].tolist()}. Raise sample_rows if it is trained on a sample."
         )
-    return np.asarray(np.searchsorted(classes, np.asarray(seen)).astype(smallest_uint(len(classes)))[found])
+    place = np.searchsorted(classes, values).astype(smallest_uint(len(classes)))
+    if not isinstance(y, CodedTargets):
+        return np.asarray(place)
+    return np.asarray(y.codes if (place == np.arange(len(place))).all() else place[y.codes])

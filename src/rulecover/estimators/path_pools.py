@@ -24,8 +24,8 @@ _CLASS_TREES, _NUMBER_TREES = 100, 50
 _SHALLOW = {"max_depth": 4, "max_features": 0.5, "min_samples_leaf": 5, "early_stopping": False}
 
 
-def class_pool(pool: str | None, n_classes: int, n_jobs: int | None) -> Any:
-    """A forest, boosted trees or both; by default a forest for two classes, and both for more.
+def class_pool(pool: str | None, n_classes: int, n_jobs: int | None, *, rare: bool = False) -> Any:
+    """A forest, boosted trees or both; by default a forest for two classes, both for more and where one of two is rare.
 
     >>> class_pool(None, 2, None)
     RandomForestClassifier()
@@ -36,7 +36,7 @@ def class_pool(pool: str | None, n_classes: int, n_jobs: int | None) -> Any:
     rounds = max(10, _CLASS_TREES // (n_classes if n_classes > 2 else 1))
     boosted = HistGradientBoostingClassifier(max_iter=rounds, **_SHALLOW)
     both = VotingClassifier([("forest", forest), ("boosted", boosted)], voting="soft")
-    return {"forest": forest, "boosted": boosted, "both": both}[pool or ("both" if n_classes > 2 else "forest")]
+    return {"forest": forest, "boosted": boosted, "both": both}[pool or ("both" if rare or n_classes > 2 else "forest")]
 
 
 def number_pool(pool: str | None, n_jobs: int | None) -> Any:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,18 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_array, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
+from rulecover.data.encoder import LeftOut, TableEncoder
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.booster import NOT_TRAINED_ANEW, as_estimator, is_booster, is_file
-from rulecover.estimators.centred import CentredRegressor, without_centre
+from rulecover.estimators.booster import NOT_TRAINED_AGAIN, as_estimator, is_booster, is_file
+from rulecover.estimators.centred import CentredRegressor, inner_model
 from rulecover.estimators.checks import check_width, sample_weights
+from rulecover.estimators.coded import CodedClassifier, for_classes, trains_on_codes
 from rulecover.estimators.door import (
-    as_numbers,
-    as_numbers_alone,
+    as_rules_see,
+    checked_numbers,
     columns_of,
     is_mixed,
     named_by,
@@ -38,7 +41,7 @@ from rulecover.estimators.door import (
     with_zeros_in,
 )
 from rulecover.exceptions import UnreadableModelError
-from rulecover.readers import read_trees, unreadable
+from rulecover.readers import read_trees, reader_of, unreadable
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.samples import repeats
@@ -168,6 +171,9 @@ class RuleModel(BaseEstimator):
         super().__setstate__({name: _put_together(value) for name, value in state.items()})
 
 
+#: Models around another one, which takes the rows as it is given them.
+_AROUND = (FrozenEstimator, BaseSearchCV, CalibratedClassifierCV, CentredRegressor, CodedClassifier, BinnedTrees)
+
 #: By which a frame that was taken apart is known.
 _FRAME = "columns of a frame"
 
@@ -207,12 +213,14 @@ def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
 
 def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -> Any:
     """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
-    if source.columns is not None:
-        return as_numbers(source.columns, given.X, source.used)
-    if given.numbers is not None:
+    if source.columns is None and given.numbers is not None:
         return given.numbers
-    with as_numbers_alone(given.X, names):
-        return check_array(given.X, dtype=[np.float64, np.float32], ensure_all_finite=finite(source.model, given.X))
+    check = partial(_numbers_for, source.model)
+    return as_rules_see(given.X, source.columns, source.used, names, check)
+
+
+def _numbers_for(model: Any, X: Any) -> Any:
+    return checked_numbers(X, finite(model, X))
 
 
 def _read(model: Any, X: Any, recipe: Preparation) -> Source:
@@ -236,18 +244,25 @@ def _read(model: Any, X: Any, recipe: Preparation) -> Source:
 def checked_source(source: Any, y: Any, target: Target, name: str) -> Any:
     """What an estimator of this name trains on y, or takes as it is: a model of the same kind that can be read."""
     if isinstance(source, (str, os.PathLike)):
-        raise unreadable(source, f" ({NOT_TRAINED_ANEW}: give its path to explain)")
+        raise unreadable(source, f" ({NOT_TRAINED_AGAIN}: give its path to explain)")
     if is_booster(source):
-        raise UnreadableModelError(f"{NOT_TRAINED_ANEW}; give it to explain, or inside FrozenEstimator.")
+        raise UnreadableModelError(f"{NOT_TRAINED_AGAIN}; give it to explain, or inside FrozenEstimator.")
     if isinstance(source, FrozenEstimator):
         inside = source.estimator
         source = FrozenEstimator(as_estimator(inside, y) if is_booster(inside) else best_of(inside))
     elif not isinstance(source, RuleModel):
-        with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
-            read_trees(source)
+        _check_type(source)
     with unreadable_first(source):
         target.check_source(source, name)
     return source
+
+
+def _check_type(source: Any) -> None:
+    """Raises for a model that cannot be read, before a copy of it is trained; trees that it may have are not read."""
+    if reader_of(source) is None:
+        raise unreadable(source)
+    with suppress(NotFittedError):
+        read_trees(fresh(source))
 
 
 def check_answers(source: Any, target: Target) -> None:
@@ -267,17 +282,42 @@ def check_answers(source: Any, target: Target) -> None:
 
 
 def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
-    """The trained estimator, or what it is taken for; numbers that are far from zero are centred first."""
-    estimator = without_centre(estimator)
+    """The trained estimator, or what it is taken for.
+
+    Numbers that are far from zero are centred first. Labels are numbered for libraries that take nothing else: a fold
+    may lack one of the labels, whatever these are.
+    """
+    estimator = inner_model(estimator)
     if isinstance(estimator, RuleSet):
         return rules_on(estimator, recipe.names, X.shape[1])
     if isinstance(estimator, FrozenEstimator):
         return estimator.fit(X, y).estimator  # trains nothing, raises if it is not fitted
     if recipe.hidden is not None:
         X = with_zeros_in(recipe.hidden, X)
+    if recipe.target.name == "classes" and trains_on_codes(estimator):
+        return _trained_on_codes(estimator, X, y, weight, recipe)
     centre = 0.0 if isinstance(estimator, RuleModel) else recipe.target.centre(y, weight)
     model = _trained(_seeded(fresh(estimator), recipe), X, y - centre if centre else y, weight, recipe)
+    if recipe.hidden is not None:
+        _drop_notes_on(recipe.hidden, model)
     return CentredRegressor(model, centre) if centre else model
+
+
+def _trained_on_codes(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
+    labels, codes = np.unique(y, return_inverse=True)
+    plain = labels.dtype.kind in "biuf" and np.array_equal(labels, np.arange(len(labels)))
+    model = for_classes(_seeded(fresh(estimator), recipe), len(labels))
+    model = _trained(model, X, y if plain else codes, weight, recipe)
+    return model if plain else CodedClassifier(model, labels)
+
+
+def _drop_notes_on(hidden: Ints, model: Any) -> None:
+    """Removes what an encoder says of hidden columns: it saw zeros where the table has values."""
+    first = model[0] if isinstance(model, Pipeline) else None
+    if isinstance(first, TableEncoder) and hasattr(first, "columns_"):  # else trees are grown later
+        columns = [first.columns_[f] for f in hidden.tolist()]
+        dropped = {column.note for column in columns if isinstance(column, LeftOut)}
+        first.notes_ = [note for note in first.notes_ if note not in dropped]
 
 
 def _seeded(model: Any, recipe: Preparation) -> Any:
@@ -297,9 +337,16 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     if weight is None:
         return best_of(model.fit(X, y))
     last, name = (model.steps[-1][1], f"{model.steps[-1][0]}__") if isinstance(model, Pipeline) else (model, "")
-    if not has_fit_parameter(last, "sample_weight"):
+    if not _takes_weights(last):
         raise ValueError(f"{name_of(last)} takes no sample weights; leave weights out or choose another estimator.")
     return best_of(model.fit(X, y, **{f"{name}sample_weight": weight}))
+
+
+def _takes_weights(model: Any) -> bool:
+    """Whether a model is trained with weights of rows; since scikit-learn 1.7 votes of models do not say so."""
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        return all(_takes_weights(member) for _, member in model.estimators if member != "drop")
+    return bool(has_fit_parameter(model, "sample_weight"))
 
 
 @contextmanager
@@ -329,7 +376,7 @@ def sees_arrays(estimator: Any) -> bool:
 def _takes_missing(estimator: Any) -> bool:
     if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns know where not
         return True
-    if isinstance(estimator, (FrozenEstimator, BaseSearchCV, CalibratedClassifierCV, CentredRegressor, BinnedTrees)):
+    if isinstance(estimator, _AROUND):
         return _takes_missing(estimator.estimator)
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")

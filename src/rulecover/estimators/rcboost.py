@@ -19,9 +19,8 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
-from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.centred import behind, without_centre
+from rulecover.estimators.centred import behind, inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -31,13 +30,12 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
-from rulecover.estimators.on_dask import RowsOnWorkers
+from rulecover.estimators.elsewhere import BoostRows
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
-from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
-from rulecover.partitions.mirco import grouped_rows, log_odds_of_groups, shown_for_parts
+from rulecover.partitions.mirco import fitted_to_groups, grouped_rows, shown_for_parts
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
@@ -101,6 +99,12 @@ class RuleBoosting(VotingModel):
     _started = cast("Started | None", None)
     _encoder = cast("TableEncoder | None", None)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without the solver of the LP, which no file can hold: a copy with `warm_start` begins again."""
+        state = super().__getstate__()
+        state.pop("_started", None)
+        return state
+
     # Fitting: Algorithm 2 ---------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -118,6 +122,18 @@ class RuleBoosting(VotingModel):
         sample_weight
             Counts in the trees, impurities, duals and votes: a row of weight 3 is three rows. Rows of weight zero need
             no cover.
+
+        Returns
+        -------
+        RuleBoosting
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of its range, or X, y or the weights do not fit together.
+        UnreadableModelError
+            If the estimator is of a type that no reader knows.
         """
         self._check_settings()
         rows = rows_elsewhere(X, y, sample_weight)
@@ -135,19 +151,12 @@ class RuleBoosting(VotingModel):
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
-        warn_of(
-            named,
-            run.generation.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
-        self.provenance_ = provenance_of(self, self.rules_, self._as_rules_see(started.learned, X))
+        self._finished(self.vote_, run.generation.samples, self._as_rules_see(started.learned, X), named=named)
         if file is not None and over and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
         return self
 
-    def _fit_on_workers(self, rows: RowsOnWorkers) -> Self:
+    def _fit_on_workers(self, rows: BoostRows) -> Self:
         """The same for rows on the workers of a cluster."""
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         self._encoder, recipe = None, self._recipe()
@@ -157,7 +166,7 @@ class RuleBoosting(VotingModel):
             parts,
             links,
             head,
-            without_centre(self.estimator_),
+            inner_model(self.estimator_),
             recipe=recipe,
             names=lambda first: check_model_fits(first, head.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
@@ -166,15 +175,7 @@ class RuleBoosting(VotingModel):
         run = BoostRun(generation)
         self._boost(run, deadline, None)
         self._take(boosted(run), generation)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
-        self.provenance_ = provenance_of(self, self.rules_, shown_for_parts(generation.parts, self.rules_)[1])
-        return self
+        return self._finished(self.vote_, prepared.samples, shown_for_parts(generation.parts, self.rules_)[1])
 
     def _boost(self, run: BoostRun, deadline: float | None, file: Checkpoint | None) -> bool:
         """Runs the loop, from where it was kept if there is a checkpoint; whether it came to its own end."""
@@ -236,15 +237,18 @@ class RuleBoosting(VotingModel):
     def _take(self, found: Boosted, generation: RuleGeneration) -> None:
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
         pool, self.z_ = found.stages[-1]
-        vote, fit = self._stage_vote(pool, self.z_), voting_on(self._target).fitted.get(self.vote)
-        if fit is not None and isinstance(generation, GenerationInParts):
-            vote = log_odds_of_groups(vote, grouped_rows(generation.parts, vote.rules, generation.samples))
-        elif fit is not None:
-            vote = fit(vote, generation.samples)
-        self.vote_ = vote
+        self.vote_ = self._fitted(self._stage_vote(pool, self.z_), generation)
         self.rules_ = self.vote_.rules
         self.n_rmp_calls_ = len(found.stages) - 1
         self.certificate_ = found.certificate
+
+    def _fitted(self, plain: Vote, generation: RuleGeneration) -> Vote:
+        """The votes of the last stage, fitted to the rows if such are asked for."""
+        voting = voting_on(self._target)
+        if self.vote not in voting.fitted or not isinstance(generation, GenerationInParts):
+            return voting.fitted_to(generation.samples, self.vote, plain)
+        groups = grouped_rows(generation.parts, plain.rules, generation.samples)
+        return fitted_to_groups(voting.fitted[self.vote], plain, groups)
 
     def _vote_of(self, rules: RuleSet) -> Vote:
         return voting_on(self._target).plain(rules, self.vote)
@@ -261,7 +265,7 @@ class RuleBoosting(VotingModel):
             if self.warm_start:
                 raise ValueError("checkpoint and warm_start are two ways to go on; leave one of them out.")
         for name, value, known in (
-            ("vote", self.vote, (*voting_on(self._target).kinds, *voting_on(self._target).fitted)),
+            ("vote", self.vote, self._votes()),
             ("duals", self.duals, ("equal", "vertex")),
             ("rule_weights", self.rule_weights, (None, "z")),
             ("on_interrupt", self.on_interrupt, ("raise", "keep")),
@@ -270,6 +274,10 @@ class RuleBoosting(VotingModel):
                 raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
         self._fallback()
         self._recipe()
+
+    def _votes(self) -> tuple[str, ...]:
+        """The names of votes: all but those by least squares, which are for covers."""
+        return tuple(name for name in voting_on(self._target).names if name != "fitted")
 
     def _source(self, y: Any) -> Any:
         source = super()._source(y)
@@ -338,7 +346,7 @@ class RuleBoosting(VotingModel):
         recipe = self._recipe()
         generation = RuleGeneration(
             learn,
-            without_centre(self.estimator_),
+            inner_model(self.estimator_),
             recipe,
             lambda first: check_model_fits(first, learn.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
@@ -372,7 +380,25 @@ class RuleBoosting(VotingModel):
     # Stages -----------------------------------------------------------------------------------------------------
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """The predictions after each call, from the first tree (stage 0) to the whole pool."""
+        """The predictions after each call, from the first tree (stage 0) to the whole pool.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Yields
+        ------
+        numpy.ndarray
+            As `predict` returns them.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         for tally in self._staged_tallies(X):
             yield self.vote_.decided(tally)
 
@@ -455,7 +481,8 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         stop; ``True`` is 10. The rules of the best call are kept. All rules of the pool vote there, whatever
         `rule_weights` says.
     warm_start
-        ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was.
+        ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was; a copy that was loaded from
+        a file begins again.
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before, and solves of the LP
         and exact searches end in time. The training of a tree cannot be cut short: a fit takes at least as long as the
@@ -517,6 +544,20 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     def as_in_paper(cls, estimator: Any = None, **settings: Any) -> RCBoostClassifier:
         """The paper's settings: one tree per call, duals as a simplex code returns them, all rules vote by counts.
 
+        Parameters
+        ----------
+        estimator
+            As in `RCBoostClassifier`.
+        **settings
+            Others of its settings; they take precedence.
+
+        Returns
+        -------
+        RCBoostClassifier
+            Not fitted yet.
+
+        Examples
+        --------
         >>> RCBoostClassifier.as_in_paper()
         RCBoostClassifier(duals='vertex', max_rmp_calls=50, pricing='tree', step=1.0,
                           vote='counts')
@@ -539,6 +580,13 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         **settings
             As in `RCBoostClassifier`; `random_state` seeds everything.
 
+        Returns
+        -------
+        RulePathClassifier
+            Not fitted yet.
+
+        Examples
+        --------
         >>> from sklearn.datasets import load_iris
         >>> X, y = load_iris(return_X_y=True)
         >>> few = RCBoostClassifier.few_rules(10, random_state=0).fit(X, y)
@@ -562,7 +610,25 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         return DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=1e-6)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """The probabilities after each call, from the first tree (stage 0) to the whole pool."""
+        """The probabilities after each call, from the first tree (stage 0) to the whole pool.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Yields
+        ------
+        numpy.ndarray
+            As `predict_proba` returns them.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
+        """
         for tally in self._staged_tallies(X):
             yield self.vote_.probabilities(tally)
 

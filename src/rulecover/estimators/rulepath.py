@@ -6,6 +6,7 @@ import numbers
 import time
 import warnings
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from copy import copy
@@ -20,11 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from rulecover.data.columns import Columns
-from rulecover.estimators.advice import warn_of
+from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.booster import check_trains_anew
-from rulecover.estimators.centred import without_centre
+from rulecover.estimators.booster import check_trains_again
+from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -33,13 +34,11 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.fold_scores import TimeLimits, is_late
-from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, forget_table
-from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, precision_of
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, UnreadableModelError
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
@@ -48,7 +47,7 @@ from rulecover.rulepath.family import RowPredictions
 from rulecover.rulepath.folds import PathData
 from rulecover.rulepath.logistic import LogisticFit
 from rulecover.rulepath.path import PathRecipe, PathSteps, chosen_log_odds, log_odds_votes, ridge_votes, rule_path
-from rulecover.rulepath.response import softened_response
+from rulecover.rulepath.response import ridge_by_noise, softened_response
 from rulecover.rulepath.sizes import BY_SCORE, chosen_size, size_scores, size_table
 from rulecover.rulepath.squares import ForwardFit, Terms, usual_shrinkage
 from rulecover.rules.ruleset import RuleSet
@@ -65,8 +64,8 @@ if TYPE_CHECKING:
 
 #: How the rules of a path vote for classes, and by which gain they are chosen.
 PATH_VOTES, GAINS = ("log-odds", "fitted"), ("squares", "log-loss")
-#: The usual penalty on votes that add up to log-odds, and on those that add up to shares or numbers.
-_LOG_ODDS_RIDGE, _RIDGE = 0.5, 5.0
+#: The usual penalty on votes that add up to shares or numbers.
+_RIDGE = 5.0
 #: The usual share of a model's predictions in what the rules are to predict.
 _SHARE = 0.5
 #: A class is rare if its share of the rows is below this.
@@ -75,7 +74,7 @@ _RARE = 0.05
 _BINNED_DEPTH = 3
 
 #: How folds were made in which no model was trained.
-_KEPT = " (rules were chosen and weighed anew in each fold, among those of the same model)"
+_KEPT = " (rules were chosen and weighed again in each fold, among those of the same model)"
 
 #: How a size is chosen; "last" needs no scores.
 CHOICES = (*BY_SCORE, "last")
@@ -123,11 +122,11 @@ class RulePath(VotingModel):
     verbose: int = 0
 
     @abstractmethod
-    def _steps(self, samples: Samples) -> PathSteps:
-        """How rules are chosen, and how they vote."""
+    def _steps(self, samples: Samples, noise: float | None) -> PathSteps:
+        """How rules are chosen, and how they vote; `noise` is that of a `Response`."""
 
     @abstractmethod
-    def _ridge_of_choice(self, samples: Samples) -> float:
+    def _ridge_of_choice(self, samples: Samples, noise: float | None) -> float:
         """The penalty on the votes by which rules are chosen."""
 
     @abstractmethod
@@ -151,6 +150,18 @@ class RulePath(VotingModel):
             What each row counts; rows of weight zero do not count at all.
         groups
             The group of each row, such as a patient: rows of the same group are in the same fold.
+
+        Returns
+        -------
+        RulePath
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of its range, or X, y or the weights do not fit together.
+        UnreadableModelError
+            If the estimator is of a type that no reader knows.
         """
         forget_table(self)
         self._check_settings()
@@ -185,13 +196,9 @@ class RulePath(VotingModel):
         self._warn_of_kept()
         reason += self._left_out() + (_KEPT if kept else "")
         self.size_reason_ = reason + self._noted([each for each in (cut, no_time) if each])
-        self.provenance_ = provenance_of(self, self.vote_.rules, samples)
-        warn_of(
-            self.vote_, samples, self.estimator_, weighted=self.class_weight is not None, all_read=self._columns is None
-        )
-        return self
+        return self._finished(self.vote_, samples)
 
-    def _strength_on_parts(self, head: Samples) -> float | None:
+    def _strength_on_parts(self, head: Samples, noise: float | None) -> float | None:
         """The penalty on log-odds; ``None`` for votes by which the rules are chosen."""
         return None
 
@@ -216,6 +223,18 @@ class RulePath(VotingModel):
         ----------
         n_rules
             From 0, the default vote alone, to the size of the largest set.
+
+        Returns
+        -------
+        RulePath
+            A copy; this model stays as it is.
+
+        Raises
+        ------
+        ValueError
+            If the path ends before.
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
         """
         check_is_fitted(self)
         if whole_number("n_rules", n_rules, at_least=0) > self._family.largest:
@@ -284,16 +303,17 @@ class RulePath(VotingModel):
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
         if not self._takes_all() and self.train_in_folds:
             way_out = "give train_in_folds=False, or choose='last', and take another size by at(n_rules)"
-            check_trains_anew(self.estimator, "a size is chosen in folds", way_out)
+            check_trains_again(self.estimator, "a size is chosen in folds", way_out)
 
     def _follow(self, X: Any, prepared: Prepared, deadline: float | None) -> PathData:
         """Follows the path to its end, or as far as there is time, and returns what it was made from."""
         samples, candidates = prepared.samples, self._candidates(prepared)
-        recipe = replace(self._recipe(candidates, samples), deadline=deadline)
-        honest = HonestModel(self._model(X, prepared.rows), prepared.rows) if self._share() != 0 else None
-        calibrate = len(recipe.target.classes) > 1 and has_out_of_bag(self.estimator_)
-        response = softened_response(samples, recipe.target, honest, self._share(), calibrate=calibrate)
-        self._family = rule_path(samples, candidates, response, recipe)
+        target = self._target.of(samples)
+        honest = OutOfBagModel(self._model(X, prepared.rows), prepared.rows) if self._share() != 0 else None
+        calibrate = len(target.classes) > 1 and has_out_of_bag(self.estimator_)
+        response = softened_response(samples, target, honest, self._share(), calibrate=calibrate)
+        recipe = replace(self._recipe(candidates, samples, response.noise), deadline=deadline)
+        self._family = rule_path(samples, candidates, response.values, recipe)
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
         return PathData(samples, prepared.rows, candidates, response)
@@ -317,12 +337,14 @@ class RulePath(VotingModel):
         )
 
     def _usual_depth(self, samples: Samples) -> int:
-        model = without_centre(self.estimator_)
+        model = inner_model(self.estimator_)
         if isinstance(model[-1] if isinstance(model, Pipeline) else model, BinnedTrees):
             return _BINNED_DEPTH
         return usual_depth(samples.count.sum(), len(self._target.of(samples).classes))
 
-    def _recipe(self, candidates: Candidates, samples: Samples, total: float | None = None) -> PathRecipe:
+    def _recipe(
+        self, candidates: Candidates, samples: Samples, noise: float | None, total: float | None = None
+    ) -> PathRecipe:
         """The recipe of a path through candidates; `total` is the weight of all rows, if there are more than these."""
         columns, target = candidates.source.columns, self._target.of(samples)
         constraints = Constraints.of(
@@ -340,10 +362,10 @@ class RulePath(VotingModel):
         shrinkage = usual_shrinkage(total) if self.shrinkage is None else self.shrinkage
         return PathRecipe(
             self.max_rules,
-            Terms(self._ridge_of_choice(samples), shrinkage, self.tries),
+            Terms(self._ridge_of_choice(samples, noise), shrinkage, self.tries),
             constraints,
             target,
-            self._steps(samples),
+            self._steps(samples, noise),
             given=None if keep is None else keep.in_codes_of(columns),
             verbose=self.verbose,
         )
@@ -402,6 +424,23 @@ class RulePath(VotingModel):
 
         The columns are ``row`` (the place in X), ``prediction``, ``rule`` (the place in `rules_`, -1 for the default
         vote), ``text`` and ``vote``, or one ``votes_…`` for each class.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            It prints as an explanation for each row.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X does not have the columns that the model was fitted to.
         """
         return super().why(X)
 
@@ -441,7 +480,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         of the cross-validation train copies of it. By default what `pool` says.
     pool
         What candidates come from where no estimator is given: "forest", a random forest of 100 trees; "boosted", about
-        100 shallow boosted trees; "both". By default the forest for two classes, and both for more.
+        100 shallow boosted trees; "both". By default the forest for two classes, and both for more and where one of two
+        has less than 5 % of the rows.
     n_bins
         Where no estimator is given: cut every column into at most this many bins of about as many training rows each,
         such as 10, at round numbers, and train on the bins. These numbers are then the bounds of the rules, which are
@@ -454,8 +494,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         "best" where one of two classes is rare.
     within
         In place of `choose`: take the smallest set whose score is very likely at most this far below the model's on new
-        rows, such as 0.01: the mean difference in the folds plus two standard errors of it. If there is none, the best
-        set is taken, with a warning.
+        rows, such as 0.01: the upper end of a 90 % interval for the difference, which allows for folds that share most
+        of their rows, is at most this. If there is none, the best set is taken, with a warning.
     scoring
         The score by which a size is chosen: a name that scikit-learn knows, such as "neg_log_loss", "roc_auc" or
         "average_precision", or a function of a model, X and y. By default "neg_brier_score", the average precision of
@@ -464,8 +504,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         Folds of the cross-validation: a number, whose rows are drawn by `random_state` with equal shares of the
         classes, or as scikit-learn takes it. The estimator is trained in each.
     train_in_folds
-        Whether the estimator is trained anew in each fold. If not, its trees stay as they are, and only the choice of
-        rules and their votes are made anew: quick, and possible for boosters and model files, but trees that were
+        Whether the estimator is trained again in each fold. If not, its trees stay as they are, and only the choice of
+        rules and their votes are made again: quick, and possible for boosters and model files, but trees that were
         trained on all rows make large sets look a little better than they are.
     max_depth
         How deep the nodes may lie: the most comparisons in a rule. By default 8, and 4 for two classes and fewer than
@@ -477,8 +517,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         The predictions of a forest are out of bag: for each row those of the trees that were not trained on it; they
         are calibrated by one exponent.
     ridge
-        The penalty on the squares of the votes: higher means smaller votes. By default 0.5 for log-odds, 5 for
-        fitted ones.
+        The penalty on the squares of the votes: higher means smaller votes. By default 5 for fitted ones; for log-odds
+        from 0.25, where the forest predicts classes of rows outside its bags well, to 4, where it cannot.
     shrinkage
         When rules compete, each is judged as if it covered this many more rows: higher means larger rules first. By
         default a twentieth of the rows, at most 50.
@@ -605,33 +645,37 @@ class RulePathClassifier(PredictsClasses, RulePath):
         gain = self.gain or ("log-loss" if many else "squares")
         return self.vote == "log-odds" and gain == "log-loss" and len(samples.totals) > 1
 
-    def _ridge_of_choice(self, samples: Samples) -> float:
+    def _ridge_of_choice(self, samples: Samples, noise: float | None) -> float:
         if self.vote == "log-odds" and not self._by_log_loss(samples):
             return _RIDGE  # the votes of the choice are not those that are kept
-        return self._ridge()
+        return self._ridge(noise)
 
-    def _ridge(self) -> float:
-        return (_LOG_ODDS_RIDGE if self.vote == "log-odds" else _RIDGE) if self.ridge is None else self.ridge
+    def _ridge(self, noise: float | None) -> float:
+        if self.ridge is not None:
+            return self.ridge
+        return ridge_by_noise(noise) if self.vote == "log-odds" else _RIDGE
 
     def _move(self, place: int, threshold: float) -> None:
         self._family = self._family.at_threshold(place, threshold)
         self._take(self.n_rules_)
 
-    def _strength_on_parts(self, head: Samples) -> float | None:
+    def _strength_on_parts(self, head: Samples, noise: float | None) -> float | None:
         if self._by_log_loss(head) or self.vote != "log-odds" or len(self._target.of(head).classes) < 2:
             return None
-        return self._ridge()
+        return self._ridge(noise)
 
-    def _steps(self, samples: Samples) -> PathSteps:
+    def _steps(self, samples: Samples, noise: float | None) -> PathSteps:
         target = self._target.of(samples)
         if self.vote == "fitted" or len(target.classes) < 2:
             return PathSteps(ForwardFit, partial(ridge_votes, target=target), added_class_votes)
         if self._by_log_loss(samples):
             return PathSteps(LogisticFit, chosen_log_odds, log_odds_class_votes)
-        return PathSteps(ForwardFit, partial(log_odds_votes, strength=self._ridge()), log_odds_class_votes)
+        return PathSteps(ForwardFit, partial(log_odds_votes, strength=self._ridge(noise)), log_odds_class_votes)
 
     def _pool(self, y: Any) -> Any:
-        return class_pool(self.pool, len(set(np.asarray(y).ravel().tolist())), self.n_jobs)
+        labels = Counter(np.asarray(y).ravel().tolist())
+        rare = _one_of_two_is_rare(np.array([*labels.values()], dtype=np.float64))
+        return class_pool(self.pool, len(labels), self.n_jobs, rare=rare)
 
     def _default_estimator(self) -> Any:
         return class_pool("forest", 2, self.n_jobs)
@@ -651,13 +695,13 @@ class RulePathRegressor(RegressorMixin, RulePath):
     ----------
     estimator
         A regressor; by default what `pool` says, which is a forest and boosted trees together.
-    pool, n_bins, max_rules, choose, within, scoring, cv, max_depth, min_samples, ridge, shrinkage, tries
+    pool, n_bins, max_rules, choose, within, scoring, cv, train_in_folds, max_depth, min_samples, ridge, shrinkage
         As in `RulePathClassifier`; a size is chosen by R² unless `scoring` says otherwise.
     model_share
         As in `RulePathClassifier`. Boosted trees of the pool predict out of fold, by copies that were trained on other
         rows, and count as much as the forest; with them the share is by default the larger, the less can be predicted
         of rows that no tree was trained on: from 0, where that is nearly everything, to 0.8.
-    max_clauses, forbidden, required, monotone, keep, time_limit, checkpoint, random_state, n_jobs, verbose
+    tries, max_clauses, forbidden, required, monotone, keep, time_limit, checkpoint, random_state, n_jobs, verbose
         As in `RulePathClassifier`.
 
     Attributes
@@ -685,10 +729,10 @@ class RulePathRegressor(RegressorMixin, RulePath):
     def _usual_choice(self, samples: Samples) -> SizeChoice:
         return SizeChoice("one-se", None, None)
 
-    def _ridge_of_choice(self, samples: Samples) -> float:
+    def _ridge_of_choice(self, samples: Samples, noise: float | None) -> float:
         return _RIDGE if self.ridge is None else self.ridge
 
-    def _steps(self, samples: Samples) -> PathSteps:
+    def _steps(self, samples: Samples, noise: float | None) -> PathSteps:
         return PathSteps(ForwardFit, partial(ridge_votes, target=self._target.of(samples)), added_values)
 
     def _share(self) -> float | None:

@@ -39,6 +39,18 @@ def vote_of(model: Any) -> Vote:
         A fitted model of this package; a `RuleSet` with evidence (its rules vote by class counts, or by the means
         of the numbers, and the closest ones predict for missed rows); or a `Vote`, which is returned as it is.
 
+    Returns
+    -------
+    Vote
+        It predicts what the model predicts.
+
+    Raises
+    ------
+    UnreadableModelError
+        If the model is not one of rules.
+    ExportError
+        If it needs more than its rules to predict, as with ``fallback="model"``.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

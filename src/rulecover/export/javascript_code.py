@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import rulecover
@@ -152,6 +153,11 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
         of the rules that fired; and ``decided_by``, "rules" or the name of the fallback. The text is safe inside a
         ``<script>`` element.
 
+    Raises
+    ------
+    ExportError
+        If the name is not one of JavaScript, or the model cannot be written.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -180,10 +186,15 @@ def _literal(value: Any) -> str:
     return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
 
 
+def _as_numbers(pairs: Sequence[tuple[Label, float]]) -> list[tuple[Label, float]]:
+    """Truth values as 0 and 1, which are other keys in JavaScript, but the same in Python."""
+    return [(int(label), code) for label, code in pairs if isinstance(label, bool)]
+
+
 _JAVASCRIPT = Language(
     row="row",
     literal=_literal,
-    mapping=lambda pairs: f"new Map({_literal(pairs)})",
+    mapping=lambda pairs: f"new Map({_literal([*pairs, *_as_numbers(pairs)])})",
     helper=lambda name: "withoutZero" if name == "without_zero" else name,
     missing="{x} !== {x}",
     known="{x} === {x}",

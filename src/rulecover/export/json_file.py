@@ -42,6 +42,23 @@ MAX_SIZE = 100_000_000
 def schema(version: int = VERSION) -> Json:
     """The JSON Schema of a version of the format.
 
+    Parameters
+    ----------
+    version
+        Of the format; the newest by default.
+
+    Returns
+    -------
+    dict
+        The schema.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such version.
+
+    Examples
+    --------
     >>> schema()["title"]
     'Rules that vote, version 2'
     """
@@ -60,6 +77,18 @@ def to_json(model: Any) -> str:
     ----------
     model
         A fitted model of this package, a `RuleSet` with evidence, or a `Vote`.
+
+    Returns
+    -------
+    str
+        With a checksum, by which damage is found.
+
+    Raises
+    ------
+    UnreadableModelError
+        If the model is not one of rules.
+    ExportError
+        If it cannot be written.
 
     Examples
     --------
@@ -227,6 +256,25 @@ def from_json(text: str | bytes, *, edited: bool = False, max_size: int | None =
         checksum is always accepted.
     max_size
         The largest size to read, in bytes or characters; ``None`` for no limit.
+
+    Returns
+    -------
+    Vote
+        The rules and how they vote; it predicts without the model that they came from.
+
+    Raises
+    ------
+    InvalidModelFileError
+        If the text is too large, damaged, edited by hand, or not a file of rules.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rulecover import MIRCOClassifier
+    >>> from rulecover.export import from_json, to_json
+    >>> mirco = MIRCOClassifier(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> from_json(to_json(mirco)).predict([[5.0, 3.4, 1.5, 0.2]])
+    array([0])
     """
     if max_size is not None and len(text) > max_size:
         raise InvalidModelFileError(

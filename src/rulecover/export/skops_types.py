@@ -16,11 +16,24 @@ _NAMES = {
     "data.written_numbers": ("Notation",),
     "estimators.binned": ("BinnedTrees",),
     "estimators.centred": ("CentredRegressor",),
+    "estimators.coded": ("CodedClassifier",),
     "estimators.cross_fitted": ("CrossFitted",),
     "estimators.linear": ("RuleTransformer",),
     "estimators.mirco": ("MIRCOClassifier", "MIRCORegressor"),
     "estimators.rcboost": ("RCBoostClassifier", "RCBoostRegressor"),
     "estimators.rulepath": ("RulePathClassifier", "RulePathRegressor"),
+    "mirco.forward": ("Forward",),
+    "rcboost.admission": ("Negative",),
+    "rcboost.pricing.bicriteria": ("BicriteriaPricing",),
+    "rcboost.pricing.binned": ("BinnedPricing",),
+    "rcboost.pricing.bins": ("Bins",),
+    "rcboost.pricing.exact": ("ExactPricing",),
+    "rcboost.pricing.grown": ("GrownNumberTree", "GrownTree"),
+    "rcboost.pricing.oracles": ("ForestPricing", "TreePricing"),
+    "rcboost.removal": ("Stale",),
+    "readers.sklearn.combined": ("ColumnsOfMembers",),
+    "readers.sklearn.pipelines": ("TransformedColumns",),
+    "readers.sklearn.tables": ("PartsOfDates",),
     "rulepath.family": ("RuleFamily",),
     "rules.clauses": ("Clauses",),
     "rules.ruleset": ("RuleSet",),
@@ -29,9 +42,12 @@ _NAMES = {
     "setcover.problem": ("Certificate",),
     "setcover.search": ("Search",),
     "targets.classes.evidence": ("ClassEvidence",),
+    "targets.classes.impurity": ("Entropy", "Gini"),
     "targets.classes.target": ("ClassTarget",),
     "targets.numbers.evidence": ("NumberEvidence",),
+    "targets.numbers.impurity": ("SquaredError",),
     "targets.numbers.target": ("NumberTarget",),
+    "trees.tree": ("Tree",),
     "voting.answers": ("AddedClasses", "Classes", "LogOddsClasses", "Mean"),
     "voting.classes": ("added_class_votes", "log_odds_class_votes"),
     "voting.fallback": ("AllRules", "Closest", "Default", "MajorityClass", "SourceModel"),
@@ -40,4 +56,7 @@ _NAMES = {
 }
 
 #: The types of our models, as ``skops.io.load(file, trusted=TRUSTED)`` takes them.
-TRUSTED: list[str] = [f"rulecover.{module}.{name}" for module, names in _NAMES.items() for name in names]
+TRUSTED: list[str] = [
+    "builtins.frozenset",  # of the categories in a clause
+    *(f"rulecover.{module}.{name}" for module, names in _NAMES.items() for name in names),
+]

@@ -64,6 +64,16 @@ def to_sql_expression(model: Any, table: str, *, dialect: str, column: str = "pr
     column
         What the expression gives: any of the columns of `to_sql`.
 
+    Returns
+    -------
+    str
+        A subquery in parentheses.
+
+    Raises
+    ------
+    ExportError
+        If the dialect is not known, or there is no such column.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

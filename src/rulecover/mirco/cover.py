@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rulecover.mirco.timed import TimedSolver
 from rulecover.pool import RulePool
 from rulecover.rules.ruleset import RuleSet
-from rulecover.setcover import Certificate, Cover, CoveringProblem, CoverSolver, Exact, Greedy, Search, verify
+from rulecover.setcover import Certificate, Cover, CoveringProblem
 from rulecover.targets.samples import Samples
 from rulecover.typing import Ints
 from rulecover.voting.vote import Vote
-
-#: Seconds that a solver has even if time is up: enough for its greedy start.
-_LEAST = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +23,7 @@ class Recipe:
     Parameters
     ----------
     solver
-        From the samples to be covered to the solver.
+        From the samples to be covered to what chooses among the rules.
     vote
         How the chosen rules vote.
     demand
@@ -37,19 +34,16 @@ class Recipe:
         From chosen rules and samples to a pool of shorter rules, among which to choose again.
     fit
         The votes, fitted to the samples.
-    deadline
-        When a solver with a time limit must be done, by `time.perf_counter`.
     weigh_votes
         Whether the votes of a rule are multiplied by the weight that its model gives to it.
     """
 
-    solver: Callable[[Samples], CoverSolver]
+    solver: Callable[[Samples], TimedSolver]
     vote: Callable[[RuleSet], Vote]
     demand: Ints | None = None
     max_rules: int | None = None
     shorten: Callable[[RuleSet, Samples], RulePool] | None = None
     fit: Callable[[Vote, Samples], Vote] | None = None
-    deadline: float | None = None
     weigh_votes: bool = False
 
 
@@ -65,34 +59,25 @@ class RuleCover:
 def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> RuleCover:
     """The rules of a cheapest cover out of the pool (model (1)), with their votes (eq. (2))."""
     pool, covered, left_out = pool.coverable()
-    demand = 1 if recipe.demand is None else recipe.demand[covered]
     coverable = samples.among(covered) if len(left_out) else samples
-    choose, begin = recipe.solver(coverable), time.perf_counter()
+    demand = 1 if recipe.demand is None else recipe.demand[covered]
+    choose = recipe.solver(coverable)
     if recipe.shorten is not None:
-        # Nothing is said about this cover, so it needs no bound.
-        plain = replace(choose, bound="fit") if isinstance(choose, Greedy) else choose
-        first = _in_time(plain, begin, recipe.deadline, share=0.5)(pool.problem(demand))
+        first = choose.first_choice(pool.problem(demand))
         pool = recipe.shorten(pool.written(first.rules), coverable)
     problem = pool.problem(demand)
-    cover = _in_time(choose, begin, recipe.deadline)(problem, max_rules=recipe.max_rules)
-    if not isinstance(choose, (Greedy, Search, Exact)):  # ours verify their covers themselves
-        verify(problem, cover)
-    vote = recipe.vote(pool.written(cover.rules).shown_for(samples.X))
-    if recipe.weigh_votes and pool.strength is not None:
-        vote = vote.times(pool.strength[cover.rules])
-    if recipe.fit is not None:
-        vote = recipe.fit(vote, samples)
+    cover = choose(problem, max_rules=recipe.max_rules)
     certificate = replace(cover.certificate.without_proof(), n_left_out=len(left_out))
-    return RuleCover(vote, certificate, np.sort(np.concatenate([covered[_short(problem, cover)], left_out])))
+    uncovered = np.sort(np.concatenate([covered[_short(problem, cover)], left_out]))
+    return RuleCover(_voting(pool, cover.rules, samples, recipe), certificate, uncovered)
 
 
-def _in_time(solver: CoverSolver, begin: float, deadline: float | None, share: float = 1.0) -> CoverSolver:
-    """The solver with a share of the time that it has, and with no more of it than there is left."""
-    limit = getattr(solver, "time_limit", None)
-    if not isinstance(solver, (Search, Exact)) or limit is None:
-        return solver
-    ends = begin + limit if deadline is None else min(begin + limit, deadline)
-    return replace(solver, time_limit=max(_LEAST, share * (ends - time.perf_counter())))
+def _voting(pool: RulePool, chosen: Ints, samples: Samples, recipe: Recipe) -> Vote:
+    """How the chosen rules of the pool vote."""
+    vote = recipe.vote(pool.written(chosen).shown_for(samples.X))
+    if recipe.weigh_votes and pool.strength is not None:
+        vote = vote.times(pool.strength[chosen])
+    return vote if recipe.fit is None else recipe.fit(vote, samples)
 
 
 def _short(problem: CoveringProblem, cover: Cover) -> Ints:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from rulecover.coverage import Coverage
-from rulecover.exceptions import RulecoverError
 from rulecover.rulepath.forward import DIGITS
 from rulecover.rulepath.squares import ForwardFit, Terms
 from rulecover.setcover import Cover, CoveringProblem, CoverSolver, Greedy, Status
 from rulecover.setcover.bounds import fitted_bound
 from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.greedy import greedy_picks
-from rulecover.setcover.settings import check_time_limit
+from rulecover.setcover.solver import check_time_limit
+from rulecover.targets.numbers.samples import NumberSamples
+from rulecover.targets.samples import Samples
 from rulecover.typing import Bools, Floats, Ints
 
 
@@ -50,6 +51,8 @@ class Forward:
     solver: CoverSolver = field(default_factory=Greedy)
     time_limit: float | None = None
 
+    target = "numbers"
+
     def __post_init__(self) -> None:
         check_time_limit(self.time_limit)
         if isinstance(self.shortlist, bool) or not isinstance(self.shortlist, (int, np.integer)) or self.shortlist < 1:
@@ -59,8 +62,14 @@ class Forward:
             if not np.isfinite(value) or value < 0 or (above and value == 0):
                 raise ValueError(f"{name} is {value!r}; give a number {'above 0' if above else 'of at least 0'}.")
 
-    def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
-        raise RulecoverError("rules can only be chosen by what they explain once numbers are known; call `on` first.")
+    def within_seconds(self, seconds: float) -> Forward:
+        """The same with another time limit."""
+        return replace(self, time_limit=seconds)
+
+    def for_samples(self, samples: Samples) -> CoverSolver:
+        """The solver for samples of numbers."""
+        assert isinstance(samples, NumberSamples)
+        return self.on(samples.z, samples.count)
 
     def on(self, z: Floats, weight: Floats) -> CoverSolver:
         """The solver for samples with these numbers."""

@@ -46,6 +46,11 @@ def binned_pricing(recipe: BoostRecipe) -> BinnedPricing:
         raise MismatchedDataError(
             f"pricing is {type(recipe.pricing).__name__}, which needs all rows in one place; choose pricing='binned'."
         )
+    if recipe.pricing.n_estimators > 1:
+        raise MismatchedDataError(
+            f"n_estimators of BinnedPricing is {recipe.pricing.n_estimators}, but rows in many places grow one tree "
+            "per call; give n_estimators=1, and more calls (max_rmp_calls)."
+        )
     return recipe.pricing
 
 
@@ -149,11 +154,11 @@ def start_tracker(host: str, n_parts: int) -> dict[str, Any]:
 
     tracker = RabitTracker(n_workers=n_parts, host_ip=host)
     tracker.start()
-    threading.Thread(target=_see_off, args=(tracker,), daemon=True).start()
+    threading.Thread(target=_wait_for_parts, args=(tracker,), daemon=True).start()
     return dict(tracker.worker_args())
 
 
-def _see_off(tracker: Any) -> None:
+def _wait_for_parts(tracker: Any) -> None:
     """Keeps a tracker until its parts are done, or lost."""
     with suppress(Exception):
         tracker.wait_for()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -76,7 +78,7 @@ class ShortGroups(NamedTuple):
     rules: scipy.sparse.csr_array
 
 
-class Heirs(NamedTuple):
+class SplitGroups(NamedTuple):
     """For each group that new rules split, the rows that they cover least.
 
     Parameters
@@ -171,6 +173,7 @@ class BoostPart:
                 booster = self._one_tree(xgboost, settings)
             else:
                 args = {**link, "dmlc_task_id": f"{self._rows.number:06}", "dmlc_timeout": _TOGETHER, "dmlc_retry": 1}
+                xgboost.core._LIB.XGBRegisterLogCallback(_LOG)  # of this thread alone
                 with xgboost.collective.CommunicatorContext(**args):
                     booster = self._one_tree(xgboost, settings)
         except xgboost.core.XGBoostError as error:
@@ -213,10 +216,10 @@ class BoostPart:
         self._coverage = Coverage((), n, 0)
         self._signatures, self._packs = Signatures(n), Packs(n, n_looked_up=self._rows.n_samples)
 
-    def enter(self, tree: Ints, node: Ints, inside: UInts) -> tuple[int, Heirs]:
+    def enter(self, tree: Ints, node: Ints, inside: UInts) -> tuple[int, SplitGroups]:
         """Rules enter the pool, nodes of trees that were followed; `inside` are the signatures of groups in the LP.
 
-        Returns the number of rows without a rule, and the heirs of the groups.
+        Returns the number of rows without a rule, and what the groups become.
         """
         rows, place = self._signatures.with_values(inside)
         new = self._coverage_of(tree, node)
@@ -226,10 +229,10 @@ class BoostPart:
         times = new.times_covered(np.arange(new.n_rules))[rows]
         order = np.lexsort((self._signatures.value[rows], times, place))
         places, first = np.unique(place[order], return_index=True)
-        heirs = rows[order[first]]
-        rules = new.among(heirs).to_sparse().tocsr()
+        least_covered = rows[order[first]]
+        rules = new.among(least_covered).to_sparse().tocsr()
         missed = int(self._coverage.missed().size)
-        return missed, Heirs(places, times[order[first]], self._signatures.value[heirs], rules)
+        return missed, SplitGroups(places, times[order[first]], self._signatures.value[least_covered], rules)
 
     def leave(self, kept: Ints, inside: UInts) -> tuple[int, UInts]:
         """All other rules leave the pool: the number of rows that are left without, and the new signatures of groups.
@@ -304,6 +307,17 @@ class BoostPart:
         weight = self.samples.weight
         self._duals[rows] = share[place] if weight is None else share[place] * weight[rows]
         self._accumulated = self._accumulated + step * self._duals
+
+
+def _log(message: bytes) -> None:
+    """Logs what XGBoost says, but for the rank of each part, which it tells for every tree, whatever its verbosity."""
+    text = message.decode(errors="replace")
+    if " got rank " not in text:
+        logging.getLogger(__name__).warning(text)
+
+
+#: `_log` as a C function, which must outlive every thread that it is given to.
+_LOG = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_log)
 
 
 def _same_tree(one: Tree, other: Tree) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -38,17 +37,17 @@ class SamplesInParts:
         self._unit = None if total_weight is None else exact_unit(total_weight)
 
     def gains(self) -> Gains:
-        return _added(self._parts.map("start_cover", self._leaves, self._demand, self._unit))
+        return self._added("start_cover", self._leaves, self._demand, self._unit)
 
     def gains_in_turn(self, rules: Ints) -> Gains:
-        return _added(self._parts.map("gains_in_turn", rules))
+        return self._added("gains_in_turn", rules)
 
     def cover(self, rules: Ints) -> Gains:
-        return _added(self._parts.map("cover", rules))
+        return self._added("cover", rules)
 
-
-def _added(gains: Iterator[Gains]) -> Gains:
-    return reduce(add, gains)
+    def _added(self, method: str, *arguments: Any) -> Gains:
+        gains: Gains = self._parts.reduced(add, method, *arguments)
+        return gains
 
 
 def greedy_cover(
@@ -91,9 +90,9 @@ def greedy_cover(
         source="dual fitting",
         n_rules=len(rules),
         seconds=time.perf_counter() - start,
-        min_rules=max(parts.map("most_demanded")),
+        min_rules=parts.reduced(max, "most_demanded"),
         n_uncovered=n_uncovered,
-        n_capped=sum(parts.map("n_capped", demand)),
+        n_capped=parts.reduced(add, "n_capped", demand),
     )
     return Cover(rules, certificate)
 

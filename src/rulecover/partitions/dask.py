@@ -7,12 +7,20 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from rulecover.exceptions import LostClusterError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+#: Of two results of a method, for some parts each, the one for all of them.
+Add = Callable[[Any, Any], Any]
+
+#: The address of each client's scheduler, which the client forgets once it is gone.
+_ADDRESSES: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
 
 #: How often the scheduler is asked whether a worker that has not answered is still there, in seconds.
 _LOOK = 1.0
@@ -34,17 +42,20 @@ class Shard:
         self._make, self._rows = make, rows
         self._parts: list[Any] | None = None
 
-    def run(self, calls: Sequence[Call]) -> list[Any] | Exception:
-        """What the last of these calls returns, part by part; an error is returned too, as the worker is well."""
+    def run(self, calls: Sequence[Call], add: Add | None = None) -> list[Any] | Exception:
+        """What the last of these calls returns, part by part, or only the sum if they are to be added.
+
+        An error is returned too, as the worker is well.
+        """
         results: list[Any] = []
         try:
             if self._parts is None:
                 self._parts = [self._make(rows) for rows in self._rows]
             for method, arguments in calls:
                 results = [getattr(part, method)(*arguments) for part in self._parts]
+            return results if add is None else [reduce(add, results)]
         except Exception as error:
             return error
-        return results
 
 
 class _WorkerGoneError(Exception):
@@ -100,18 +111,14 @@ class DaskParts:
 
     def map(self, method: str, *arguments: Any) -> Iterator[Any]:
         """What a method returns for each part, in the order of the parts; it is called even if nobody reads that."""
-        call, found = Call(method, arguments), dict[int, Any]()
-        answers = [(shard, self._send(shard, [call])) for shard in self._shards]
-        for _ in range(_LOSSES):
-            lost = [shard for shard, answer in answers if not self._take(found, shard, answer)]
-            if not lost:
-                self._calls += [] if method in self.passing else [call]
-                return iter([found[place] for place in range(len(self))])
-            answers = [(shard, self._send(shard, [*self._calls, call])) for shard in self._replaced(lost)]
-        raise LostClusterError(
-            f"Dask workers were lost {_LOSSES} times in a row in {method!r}; give them more memory, or make partitions "
-            "smaller."
-        )
+        return iter(self._results(Call(method, arguments), None))
+
+    def reduced(self, add: Add, method: str, *arguments: Any) -> Any:
+        """What a method returns for all parts, added up: each worker adds up for its own parts, and sends one result.
+
+        Parts are added in an order that depends on where they are: the sum must be the same in any.
+        """
+        return reduce(add, self._results(Call(method, arguments), add))
 
     def close(self) -> None:
         """Lets the parts go."""
@@ -119,24 +126,39 @@ class DaskParts:
 
     # Calls ------------------------------------------------------------------------------------------------------
 
-    def _send(self, shard: _PlacedShard, calls: Sequence[Call]) -> Any:
+    def _results(self, call: Call, add: Add | None) -> list[Any]:
+        """The results of all parts in their order; those of one worker as one if they are to be added."""
+        found: dict[int, Any] = {}
+        answers = [(shard, self._send(shard, [call], add)) for shard in self._shards]
+        for _ in range(_LOSSES):
+            lost = [shard for shard, answer in answers if not self._take(found, shard, answer)]
+            if not lost:
+                self._calls += [] if call.method in self.passing else [call]
+                return [found[place] for place in sorted(found)]
+            answers = [(shard, self._send(shard, [*self._calls, call], add)) for shard in self._replaced(lost)]
+        raise LostClusterError(
+            f"Dask workers were lost {_LOSSES} times in a row in {call.method!r}; give them more memory, or make "
+            "partitions smaller."
+        )
+
+    def _send(self, shard: _PlacedShard, calls: Sequence[Call], add: Add | None) -> Any:
         """What will be the answer of a shard; ``None`` if it is gone."""
         try:
             if shard.actor is None:
                 shard.actor = self._result(shard, shard.making)
-            return shard.actor.run(calls)
+            return shard.actor.run(calls, add)
         except (_WorkerGoneError, RuntimeError):  # the latter from Dask, for an actor that it knows is gone
             return None
 
     def _take(self, found: dict[int, Any], shard: _PlacedShard, answer: Any) -> bool:
-        """Whether there is an answer; it goes to `found`."""
+        """Whether there is an answer; it goes to `found`, by the places of its parts, a sum by the first of them."""
         try:
             results = None if answer is None else self._result(shard, answer)
         except _WorkerGoneError:
             results = None
         if isinstance(results, Exception):
             raise results
-        found.update(zip(shard.places, results or (), strict=results is not None))
+        found.update(zip(shard.places, results or (), strict=False))
         return results is not None
 
     def _result(self, shard: _PlacedShard, future: Any) -> Any:
@@ -217,6 +239,7 @@ def homes_of(client: Client, futures: Sequence[Future], load: Counter[str]) -> l
 
 def workers_of(client: Client) -> list[str]:
     """The addresses of the workers that are alive."""
+    remember_address(client)
     if client.status != "running":
         raise _no_cluster(client)
     try:
@@ -242,6 +265,7 @@ def awaited(client: Client, futures: Sequence[Future], patience: float) -> None:
     """Waits for futures to be computed; an error of one of them is raised."""
     from distributed import wait
 
+    remember_address(client)
     until = time.monotonic() + patience  # what a dead worker had is called lost until it is computed again
     while True:
         try:
@@ -280,5 +304,11 @@ def _no_cluster(client: Client) -> LostClusterError:
     return LostClusterError(f"the Dask cluster {_name(client)} is gone; connect to one that runs, and fit again.")
 
 
+def remember_address(client: Client) -> None:
+    """Keeps the address of a client's scheduler for messages on it, as long as the client is there."""
+    if client.scheduler is not None:
+        _ADDRESSES[client] = str(client.scheduler.address)
+
+
 def _name(client: Client) -> str:
-    return str(client.scheduler.address if client.scheduler is not None else "without an address")
+    return _ADDRESSES.get(client, "without an address")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,14 @@ from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
-from rulecover.voting.classes import log_odds_votes_on
 from rulecover.voting.vote import Vote
+from rulecover.voting.voting_on import FittedVote
 
 #: Nobody lists rows that are in many places.
 _NO_ROWS = np.zeros(0, dtype=np.intp)
+
+#: What `Part.seen` returns.
+_Seen = tuple[dict[int, Floats], Fingerprint]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,7 @@ class PartsRecipe:
     prune
         Whether needless clauses are dropped, and shorter rules chosen from.
     fit
-        The votes, fitted to groups of rows.
+        What fits the votes to rows.
     weigh_votes
         Whether the votes of a rule are multiplied by the weight that its model gives to it.
     """
@@ -99,7 +102,7 @@ class PartsRecipe:
     demand: Ints
     max_rules: int | None = None
     prune: bool = False
-    fit: Callable[[Vote, Grouped], Vote] | None = None
+    fit: FittedVote | None = None
     weigh_votes: bool = False
 
 
@@ -122,7 +125,7 @@ def leaf_pool_of_parts(
         The names of the columns.
     """
     leaves = LeafNumbers(ensemble)
-    sums: Floats = reduce(np.add, parts.map("leaf_sums"))
+    sums: Floats = parts.reduced(np.add, "leaf_sums")
     reached = np.flatnonzero(sums.any(axis=1))
     source = Leaves(
         ensemble.trees,
@@ -154,7 +157,7 @@ def minimum_rule_cover_of_parts(parts: Parts, pool: RulePool, head: Samples, rec
     if recipe.weigh_votes and pool.strength is not None:
         vote = vote.times(pool.strength[cover.rules])
     if recipe.fit is not None:
-        vote = recipe.fit(vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
+        vote = fitted_to_groups(recipe.fit, vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
     return CoverOfParts(vote, cover.certificate.without_proof(), _NO_ROWS, fingerprint)
 
 
@@ -167,36 +170,35 @@ class CoverOfParts(RuleCover):
 
 def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats) -> RuleSet:
     """The rules without needless clauses, equal ones merged; see `rulecover.mirco.prune.pruned`."""
-    merged: list[PatternSums] = reduce(_merged_one_by_one, parts.map("clause_patterns", rules))
+    merged: list[PatternSums] = parts.reduced(_merged_one_by_one, "clause_patterns", rules)
     return with_clauses(rules, [needed_clauses(mine.passed.T, mine.sums, totals) for mine in merged])
 
 
 def _merged_one_by_one(one: list[PatternSums], other: list[PatternSums]) -> list[PatternSums]:
-    return [PatternSums.merged(pair) for pair in zip(one, other, strict=True)]
+    return [mine + theirs for mine, theirs in zip(one, other, strict=True)]
 
 
 def grouped_rows(parts: Parts, rules: RuleSet, head: Samples) -> Grouped:
     """All rows, in groups that the same rules cover."""
-    patterns = PatternSums.merged(parts.map("rule_patterns", rules))
+    patterns: PatternSums = parts.reduced(add, "rule_patterns", rules)
     return Grouped.of(patterns, classes=hasattr(head, "classes"))
 
 
-def log_odds_of_groups(vote: Vote, rows: Grouped) -> Vote:
-    """Votes that add up to log-odds, fitted to groups of rows."""
+def fitted_to_groups(fit: FittedVote, vote: Vote, rows: Grouped) -> Vote:
+    """Votes that are fitted to groups of rows."""
     assert rows.y is not None
-    return log_odds_votes_on(vote, rows.covered, rows.y, rows.weight)
+    return fit(vote, rows.covered, rows.y, rows.weight)
 
 
 def shown_for_parts(parts: Parts, rules: RuleSet) -> tuple[RuleSet, Fingerprint]:
     """The rules with bounds that are as short as they can be for the rows, and the fingerprint of the rows."""
-    values: dict[int, list[Floats]] = {f: [] for f in rules.clauses.columns.tolist()}
-    fingerprint: Fingerprint | None = None
-    for telling, rows in parts.map("seen", rules):
-        for f, mine in telling.items():
-            values[f].append(mine)
-        fingerprint = rows if fingerprint is None else fingerprint.with_rows_of(rows)
-    assert fingerprint is not None
-    return rules.shown_for(_table_of({f: np.concatenate(mine) for f, mine in values.items()}, rules)), fingerprint
+    values, fingerprint = parts.reduced(_seen_together, "seen", rules)
+    return rules.shown_for(_table_of(values, rules)), fingerprint
+
+
+def _seen_together(one: _Seen, other: _Seen) -> _Seen:
+    (mine, rows), (theirs, more) = one, other
+    return {f: np.unique(np.concatenate([mine[f], theirs[f]])) for f in mine}, rows.with_rows_of(more)
 
 
 def _table_of(values: dict[int, Floats], rules: RuleSet) -> Floats:

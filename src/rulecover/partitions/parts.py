@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Any, Protocol
 
 from rulecover.partitions.part import Part
@@ -22,6 +23,9 @@ class Parts(Protocol):
 
     def map(self, method: str, *arguments: Any) -> Iterator[Any]:
         """The results of a method of `Part`, one per part, in the order of the parts."""
+
+    def reduced(self, add: Callable[[Any, Any], Any], method: str, *arguments: Any) -> Any:
+        """The results of a method of `Part`, added up where the parts are; the sum must be the same in any order."""
 
 
 class LocalParts:
@@ -43,3 +47,6 @@ class LocalParts:
         shown = self._verbose if passes else 0
         for part in tracked(self.parts, passes or "", total=len(self.parts), verbose=shown):
             yield getattr(part, method)(*arguments)
+
+    def reduced(self, add: Callable[[Any, Any], Any], method: str, *arguments: Any) -> Any:
+        return reduce(add, self.map(method, *arguments))

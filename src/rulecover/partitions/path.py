@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from rulecover.data.fingerprint import Fingerprint
 from rulecover.partitions.mirco import shown_for_parts
 from rulecover.partitions.part import LeafNumbers
 from rulecover.partitions.parts import Parts
-from rulecover.partitions.path_part import Entered, Evaluated, Softening, added_up, unit_for
-from rulecover.partitions.patterns import PatternSums, merged_sums
+from rulecover.partitions.path_part import Entered, Evaluated, Softening, SumsAtLeaves, WhatIsLeft, unit_for
+from rulecover.partitions.patterns import PatternSums
 from rulecover.pool import priced
 from rulecover.rulepath.candidates import Candidates, nodes_to_choose_from
 from rulecover.rulepath.constraints import Constraints
@@ -23,7 +24,7 @@ from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.forward import Contest, EvaluatedClauses, Taken, follow, stacked
 from rulecover.rulepath.logistic import NewtonGains
 from rulecover.rulepath.path import VotesBySize
-from rulecover.rulepath.response import best_exponent
+from rulecover.rulepath.response import best_exponent, noise_of
 from rulecover.rulepath.squares import Squares, Terms
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.impurity import Price
@@ -46,10 +47,6 @@ class PartsPathRecipe:
     ----------
     max_rules, terms, constraints, target, given, verbose
         As in `PathRecipe`.
-    softening
-        How much of what is to be explained are predictions of the model.
-    calibrate
-        Whether these are shares of classes that are calibrated first.
     strength
         The penalty on log-odds; ``None`` for votes by which the rules are chosen.
     by_log_loss
@@ -63,8 +60,6 @@ class PartsPathRecipe:
     constraints: Constraints
     target: Target
     make_vote: Callable[[RuleSet, Floats, Target], Vote]
-    softening: Softening
-    calibrate: bool = False
     strength: float | None = None
     by_log_loss: bool = False
     given: RuleSet | None = None
@@ -131,9 +126,9 @@ def weighed_nodes(
 ) -> WeighedNodes:
     """The nodes of the trees that cover enough rows, by weight, and not all of them."""
     leaves = LeafNumbers(ensemble)
-    sums: Floats = reduce(np.add, parts.map("leaf_sums"))
-    n_rows = int(sum(parts.map("n_rows")))
-    at_leaves: Floats = reduce(np.add, parts.map("weigh_leaves", _BITS - n_rows.bit_length()))
+    sums: Floats = parts.reduced(np.add, "leaf_sums")
+    n_rows = int(parts.reduced(add, "n_rows"))
+    at_leaves: Floats = parts.reduced(np.add, "weigh_leaves", _BITS - n_rows.bit_length())
     nodes, cell = nodes_to_choose_from(ensemble, names, max_depth=max_depth)
     candidates = NodesInParts(nodes, cell[_leaf_nodes(leaves, ensemble)])
     weight, totals = candidates.sums(at_leaves), at_leaves[: leaves.sizes[0]].sum(axis=0)
@@ -162,17 +157,19 @@ class FitInParts:
 
     def __init__(self, parts: Parts, candidates: WeighedNodes, terms: Terms, sizes: Floats) -> None:
         self._parts, self._nodes = parts, candidates.nodes
-        centre = np.asarray(reduce(np.add, parts.map("response_sums", unit_for(float(sizes[0].sum())))))
+        centre = np.asarray(parts.reduced(np.add, "response_sums", unit_for(float(sizes[0].sum()))))
         centre = centre / candidates.total
         unit = unit_for(float(sum(parts.map("size_around", centre))))
-        found = list(parts.map("centre_response", centre, unit))
-        at_leaves, sums = (np.asarray(reduce(np.add, each)) for each in list(zip(*found, strict=True))[:2])
+        found: SumsAtLeaves = parts.reduced(add, "centre_response", centre, unit)
+        squares = float(sum(parts.map("squares_around_centre")))
+        # The sizes of residuals add up to at most this (Cauchy-Schwarz), as their squares are at most those of before.
+        self._unit = unit_for(float(np.sqrt(candidates.total * squares * len(centre))))
         self.squares = Squares(
             total=candidates.total,
             sizes=candidates.sizes,
-            own=self._nodes.sums(at_leaves),
-            sums=sums,
-            squares=float(sum(each for _, _, each in found)),
+            own=self._nodes.sums(found.at_leaves),
+            sums=found.totals,
+            squares=squares,
             whole=float(sizes[1].sum()),
             centre=centre,
             terms=terms,
@@ -184,9 +181,9 @@ class FitInParts:
         return len(self.signs)
 
     @property
-    def votes_to_try(self) -> Floats:
-        """The votes by which parts work out what is left."""
-        return self.squares.around_centre[-1]
+    def left(self) -> WhatIsLeft:
+        """By what parts work out what is left."""
+        return WhatIsLeft(self.squares.around_centre[-1], self._unit)
 
     def votes_by_size(self, target: Target) -> VotesBySize:
         """The votes of every size, and what they minimise."""
@@ -214,11 +211,11 @@ class LogisticFitInParts:
     """The rules that are in, their log-odds, and what is left to explain; see `LogisticFit`."""
 
     #: The slopes of the logistic loss are with the parts.
-    votes_to_try = None
+    left = None
 
     def __init__(self, parts: Parts, candidates: WeighedNodes, terms: Terms) -> None:
         self._parts, self._nodes, self._strength = parts, candidates.nodes, terms.ridge
-        self._newton = NewtonGains(terms, candidates.total)
+        self._newton, self._total = NewtonGains(terms, candidates.total), candidates.total
         self._seen: set[bytes] = set()
         self._votes: list[Floats] = []
         self._loss: list[float] = []
@@ -249,7 +246,7 @@ class LogisticFitInParts:
         return np.where(known, -1.0, self._newton.gain(sums[:, 1:-2], signs))
 
     def _fit(self) -> None:
-        patterns = PatternSums.merged(self._parts.map("path_patterns"))
+        patterns = path_patterns(self._parts, self._total)
         start = self._votes[-1] if self._votes else None
         signs = np.array(self.signs, dtype=np.intp)
         votes, loss = Patterns.of_sums(patterns.passed, patterns.sums).fitted(
@@ -258,10 +255,15 @@ class LogisticFitInParts:
         self._votes.append(votes)
         self._loss.append(loss)
         sizes = reduce(np.add, self._parts.map("measure_slopes", votes))
-        found = zip(*self._parts.map("round_slopes", tuple(map(unit_for, sizes.tolist()))), strict=True)
-        at_leaves, totals = (np.asarray(reduce(np.add, each)) for each in found)
-        self._sums = self._nodes.sums(at_leaves)
-        self._newton.start(totals[len(totals) // 2 :])
+        found: SumsAtLeaves = self._parts.reduced(add, "round_slopes", tuple(map(unit_for, sizes.tolist())))
+        self._sums = self._nodes.sums(found.at_leaves)
+        self._newton.start(found.totals[len(found.totals) // 2 :])
+
+
+def path_patterns(parts: Parts, total: float) -> PatternSums:
+    """The rows of all parts by the rules that have entered; their weights add up to `total`."""
+    patterns: PatternSums = parts.reduced(add, "path_patterns", unit_for(total))
+    return patterns
 
 
 def _key(weight: float, marks: Floats) -> bytes:
@@ -281,28 +283,31 @@ class _ClausesInParts:
     def __call__(self, leading: Ints, rules: RuleSet) -> dict[int, EvaluatedClauses]:
         self._leading = leading.tolist()
         some = rules.take(leading)
-        found = list(self._parts.map("try_rules", some, self._fit.votes_to_try))
-        each = [self._merged(some[k : k + 1], [mine[k] for mine in found]) for k in range(len(some))]
+        found = self._parts.reduced(_added_one_by_one, "try_rules", some, self._fit.left)
+        each = [self._clauses(some[k : k + 1], mine) for k, mine in enumerate(found)]
         return dict(zip(self._leading, each, strict=True))
 
-    def _merged(self, rule: RuleSet, found: list[Evaluated]) -> EvaluatedClauses:
-        bits, sums = merged_sums([mine.bits for mine in found], [mine.sums for mine in found])
-        passed = np.unpackbits(bits, axis=1, count=int(rule.lengths[0])).astype(bool).T
+    def _clauses(self, rule: RuleSet, found: Evaluated) -> EvaluatedClauses:
+        passed = np.unpackbits(found.bits, axis=1, count=int(rule.lengths[0])).astype(bool).T
         signs = self._constraints.clause_signs(rule)
 
         def gains(covered: Bools, signs: Ints) -> Floats:
-            return self._fit.gains_of(covered.astype(np.float64) @ sums, signs)
+            return self._fit.gains_of(covered.astype(np.float64) @ found.sums, signs)
 
         return EvaluatedClauses(rule.clauses.feature, signs, passed, gains)
 
     def enter(self, taken: Taken) -> None:
         """Has the rule enter that was taken from those that were tried last."""
         place = self._leading.index(taken.candidate)
-        self._fit.enter(added_up(list(self._parts.map("enter_tried", place, taken.found.kept))), taken.sign)
+        self._fit.enter(self._parts.reduced(add, "enter_tried", place, taken.found.kept), taken.sign)
+
+
+def _added_one_by_one(one: list[Evaluated], other: list[Evaluated]) -> list[Evaluated]:
+    return [mine + theirs for mine, theirs in zip(one, other, strict=True)]
 
 
 def rule_path_of_parts(
-    parts: Parts, weighed: WeighedNodes, head: Samples, recipe: PartsPathRecipe
+    parts: Parts, weighed: WeighedNodes, head: Samples, softened: SoftenedParts, recipe: PartsPathRecipe
 ) -> tuple[RuleFamily, Fingerprint]:
     """The rule sets of every size, with votes that are fitted to what is to be explained, for rows in many places.
 
@@ -314,46 +319,75 @@ def rule_path_of_parts(
         The candidates, as `weighed_nodes` returns them.
     head
         Samples of the same kind, with or without rows.
+    softened
+        What is to be explained, as `soften_parts` returns it.
     recipe
         The steps, and the limits.
     """
     candidates, rules = distinct_allowed_nodes(weighed, recipe.constraints)
-    sizes = _softened(parts, recipe)
     fit: FitInParts | LogisticFitInParts
     if recipe.by_log_loss:
         fit = LogisticFitInParts(parts, candidates, recipe.terms)
     else:
-        fit = FitInParts(parts, candidates, recipe.terms, sizes)
+        fit = FitInParts(parts, candidates, recipe.terms, softened.sizes)
     look_at = _ClausesInParts(parts, fit, recipe.constraints, recipe.terms.tries)
     contest = Contest(rules, look_at, recipe.constraints, recipe.terms.tries)
     if recipe.given is not None:
         contest.note(recipe.given)
         for j, sign in enumerate(recipe.constraints.signs(recipe.given).tolist()):
-            fit.enter(added_up(list(parts.map("enter_rule", recipe.given[j : j + 1]))), sign)
+            fit.enter(parts.reduced(add, "enter_rule", recipe.given[j : j + 1]), sign)
     least = follow(contest, fit, look_at.enter, max_rules=recipe.max_rules, verbose=recipe.verbose)
     recipe.constraints.check_met(contest.unmet, recipe.max_rules)
     taken = contest.taken() if recipe.given is None else recipe.given.join(contest.taken())
-    votes, loss = _votes(parts, fit, recipe)
+    votes, loss = _votes(parts, fit, recipe, weighed.total)
     shown, fingerprint = shown_for_parts(parts, _with_evidence(parts, taken, head, weighed.totals, recipe.target))
     family = RuleFamily(shown, votes, loss, recipe.target, recipe.make_vote, least, len(rules))
     return family, fingerprint
 
 
-def _softened(parts: Parts, recipe: PartsPathRecipe) -> Floats:
-    """What is to be explained is worked out in the parts; the sums of sizes, and of squares, of its columns."""
-    list(parts.map("start_response", recipe.target))
-    softening = recipe.softening
-    if recipe.calibrate and softening.share:
-        exponent = best_exponent(lambda log_exponent: float(sum(parts.map("calibration_loss", log_exponent))))
-        softening = Softening(softening.share, exponent)
-    return np.asarray(reduce(np.add, parts.map("soften", softening)))
+class SoftenedParts(NamedTuple):
+    """What is to be explained, which is in the parts: the sums of sizes, and of squares, of its columns; its noise.
+
+    The noise is that of a `Response`.
+    """
+
+    sizes: Floats
+    noise: float | None
 
 
-def _votes(parts: Parts, fit: FitInParts | LogisticFitInParts, recipe: PartsPathRecipe) -> VotesBySize:
+def soften_parts(parts: Parts, target: Target, share: float, *, calibrate: bool, totals: Floats) -> SoftenedParts:
+    """What is to be explained is worked out in the parts; see `softened_response`.
+
+    Parameters
+    ----------
+    parts
+        The rows, of `PathPart`.
+    target
+        What is predicted.
+    share
+        How much of what is to be explained are predictions of the model.
+    calibrate
+        Whether these are shares of classes that are calibrated first.
+    totals
+        The sums over all rows, as `WeighedNodes` has them.
+    """
+    list(parts.map("start_response", target))
+    softening, noise = Softening(share), None
+    if calibrate and share:
+
+        def loss(log_exponent: float) -> float:
+            return float(sum(parts.map("calibration_loss", log_exponent)))
+
+        exponent = best_exponent(loss)
+        softening, noise = Softening(share, exponent), noise_of(loss(exponent), totals)
+    return SoftenedParts(np.asarray(reduce(np.add, parts.map("soften", softening))), noise)
+
+
+def _votes(parts: Parts, fit: FitInParts | LogisticFitInParts, recipe: PartsPathRecipe, total: float) -> VotesBySize:
     """The votes of every size: log-odds, or those by which the rules were chosen."""
     if recipe.strength is None:
         return fit.votes_by_size(recipe.target)
-    patterns = PatternSums.merged(parts.map("path_patterns"))
+    patterns = path_patterns(parts, total)
     signs = np.array(fit.signs, dtype=np.intp)
     fits = Patterns.of_sums(patterns.passed, patterns.sums).fitted_by_size(strength=recipe.strength, signs=signs)
     return VotesBySize(stacked([each.votes for each in fits]), np.array([each.loss for each in fits]))
@@ -361,6 +395,6 @@ def _votes(parts: Parts, fit: FitInParts | LogisticFitInParts, recipe: PartsPath
 
 def _with_evidence(parts: Parts, rules: RuleSet, head: Samples, totals: Floats, target: Target) -> RuleSet:
     """The rules with their evidence."""
-    patterns: Any = PatternSums.merged(parts.map("rule_patterns", rules))
+    patterns: PatternSums = parts.reduced(add, "rule_patterns", rules)
     sums = patterns.passed.T.astype(np.float64) @ patterns.sums
     return rules.with_evidence(priced(head, rules, sums, Price(target.impurity), totals))

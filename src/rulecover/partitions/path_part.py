@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 from rulecover.coverage import exact_unit, multiples_of
 from rulecover.data.fingerprint import mixed
 from rulecover.partitions.part import Part
-from rulecover.partitions.patterns import Bytes, PatternSums, distinct_patterns, sums_at
+from rulecover.partitions.patterns import Bytes, PatternSums, distinct_patterns, merged_sums, sums_at
 from rulecover.rulepath.family import added
 from rulecover.rulepath.logistic import shares_of, slopes
 from rulecover.rulepath.response import calibration_loss, log_shares
@@ -35,6 +35,24 @@ class Evaluated(NamedTuple):
 
     bits: Bytes
     sums: Floats
+
+    def __add__(self, other: Any) -> Evaluated:
+        return Evaluated(*merged_sums([self.bits, other.bits], [self.sums, other.sums]))
+
+
+class WhatIsLeft(NamedTuple):
+    """By what the parts work out what is left to explain, so that its sums are the same in whatever order.
+
+    Parameters
+    ----------
+    votes
+        The votes so far.
+    unit
+        What is left of a row, times its weight, is rounded to multiples of this.
+    """
+
+    votes: Floats
+    unit: float
 
 
 class Entered(NamedTuple):
@@ -61,6 +79,16 @@ class Entered(NamedTuple):
         return Entered(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
 
+class SumsAtLeaves(NamedTuple):
+    """Sums of columns over rows: at each leaf, leaves x columns, and over all rows."""
+
+    at_leaves: Floats
+    totals: Floats
+
+    def __add__(self, other: Any) -> SumsAtLeaves:
+        return SumsAtLeaves(self.at_leaves + other.at_leaves, self.totals + other.totals)
+
+
 @dataclass(frozen=True)
 class Softening:
     """How predictions of a model enter what is to be explained: their share, and the exponent that calibrates them."""
@@ -82,6 +110,10 @@ class PathPart(Part):
         Returns what a model predicts for the rows, as responses, rows x responses; ``None`` where it is not asked.
     """
 
+    #: See `Part`.
+    passing = Part.passing | {
+        *("calibration_loss", "response_sums", "size_around", "squares_around_centre", "path_patterns")
+    }
     _sorts_rows = False  # rules and predictions are evaluated on the rows as they come
 
     def __init__(self, *part: Any, start: int = 0, predicted: Callable[[], Floats] | None = None, **more: Any) -> None:
@@ -146,11 +178,15 @@ class PathPart(Part):
         """The sum of the sizes of what is to be explained, less a centre."""
         return float(np.abs(self._response - centre).sum())
 
-    def centre_response(self, centre: Floats, unit: float) -> tuple[Floats, Floats, float]:
-        """Takes the centre off; returns sums at each leaf, leaves x responses, sums over all rows, and of squares."""
+    def centre_response(self, centre: Floats, unit: float) -> SumsAtLeaves:
+        """Takes the centre off; returns the sums of what is left, rows x responses."""
         self._target = multiples_of(self._response - centre, unit)
         weighted = self._target * self._counts[:, None]
-        return self._at_leaves(weighted), weighted.sum(axis=0), float((weighted * self._target).sum())
+        return SumsAtLeaves(self._at_leaves(weighted), weighted.sum(axis=0))
+
+    def squares_around_centre(self) -> float:
+        """The weighted sum of squares of what is to be explained, less the centre."""
+        return float((np.square(self._target) * self._counts[:, None]).sum())
 
     # The choice -------------------------------------------------------------------------------------------------
 
@@ -162,20 +198,20 @@ class PathPart(Part):
         self._residual_and_curvature = slopes(shares_of(self._response), shares)
         return np.array([np.abs(each).sum() for each in self._residual_and_curvature])
 
-    def round_slopes(self, units: tuple[float, float]) -> tuple[Floats, Floats]:
-        """Rounds residuals and curvatures to multiples of units; returns their sums at each leaf, and over all rows."""
+    def round_slopes(self, units: tuple[float, float]) -> SumsAtLeaves:
+        """Rounds residuals and curvatures to multiples of units; returns their sums."""
         pairs = zip(self._residual_and_curvature, units, strict=True)
         self._slopes = np.hstack([multiples_of(each, unit) for each, unit in pairs]) * self._counts[:, None]
         del self._residual_and_curvature
-        return self._at_leaves(self._slopes), self._slopes.sum(axis=0)
+        return SumsAtLeaves(self._at_leaves(self._slopes), self._slopes.sum(axis=0))
 
-    def try_rules(self, rules: RuleSet, votes: Floats | None) -> list[Evaluated]:
+    def try_rules(self, rules: RuleSet, by: WhatIsLeft | None) -> list[Evaluated]:
         """Each rule by its clauses: what rows that satisfy the same ones leave unexplained.
 
         That are the residuals of the votes so far, times weights, or without votes the slopes of the logistic loss.
         """
         samples = self.load()
-        left = self._slopes if votes is None else self._residual(votes) * self._counts[:, None]
+        left = self._slopes if by is None else self._left(by)
         columns = np.column_stack([self._counts, left, self._marks])
         self._tried = [self._passed(rules[j : j + 1], samples) for j in range(len(rules))]
         found = []
@@ -190,11 +226,12 @@ class PathPart(Part):
         width = -(-int(rule.lengths[0]) // 8)
         return np.concatenate([np.zeros((0, width), dtype=np.uint8), *chunks])
 
-    def _residual(self, votes: Floats) -> Floats:
-        left = self._target - votes[0]
-        for mask, vote in zip(self._masks, votes[1:], strict=True):
+    def _left(self, by: WhatIsLeft) -> Floats:
+        """The residuals, times the weights."""
+        left = self._target - by.votes[0]
+        for mask, vote in zip(self._masks, by.votes[1:], strict=True):
             left -= self._mask(mask)[:, None] * vote
-        return np.asarray(left)
+        return multiples_of(left * self._counts[:, None], by.unit)
 
     def _mask(self, packed: Bytes) -> Bools:
         return np.unpackbits(packed, count=len(self._counts)).astype(bool)
@@ -220,10 +257,13 @@ class PathPart(Part):
         sums = (self._target[rows] * counts[:, None]).sum(axis=0)
         return Entered(np.array(common), sums, self._marks[rows].sum(axis=0), overlap)
 
-    def path_patterns(self) -> PatternSums:
-        """The rows by the rules that have entered: the weights of each class, as far as they are to be explained."""
+    def path_patterns(self, unit: float) -> PatternSums:
+        """The rows by the rules that have entered: the weights of each class, as far as they are to be explained.
+
+        They are rounded to multiples of a unit.
+        """
         place, passed = self._patterns()
-        shares = shares_of(self._response) * self._counts[:, None]
+        shares = multiples_of(shares_of(self._response) * self._counts[:, None], unit)
         counts = np.bincount(place, minlength=len(passed)).astype(np.float64)[:, None]
         bits = np.packbits(passed, axis=1)
         return PatternSums(bits, sums_at(place, shares, len(passed)), counts, len(self._masks))
@@ -234,14 +274,6 @@ class PathPart(Part):
         masks = np.array([self._mask(packed) for packed in self._masks], dtype=bool).reshape(shape)
         place, first = distinct_patterns(np.ascontiguousarray(np.packbits(masks, axis=0).T))
         return place, masks[:, first].T
-
-
-def added_up(entered: Sequence[Entered]) -> Entered:
-    """The sums over the rows of all parts."""
-    total = entered[0]
-    for each in entered[1:]:
-        total = total + each
-    return total
 
 
 def unit_for(total: float) -> float:

@@ -51,11 +51,11 @@ class PatternSums:
         """The patterns of several sets of rows together."""
         out: PatternSums | None = None
         for each in several:
-            out = each if out is None else out._with(each)
+            out = each if out is None else out + each
         assert out is not None, "there is at least one part"
         return out
 
-    def _with(self, other: PatternSums) -> PatternSums:
+    def __add__(self, other: PatternSums) -> PatternSums:
         both = [np.hstack([each.sums, each.counts]) for each in (self, other)]
         bits, sums = merged_sums([self.bits, other.bits], both)
         n = self.sums.shape[1]

@@ -14,6 +14,7 @@ import numpy as np
 
 from rulecover.data.frames import as_pandas, is_frame
 from rulecover.exceptions import MismatchedDataError
+from rulecover.partitions.coded import CodedTargets, TargetBlocks
 from rulecover.typing import Array, Ints
 
 #: Rows that a model is trained on, where there are more.
@@ -33,9 +34,14 @@ ReadBlocks = Callable[[int, "Sequence[str] | None"], Iterator[Any]]
 class Labels(NamedTuple):
     """What is known of every row: its target, its weight if there are weights, and where blocks begin and end."""
 
-    y: Array
+    y: Array | CodedTargets
     weight: Array | None
     starts: Ints
+
+    @property
+    def values(self) -> Array:
+        """The different labels, or all numbers."""
+        return self.y.values if isinstance(self.y, CodedTargets) else self.y
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +97,17 @@ class TableInBlocks:
     def labels(self) -> Labels:
         """The target and the weights of all rows, in one pass over these columns."""
         wanted = [self.target, *([] if self.weight is None else [self.weight])]
-        targets: list[Array] = []
+        targets, sizes = TargetBlocks(), [0]
         weights: list[Array] = []
         for block in self.blocks(wanted):
-            targets.append(np.asarray(block[self.target]))
+            targets.add(np.asarray(block[self.target]))
+            sizes.append(len(block))
             if self.weight is not None:
                 weights.append(np.asarray(block[self.weight], dtype=np.float64))
-        sizes = [len(each) for each in targets]
         if not sum(sizes):
             raise ValueError("the table has no rows; give one with rows.")
         weight = np.concatenate(weights) if weights else None
-        return Labels(np.concatenate(targets), weight, np.concatenate([[0], np.cumsum(sizes)]))
+        return Labels(targets.targets(), weight, np.cumsum(sizes))
 
     def rows(self, wanted: Ints, starts: Ints) -> Any:
         """Some rows, by their sorted places, as one pandas frame."""
@@ -179,6 +185,20 @@ def open_table(
         The memory that fitting may take, in bytes or as "4GB" or "500MiB"; for the formula see docs/scale.md.
     sample_rows
         A model that is not trained yet is trained on this many rows, drawn at random, if there are more.
+
+    Returns
+    -------
+    TableInBlocks
+        What `fit` and `explain` read.
+
+    Raises
+    ------
+    ValueError
+        If a column is not in the table or none is left, or a limit is not a number.
+    TypeError
+        If the data are not a table, or cannot be read more than once.
+    FileNotFoundError
+        If there is no such file or folder.
 
     Examples
     --------

@@ -45,6 +45,11 @@ def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
     -------
     matplotlib.axes.Axes
 
+    Raises
+    ------
+    ValueError
+        If the rules have no evidence.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -30,6 +30,11 @@ def waterfall(model: Any, X: Any, row: int = 0, *, ax: Any = None) -> Any:
     -------
     matplotlib.axes.Axes
 
+    Raises
+    ------
+    TypeError
+        If the votes of the model are not added.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

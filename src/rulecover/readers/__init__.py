@@ -53,6 +53,11 @@ def read_trees(model: object) -> TreeEnsemble:
         A trained model of scikit-learn, XGBoost, LightGBM or CatBoost, or the path of a model file: XGBoost's or
         CatBoost's JSON, LightGBM's text. Files are read without the library, and no code in them is run.
 
+    Returns
+    -------
+    TreeEnsemble
+        The trees, their weights and what their columns are.
+
     Raises
     ------
     UnreadableModelError

@@ -14,8 +14,8 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, is_classifier
 
 from rulecover.data.columns import Levels
-from rulecover.data.frames import UNSEEN
-from rulecover.data.inputs import MISSING, ZERO, Coded, Input, Level
+from rulecover.data.frames import MISSING, UNSEEN, ZERO
+from rulecover.data.inputs import Coded, Input, Level
 from rulecover.exceptions import RulecoverError
 from rulecover.export.conditions import Condition, Script, conditions_of
 from rulecover.export.exported import vote_of

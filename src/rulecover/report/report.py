@@ -54,7 +54,25 @@ _SCRIPTS = ("answer.js", "rules.js", "curves.js", "try.js", "start.js")
 
 
 def write_report(summary: Summary, path: str | os.PathLike[str]) -> Path:
-    """Writes the report to a file, whole or not at all; returns its path."""
+    """Writes the report to a file, whole or not at all; returns its path.
+
+    Parameters
+    ----------
+    summary
+        What `Summary.of` returned.
+    path
+        The HTML file; one that exists is replaced.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
     with whole_file(Path(path)) as file:
         file.write(report_html(summary))
     return Path(path)

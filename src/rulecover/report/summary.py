@@ -169,6 +169,16 @@ class Summary:
             The model's rules in other words, if its own are hard to read.
         warnings
             What people should know before they trust the rules, in sentences.
+
+        Returns
+        -------
+        Summary
+            For `write_report`.
+
+        Raises
+        ------
+        ValueError
+            If the rules have no evidence.
         """
         rules = _rules_of(model) if shown is None else shown
         if rules.evidence is None:

@@ -1,4 +1,4 @@
-"""Scores of every size in folds that keep the model: rules are chosen and weighed anew among the same candidates."""
+"""Scores of every size in folds that keep the model: rules are chosen and weighed again among the same candidates."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from rulecover.rulepath.candidates import Candidates
 from rulecover.rulepath.family import RowPredictions
 from rulecover.rulepath.path import PathRecipe, rule_path
+from rulecover.rulepath.response import Response
 from rulecover.rulepath.sizes import Score, SizeScores, size_scores
 from rulecover.targets.samples import Samples
-from rulecover.typing import Floats, Ints
+from rulecover.typing import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,18 +29,19 @@ class PathData:
     candidates
         The rules to choose from, evaluated on the samples.
     response
-        What the rules are to predict, samples x responses.
+        What the rules are to predict.
     """
 
     samples: Samples
     places: Ints
     candidates: Candidates
-    response: Floats
+    response: Response
 
     def among(self, rows: Ints, *, min_samples: int) -> PathData:
         """The same for some of the samples; candidates that cover too few of them are left out."""
         candidates = self.candidates.among(rows, min_samples=min_samples)
-        return PathData(self.samples.among(rows), self.places[rows], candidates, self.response[rows])
+        response = self.response._replace(values=self.response.values[rows])
+        return PathData(self.samples.among(rows), self.places[rows], candidates, response)
 
 
 def scores_with_kept_model(
@@ -79,7 +81,7 @@ def scores_with_kept_model(
         learn, check = (_counted(place, rows) for rows in fold)
         if learn.size and check.size:
             part = data.among(learn, min_samples=min_samples)
-            family = rule_path(part.samples, part.candidates, part.response, recipe_for(part.candidates))
+            family = rule_path(part.samples, part.candidates, part.response.values, recipe_for(part.candidates))
             predicted = None if model is None else model.among(check)
             scores.append(size_scores(family, data.samples.among(check), predicted, by))
     return scores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -23,9 +23,33 @@ _DIGITS = 3
 _MISSED = 0.1
 #: A fifth at least of what rules are to predict are the labels.
 _LARGEST_SHARE = 0.8
+#: The penalty on log-odds where labels follow from the columns, and how many times as much it is where nothing does.
+_LEAST_RIDGE, _TIMES = 0.25, 16.0
 
 
-def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Floats:
+class Response(NamedTuple):
+    """What rules are to predict.
+
+    Parameters
+    ----------
+    values
+        Samples x responses.
+    noise
+        How noisy the classes must be, from 0 to 1, as `noise_of` says; ``None`` where it is not known.
+    """
+
+    values: Floats
+    noise: float | None = None
+
+
+class Calibrated(NamedTuple):
+    """Shares of classes, rows x classes, and what is left of the log loss."""
+
+    shares: Floats
+    loss: float
+
+
+def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Calibrated:
     """The shares raised to the power that makes the true classes most likely, rows x classes.
 
     Shares of the trees of a forest are too even where classes are many, and too uneven where labels are noisy; one
@@ -43,12 +67,13 @@ def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Floats:
     Examples
     --------
     >>> truth = np.eye(2)[[0, 0, 0, 1]]
-    >>> calibrated(np.array([[0.6, 0.4], [0.6, 0.4], [0.6, 0.4], [0.6, 0.4]]), truth, np.ones(4))[0].round(3).tolist()
+    >>> calibrated(np.array([[0.6, 0.4]] * 4), truth, np.ones(4)).shares[0].round(3).tolist()
     [0.75, 0.25]
     """
     logs = log_shares(shares)
     found = best_exponent(lambda log_exponent: calibration_loss(log_exponent, logs, truth, weight))
-    return np.asarray(np.exp(log_softmax(np.exp(found) * logs, axis=1)))
+    shares = np.asarray(np.exp(log_softmax(np.exp(found) * logs, axis=1)))
+    return Calibrated(shares, calibration_loss(found, logs, truth, weight))
 
 
 def log_shares(shares: Floats) -> Floats:
@@ -65,6 +90,35 @@ def calibration_loss(log_exponent: float, logs: Floats, truth: Floats, weight: F
 def best_exponent(loss: Callable[[float], float]) -> float:
     """The logarithm of the best exponent, rounded: the last digits of a flat minimum decide nothing."""
     return float(np.round(minimize_scalar(loss, bounds=_EXPONENTS, method="bounded").x, _DIGITS))
+
+
+def noise_of(loss: float, totals: Floats) -> float:
+    """How noisy classes must be: the log loss of honest predictions, as a share of that without any.
+
+    Parameters
+    ----------
+    loss
+        The log loss of a model on rows that it was not trained on, summed over their weights.
+    totals
+        The weight of each class.
+
+    Examples
+    --------
+    >>> noise_of(0.0, np.array([5.0, 5.0])), noise_of(9.0, np.array([5.0, 5.0]))
+    (0.0, 1.0)
+    """
+    some = totals[totals > 0]
+    alone = float(-(some @ np.log(some / some.sum())))
+    return float(np.round(min(1.0, loss / alone), _DIGITS)) if alone > 0 else 0.0
+
+
+def ridge_by_noise(noise: float | None) -> float:
+    """The penalty on votes that add up to log-odds: the noisier the classes, the smaller the votes.
+
+    >>> [ridge_by_noise(noise) for noise in (0.0, 0.25, 1.0, None)]
+    [0.25, 0.5, 4.0, 0.5]
+    """
+    return float(_LEAST_RIDGE * _TIMES ** (0.25 if noise is None else noise))
 
 
 def share_by_noise(response: Floats, predicted: Floats, weight: Floats) -> float:
@@ -98,7 +152,7 @@ def share_by_noise(response: Floats, predicted: Floats, weight: Floats) -> float
 
 def softened_response(
     samples: Samples, target: Target, model: Any, model_share: float | None, *, calibrate: bool = False
-) -> Floats:
+) -> Response:
     """What the rules are to predict: y and, with a weight of `model_share`, what the model predicts for the samples.
 
     Parameters
@@ -113,19 +167,17 @@ def softened_response(
         Its share, between 0 and 1; ``None`` for what `share_by_noise` says of honest predictions of numbers.
     calibrate
         Whether its predictions are shares of classes that are to be `calibrated` first.
-
-    Returns
-    -------
-    Floats
-        Samples x responses.
     """
     response = target.responses(samples.labels)
     if model_share == 0:
-        return response
+        return Response(response)
     predicted = target.predicted_responses(model, samples.X)
     if model_share is None:
         model_share = share_by_noise(response, predicted, samples.count)
+    noise = None
     if calibrate:
-        shares = calibrated(shares_of(predicted), shares_of(response), samples.count)
+        truth = shares_of(response)
+        shares, loss = calibrated(shares_of(predicted), truth, samples.count)
+        noise = noise_of(loss, samples.count @ truth)
         predicted = shares[:, -response.shape[1] :]
-    return (1.0 - model_share) * response + model_share * predicted
+    return Response((1.0 - model_share) * response + model_share * predicted, noise)

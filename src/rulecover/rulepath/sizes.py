@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from rulecover.exceptions import RulecoverWarning
 from rulecover.rulepath.family import RowPredictions, RuleFamily
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 
 #: Means that differ by less are equal.
 _ROUNDING = 1e-12
-#: How many standard errors are added before a difference is very likely below a margin.
-_SURE = 2.0
+#: How likely a difference is to be below a margin before that is promised.
+_SURE = 0.95
+#: What the best size gains over no rule at all, less than this share of it, is not worth a rule.
+_NOT_WORTH_A_RULE = 0.01
 
 
 #: From predictions, the truth and weights to a score, the higher the better.
@@ -135,51 +138,71 @@ def standard_errors(scores: Floats) -> Floats:
     return np.asarray(scores.std(axis=0, ddof=1) / np.sqrt(folds)) if folds > 1 else np.zeros(scores.shape[1])
 
 
-def best(scores: Floats) -> int:
-    """The size of the best mean score, the smallest of those.
+def best(scores: Floats, least: int = 0) -> int:
+    """The size of the best mean score, the smallest of those that are at least `least`.
 
     >>> best(np.array([[0.5, 0.9, 0.9], [0.7, 0.9, 0.9]]))
     1
     """
-    return _smallest(scores, float(scores.mean(axis=0).max()))
+    means = scores.mean(axis=0)[least:]
+    return least + int(np.flatnonzero(means >= means.max() - _ROUNDING)[0])
 
 
-def one_standard_error(scores: Floats) -> int:
+def one_standard_error(scores: Floats, least: int = 0) -> int:
     """The smallest size that is not worse than the best by more than one standard error of the difference.
 
     The standard error is that of the difference in each fold: what makes a fold easy or hard for both is not counted.
+    A hundredth of what the best gains over no rule is not counted either, however sure it is.
 
+    Parameters
+    ----------
+    scores
+        Folds x sizes, the first of which has no rule.
+    least
+        The smallest size that may be taken.
+
+    Examples
+    --------
     >>> one_standard_error(np.array([[0.5, 0.80, 0.84], [0.5, 0.86, 0.90]]))
     2
     >>> one_standard_error(np.array([[0.5, 0.85, 0.80], [0.5, 0.86, 0.94]]))
     1
+    >>> one_standard_error(np.array([[0.5, 0.997, 0.999], [0.5, 0.997, 0.999]]))
+    1
     """
-    behind = scores[:, [best(scores)]] - scores
-    return int(np.flatnonzero(behind.mean(axis=0) <= standard_errors(behind) + _ROUNDING)[0])
+    behind = scores[:, [best(scores, least)]] - scores
+    means = behind.mean(axis=0)
+    little = np.maximum(standard_errors(behind), _NOT_WORTH_A_RULE * means[0])
+    return least + int(np.flatnonzero(means[least:] <= little[least:] + _ROUNDING)[0])
 
 
 def within(scores: Floats, model: Floats, margin: float) -> int | None:
     """The smallest size that is very likely at most `margin` below the model on new rows; ``None`` if no size is.
 
-    The mean difference to the model plus `_SURE` of its standard errors, of the difference in each fold, is at most the
-    margin.
+    The upper end of an interval for the difference is at most the margin: by Student's distribution, and with the
+    variance that Nadeau and Bengio (2003) give for folds that share most of the rows that they learn from.
 
-    >>> within(np.array([[0.5, 0.88, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.03)
+    >>> within(np.array([[0.5, 0.89, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.06)
     1
-    >>> within(np.array([[0.5, 0.88, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.01)
+    >>> within(np.array([[0.5, 0.89, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.01)
     2
     """
     behind = model[:, None] - scores
-    near = behind.mean(axis=0) + _SURE * standard_errors(behind) <= margin + _ROUNDING
+    near = behind.mean(axis=0) + _uncertain(behind) <= margin + _ROUNDING
     return int(np.flatnonzero(near)[0]) if near.any() else None
 
 
-def _smallest(scores: Floats, wanted: float) -> int:
-    return int(np.flatnonzero(scores.mean(axis=0) >= wanted - _ROUNDING)[0])
+def _uncertain(differences: Floats) -> Floats:
+    """How far the mean of each column may very likely be below what it is on new rows; 0 if there is only one fold."""
+    folds = len(differences)
+    if folds == 1:
+        return np.zeros(differences.shape[1])
+    variance = differences.var(axis=0, ddof=1) * (1.0 / folds + 1.0 / (folds - 1))
+    return np.asarray(stdtrit(folds - 1, _SURE) * np.sqrt(variance))
 
 
 #: How a size is chosen by scores in folds.
-BY_SCORE: dict[str, Callable[[Floats], int]] = {"one-se": one_standard_error, "best": best}
+BY_SCORE: dict[str, Callable[[Floats, int], int]] = {"one-se": one_standard_error, "best": best}
 
 
 #: Scores whose names in words are not those of scikit-learn with blanks.
@@ -216,14 +239,15 @@ def chosen_size(
         return ChosenSize(family.largest, "the largest set")
     by, least = score_in_words(by), max(1, family.least)  # where there are rules, a model of rules has one
     held_out = held_out.where_defined(by)
-    scores = held_out.chosen_by[:, least:]
-    top = least + best(scores)
+    scores = held_out.chosen_by
+    top = best(scores, least)
     if margin is None:
-        size = least + BY_SCORE[choose](scores)
+        size = BY_SCORE[choose](scores, least)
         best_of_all = f"{'1 rule has' if top == 1 else f'{top} rules have'} the best cross-validated {by}"
-        fewest = f", and {size} are the fewest that are at most one standard error of the difference worse"
+        are = "is the fewest that is" if size == 1 else "are the fewest that are"
+        fewest = f", and {size} {are} worse by at most one standard error, or next to nothing"
         return ChosenSize(size, best_of_all + (fewest if size < top else ""))
-    near = within(scores, held_out.model_chosen_by, margin)
+    near = within(scores[:, least:], held_out.model_chosen_by, margin)
     if near is not None:
         reason = f"{least + near} rules are the fewest whose {by} is very likely within {margin:g} of the model's"
         return ChosenSize(least + near, reason)

@@ -21,6 +21,8 @@ Bits = NDArray[np.uint8]
 _AT_A_TIME = 64
 #: NumPy compares with many bounds at once only if there are this many rows: for fewer it copies every operand first.
 _MANY = 4096
+#: All comparisons are made at once for so few rows, and if there are no more results: calls would take longer.
+_FEW, _RESULTS = 256, 1 << 17
 
 
 class Bounds(NamedTuple):
@@ -50,6 +52,21 @@ class Comparison(NamedTuple):
     column: int
     test: Bounds | OneOf
     missing: Bools
+
+
+class _AllBounds(NamedTuple):
+    """Bounds of many columns, as columns of a matrix: the column of values that each is compared with, and how."""
+
+    column: Ints
+    bound: Array
+    is_above: Bools
+    missing: Bools
+
+    def __call__(self, columns: Array) -> Bools:
+        """Which values pass, comparisons x rows."""
+        values = columns[self.column]
+        passed = np.where(self.is_above, values > self.bound, values <= self.bound)
+        return np.asarray(passed | (self.missing & np.isnan(values)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +124,23 @@ class Comparisons:
         """The number of the first comparison in each group and, at the end, of all."""
         return [0, *accumulate(len(group.missing) for group in self.groups)]
 
+    @cached_property
+    def _at_once(self) -> _AllBounds | None:
+        """All comparisons as one, where all of them are with bounds."""
+        tests = [group.test for group in self.groups if isinstance(group.test, Bounds)]
+        if not tests or len(tests) < len(self.groups):
+            return None
+        column = np.repeat([group.column for group in self.groups], [len(group.missing) for group in self.groups])
+        bound = np.concatenate([side for test in tests for side in test])
+        is_above = np.concatenate([np.arange(len(above) + len(up_to)) < len(above) for above, up_to in tests])
+        missing = np.concatenate([group.missing for group in self.groups])
+        return _AllBounds(column, bound[:, None], is_above[:, None], missing[:, None])
+
     def write(self, columns: Array, bits: Bits, passed: Bools) -> None:
         """Writes to `bits` which rows pass which comparison; `passed` holds as much as `n_at_a_time` of them take."""
+        if columns.shape[1] <= min(_FEW, _RESULTS // max(1, len(self))) and self._at_once is not None:
+            bits[:] = np.packbits(self._at_once(columns), axis=1)
+            return
         some_are_missing = np.isnan(np.vdot(columns, columns))  # squares add up to NaN only if one of them is
         for (column, test, missing), (a, b) in zip(self.groups, pairwise(self._first), strict=True):
             test(columns[column], passed[: b - a])
@@ -122,8 +154,11 @@ class Comparisons:
 
     def all_of(self, clauses: Ints, bits: Bits) -> Bits:
         """Which rows satisfy all clauses from ``clauses[j]`` to ``clauses[j + 1]``, for each j."""
+        ends = self.offset[clauses]
+        if 8 * bits.shape[1] <= _FEW and len(ends) > 1 and (np.diff(ends) > 0).all():
+            return np.bitwise_and.reduceat(bits[self.place[ends[0] : ends[-1]]], ends[:-1] - ends[0], axis=0)
         out = np.full((len(clauses) - 1, bits.shape[1]), 255, dtype=np.uint8)
-        for mine, (a, b) in zip(out, pairwise(self.offset[clauses].tolist()), strict=True):
+        for mine, (a, b) in zip(out, pairwise(ends.tolist()), strict=True):
             if b > a:
                 np.bitwise_and.reduce(bits[self.place[a:b]], axis=0, out=mine)
         return out

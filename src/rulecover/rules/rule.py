@@ -234,8 +234,9 @@ class Rule:
     def _said(self) -> str:
         if self.support is None:
             return f"if {self.text}"
-        samples = amount(self.support)
+        support = amount(self.support)
+        rows = f"{support} {'row' if support == '1' else 'rows'}"
         if self.purity is None:
             mean = f"{format_number(self.prediction)} ± {format_number(self.spread or 0.0)}"
-            return f"if {self.text} then {mean} ({samples} samples)"
-        return f"if {self.text} then {self.prediction} ({samples} samples, {100 * self.purity:.0f} %)"
+            return f"if {self.text} then {mean} ({rows})"
+        return f"if {self.text} then {self.prediction} ({rows}, {100 * self.purity:.0f} %)"

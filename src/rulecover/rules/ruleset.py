@@ -70,7 +70,25 @@ class RuleSet(Printed):
 
     @classmethod
     def of_intervals(cls, rules: Sequence[dict[int, tuple[float, float]]], feature_names: Sequence[str]) -> RuleSet:
-        """Rules made by hand, each a dictionary from a column's number to ``(lower, upper)``."""
+        """Rules made by hand, each a dictionary from a column's number to ``(lower, upper)``.
+
+        Parameters
+        ----------
+        rules
+            For each rule its bounds: a row is covered if ``lower < value <= upper`` in every column that is named.
+        feature_names
+            A name for each column of the data.
+
+        Returns
+        -------
+        RuleSet
+            Without evidence.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or an interval is empty.
+        """
         for f, (low, high) in (item for rule in rules for item in sorted(rule.items())):
             if not 0 <= f < len(feature_names):
                 raise ValueError(f"there is no column {f}: there are {len(feature_names)} columns, numbered from 0.")
@@ -87,7 +105,22 @@ class RuleSet(Printed):
         categories: Categories | None = None,
         levels: Levels | None = None,
     ) -> RuleSet:
-        """Rules made by hand, each a list of clauses, at most one interval and one set per column."""
+        """Rules made by hand, each a list of clauses, at most one interval and one set per column.
+
+        Parameters
+        ----------
+        rules
+            For each rule its clauses.
+        feature_names
+            A name for each column of the data.
+        categories, levels
+            As in `from_text`; categories by the column's number.
+
+        Returns
+        -------
+        RuleSet
+            Without evidence.
+        """
         return cls(Clauses.of_rules(rules), Columns(tuple(feature_names), categories or {}, levels or {}))
 
     @classmethod
@@ -118,6 +151,11 @@ class RuleSet(Printed):
             words are columns of categories as well; their labels are those that occur in the rules.
         levels
             For 0/1 columns that stand for ``name = level``: the column's number, the name and the level.
+
+        Returns
+        -------
+        RuleSet
+            Without evidence.
 
         Raises
         ------
@@ -153,6 +191,16 @@ class RuleSet(Printed):
             A name for each column of the data.
         **known
             ``categories`` and ``levels``, as in `from_text`.
+
+        Returns
+        -------
+        RuleSet
+            Without evidence.
+
+        Raises
+        ------
+        RuleTextError
+            If a column is missing or not known, or a text cannot be read; with the line of the frame.
 
         Examples
         --------
@@ -207,7 +255,18 @@ class RuleSet(Printed):
         return self.take(np.arange(len(self))[which])
 
     def take(self, rules: Ints) -> RuleSet:
-        """Some of the rules, in the order given."""
+        """Some of the rules, in the order given.
+
+        Parameters
+        ----------
+        rules
+            Their numbers.
+
+        Returns
+        -------
+        RuleSet
+            With their evidence.
+        """
         rules = np.asarray(rules, dtype=np.intp)
         return replace(
             self,
@@ -218,13 +277,36 @@ class RuleSet(Printed):
         )
 
     def join(self, other: RuleSet) -> RuleSet:
-        """These rules followed by others on the same columns, without their evidence."""
+        """These rules followed by others on the same columns, without their evidence.
+
+        Parameters
+        ----------
+        other
+            Rules on the same columns.
+
+        Returns
+        -------
+        RuleSet
+            First these rules, then the others.
+        """
         paths = None if self.paths is None or other.paths is None else self.paths.join(other.paths)
         return RuleSet(self.clauses.join(other.clauses), self.columns, paths)
 
     def keep_clauses(self, kept: Bools) -> RuleSet:
         """The same rules with some of their clauses only.
 
+        Parameters
+        ----------
+        kept
+            One boolean per clause, those of the first rule first.
+
+        Returns
+        -------
+        RuleSet
+            As many rules; one that loses all clauses covers every row.
+
+        Examples
+        --------
         >>> rules = RuleSet.of_intervals([{0: (1, 2), 1: (3, 4)}, {0: (5, 6)}], ["a", "b"])
         >>> [str(rule) for rule in rules.keep_clauses(np.array([False, True, True]))]
         ['if 3 < b <= 4', 'if 5 < a <= 6']
@@ -232,7 +314,18 @@ class RuleSet(Printed):
         return RuleSet(self.clauses.keep(kept), self.columns)
 
     def in_codes_of(self, columns: Columns) -> RuleSet:
-        """The same rules for data in which categories have other codes: their sets hold the same labels."""
+        """The same rules for data in which categories have other codes: their sets hold the same labels.
+
+        Parameters
+        ----------
+        columns
+            What the columns of these data are.
+
+        Returns
+        -------
+        RuleSet
+            A copy.
+        """
         known = replace(self.columns, categories=columns.categories, zero_missing=columns.zero_missing)
         if not (self.columns.categories or columns.categories):
             return replace(self, columns=known)
@@ -255,7 +348,20 @@ class RuleSet(Printed):
         return CategorySet.between(lower, upper, theirs, name)
 
     def on_columns(self, names: tuple[str, ...], place: Ints) -> RuleSet:
-        """The same rules on other data with these columns, where column f is column ``place[f]``."""
+        """The same rules on other data with these columns, where column f is column ``place[f]``.
+
+        Parameters
+        ----------
+        names
+            The names of the columns of these data.
+        place
+            For each column of the rules its number there.
+
+        Returns
+        -------
+        RuleSet
+            A copy.
+        """
         return replace(
             self,
             clauses=self.clauses.on_columns(place),
@@ -265,7 +371,18 @@ class RuleSet(Printed):
         )
 
     def with_evidence(self, evidence: Evidence) -> RuleSet:
-        """The same rules with this evidence."""
+        """The same rules with this evidence.
+
+        Parameters
+        ----------
+        evidence
+            What is known of each rule: class counts, or sums of numbers.
+
+        Returns
+        -------
+        RuleSet
+            A copy.
+        """
         return replace(self, evidence=evidence)
 
     def _rule(self, j: int) -> Rule:
@@ -305,7 +422,23 @@ class RuleSet(Printed):
     # Matching rows ----------------------------------------------------------------------------------------------
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
-        """Which rule covers which row, as a boolean sparse matrix of rows x rules."""
+        """Which rule covers which row, as a boolean sparse matrix of rows x rules.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Booleans.
+
+        Raises
+        ------
+        MismatchedDataError
+            If X does not have the columns that the rules use.
+        """
         X = self.check_columns(X)
         row, rule = self.hits(X)
         index = np.int32 if max(X.shape[0], len(self), len(row)) <= np.iinfo(np.int32).max else np.int64
@@ -313,21 +446,66 @@ class RuleSet(Printed):
         return scipy.sparse.csr_array((np.ones(len(row), dtype=bool), places), shape=(X.shape[0], len(self)))
 
     def covered_chunks(self, X: Any) -> Iterator[tuple[int, Bools]]:
-        """For each chunk of rows: where it starts, and which rule (first axis) covers which of its rows."""
+        """For each chunk of rows: where it starts, and which rule (first axis) covers which of its rows.
+
+        Parameters
+        ----------
+        X
+            Rows x columns, an array or a sparse matrix with the columns of the rules.
+
+        Returns
+        -------
+        iterator
+            Pairs of a row's number and booleans, rules x rows of the chunk.
+        """
         return self.clauses.covered_chunks(X, self.columns.zero_missing)
 
     def bits_of_chunks(self, X: Any) -> Iterator[tuple[range, Bits]]:
-        """The same with one bit for each row, eight to a byte, and the rows of the chunk."""
+        """The same as `covered_chunks` with one bit for each row, eight to a byte, and the rows of the chunk.
+
+        Parameters
+        ----------
+        X
+            As in `covered_chunks`.
+
+        Returns
+        -------
+        iterator
+            Pairs of the rows of a chunk, a range, and the bits, rules x bytes.
+        """
         return self.clauses.bits_of_chunks(X, self.columns.zero_missing)
 
     def hits(self, X: Any) -> tuple[Ints, Ints]:
-        """All pairs (row, rule) where the rule covers the row."""
+        """All pairs (row, rule) where the rule covers the row.
+
+        Parameters
+        ----------
+        X
+            As in `covered_chunks`.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            The numbers of the rows and those of the rules, of equal length.
+        """
         return self.clauses.hits(X, self.columns.zero_missing)
 
     def accepted(self, X: Any, *, along_paths: bool = False) -> Floats:
         """The share of each rule's clauses that each row satisfies, rows x rules; 1 for a rule without clauses.
 
         With ``along_paths`` the unmerged comparisons of the tree are counted, repeated ones each time.
+
+        Parameters
+        ----------
+        X
+            Rows x columns, an array or a sparse matrix: numbers, and codes of categories.
+        along_paths
+            Whether to count the comparisons of the trees that rules come from.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shares from 0 to 1.
         """
         counted = self.paths if along_paths and self.paths is not None else self.clauses
         return counted.accepted(X, self.columns.zero_missing)
@@ -337,6 +515,21 @@ class RuleSet(Printed):
 
         A data frame is matched by name, in any order, and need not have the columns that no rule uses; labels of
         categories become codes.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        numpy.ndarray or scipy.sparse matrix
+            Rows x columns.
+
+        Raises
+        ------
+        MismatchedDataError
+            If a column that rules use is not in the frame, or the number of columns differs.
         """
         if is_frame(X) and not _unnamed(X):
             return self.columns.matrix(X, self.clauses.columns)
@@ -355,6 +548,16 @@ class RuleSet(Printed):
 
         Where the rows hold nothing but whole numbers, a printed bound means the same for every whole number, so for
         new rows too.
+
+        Parameters
+        ----------
+        X
+            The training rows, an array or a sparse matrix.
+
+        Returns
+        -------
+        RuleSet
+            A copy that covers the same rows, and prints other bounds.
         """
         meant = self.clauses
         lower, upper, missing = meant.lower.copy(), meant.upper.copy(), meant.missing.copy()
@@ -385,14 +588,26 @@ class RuleSet(Printed):
         The columns are ``rule, clauses, support, share, prediction, purity, lift``, one ``count_…`` for each class,
         ``impurity`` and ``cost``. Support and counts are sums of weights where samples were weighted; lift is the
         purity over the share of the predicted class in the data.
+
+        Returns
+        -------
+        pandas.DataFrame
+            In the order of the rules.
         """
-        from rulecover.rules.frame import rule_frame
+        from rulecover.rules.grid import rule_frame
 
         return rule_frame(self)
 
     def to_text(self) -> list[str]:
         """The text of each rule with its full bounds, for `from_text` to read back.
 
+        Returns
+        -------
+        list of str
+            In the order of the rules.
+
+        Examples
+        --------
         >>> rules = RuleSet.of_intervals([{0: (30.5, np.inf)}], ["age"])
         >>> rules.to_text(), RuleSet.from_text(rules.to_text(), ["age"]) == rules
         (['age > 30.5'], True)
@@ -400,7 +615,13 @@ class RuleSet(Printed):
         return [rule.exact for rule in replace(self, shown=None)]
 
     def to_csv(self) -> str:
-        """The table of `to_frame` as CSV; cells that a spreadsheet would run as formulas begin with an apostrophe."""
+        """The table of `to_frame` as CSV; cells that a spreadsheet would run as formulas begin with an apostrophe.
+
+        Returns
+        -------
+        str
+            With a header line.
+        """
         from rulecover.show.spreadsheet import csv_text
 
         return csv_text(self.to_frame())
@@ -408,6 +629,11 @@ class RuleSet(Printed):
     def by_class(self) -> Groups:
         """The same rules grouped by the class they predict, with their numbers: print it, or see its `to_markdown`,
         `to_latex` and `sentences`.
+
+        Returns
+        -------
+        Groups
+            A table in parts, one per class.
         """
         from rulecover.rules.grid import by_class
 

@@ -16,7 +16,7 @@ _ABOVE, _UP_TO = ("above", "at least"), ("at most", "below")
 
 
 def rule_sentence(rule: Rule, conclusion: str) -> str:
-    """A rule in a sentence, such as "If age is above 30 and size at most 9, then yes: 7 of 8 samples, 88 %."."""
+    """A rule in a sentence, such as "If age is above 30 and size at most 9, then yes: 7 of 8 rows, 88 %."."""
     condition = condition_in_words(rule)
     if not condition:
         return f"In any case {conclusion}." if conclusion else "Always."

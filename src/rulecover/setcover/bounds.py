@@ -88,6 +88,11 @@ def lp_bound(problem: CoveringProblem, *, time_limit: float | None = None, count
         Whether to prove a least number of rules, and to use it for the bound, with three further LPs; it is left out
         where the costs differ by more than a factor of `COUNTABLE`, or are many and whole numbers.
 
+    Returns
+    -------
+    Bound
+        The bound, and the prices that prove it.
+
     Examples
     --------
     >>> from rulecover.coverage import Coverage

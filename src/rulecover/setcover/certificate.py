@@ -110,6 +110,18 @@ def verify(problem: CoveringProblem, cover: Cover) -> Certificate:
     Demands are counted, costs added up and the bounds recomputed from the dual prices in the proof. A bound without
     a proof (branch and bound) cannot be recomputed; it is checked not to exceed the objective.
 
+    Parameters
+    ----------
+    problem
+        The covering problem.
+    cover
+        What a solver returned for it.
+
+    Returns
+    -------
+    Certificate
+        That of the cover.
+
     Raises
     ------
     InvalidCertificateError

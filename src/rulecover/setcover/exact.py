@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from rulecover.setcover.search import (
     improve,
     time_to_finish,
 )
-from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
+from rulecover.setcover.solver import check_effort, check_seed, check_time_limit
 from rulecover.typing import Floats, Ints
 
 #: Parts of the effort, one after the other, each with the share of the time limit after which it makes way for the
@@ -81,6 +81,8 @@ class Exact:
     random_state: int | None = 0
     checkpoint: Any = None
 
+    verifies = True
+
     def __post_init__(self) -> None:
         check_time_limit(self.time_limit)
         check_effort(self.effort)
@@ -89,6 +91,36 @@ class Exact:
             raise ValueError(
                 "random_state is None; with a checkpoint give a whole number, so that covers are the same."
             )
+
+    def within_seconds(self, seconds: float) -> Exact:
+        """The same with another time limit.
+
+        Parameters
+        ----------
+        seconds
+            The new limit, wall-clock time.
+
+        Returns
+        -------
+        Exact
+            A copy; this solver stays as it is.
+        """
+        return replace(self, time_limit=seconds)
+
+    def kept_in(self, file: Any) -> Exact:
+        """The same, its work kept in a checkpoint.
+
+        Parameters
+        ----------
+        file
+            The checkpoint.
+
+        Returns
+        -------
+        Exact
+            A copy; this solver stays as it is.
+        """
+        return replace(self, checkpoint=file)
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         begin = time.perf_counter()

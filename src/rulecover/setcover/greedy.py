@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.problem import Cover, CoveringProblem
 from rulecover.setcover.reduce import reduced
-from rulecover.setcover.settings import check_time_limit
+from rulecover.setcover.solver import check_time_limit
 from rulecover.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -304,6 +304,9 @@ class Greedy:
     slack: float = 0.0
     time_limit: float | None = None
 
+    verifies = True
+    shares_time = False
+
     def __post_init__(self) -> None:
         if self.redundancy not in REDUNDANCY:
             raise ValueError(f"redundancy is {self.redundancy!r}; choose one of {sorted(REDUNDANCY)}.")
@@ -312,6 +315,20 @@ class Greedy:
         if not 0 <= self.slack < np.inf:
             raise ValueError(f"slack is {self.slack!r}; give a number of at least 0.")
         check_time_limit(self.time_limit)
+
+    def within_seconds(self, seconds: float) -> Greedy:
+        """The same, with no more time for the bound; a part of the choice would not be a cover."""
+        return replace(self, time_limit=seconds if self.time_limit is None else min(seconds, self.time_limit))
+
+    def without_bound(self) -> Greedy:
+        """The same choice, with the bound that costs nothing.
+
+        Returns
+        -------
+        Greedy
+            A copy; this solver stays as it is.
+        """
+        return replace(self, bound="fit")
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         start = time.perf_counter()

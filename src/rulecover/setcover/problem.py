@@ -103,6 +103,18 @@ class CoveringProblem:
         demand, weight
             As for the class.
 
+        Returns
+        -------
+        CoveringProblem
+            Rows are its samples, columns its rules.
+
+        Raises
+        ------
+        ValueError
+            If the matrix is not sparse or has other entries than 0 and 1, or a cost is not positive.
+        UncoveredSamplesError
+            If a row is not covered by any rule.
+
         Examples
         --------
         >>> import scipy.sparse
@@ -140,19 +152,68 @@ class CoveringProblem:
         return bool((self.cost % 1 == 0).all())
 
     def round_up(self, bound: float) -> float:
-        """The bound on the cost of any cover, rounded up to a whole number where all costs are whole."""
+        """The bound on the cost of any cover, rounded up to a whole number where all costs are whole.
+
+        Parameters
+        ----------
+        bound
+            No cover costs less than this.
+
+        Returns
+        -------
+        float
+            No cover costs less than this, either.
+        """
         return round_up(bound) if self.whole_costs else bound
 
     def times_covered(self, rules: Ints) -> Ints:
-        """How many of these rules cover each sample, counted exactly."""
+        """How many of these rules cover each sample, counted exactly.
+
+        Parameters
+        ----------
+        rules
+            Their numbers.
+
+        Returns
+        -------
+        numpy.ndarray
+            One whole number per sample.
+        """
         return self.coverage.times_covered(rules)
 
     def shortfall(self, rules: Ints) -> Ints:
-        """The samples that these rules cover less often than demanded."""
+        """The samples that these rules cover less often than demanded.
+
+        Parameters
+        ----------
+        rules
+            Their numbers.
+
+        Returns
+        -------
+        numpy.ndarray
+            The numbers of the samples.
+        """
         return np.flatnonzero(self.times_covered(rules) < self.demand)
 
     def restricted_to(self, rules: Ints) -> CoveringProblem:
-        """The same samples and demands with some of the rules only; they must be able to meet them."""
+        """The same samples and demands with some of the rules only; they must be able to meet them.
+
+        Parameters
+        ----------
+        rules
+            Their numbers.
+
+        Returns
+        -------
+        CoveringProblem
+            Its rules are numbered again, in the order given.
+
+        Raises
+        ------
+        UncoveredSamplesError
+            If these rules leave a sample uncovered.
+        """
         return CoveringProblem(self.coverage.take(rules), self.cost[rules], self.demand, self.weight)
 
 
@@ -167,6 +228,15 @@ class Branch:
 
     With ``count_price`` 0 it holds for all covers; with a positive price for those with at least ``count`` rules, with
     a negative one for those with at most ``count``.
+
+    Parameters
+    ----------
+    duals
+        A price for each sample, at least 0.
+    count_price
+        The price of the number of rules.
+    count
+        The number that the price is for.
     """
 
     duals: Floats
@@ -174,7 +244,20 @@ class Branch:
     count: int = 0
 
     def bound(self, problem: CoveringProblem, cost: Floats | None = None) -> float:
-        """The Lagrangian bound: Σ dᵢλᵢ + price · count + Σ min(0, reduced cost), valid for any λ >= 0."""
+        """The Lagrangian bound: Σ dᵢλᵢ + price · count + Σ min(0, reduced cost), valid for any λ >= 0.
+
+        Parameters
+        ----------
+        problem
+            The covering problem that the prices are for.
+        cost
+            Other costs in place of the problem's.
+
+        Returns
+        -------
+        float
+            No cover of the branch costs less.
+        """
         cost = problem.cost if cost is None else cost
         reduced = cost - problem.coverage.per_rule(self.duals) - self.count_price
         priced = float(problem.demand @ self.duals) + self.count_price * self.count
@@ -232,7 +315,13 @@ class Certificate:
         return max(0.0, (self.objective - self.bound) / self.objective) if self.objective else 0.0
 
     def without_proof(self) -> Certificate:
-        """The statement alone: small enough to keep, but no longer to be recomputed."""
+        """The statement alone: small enough to keep, but no longer to be recomputed.
+
+        Returns
+        -------
+        Certificate
+            A copy.
+        """
         return replace(self, proof=(), count_proof=None)
 
     def __str__(self) -> str:

@@ -21,6 +21,13 @@ class Printed(ABC):
     def to_markdown(self) -> str:
         """A table in Markdown.
 
+        Returns
+        -------
+        str
+            Cells are escaped, so that any name can be in them.
+
+        Examples
+        --------
         >>> from rulecover import RuleSet
         >>> print(RuleSet.from_text(["age > 30"], ["age"]).to_markdown())
         | rule | if |
@@ -30,12 +37,25 @@ class Printed(ABC):
         return self._grid().markdown()
 
     def to_latex(self) -> str:
-        """A tabular in LaTeX, for the package booktabs."""
+        """A tabular in LaTeX, for the package booktabs.
+
+        Returns
+        -------
+        str
+            The tabular alone, without a table around it.
+        """
         return self._grid().latex()
 
     def sentences(self) -> list[str]:
         """The rules in plain English, one sentence per rule.
 
+        Returns
+        -------
+        list of str
+            In the order of the rules.
+
+        Examples
+        --------
         >>> from rulecover import RuleSet
         >>> RuleSet.from_text(["age > 30 and (size <= 9 or missing)"], ["age", "size"]).sentences()
         ['If age is above 30 and size at most 9 (or missing).']

@@ -161,6 +161,11 @@ def load(name: str, folder: Path | None = None, *, cache: Path | None = None) ->
     cache
         Where fetched data are kept; by default scikit-learn's data folder.
 
+    Returns
+    -------
+    Data
+        Numbers and class numbers.
+
     Raises
     ------
     StudyError

@@ -50,6 +50,15 @@ class Fold:
     """What a method is given: a training part to learn and tune on, a test part, and the seed of all that is random.
 
     Labels are class numbers: 0, 1, … in the training part, then those that occur only in the test part.
+
+    Parameters
+    ----------
+    X_train, y_train
+        The part to learn and tune on.
+    X_test, y_test
+        The part to be scored on.
+    seed
+        Of all that is random.
     """
 
     X_train: Array
@@ -60,7 +69,22 @@ class Fold:
 
     @classmethod
     def of(cls, data: Data, number: int, seed: int = SEED) -> Fold:
-        """Fold `number` of the outer cross-validation."""
+        """Fold `number` of the outer cross-validation.
+
+        Parameters
+        ----------
+        data
+            A data set, as `load` returns it.
+        number
+            From 0.
+        seed
+            It shuffles the rows.
+
+        Returns
+        -------
+        Fold
+            Its training and its test part.
+        """
         train, test = splits(data.y, OUTER, seed)[number]
         learnt = np.unique(data.y[train])
         order = np.concatenate([learnt, np.setdiff1d(np.arange(len(data.classes)), learnt)])
@@ -68,6 +92,12 @@ class Fold:
         return cls(data.X[train], y[train], data.X[test], y[test], seed)
 
     def inner(self) -> list[Fold]:
-        """The folds to tune on, inside the training part."""
+        """The folds to tune on, inside the training part.
+
+        Returns
+        -------
+        list of Fold
+            With the same seed.
+        """
         X, y = self.X_train, self.y_train
         return [Fold(X[learn], y[learn], X[check], y[check], self.seed) for learn, check in splits(y, INNER, self.seed)]

@@ -38,7 +38,22 @@ class Fitted:
 
 
 def fitted(model: Any, fold: Fold, **more: Any) -> Fitted:
-    """The model, fitted on the training part of a fold and timed."""
+    """The model, fitted on the training part of a fold and timed.
+
+    Parameters
+    ----------
+    model
+        Anything with a method `fit`.
+    fold
+        Its training part is used.
+    **more
+        Other fields of `Fitted`.
+
+    Returns
+    -------
+    Fitted
+        The model and the seconds that it took.
+    """
     start = time.perf_counter()
     model.fit(fold.X_train, fold.y_train)
     return Fitted(model, time.perf_counter() - start, **more)
@@ -75,7 +90,23 @@ class Method:
     two_classes: bool = False
 
     def fit(self, fold: Fold) -> Mapping[str, Fitted]:
-        """The models that the method promises, fitted on the training part of a fold."""
+        """The models that the method promises, fitted on the training part of a fold.
+
+        Parameters
+        ----------
+        fold
+            Only its training part may be used.
+
+        Returns
+        -------
+        mapping
+            From the names of the models to the models.
+
+        Raises
+        ------
+        TypeError
+            If the method gives other models than it was registered with.
+        """
         made = self.learn(fold)
         if not isinstance(made, Mapping) or set(made) != set(self.models):
             what = f"models {', '.join(map(str, made))}" if isinstance(made, Mapping) else f"a {type(made).__name__}"
@@ -115,6 +146,11 @@ def register(
         The names of the models that `learn` returns; by default it returns one, of the name of the method.
     alone
         As in `Method`. If not, a crash of compiled code may end the whole study where it runs in one process.
+
+    Returns
+    -------
+    Method
+        As it is in `METHODS`.
 
     Examples
     --------

@@ -21,7 +21,19 @@ _BEGINNING = '{"dataset"'
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """The smallest piece of a study: one method on one fold of one data set."""
+    """The smallest piece of a study: one method on one fold of one data set.
+
+    Parameters
+    ----------
+    dataset
+        The name of the data set.
+    method
+        The name of the method.
+    seed
+        It shuffles the folds and seeds the models.
+    fold
+        The number of the fold, from 0.
+    """
 
     dataset: str
     method: str
@@ -81,16 +93,39 @@ class ResultsFile:
                     yield outcome
 
     def done(self) -> dict[Cell, Outcome]:
-        """The last success of each cell."""
+        """The last success of each cell.
+
+        Returns
+        -------
+        dict
+            From cells to outcomes.
+        """
         return {outcome.cell: outcome for outcome in self if not outcome.error}
 
     def failed(self) -> dict[Cell, Outcome]:
-        """The last failure of each cell that never succeeded."""
+        """The last failure of each cell that never succeeded.
+
+        Returns
+        -------
+        dict
+            From cells to outcomes.
+        """
         done = self.done()
         return {outcome.cell: outcome for outcome in self if outcome.error and outcome.cell not in done}
 
     def append(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-        """The same outcomes; each is on disk before the next is asked for."""
+        """The same outcomes; each is on disk before the next is asked for.
+
+        Parameters
+        ----------
+        outcomes
+            As they come.
+
+        Returns
+        -------
+        iterator of Outcome
+            It must be consumed: outcomes are written as they are asked for.
+        """
         with self.path.open("a+b") as file:
             if file.tell() and not _ends_a_line(file):
                 file.write(b"\n")

@@ -57,6 +57,11 @@ class Study:
         ----------
         n_jobs
             Worker processes; -1 takes every core. Results do not depend on it.
+
+        Returns
+        -------
+        iterator of Outcome
+            It must be consumed: cells are run as outcomes are asked for.
         """
         return self.file.append(outcomes(self.tasks, n_jobs=n_jobs))
 
@@ -85,6 +90,16 @@ def study(
         Each shuffles the folds and seeds the models; 25 is the paper's.
     resume
         Whether to continue an existing results file; failures are tried again.
+
+    Returns
+    -------
+    Study
+        Call its `run`.
+
+    Raises
+    ------
+    StudyError
+        If a method or a data set is not known, or results are there already: without `resume`, or of other data.
     """
     chosen = methods_called(methods)
     check_names(datasets, folder)

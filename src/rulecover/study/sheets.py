@@ -10,6 +10,7 @@ from typing import Any
 from rulecover.files import whole_file
 from rulecover.show.grid import latex_escaped, markdown_row
 from rulecover.show.spreadsheet import csv_text
+from rulecover.study.pages import dated_line
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +67,9 @@ class Sheet:
         )
 
     def write(self, folder: Path) -> None:
-        """Three files, one per format."""
-        for kind, text in (("md", self.markdown()), ("tex", self.latex()), ("csv", csv_text(self.numbers))):
+        """Three files, one per format; the Markdown file ends with the day and the versions."""
+        dated = f"{self.markdown()}\n{dated_line()}\n"
+        for kind, text in (("md", dated), ("tex", self.latex()), ("csv", csv_text(self.numbers))):
             with whole_file(folder / f"{self.name}.{kind}") as file:
                 file.write(text)
 

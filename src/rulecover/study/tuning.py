@@ -42,7 +42,18 @@ class TuningGrid:
     digits: int | None = None
 
     def best(self, fold: Fold) -> tuple[int, int]:
-        """The depth and the bound that are most accurate on the inner folds, the first on ties."""
+        """The depth and the bound that are most accurate on the inner folds, the first on ties.
+
+        Parameters
+        ----------
+        fold
+            Its training part is used.
+
+        Returns
+        -------
+        tuple of int
+            The depth, and the bound.
+        """
         sums = np.zeros((len(self.depths), len(self.bounds)))
         for inner in fold.inner():
             for d, depth in enumerate(self.depths):

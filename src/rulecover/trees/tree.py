@@ -106,7 +106,7 @@ class TreeEnsemble:
     output
         For each tree the output (the class) whose score it adds to, -1 for all of them; ``None`` for all trees.
     keeps_columns
-        Whether prepared data still have shape rows x columns.
+        Whether prepared data still have shape rows x columns, and are not leaves already.
     columns
         How data become the columns of the trees, where they are not numbers as they are given.
     weight

@@ -10,8 +10,6 @@ import scipy.sparse
 from rulecover.coverage import addable
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
-from rulecover.targets.classes.samples import ClassSamples
-from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses
@@ -53,7 +51,9 @@ def log_odds_class_votes(rules: RuleSet, votes: Floats, target: Target) -> Vote:
     return Vote(rules, votes[1:], answer, totals, Default(), base=votes[0])
 
 
-def fitted_class_votes(plain: Vote, covered: scipy.sparse.csr_array, y: Ints, weight: Floats | None = None) -> Vote:
+def fitted_class_votes(
+    plain: Vote, covered: Bools | scipy.sparse.csr_array, y: Ints, weight: Floats | None = None
+) -> Vote:
     """The same rules with votes that add up to the right class of the samples, as nearly as least squares can.
 
     They are drawn towards the plain votes, divided by the mean number of rules that cover a covered sample, and none
@@ -70,6 +70,7 @@ def fitted_class_votes(plain: Vote, covered: scipy.sparse.csr_array, y: Ints, we
     weight
         The weight of each sample.
     """
+    covered = scipy.sparse.csr_array(covered)
     counts = np.ones(len(y)) if weight is None else weight
     rules = covered.sum(axis=1)
     often = float(counts @ rules) / float(counts @ (rules > 0))
@@ -78,7 +79,7 @@ def fitted_class_votes(plain: Vote, covered: scipy.sparse.csr_array, y: Ints, we
     return replace(plain, votes=addable(np.where(votes > _NOTHING * votes.max(), votes, 0.0)))
 
 
-def log_odds_votes(plain: Vote, samples: Samples) -> Vote:
+def log_odds_votes(plain: Vote, covered: Bools | scipy.sparse.csr_array, y: Ints, weight: Floats | None = None) -> Vote:
     """The same rules with log-odds for votes, added to a base: as near to the classes as a logistic regression can.
 
     Rows that no rule covers count, too: they have the base. The fallback stays as it is; rules that vote there add to
@@ -86,19 +87,9 @@ def log_odds_votes(plain: Vote, samples: Samples) -> Vote:
 
     Parameters
     ----------
-    plain
-        The votes so far.
-    samples
-        The training rows.
+    plain, covered, y, weight
+        As in `fitted_class_votes`.
     """
-    assert isinstance(samples, ClassSamples)
-    return log_odds_votes_on(plain, plain.rules.apply(samples.X), samples.y, samples.weight)
-
-
-def log_odds_votes_on(
-    plain: Vote, covered: Bools | scipy.sparse.csr_array, y: Ints, weight: Floats | None = None
-) -> Vote:
-    """The same, given which rule covers which row (rows x rules), and the class and the weight of each."""
     assert isinstance(plain.answer, Classes)
     labels = plain.answer.labels
     votes = logistic_votes(covered, np.eye(len(labels))[y], weight, strength=_STRENGTH)

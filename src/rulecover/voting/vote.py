@@ -112,29 +112,90 @@ class Vote(Printed):
     # The same kind of vote --------------------------------------------------------------------------------------
 
     def times(self, weights: Floats) -> Self:
-        """The same rules, the votes of each multiplied by its weight."""
+        """The same rules, the votes of each multiplied by its weight.
+
+        Parameters
+        ----------
+        weights
+            One number per rule.
+
+        Returns
+        -------
+        Vote
+            A copy.
+        """
         return replace(self, votes=addable(self.votes * weights[:, None]))
 
     def take(self, rules: Ints) -> Self:
-        """The vote of some of the rules."""
+        """The vote of some of the rules.
+
+        Parameters
+        ----------
+        rules
+            Their numbers.
+
+        Returns
+        -------
+        Vote
+            With the base, the answer and the fallback of this one.
+        """
         distant = None if self.fallback_votes is None else self.fallback_votes[rules]
         return replace(self, rules=self.rules.take(rules), votes=self.votes[rules], fallback_votes=distant)
 
     # Adding votes up --------------------------------------------------------------------------------------------
 
     def added(self, X: Any) -> Tally:
-        """The base and the votes of the rules that cover each row, added up."""
+        """The base and the votes of the rules that cover each row, added up.
+
+        Parameters
+        ----------
+        X
+            Rows x columns, an array or a sparse matrix with the columns of the rules.
+
+        Returns
+        -------
+        Tally
+            Without the votes of the fallback.
+        """
         sums, fired = np.empty((len(self.base), X.shape[0])).T, np.empty(X.shape[0], dtype=np.intp)
         for rows, some, number in _added(self.rules, self.votes, X):
             sums[rows.start : rows.stop], fired[rows.start : rows.stop] = some + self.base, number
         return Tally(sums, fired)
 
     def tally(self, X: Any, ask: AskModel | None = None) -> Tally:
-        """The same, with the fallback's votes where no rule covers a row."""
+        """The votes added up, as `added` gives them, with the fallback's votes where no rule covers a row.
+
+        Parameters
+        ----------
+        X
+            As in `added`.
+        ask
+            As in `completed`.
+
+        Returns
+        -------
+        Tally
+            The sums of the votes for each row, and how many rules cover it.
+        """
         return self.completed(self.added(X), X, ask)
 
     def completed(self, tally: Tally, X: Any, ask: AskModel | None = None) -> Tally:
-        """The tally with the fallback's votes where no rule covers a row, and those of all data where nothing votes."""
+        """The tally with the fallback's votes where no rule covers a row, and those of all data where nothing votes.
+
+        Parameters
+        ----------
+        tally
+            What `added` returned; it is changed.
+        X
+            The same rows as there.
+        ask
+            For a fallback that needs it: what the model predicts for some of the rows.
+
+        Returns
+        -------
+        Tally
+            The same, completed.
+        """
         missed = np.flatnonzero(tally.missed)
         if missed.size:
             tally.sums[missed] = self.fallback(self, X[missed], None if ask is None else ask(missed))
@@ -146,7 +207,20 @@ class Vote(Printed):
         return tally
 
     def in_blocks(self, ask_for: Callable[[Tally], Array], X: Any, ask: AskModel | None = None) -> Array:
-        """What is asked of the tally, made for one block of rows at a time; the fallback has all its rows at once."""
+        """What is asked of the tally, made for one block of rows at a time; the fallback has all its rows at once.
+
+        Parameters
+        ----------
+        ask_for
+            What is made of the tally of some rows, one entry per row.
+        X, ask
+            As in `completed`.
+
+        Returns
+        -------
+        numpy.ndarray
+            One entry per row.
+        """
         answers, missed = [ask_for(Tally(np.zeros((0, len(self.base))), np.zeros(0, dtype=np.intp)))], []
         for rows, sums, fired in _added(self.rules, self.votes, X):
             answers.append(ask_for(self._with_votes(Tally(sums + self.base, fired))))
@@ -159,11 +233,38 @@ class Vote(Printed):
     # Predicting -------------------------------------------------------------------------------------------------
 
     def decided(self, tally: Tally) -> Array:
-        """The prediction for each row."""
+        """The prediction for each row.
+
+        Parameters
+        ----------
+        tally
+            What `tally` returned.
+
+        Returns
+        -------
+        numpy.ndarray
+            A class or a number for each row.
+        """
         return self.answer.decided(tally.sums)
 
     def probabilities(self, tally: Tally) -> Floats:
-        """The probability of each class, rows x classes."""
+        """The probability of each class, rows x classes.
+
+        Parameters
+        ----------
+        tally
+            What `tally` returned.
+
+        Returns
+        -------
+        numpy.ndarray
+            The probabilities of a row add up to 1.
+
+        Raises
+        ------
+        AttributeError
+            If the rules predict a number.
+        """
         if not isinstance(self.answer, Classes):
             raise AttributeError("these rules predict a number and have no probabilities; use predict.")
         return self.answer.probabilities(tally.sums)
@@ -173,6 +274,21 @@ class Vote(Printed):
 
         For means that of the numbers of all covering rules together, within the rules and between them; where values
         add up, the root of the mean squared error of the covering rules.
+
+        Parameters
+        ----------
+        tally
+            What `tally` returned.
+
+        Returns
+        -------
+        numpy.ndarray
+            One number per row.
+
+        Raises
+        ------
+        AttributeError
+            If no spread is stored for the rules.
         """
         if not isinstance(self.answer, Mean) or not self.answer.squares:
             raise AttributeError("no spread is stored for these rules; use predict.")
@@ -185,7 +301,27 @@ class Vote(Printed):
         return np.asarray(self.answer.unit * np.sqrt(variance))
 
     def interval(self, tally: Tally, coverage: float) -> Floats:
-        """The prediction and some standard deviations to both sides, as if errors were normal, rows x 2."""
+        """The prediction and some standard deviations to both sides, as if errors were normal, rows x 2.
+
+        Parameters
+        ----------
+        tally
+            What `tally` returned.
+        coverage
+            The probability that the interval should hold the number.
+
+        Returns
+        -------
+        numpy.ndarray
+            The lower and the upper end.
+
+        Raises
+        ------
+        ValueError
+            If `coverage` is not between 0 and 1.
+        AttributeError
+            If no spread is stored for the rules.
+        """
         if not 0 < coverage < 1:
             raise ValueError(f"coverage is {coverage}; it is a probability, above 0 and below 1, such as 0.9.")
         reach = float(ndtri(0.5 + coverage / 2)) * self.spread(tally)
@@ -194,27 +330,117 @@ class Vote(Printed):
     # Rows of the user's table ----------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Array:
-        """The prediction for each row: a class, or a number."""
+        """The prediction for each row: a class, or a number.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        numpy.ndarray
+            One entry per row.
+
+        Raises
+        ------
+        MismatchedDataError
+            If X does not have the columns that the rules use.
+        """
         return self.in_blocks(self.decided, self._rows(X))
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class, rows x classes."""
+        """The probability of each class, rows x classes.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        numpy.ndarray
+            The probabilities of a row add up to 1.
+
+        Raises
+        ------
+        AttributeError
+            If the rules predict a number.
+        """
         return self.in_blocks(self.probabilities, self._rows(X))
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
-        """An interval for each row that should hold its number; see `MIRCORegressor.predict_interval`."""
+        """An interval for each row that should hold its number; see `MIRCORegressor.predict_interval`.
+
+        Parameters
+        ----------
+        X
+            Rows x columns, as for `predict`.
+        coverage
+            The probability that the interval should hold the number.
+
+        Returns
+        -------
+        numpy.ndarray
+            Rows x 2: the lower and the upper end.
+
+        Raises
+        ------
+        ValueError
+            If `coverage` is not between 0 and 1.
+        AttributeError
+            If no spread is stored for the rules.
+        """
         return self.interval(self.tally(self._rows(X)), coverage)
 
     def apply(self, X: Any) -> scipy.sparse.csr_array:
-        """Which rule covers which row: a boolean sparse matrix of rows x rules."""
+        """Which rule covers which row: a boolean sparse matrix of rows x rules.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Booleans.
+
+        Raises
+        ------
+        MismatchedDataError
+            If X does not have the columns that the rules use.
+        """
         return self.rules.apply(self._rows(X))
 
     def missed(self, X: Any) -> Bools:
-        """Which rows no rule covers."""
+        """Which rows no rule covers.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        numpy.ndarray
+            One boolean per row.
+        """
         return np.asarray(self.apply(X).sum(axis=1) == 0).ravel()
 
     def why(self, X: Any) -> pd.DataFrame:
-        """For each row the rules that decided and their votes; see `MIRCOClassifier.why`."""
+        """For each row the rules that decided and their votes; see `MIRCOClassifier.why`.
+
+        Parameters
+        ----------
+        X
+            Rows x columns: an array, a sparse matrix or a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            It prints as an explanation for each row.
+        """
         from rulecover.voting.why import why
 
         rows = self._rows(X)
@@ -307,7 +533,13 @@ class Vote(Printed):
         return self.has_own_votes or (self.adds_up and isinstance(self.fallback, Default))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per vote: its rule's text, clauses and support, and what it adds; the base first."""
+        """One row per vote: its rule's text, clauses and support, and what it adds; the base first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            In the order of the rules.
+        """
         from rulecover.voting.grid import vote_frame
 
         return vote_frame(self)

@@ -27,10 +27,11 @@ from rulecover.cli.options.option import Option
 from rulecover.cli.options.table import EXPLAIN
 from rulecover.estimators.mirco import SOLVERS, MIRCORegressor
 from rulecover.targets.classes.impurity import CRITERIA
+from rulecover.targets.classes.target import ClassTarget
 from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
-from rulecover.voting.classes import VOTES
+from rulecover.targets.numbers.target import NumberTarget
 from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS
-from rulecover.voting.numbers import MEAN_VOTES
+from rulecover.voting.voting_on import voting_on
 
 CHOICES: dict[str, Any] = {option.name: option.kind for option in EXPLAIN}
 
@@ -276,7 +277,7 @@ def test_the_names_of_choices_are_those_of_the_library() -> None:
     assert {*CHOICES["solver"]} == {*SOLVERS, *MIRCORegressor._solvers}
     assert {*CHOICES["fallback"]} == {*FALLBACKS, *NUMERIC_FALLBACKS}
     assert CHOICES["criterion"] == (*CRITERIA, *NUMERIC_CRITERIA)
-    assert CHOICES["vote"] == (*MIRCOClassifier._votes, *MEAN_VOTES) and {*VOTES} < {*CHOICES["vote"]}
+    assert CHOICES["vote"] == (*voting_on(ClassTarget()).names, *voting_on(NumberTarget()).names)
 
 
 @pytest.mark.slow

@@ -127,6 +127,19 @@ def old_model(tmp_path: Path) -> Path:
     return path
 
 
+def test_why_writes_dates_as_dates(tmp_path: Path) -> None:
+    days = pd.Series(pd.date_range("2020-01-01", periods=60, freq="20D")).mask(np.arange(60) % 9 == 4)
+    late = np.where(days.dt.year > 2021, "late", "early")
+    pd.DataFrame({"hired": days, "answer": late}).to_parquet(tmp_path / "rows.parquet")
+    words = ("fit", tmp_path / "rows.parquet", "-t", "answer", "--trees", 5, "-o", tmp_path / "model.json")
+    assert run(*words).exit_code == 0
+
+    shown, missing = (run("why", tmp_path / "model.json", tmp_path / "rows.parquet", "--row", row) for row in (1, 5))
+
+    assert "Row 1: hired = 2020-01-01" in shown.output
+    assert "Row 5: hired = missing" in missing.output
+
+
 def test_a_file_of_the_first_version_still_predicts(old_model: Path) -> None:
     rows = "weight,colour\n5,red\n6,blue\n7,\n8,green\n"
     done = run("predict", old_model, "-", stdin=rows.encode())

@@ -308,6 +308,16 @@ def test_a_path_through_a_pool_is_that_of_python(task: str, pool: str, words: st
     )
 
 
+@pytest.mark.parametrize("vote", ["fitted", "log-odds"])
+def test_the_votes_of_a_path_have_a_penalty(vote: str, folder: Path) -> None:
+    words = ("fit", folder / "rows.csv", "-t", "ill", "--drop", "price", "--trees", 5, "--choose", "last", "-o", "-")
+
+    texts = [run(*words, "--vote", vote, "--ridge", ridge) for ridge in (0.1, 50)]
+
+    assert [done.exit_code for done in texts] == [0, 0], texts[0].output
+    assert from_json(texts[0].stdout).votes.tolist() != from_json(texts[1].stdout).votes.tolist()
+
+
 def test_a_pool_has_a_forest_and_an_encoder_of_its_own(folder: Path) -> None:
     words = ("fit", folder / "rows.csv", "-t", "ill", "--pool", "both")
 
@@ -421,7 +431,7 @@ WRONG_TOGETHER = {
     "--class-weight yes=2 --class-weight balanced": "balanced or CLASS=X for some classes, not both",
     "--method cover --estimator-weights cost": "a forest is trained, which has none; name the booster's file",
     "--method path --within 0.1 --choose last": "--within and --choose exclude each other: both say how many rules",
-    "--vote equal --ridge 3": "--vote and --ridge exclude each other: one weighs plain means",
+    "--method cover --vote equal --ridge 3": "--vote and --ridge exclude each other: one weighs plain means",
     "--method path --rising age --falling age": "column 'age' cannot be both --rising and --falling",
     "--method cover --scale 3": "--scale is for numbers, but the target is predicted as a class; leave it out",
     "--method cover --ridge 3": "--ridge is for numbers",

@@ -332,4 +332,4 @@ def _print_figures(table: Table, training: Training, source: Path | None, *, fol
         printer.say(f"\nIn {len(parts)}-fold cross-validation", "bold")
         printer.say(score_table(scores))
         if source is not None:
-            printer.say("The trees of the model stayed as they are: only the choice among their rules was made anew.")
+            printer.say("The trees of the model stayed as they are: only the choice among their rules was made again.")

@@ -163,7 +163,8 @@ _EXCLUSIVE = {
 
 def _check_together(method: MethodName, given: Mapping[str, Any]) -> None:
     for (one, other), why in _EXCLUSIVE.items():
-        if one in given and other in given:
+        of_cover = (one, other) == ("vote", "ridge")  # the votes of a path have a penalty, whatever they add up to
+        if one in given and other in given and not (of_cover and method is MethodName.PATH):
             raise CommandError(
                 f"{_BY_NAME[one].spelled} and {_BY_NAME[other].spelled} exclude each other: {why}; leave one of them "
                 "out."

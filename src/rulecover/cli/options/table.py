@@ -351,7 +351,7 @@ FIT: Options = (
     _output(
         "folds",
         whole_from(0),
-        "Folds of a cross-validation in which everything is trained anew, for the figures; 0 leaves them out.",
+        "Folds of a cross-validation in which everything is trained again, for the figures; 0 leaves them out.",
         3,
     ),
     *(_out("Where to write the model, as JSON; - for standard output.", "model.json"), QUIET, DEBUG),

@@ -14,7 +14,8 @@ import pandas as pd
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.header import quoted_names
 from rulecover.data.dates import holds_dates
-from rulecover.data.encoder import MISSING, LeftOut, TableEncoder
+from rulecover.data.encoder import LeftOut, TableEncoder
+from rulecover.data.frames import MISSING
 from rulecover.data.kinds import is_text, parse_numbers
 from rulecover.data.kinds import why_unusable as why_no_rules
 from rulecover.readers import read_trees

@@ -64,7 +64,7 @@ class Unowned(io.RawIOBase):
         return len(data)
 
 
-class Blocks(io.RawIOBase):
+class JoinedBlocks(io.RawIOBase):
     """A file of blocks that are made as they are needed."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
@@ -88,7 +88,7 @@ class Blocks(io.RawIOBase):
 
 def peekable(blocks: Iterator[bytes]) -> Peekable:
     """Blocks that are made as they are needed, as a file."""
-    return io.BufferedReader(Blocks(blocks), BLOCK)
+    return io.BufferedReader(JoinedBlocks(blocks), BLOCK)
 
 
 def blocks_of(file: IO[bytes]) -> Iterator[bytes]:

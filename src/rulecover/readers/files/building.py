@@ -15,6 +15,9 @@ from rulecover.typing import Bools, Floats, Ints
 #: No library grows deeper trees; a longer chain of nodes is damage.
 MAX_DEPTH = 10_000
 
+#: More columns must have names in the file: it takes memory for each, and a few damaged bytes could ask for billions.
+MAX_UNNAMED = 2**20
+
 
 @dataclass(frozen=True, eq=False)
 class Parsed:
@@ -127,6 +130,15 @@ def check_values(where: str, value: Floats) -> Floats:
             f"{where}: the value of a leaf is not finite; the model file is damaged: save it again."
         )
     return value
+
+
+def check_unnamed(n_features: Field) -> None:
+    """Raises if there are more features without names than any table has columns."""
+    if n_features.whole() > MAX_UNNAMED:
+        raise DamagedModelError(
+            f"{n_features.where} is {n_features.whole():,}, but without names there can be no more than "
+            f"{MAX_UNNAMED:,} features; if the model file is not damaged, train with feature_names and save it again."
+        )
 
 
 def check_names(names: Field, n_features: int) -> tuple[str, ...]:

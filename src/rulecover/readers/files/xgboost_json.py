@@ -9,7 +9,7 @@ import numpy as np
 
 from rulecover.data.categories import Categories
 from rulecover.exceptions import DamagedModelError, UnreadableModelError
-from rulecover.readers.files.building import Nodes, Parsed, check_names, check_values
+from rulecover.readers.files.building import Nodes, Parsed, check_names, check_unnamed, check_values
 from rulecover.readers.files.fields import Field
 from rulecover.readers.files.routes import checked_codes, no_sparse, own_routes
 from rulecover.readers.thresholds import below_float32
@@ -24,7 +24,7 @@ def parse(document: Field) -> Parsed:
     """The trees of a model in JSON."""
     learner = document["learner"]
     model, weights = _model(learner["gradient_booster"])
-    n_features = learner["learner_model_param"]["num_feature"].whole()
+    n_features = _n_features(learner)
     output = _outputs(model, learner["learner_model_param"])
     drop = np.ones(len(output)) if weights is None else check_values(weights.where, weights.floats(len(output)))
     read = [_tree(tree, n_features, weight) for tree, weight in zip(model["trees"], drop, strict=True)]
@@ -42,6 +42,13 @@ def parse(document: Field) -> Parsed:
         classifies=_classifies(learner.get("objective")),
     )
     return Parsed(ensemble, tuple(number for _, number in read))
+
+
+def _n_features(learner: Field) -> int:
+    found, names = learner["learner_model_param"]["num_feature"], learner.get("feature_names")
+    if names is None or not len(names):
+        check_unnamed(found)
+    return found.whole()
 
 
 def _classifies(objective: Field | None) -> bool | None:

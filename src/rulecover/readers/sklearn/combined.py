@@ -135,7 +135,7 @@ def _columns(parts: Sequence[TreeEnsemble], used: Sequence[Ints], start: SourceC
             closed={**merged.closed, **shared},
             required=merged.required | {place[f] for f in part.columns.required},
             made=merged.made + part.columns.made,
-            make=_Makes(makes),
+            make=ColumnsOfMembers(makes),
         )
     return merged
 
@@ -153,7 +153,7 @@ def _gaps(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> dict[int, Gaps
 
 
 @dataclass(frozen=True, eq=False)
-class _Makes:
+class ColumnsOfMembers:
     """What the pipelines of several parts make of the given rows, side by side."""
 
     makes: tuple[tuple[Callable[[Any], Floats] | None, Ints], ...]

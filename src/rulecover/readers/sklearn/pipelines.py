@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -87,7 +86,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
             **known,
             gaps=gaps,
             made=_made_names(model, made),
-            make=partial(_transformed, model[:-1], made) if made else None,
+            make=TransformedColumns(model[:-1], tuple(made)) if made else None,
         )
     return TreeEnsemble(
         trees=tuple(trees),
@@ -315,11 +314,18 @@ def _relabelled(origin: CategoryOrigin, labels: tuple[Any, ...]) -> CategoryOrig
 # Columns that stay transformed ----------------------------------------------------------------------------------------
 
 
-def _transformed(front: Pipeline, made: list[int], X: Any) -> Floats:
-    columns = front.transform(X)
-    columns = columns.iloc if hasattr(columns, "iloc") else columns
-    columns = columns[:, made]
-    return np.asarray(columns.toarray() if scipy.sparse.issparse(columns) else columns, dtype=np.float64)
+@dataclass(frozen=True, eq=False)
+class TransformedColumns:
+    """Some of the columns that the steps in front of a model make of the given ones."""
+
+    front: Pipeline
+    made: tuple[int, ...]
+
+    def __call__(self, X: Any) -> Floats:
+        columns = self.front.transform(X)
+        columns = columns.iloc if hasattr(columns, "iloc") else columns
+        columns = columns[:, list(self.made)]
+        return np.asarray(columns.toarray() if scipy.sparse.issparse(columns) else columns, dtype=np.float64)
 
 
 def _made_names(model: Pipeline, made: list[int]) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -116,7 +115,7 @@ def table_columns(encoder: TableEncoder) -> SourceColumns:
         None if names is None else tuple(map(str, names)),
         {f: each.labels for f, each in enumerate(encoder.columns_) if isinstance(each, EncodedLevels)},
         made=tuple(part.made_name for part in parts),
-        make=partial(_parts_of_dates, [(place[part.name], part) for part in parts]) if parts else None,
+        make=PartsOfDates(tuple((place[part.name], part) for part in parts)) if parts else None,
         parts={n_given + k: part for k, part in enumerate(parts)},
         notations={f: each for f, each in enumerate(map(_notation, encoder.columns_)) if each is not None},
         frequent={f: each for f, each in enumerate(map(_n_frequent, encoder.columns_)) if each is not None},
@@ -131,8 +130,14 @@ def _n_frequent(encoded: Encoded) -> int | None:
     return encoded.n_frequent if isinstance(encoded, EncodedLevels) else None
 
 
-def _parts_of_dates(parts: Sequence[tuple[int, DatePart]], X: Any) -> Floats:
-    return np.column_stack([part.read(X[part.name] if is_frame(X) else X[:, f]) for f, part in parts])
+@dataclass(frozen=True)
+class PartsOfDates:
+    """The columns that are made of dates, each with the place of the given one."""
+
+    parts: tuple[tuple[int, DatePart], ...]
+
+    def __call__(self, X: Any) -> Floats:
+        return np.column_stack([part.read(X[part.name] if is_frame(X) else X[:, f]) for f, part in self.parts])
 
 
 def rules_on_table(rules: RuleSet, encoder: TableEncoder, columns: SourceColumns) -> RuleSet:

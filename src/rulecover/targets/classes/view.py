@@ -65,8 +65,8 @@ class ClassView:
     def conclusion(self, rule: Rule) -> str:
         assert rule.counts is not None and rule.support is not None and rule.purity is not None
         right, all_of = amount(rule.counts[rule.prediction]), amount(rule.support)
-        samples = "sample" if all_of == "1" else "samples"
-        return f"{printable(str(rule.prediction))}: {right} of {all_of} {samples}, {percent(rule.purity)}"
+        rows = "row" if all_of == "1" else "rows"
+        return f"{printable(str(rule.prediction))}: {right} of {all_of} {rows}, {percent(rule.purity)}"
 
     def vote_text(self, vote: Sequence[float]) -> str:
         """The class to which the vote adds most, and how much."""

@@ -1,0 +1,104 @@
+"""A classifier that was trained on codes from 0 on, because its library takes no other labels."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from rulecover.readers import read_trees
+from rulecover.trees.tree import TreeEnsemble
+from rulecover.typing import Array, Floats
+
+
+class CodedClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier of the places of labels among all labels, which are what it predicts.
+
+    Parameters
+    ----------
+    estimator
+        What is trained on the places.
+    labels
+        The label of each place, in their order.
+    """
+
+    def __init__(self, estimator: Any, labels: Array) -> None:
+        self.estimator = estimator
+        self.labels = labels
+
+    def fit(self, X: Any, y: Any, **settings: Any) -> Self:
+        """Trains the classifier."""
+        self.estimator.fit(X, np.searchsorted(self.labels, y), **settings)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The label at each place that the classifier predicts."""
+        return np.asarray(self.labels[np.asarray(self.estimator.predict(X), dtype=np.intp).ravel()])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities of the labels, rows x labels."""
+        return np.asarray(self.estimator.predict_proba(X))
+
+    def _trees_read(self) -> TreeEnsemble:
+        return read_trees(self.estimator)
+
+    @property
+    def classes_(self) -> Array:
+        return self.labels
+
+    @property
+    def n_features_in_(self) -> int:
+        return int(self.estimator.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Array:
+        return np.asarray(self.estimator.feature_names_in_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        try:
+            check_is_fitted(self.estimator)
+        except NotFittedError:
+            return False
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def trains_on_codes(estimator: Any) -> bool:
+    """Whether a classifier takes no labels but 0, 1, 2, … without a gap.
+
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> trains_on_codes(DecisionTreeClassifier())
+    False
+    """
+    inner = _innermost(estimator)[0]
+    return type(inner).__module__.startswith("xgboost.") and is_classifier(inner)
+
+
+def for_classes(estimator: Any, n_classes: int) -> Any:
+    """The classifier for this many classes: XGBoost keeps its objective for many once it was trained on them."""
+    inner, name = _innermost(estimator)
+    settings = inner.get_params()
+    many = str(settings.get("objective")).startswith("multi:") and "num_class" not in settings
+    return estimator.set_params(**{f"{name}objective": "binary:logistic"}) if many and n_classes == 2 else estimator
+
+
+def _innermost(estimator: Any) -> tuple[Any, str]:
+    """The classifier at the end of a pipeline or inside a search, and what stands in front of its settings."""
+    if isinstance(estimator, Pipeline):
+        inner, name = _innermost(estimator.steps[-1][1])
+        return inner, f"{estimator.steps[-1][0]}__{name}"
+    if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV)):
+        inner, name = _innermost(estimator.estimator)
+        return inner, f"estimator__{name}"
+    return estimator, ""
