@@ -630,6 +630,11 @@ class RulePathClassifier(PredictsClasses, RulePath):
         for name, value, known in (("vote", self.vote, PATH_VOTES), ("gain", self.gain, (None, *GAINS))):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
+        if self.scoring is None and self.within is not None and self.within >= 1:
+            raise ValueError(
+                f"within is {self.within:g}; it is a difference of accuracies, which are between 0 and 1: give a "
+                "number below 1, such as 0.01."
+            )
         if (self.vote, self.gain) == ("fitted", "log-loss"):
             raise ValueError("gain is 'log-loss', which needs vote='log-odds', but vote is 'fitted'; change one.")
 
