@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rulecover.checkpoint import Checkpoint, Entry
+from rulecover.clock import is_late
 from rulecover.rulepath.sizes import SizeScores
 from rulecover.typing import Ints
 
@@ -35,11 +36,6 @@ class TimeLimits(NamedTuple):
     def seconds(self) -> float:
         """The seconds since the beginning."""
         return time.perf_counter() - self.begin
-
-
-def is_late(deadline: float | None) -> bool:
-    """Whether time is up."""
-    return deadline is not None and time.perf_counter() >= deadline
 
 
 def check_in_time(deadline: float | None) -> None:
