@@ -33,6 +33,11 @@ class TimeLimits(NamedTuple):
         return cls(begin, now + time_limit / (2 if shared else 1), now + time_limit)
 
     @property
+    def pruning(self) -> float | None:
+        """When rules of a cover must be pruned: in time to choose from them, if half of all time is over by `path`."""
+        return None if self.path is None or self.end is None else (self.path + self.end) / 2
+
+    @property
     def seconds(self) -> float:
         """The seconds since the beginning."""
         return time.perf_counter() - self.begin

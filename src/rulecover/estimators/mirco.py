@@ -46,7 +46,7 @@ from rulecover.partitions.mirco import (
     minimum_rule_cover_of_parts,
 )
 from rulecover.partitions.parts import Parts
-from rulecover.pool import RulePool, leaf_pool, rule_pool
+from rulecover.pool import RulePool, leaf_pool, priced, rule_pool
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, Exact, Greedy, Search, Status
 from rulecover.setcover.solver import AnySolver, SolverOnSamples
@@ -556,7 +556,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
             partial(TimedSolver.of, solver, deadline=limits.end),
             self._vote_of,
             max_rules=self.max_rules,
-            shorten=partial(_shortened, price=self._price(), deadline=limits.end) if self.pruned_ else None,
+            shorten=partial(_shortened, price=self._price(), deadline=limits.pruning) if self.pruned_ else None,
             fit=lambda vote, samples: voting_on(self._target).fitted_to(samples, self.vote, vote),
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
@@ -749,12 +749,17 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
 
 
 def _shortened(
-    rules: RuleSet, samples: Samples, *, price: Price, deadline: float | None = None
+    pool: RulePool, samples: Samples, *, price: Price, deadline: float | None = None
 ) -> tuple[RulePool, str]:
+    """The rules of a pool without needless clauses; those that there is no time for are as they were."""
     assert isinstance(samples, ClassSamples)
-    short, n_late = pruned_in_time(rules, samples, deadline)
-    cut = f"{len(rules) - n_late} of {len(rules)} rules were pruned" if n_late else ""
-    return rule_pool(samples, short, price), cut
+    short, n_done = pruned_in_time(pool.rules, samples, deadline)
+    if n_done == len(pool):
+        return rule_pool(samples, short, price), ""
+    late = pool.take(np.arange(n_done, len(pool)))
+    late = replace(late, evidence=priced(samples, late.source, late.evidence.sums, price), strength=None)
+    whole = rule_pool(samples, short, price).join(late).distinct() if n_done else late
+    return whole, f"{n_done} of {len(pool)} rules were pruned"
 
 
 def _fitted_numbers(vote: Vote, samples: Samples, *, ridge: float) -> Vote:

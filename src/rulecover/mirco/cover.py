@@ -42,7 +42,7 @@ class Recipe:
     vote: Callable[[RuleSet], Vote]
     demand: Ints | None = None
     max_rules: int | None = None
-    shorten: Callable[[RuleSet, Samples], tuple[RulePool, str]] | None = None
+    shorten: Callable[[RulePool, Samples], tuple[RulePool, str]] | None = None
     fit: Callable[[Vote, Samples], Vote] | None = None
     weigh_votes: bool = False
 
@@ -69,7 +69,7 @@ def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> Rule
     cut = ""
     if recipe.shorten is not None:
         first = choose.first_choice(pool.problem(demand))
-        pool, cut = recipe.shorten(pool.written(first.rules), coverable)
+        pool, cut = recipe.shorten(pool.take(first.rules), coverable)
     problem = pool.problem(demand)
     cover = choose(problem, max_rules=recipe.max_rules)
     certificate = replace(cover.certificate.without_proof(), n_left_out=len(left_out))

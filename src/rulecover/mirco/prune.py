@@ -29,20 +29,18 @@ def pruned(rules: RuleSet, data: ClassSamples) -> RuleSet:
 
 
 def pruned_in_time(rules: RuleSet, data: ClassSamples, deadline: float | None) -> tuple[RuleSet, int]:
-    """The same until the deadline, by `time.perf_counter`; and how many rules were left as they are after it."""
+    """The same for the first of the rules, until the deadline, by `time.perf_counter`; and how many these are."""
     if not len(rules):
         return rules, 0
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
     counts = np.eye(len(data.classes))[data.y] * weight[:, None]
     kept: list[Bools] = []
-    n_late = 0
     for j in range(len(rules)):
         if is_late(deadline):
-            kept.append(np.ones(int(rules.lengths[j]), dtype=bool))
-            n_late += 1
-        else:
-            kept.append(needed_clauses(satisfied(rules[j : j + 1], data.X), counts, data.totals))
-    return with_clauses(rules, kept), n_late
+            break
+        kept.append(needed_clauses(satisfied(rules[j : j + 1], data.X), counts, data.totals))
+    done = rules[: len(kept)]
+    return with_clauses(done, kept) if kept else done, len(kept)
 
 
 def with_clauses(rules: RuleSet, kept: list[Bools]) -> RuleSet:
