@@ -104,7 +104,7 @@ class RowsElsewhere(Protocol):
     def check_path(self, model: PathElsewhere) -> PathRows:
         """The rows; raises for a path that needs all of them in memory."""
 
-    def check_boost(self, model: Any) -> BoostRows:
+    def check_boost(self, model: Any) -> RowsToBoost:
         """The rows; raises for boosting that needs all of them in memory."""
 
     def prepared(self, model: ModelElsewhere) -> Prepared:
@@ -116,7 +116,7 @@ class RowsElsewhere(Protocol):
         """The parts of a cover of the leaves of trees."""
 
 
-class BoostRows(Protocol):
+class RowsToBoost(Protocol):
     """Rows elsewhere on which rules can be generated."""
 
     def prepared(self, model: ModelElsewhere) -> Prepared:

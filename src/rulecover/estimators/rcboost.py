@@ -30,7 +30,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
-from rulecover.estimators.elsewhere import BoostRows
+from rulecover.estimators.elsewhere import RowsToBoost
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
@@ -157,7 +157,7 @@ class RuleBoosting(VotingModel):
             file.remove()
         return self
 
-    def _fit_on_workers(self, rows: BoostRows) -> Self:
+    def _fit_on_workers(self, rows: RowsToBoost) -> Self:
         """The same for rows on the workers of a cluster."""
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         self._encoder, recipe = None, self._recipe()

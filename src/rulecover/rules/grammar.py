@@ -77,7 +77,7 @@ def parse(text: str, names: Sequence[str], rule: int, levels: Mapping[str, Itera
     return _RuleParser(text, names, rule, levels).parse()
 
 
-class _Bound(NamedTuple):
+class _WrittenBound(NamedTuple):
     """A number in a text, or the days of a date, and where it ends."""
 
     number: float
@@ -287,7 +287,7 @@ class _RuleParser:
                 yield self._bounded(half, second[0], last), last.end
 
     @staticmethod
-    def _bounded(clause: ParsedClause, sign: str, bound: _Bound) -> ParsedClause:
+    def _bounded(clause: ParsedClause, sign: str, bound: _WrittenBound) -> ParsedClause:
         """The clause and one bound; ``x >= t`` lies above the double before t, ``x < t`` at most there."""
         end = bound.number if sign in ("<=", ">") else math.nextafter(bound.number, -math.inf)
         clause = replace(clause, dated=bound.dated)
@@ -299,16 +299,16 @@ class _RuleParser:
         found = _COMPARISON.match(self._text, self._skip(at))
         return None if found is None else (found.group(), found.end())
 
-    def _bound(self, at: int, expected: str = "a number") -> _Bound | None:
+    def _bound(self, at: int, expected: str = "a number") -> _WrittenBound | None:
         """The number or date found here."""
         date = WRITTEN_DATE.match(self._text, self._skip(at))
         if date is not None and (days := _days(date.group())) is not None:
-            return _Bound(days, date.end(), dated=True)
+            return _WrittenBound(days, date.end(), dated=True)
         found = _NUMBER.match(self._text, self._skip(at))
         if found is None or date is not None:
             self._missed(at, expected if date is None else "a date that there is")
             return None
-        return _Bound(float(found.group()), found.end(), dated=False)
+        return _WrittenBound(float(found.group()), found.end(), dated=False)
 
     def _word(self, word: str, at: int) -> int | None:
         after = self._match(word, at)
