@@ -317,7 +317,18 @@ class Greedy:
         check_time_limit(self.time_limit)
 
     def within_seconds(self, seconds: float) -> Greedy:
-        """The same, with no more time for the bound; a part of the choice would not be a cover."""
+        """The same, with no more time for the bound; a part of the choice would not be a cover.
+
+        Parameters
+        ----------
+        seconds
+            The new limit, wall-clock time, if it is not above that of this solver.
+
+        Returns
+        -------
+        Greedy
+            A copy; this solver stays as it is.
+        """
         return replace(self, time_limit=seconds if self.time_limit is None else min(seconds, self.time_limit))
 
     def without_bound(self) -> Greedy:
