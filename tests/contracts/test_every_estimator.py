@@ -199,6 +199,7 @@ def shares(model: Any, votes: np.ndarray) -> np.ndarray:
     return nearest_probabilities(votes) if added else votes / votes.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in ALL if not case.name.startswith("RulePath")], ids=str)
 def test_a_certificate_bounds_the_cost_of_the_rules(case: Case) -> None:
     certificate = fitted(case).certificate_

@@ -322,7 +322,7 @@ class Greedy:
         Parameters
         ----------
         seconds
-            The new limit, wall-clock time.
+            The new limit, wall-clock time, if it is not above that of this solver.
 
         Returns
         -------
@@ -358,7 +358,4 @@ class Greedy:
         fitted = fitted_bound(problem, remaining)
         if self.bound == "fit":
             return fitted
-        try:
-            return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline)
-        except TimeoutError:
-            return replace(fitted, complete=False)
+        return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline)
