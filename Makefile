@@ -128,10 +128,10 @@ $(OLDEST)/test: pyproject.toml tests/oldest.txt
 		--constraint tests/oldest.txt
 	touch $@
 
-# What runs exports and plots has no oldest version of its own.
+# What tables, exports and plots need beside.
 $(OLDEST)/soak: $(OLDEST)/test
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
-		duckdb onnx onnxruntime sqlglot matplotlib pyarrow openpyxl --constraint tests/oldest.txt
+		--editable '.[plot,sql,onnx,parquet,excel]' duckdb onnxruntime --constraint tests/oldest.txt
 	touch $@
 
 $(VENV)/system: $(VENV)/test

@@ -138,8 +138,13 @@ def page(results: list[dict[str, Any]]) -> str:
             f"| **{each['ratio']:.2f}** | {each['rules']} | {each['peak'] / 1e9:.2f} GB | {exponent} | {each['date']} |"
         )
         before = each
-    versions = sorted({f"{each['machine']}; {', '.join(map(' '.join, each['versions'].items()))}" for each in results})
-    return HEAD + "\n".join([*lines, "", *(f"- {each}" for each in versions), ""])
+    return HEAD + "\n".join([*lines, *(f"\n{line}" for line in sorted(set(map(dated, results)))), ""])
+
+
+def dated(result: dict[str, Any]) -> str:
+    """The day of a result and the versions that it was made with, as below other pages of results."""
+    versions = ", ".join(map(" ".join, result["versions"].items()))
+    return f"*Results of {result['date']}, with {versions}; {result['machine']}.*"
 
 
 def known() -> list[dict[str, Any]]:

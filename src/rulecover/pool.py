@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from rulecover.clock import is_late
 from rulecover.coverage import Block, Coverage, smallest_uint
 from rulecover.exceptions import UncoveredSamplesError
 from rulecover.parallel import map_tasks
@@ -132,13 +132,15 @@ def leaf_pool(
     price: Price,
     feature_names: tuple[str, ...],
     *,
+    deadline: float | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> RulePool:
     """The leaves of all trees that hold a sample, as rules: Algorithm 1 up to the sets J(i).
 
     Impurities and counts come from all rows, not from the part that a tree was grown on; a leaf that no row
-    reaches is not a rule. Rules are numbered tree by tree, leaves by node number.
+    reaches is not a rule. Rules are numbered tree by tree, leaves by node number. Trees that are not begun by the
+    deadline, by `time.perf_counter`, are left out, but for the first: its leaves cover every row.
     """
     X = ensemble.prepare(samples.X)
     order = neighbours(ensemble, X)
@@ -146,9 +148,11 @@ def leaf_pool(
     if order is not None:
         X, summands = X[order], _at(order, summands)
 
-    def follow(route: Callable[[Any], Ints]) -> tuple[UInts, Ints, Floats]:
-        """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their sums."""
-        node = route(X)
+    def follow(tree: int) -> tuple[UInts, Ints, Floats] | None:
+        """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their sums; none if it is late."""
+        if tree and is_late(deadline):
+            return None
+        node = ensemble.routes[tree](X)
         sums = samples.sums(node, *summands)
         reached = np.flatnonzero(sums.any(axis=1))
         number: UInts = np.zeros(len(sums), dtype=smallest_uint(len(reached)))
@@ -159,12 +163,13 @@ def leaf_pool(
         ids[order] = number[node]
         return ids, reached, sums[reached]
 
-    tasks = map_tasks(follow, ensemble.routes, n_jobs=n_jobs)
-    found = list(tracked(tasks, "Reading trees", total=len(ensemble.trees), verbose=verbose))
+    tasks = map_tasks(follow, range(len(ensemble.routes)), n_jobs=n_jobs)
+    each = tracked(tasks, "Reading trees", total=len(ensemble.trees), verbose=verbose)
+    read, found = zip(*((tree, mine) for tree, mine in enumerate(each) if mine is not None), strict=True)
     sizes = [len(nodes) for _, nodes, _ in found]
     leaves = Leaves(
         ensemble.trees,
-        tree=np.repeat(np.arange(len(found)), sizes),
+        tree=np.repeat(read, sizes),
         node=np.concatenate([nodes for _, nodes, _ in found]),
         columns=ensemble.columns_named(feature_names),
     )

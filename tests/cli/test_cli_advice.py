@@ -93,3 +93,10 @@ def test_rare_classes_and_copies_of_rows_are_warned_of(people: Any) -> None:
 @pytest.mark.slow
 def test_quiet_is_quiet(people: Any) -> None:
     assert explain(people(leaves=np.where(np.arange(300) < 6, "yes", "no")), "--quiet").stderr == ""
+
+
+@pytest.mark.slow
+def test_a_target_that_numbers_the_rows_is_warned_of(people: Any) -> None:
+    done = run("explain", people(), "--target", "EmployeeNumber", "--trees", 5)
+
+    assert "warning: the target 'EmployeeNumber' looks like an id, which rules cannot predict" in done.stderr

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
-from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RulePathRegressor
+from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, RulePathRegressor
 from rulecover.estimators import fold_scores, path_folds, pruning, rulepath
 from rulecover.exceptions import CheckpointError, CutShortWarning
 from rulecover.export.json_file import to_json
 from rulecover.mirco import forward as covering
+from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.rulepath import forward
+from rulecover.rulepath.response import best_exponent
 from rulecover.setcover import Exact, Greedy, Search, Status
 from rulecover.setcover.kept_stages import KeptStages
 
@@ -188,9 +190,8 @@ def test_a_solver_that_cannot_be_told_of_the_limit_is_refused() -> None:
 def test_a_forward_cover_that_is_out_of_time_still_covers_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
     data = load_diabetes(return_X_y=True)
     whole = MIRCORegressor(random_state=0).fit(*data)
-    clock = itertools.count()
-    monkeypatch.setattr(covering.time, "perf_counter", lambda: float(next(clock)))
-    cut = MIRCORegressor(random_state=0, time_limit=9).fit(*data)  # every look at the clock takes a second
+    Clock(monkeypatch)
+    cut = MIRCORegressor(random_state=0, time_limit=5).fit(*data)
 
     assert cut.certificate_.status == Status.TIME_LIMIT and whole.certificate_.status != Status.TIME_LIMIT
     assert cut.certificate_.n_uncovered == 0 and not cut.missed(data[0]).any()
@@ -252,3 +253,106 @@ def test_an_exact_cover_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch:
 def test_a_checkpoint_of_a_cover_is_for_exact_ones(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="checkpoint keeps the work of solver='exact', but solver is 'greedy'"):
         MIRCOClassifier(checkpoint=tmp_path / "cover.npz", random_state=0).fit(X, y)
+
+
+# Tables that take longer to read than there is time -------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock by which every look at it takes a second: nothing can be done in time."""
+    clock = itertools.count()
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(clock)))
+
+
+SOURCE = FrozenEstimator(RandomForestClassifier(10, max_depth=4, random_state=0).fit(X, y))
+
+
+@pytest.mark.usefixtures("no_time")
+@pytest.mark.parametrize("solver", ["greedy", "search", "exact"])
+def test_a_cover_that_is_out_of_time_covers_every_row_by_what_was_read(solver: str) -> None:
+    with pytest.warns(CutShortWarning, match=r"time_limit is 0\.1 s: 1 of 10 trees were read and 0 of \d+ rules were"):
+        cover = MIRCOClassifier(SOURCE, solver=solver, time_limit=0.1, random_state=0).fit(X, y)
+
+    assert cover.certificate_.n_uncovered == 0 and not cover.missed(X).any()
+    assert cover.certificate_.status == Status.TIME_LIMIT
+
+
+@pytest.mark.usefixtures("no_time")
+def test_a_cover_of_numbers_that_is_out_of_time_covers_every_row_by_what_was_read() -> None:
+    data = load_diabetes(return_X_y=True)
+    forest = FrozenEstimator(RandomForestRegressor(10, max_depth=4, random_state=0).fit(*data))
+    with pytest.warns(CutShortWarning, match=r"time_limit is 0\.1 s: 1 of 10 trees were read; give more time"):
+        cover = MIRCORegressor(forest, time_limit=0.1, random_state=0).fit(*data)
+
+    assert not cover.missed(data[0]).any()
+
+
+@pytest.mark.usefixtures("no_time")
+def test_a_path_that_is_out_of_time_says_what_was_not_read_and_not_scored() -> None:
+    with pytest.warns(CutShortWarning) as caught:
+        model = RulePathClassifier(SOURCE, max_rules=6, time_limit=0.1, random_state=0).fit(X, y)
+    said = str(caught[0].message)
+
+    assert "1 of 10 trees were read and the path ends at 1 of up to 6 rules" in said
+    assert (
+        "the model itself was not scored on the training rows" in said and said.partition(";")[0] in model.size_reason_
+    )
+    assert model.score(X, y) > 0.8
+
+
+def test_what_is_read_does_not_depend_on_the_clock_where_there_is_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = itertools.count()
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(clock)))
+    settings: dict[str, Any] = {"time_limit": 0.1, "random_state": 0, "checkpoint": tmp_path / "file"}
+    with pytest.warns(CutShortWarning) as caught:
+        RulePathClassifier(SOURCE, max_rules=6, **settings).fit(X, y)
+        MIRCOClassifier(SOURCE, solver="exact", **settings | {"checkpoint": tmp_path / "other"}).fit(X, y)
+
+    assert not any("trees were read" in str(each.message) for each in caught)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RCBoostClassifier(pricing="tree", time_limit=0.1, random_state=0),
+        RCBoostClassifier(time_limit=0.1, random_state=0),
+        RCBoostClassifier(pricing="binned", time_limit=0.1, random_state=0),
+    ],
+    ids=repr,
+)
+def test_boosting_that_is_cut_short_is_not_called_optimal(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count()
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(clock)))
+    with pytest.warns(CutShortWarning, match="0 of up to"):
+        model.fit(X, y)
+
+    assert model.certificate_.status == Status.TIME_LIMIT
+    assert model.certificate_.bound <= model.certificate_.objective
+    assert not model.missed(X).any() and model.score(X, y) > 0.85
+
+
+def test_a_call_that_would_take_too_long_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first tree took a second, as a look at the clock does; twenty of them would take longer."""
+    seconds = {"tree": 1.0, "forest": 20 * np.sqrt(6) / 6}
+    for name, expected in seconds.items():
+        model = RCBoostClassifier(pricing=name, random_state=0).fit(X, y)
+        assert model._seconds_of_a_call(1.0) == pytest.approx(expected)
+    assert ForestPricing(10, max_features=3).first_trees(6) == 5.0
+    assert ForestPricing(10, max_features=0.2).first_trees(10) == 2.0
+    assert ForestPricing(10, max_features=None).first_trees(10) == 10.0
+
+
+def test_calibration_takes_the_best_power_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[float] = []
+
+    def loss(log_exponent: float) -> float:
+        tried.append(log_exponent)
+        return (log_exponent - 1.0) ** 2
+
+    whole = best_exponent(loss)
+    tried.clear()
+    assert best_exponent(loss, time.perf_counter() - 1.0) == pytest.approx(tried[0], abs=1e-3) and len(tried) == 1
+    assert best_exponent(loss, time.perf_counter() + 60.0) == whole == pytest.approx(1.0, abs=1e-3)

@@ -246,3 +246,16 @@ def test_the_group_of_rare_levels_is_printed_without_their_names():
         assert all("town 48" in text for text in rules.to_text())
         assert RuleSet.from_text(rules.to_text(), rules.feature_names, categories={"town": X["town"].unique()})
     assert (model.predict(X) == y).all()
+
+
+def test_rules_to_keep_on_a_table_with_dates_are_exported_with_the_others() -> None:
+    rng = np.random.default_rng(0)
+    hired = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 120), "D")
+    table = pd.DataFrame({"size": rng.normal(size=120), "hired": hired})
+    y = ((table["hired"].dt.month > 6) | (table["size"] > 1)).to_numpy()
+    keep = RuleSet.from_text(["size > 0.5"], list(table))
+
+    path = RulePathClassifier(keep=keep, max_rules=4, choose="last", random_state=0).fit(table, y)
+
+    assert path.rules_[0].text == "size > 0.5" and any("hired (month)" in rule.text for rule in path.rules_)
+    np.testing.assert_array_equal(from_json(to_json(path)).predict(table), path.predict(table))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -11,7 +13,8 @@ from strategies import brute_force, covering_problems, random_coverage, random_p
 import rulecover.setcover.dominance as dominance_module
 import rulecover.setcover.reduce as reduce_module
 from rulecover.coverage import Coverage
-from rulecover.setcover import CoveringProblem
+from rulecover.setcover import CoveringProblem, Exact, Greedy, Search, Status
+from rulecover.setcover.bounds import lp_bound
 from rulecover.setcover.reduce import Reduced, reduced
 
 
@@ -113,3 +116,19 @@ def test_rules_of_a_forest_shrink_to_those_that_nothing_dominates():
     within = ((1 - matrix) @ matrix.T) == 0
     for k in range(len(matrix)):
         assert not [i for i in range(len(matrix)) if i != k and within[k, i]]
+
+
+@pytest.mark.parametrize("solver", [Search(time_limit=0.1), Exact(time_limit=0.1), Greedy(bound="lp", time_limit=0.1)])
+def test_a_large_problem_is_not_reduced_when_time_is_up(solver, monkeypatch):
+    """The greedy cover is there, and what it proves."""
+    rng = np.random.default_rng(0)
+    problem = CoveringProblem(random_coverage(rng, 40, 60), 1 + rng.integers(0, 3, 60) / 4)
+    monkeypatch.setattr(reduce_module, "FEW_CELLS", 10)
+    monkeypatch.setattr(reduce_module, "CELLS_PER_SECOND", 1)
+    with pytest.raises(TimeoutError):
+        reduced(problem, deadline=time.perf_counter() + 1.0)
+    cover = solver(problem)
+
+    assert cover.certificate.source == "dual fitting" and not len(problem.shortfall(cover.rules))
+    assert isinstance(solver, Greedy) or cover.status == Status.TIME_LIMIT
+    assert not lp_bound(problem, time_limit=0.1).complete

@@ -21,6 +21,7 @@ from exported import (
     text_case,
     truth_case,
 )
+from mixed_models import mixed_models
 from node import by_node, check, known
 
 from rulecover import RCBoostClassifier
@@ -33,6 +34,16 @@ def test_exported_javascript_answers_as_the_model_does(made: Callable[[], list[C
 
     for case, answers in zip(made(), by_node(tmp_path, jobs), strict=True):
         check(case, answers)
+
+
+def test_models_of_mixed_tables_answer_as_they_do_here(tmp_path: Path) -> None:
+    jobs = [(to_javascript(each.model), each.plain(each.as_exported)) for each in mixed_models()]
+
+    for each, answers in zip(mixed_models(), by_node(tmp_path, jobs), strict=True):
+        assert [answer["prediction"] for answer in answers] == each.prediction
+        assert [answer["rules"] for answer in answers] == each.fired
+        if each.probabilities is not None:
+            assert each.has_probabilities([answer["probabilities"] for answer in answers])
 
 
 def test_all_categories_but_some_are_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import Visit, started
+from hostile import ALL_PIECES, PIECES
 from mixed_tables import mixed_table
 from playwright.sync_api import Browser
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -518,3 +519,53 @@ def test_hostile_names_are_shown_and_nothing_runs(browser: Browser, reports: dic
     assert open_page.page.locator("b, i, img").count() == 0
     assert dialogs == []
     open_page.is_fine()
+
+
+# Names by a grammar ---------------------------------------------------------------------------------------------------
+
+
+def drawn_names(n: int, seed: int) -> list[str]:
+    """Different names of up to four pieces, every kind of piece among them."""
+    rng = np.random.default_rng(seed)
+    each_kind = [str(rng.choice(pieces)) + str(rng.choice(ALL_PIECES)) for pieces in PIECES.values()]
+    names = dict.fromkeys(each_kind)
+    while len(names) < n:
+        names["".join(rng.choice(ALL_PIECES, size=rng.integers(1, 5)))] = None
+    return list(names)[:n]
+
+
+@pytest.mark.parametrize("seed", [None, 0], ids=["fresh", "0"])
+def test_names_by_a_grammar_are_texts_on_the_page(browser: Browser, tmp_path: Path, seed: int | None) -> None:
+    """For columns, categories and classes; a fresh seed is in the name of what fails."""
+    seed = int(np.random.default_rng().integers(10**6)) if seed is None else seed
+    names = drawn_names(34, seed)
+    columns, labels, levels = names[:20], names[20:22], names[22:]
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 19)), columns=columns[:19])
+    level = rng.integers(0, len(levels), 400)
+    X[columns[19]] = pd.Categorical.from_codes(level, levels)
+    score = X.iloc[:, :6].sum(axis=1) + 2 * (level % 2)
+    y = np.array(labels, dtype=object)[(score > 1).astype(int)]
+    model = MIRCOClassifier(forest(n_estimators=20))
+    report = Report(tmp_path, f"names of seed {seed}", model, lambda: (X, y))
+    open_page = visit(browser, report)
+    dialogs: list[str] = []
+    open_page.page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+    few = report.X.iloc[:10]
+    said = report.model.predict(few)
+
+    tags = open_page.page.evaluate("[...new Set([...document.querySelectorAll('*')].map((e) => e.localName))]")
+    assert "img" not in tags and open_page.page.locator("script").count() == _scripts(browser, tmp_path), seed
+    fields = open_page.page.locator("label[for^=field]").all_inner_texts()
+    assert len(fields) == len(report.columns), seed
+    for k in range(len(few)):
+        open_page.fill(typed(report, few.iloc[k]))
+        assert open_page.verdict()["prediction"] == printable(str(said[k])), seed
+    assert dialogs == [], seed
+    open_page.is_fine()
+
+
+def _scripts(browser: Browser, folder: Path) -> int:
+    """How many scripts a report under plain names has."""
+    plain = Report(folder, "plain", MIRCOClassifier(forest()), biopsies)
+    return visit(browser, plain).page.locator("script").count()

@@ -10,7 +10,7 @@ import numpy as np
 
 from rulecover.cli.options.choices import TaskName
 from rulecover.cli.tables.labelled import Table
-from rulecover.data.advice import duplicates, few_rows, given_away, shared_rows, unbalanced
+from rulecover.data.advice import duplicates, few_rows, given_away, id_target, shared_rows, unbalanced
 from rulecover.exceptions import AdviceWarning
 from rulecover.rules.ruleset import RuleSet
 
@@ -26,6 +26,7 @@ def warnings_on(table: Table, *, weighted: bool) -> list[str]:
         *given_away(numbers, np.asarray(table.y), sources, classes=classes),
         *duplicates(numbers, *_single(names, sources)),
         *(unbalanced(table.y) if classes and not weighted else []),
+        *([] if classes else id_target(table.target, table.y)),
     ]
     return [each.command_line for each in found]
 

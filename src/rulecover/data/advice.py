@@ -293,6 +293,14 @@ def _r2(truth: Array, predicted: Array) -> float:
 # Rows and targets -----------------------------------------------------------------------------------------------------
 
 
+def id_target(name: str, y: Array) -> list[Advice]:
+    """A target that numbers the rows, so that there is nothing to predict."""
+    if not looks_like_id(name, y):
+        return []
+    fact, way_out = f"the target {_quoted(name)} looks like an id, which rules cannot predict", "choose another column"
+    return [Advice("id", fact, way_out, way_out)]
+
+
 def unbalanced(y: Array) -> list[Advice]:
     """A class that is so rare that accuracy says little of it."""
     labels, sizes = np.unique(np.asarray(y), return_counts=True)

@@ -18,6 +18,7 @@ from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
 from rulecover.exceptions import UnknownOptionError
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
+from rulecover.show.text import did_you_mean
 
 #: The most rules of a path, where nothing else is asked for: as many as people read, more where there are many classes.
 FEW, FEW_PER_CLASS, NOT_MORE = 15, 3, 50
@@ -176,7 +177,8 @@ def _check_options(method: str, kind: type, options: Mapping[str, Any]) -> None:
                 way_out = f"it is for {'numbers' if 'Classifier' in kind.__name__ else 'classes'}"
             raise UnknownOptionError(f"{kind.__name__}, which method={method!r} makes, has no {name!r}; {way_out}.")
         raise UnknownOptionError(
-            f"explain has no option {name!r}; with method={method!r} it has those of {kind.__name__}: "
+            f"explain has no option {name!r}{did_you_mean(name, known)}; with method={method!r} it has those of "
+            f"{kind.__name__}: "
             f"{', '.join(known)}."
         )
 

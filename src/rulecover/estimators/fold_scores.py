@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rulecover.checkpoint import Checkpoint, Entry
+from rulecover.clock import is_late
 from rulecover.rulepath.sizes import SizeScores
 from rulecover.typing import Ints
 
@@ -32,14 +33,14 @@ class TimeLimits(NamedTuple):
         return cls(begin, now + time_limit / (2 if shared else 1), now + time_limit)
 
     @property
+    def pruning(self) -> float | None:
+        """When rules of a cover must be pruned: in time to choose from them, if half of all time is over by `path`."""
+        return None if self.path is None or self.end is None else (self.path + self.end) / 2
+
+    @property
     def seconds(self) -> float:
         """The seconds since the beginning."""
         return time.perf_counter() - self.begin
-
-
-def is_late(deadline: float | None) -> bool:
-    """Whether time is up."""
-    return deadline is not None and time.perf_counter() >= deadline
 
 
 def check_in_time(deadline: float | None) -> None:

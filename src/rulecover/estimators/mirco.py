@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -33,9 +34,10 @@ from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
 from rulecover.estimators.pruning import pruning_pays
+from rulecover.exceptions import CutShortWarning
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
-from rulecover.mirco.prune import pruned
+from rulecover.mirco.prune import pruned_in_time
 from rulecover.mirco.timed import TimedSolver
 from rulecover.partitions.mirco import (
     PartsRecipe,
@@ -43,7 +45,7 @@ from rulecover.partitions.mirco import (
     minimum_rule_cover_of_parts,
 )
 from rulecover.partitions.parts import Parts
-from rulecover.pool import RulePool, leaf_pool, rule_pool
+from rulecover.pool import RulePool, leaf_pool, priced, rule_pool
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, Exact, Greedy, Search, Status
 from rulecover.setcover.solver import AnySolver, SolverOnSamples
@@ -133,16 +135,27 @@ class MinimumRuleCover(VotingModel):
         prepared = self._prepare(X, y, sample_weight)
         limits = TimeLimits.of(self.time_limit, begin=begin, shared=True)
         demand = self._demands(prepared, y)
-        pool = self._candidates(prepared, demand)
+        # A checkpoint is of a pool, which must not depend on the clock.
+        pool, unread = self._candidates(prepared, demand, None if self.checkpoint is not None else limits.path)
         with nullcontext() if self.checkpoint is None else self._checkpoint(pool, prepared.samples, demand) as file:
             solver = solver if file is None else solver.kept_in(file)
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
-        if file is not None and found.certificate.status != Status.TIME_LIMIT:
-            file.remove()
-        self.certificate_: Certificate = found.certificate
+        in_time = not (unread or found.cut)
+        self.certificate_: Certificate = (
+            found.certificate if in_time else replace(found.certificate, status=Status.TIME_LIMIT)
+        )
         self.uncovered_: Ints = prepared.rows[found.uncovered]
+        self._warn_of_cuts(unread, found.cut)
+        if file is not None and self.certificate_.status != Status.TIME_LIMIT:
+            file.remove()
         return self._finished(found.vote, prepared.samples)
+
+    def _warn_of_cuts(self, *cut: str) -> None:
+        """Says what there was no time for, apart from what the certificate says."""
+        if any(cut):
+            said = f"time_limit is {self.time_limit:g} s: {' and '.join(filter(None, cut))}"
+            warnings.warn(f"{said}; give more time, or a model of fewer trees.", CutShortWarning, stacklevel=3)
 
     def _fit_elsewhere(self, rows: RowsElsewhere, solver: Any) -> Self:
         """The same for rows that are not in memory: only sums over them are fetched."""
@@ -193,7 +206,7 @@ class MinimumRuleCover(VotingModel):
         """The steps of Algorithm 1 as they are set."""
 
     @abstractmethod
-    def _trees(self, prepared: Prepared) -> TreeEnsemble:
+    def _trees(self, prepared: Prepared, deadline: float | None = None) -> TreeEnsemble:
         """The trees whose leaves are the rules to choose from."""
 
     def _demands(self, prepared: Prepared, y: Any) -> Ints:
@@ -255,20 +268,29 @@ class MinimumRuleCover(VotingModel):
             real_number("length_weight", self.length_weight),
         )
 
-    def _candidates(self, prepared: Prepared, demand: Ints) -> RulePool:
-        """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already."""
-        samples, source = prepared.samples, prepared.source
+    def _candidates(self, prepared: Prepared, demand: Ints, deadline: float | None = None) -> tuple[RulePool, str]:
+        """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already.
+
+        Trees that are not read by the deadline are left out, which is said in words.
+        """
+        samples, source, cut = prepared.samples, prepared.source, ""
         if source.trees is None:
             rules = source.model if isinstance(source.model, RuleSet) else source.model.rules_
             pool = rule_pool(samples, rules, self._price())
         else:
-            trees = self._trees(prepared)
+            trees = self._trees(prepared, deadline)
             names = check_model_fits(trees, samples.X, self._names())
-            pool = leaf_pool(samples, trees, self._price(), names, n_jobs=self.n_jobs, verbose=self.verbose)
+            # Trees that are cut have had most of their time.
+            until = deadline if len(trees.trees) == len(source.trees.trees) else None
+            settings: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+            pool = leaf_pool(samples, trees, self._price(), names, deadline=until, **settings)
+            n_read = len(np.unique(pool.source.tree)) if isinstance(pool.source, Leaves) else 0
+            if n_read < len(source.trees.trees):
+                cut = f"{n_read} of {len(source.trees.trees)} trees were read"
             pool = self._weighted(pool, trees)
         self.n_candidate_rules_ = len(pool)
         # Covering twice by one rule is covering once.
-        return pool if demand.max() == 1 else pool.distinct()
+        return pool if demand.max() == 1 else pool.distinct(), cut
 
     def _weighted(self, pool: RulePool, trees: TreeEnsemble) -> RulePool:
         """The pool, its rules counting as their trees do in the model."""
@@ -314,7 +336,7 @@ class MinimumRuleCover(VotingModel):
             again.set_params(min_samples=max(self.min_samples_, 1.0))  # below 1 it would be a share
         prepared = again._prepare(X, y, sample_weight)
         demand = again._demands(prepared, y)
-        pool, covered, _ = again._candidates(prepared, demand).coverable()
+        pool, covered, _ = again._candidates(prepared, demand)[0].coverable()
         return pool.problem(demand[covered])
 
 
@@ -374,11 +396,12 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     class_weight
         As in scikit-learn: ``None``, "balanced" or a dictionary; multiplies the sample weights.
     time_limit
-        Seconds for all that comes after the training of the estimator, which cannot be cut short; a solver with a name
-        ends in time, and the best cover so far is kept, with the status "time limit" in `certificate_`. "exact" takes
-        60 by default. The greedy choice takes milliseconds, and its bound a second at most. Reading the trees, the
-        greedy choice, the removal of clauses and the fit of votes are not cut. With ``prune="held-out"`` no fold is
-        begun that would end after half of the time.
+        Seconds for all that comes after the training of the estimator, which cannot be cut short; the best cover so far
+        is kept, with the status "time limit" in `certificate_`. "exact" takes 60 by default. The greedy choice takes
+        milliseconds, and its bound a second at most. Trees that are not read in half of the time are left out, and
+        rules keep their clauses where there is no time to drop them, of which a `CutShortWarning` tells; one tree is
+        always read, and the greedy choice and the fit of votes are not cut. With ``prune="held-out"`` no fold is begun
+        that would end after half of the time.
     checkpoint
         With ``solver="exact"``: a file, such as "cover.npz", in which bounds, covers and parts of the proof are kept,
         so that a fit that was killed or cut short goes on from there when it is run again on the same data with the
@@ -515,7 +538,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
             solver=partial(TimedSolver.of, solver, deadline=limits.end),
             vote=self._vote_of,
             max_rules=self.max_rules,
-            shorten=partial(_shortened, price=self._price()) if self.pruned_ else None,
+            shorten=partial(_shortened, price=self._price(), deadline=limits.pruning) if self.pruned_ else None,
             fit=lambda vote, samples: voting_on(self._target).fitted_to(samples, self.vote, vote),
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
@@ -528,7 +551,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     def _pruning_pays(self, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> bool:
         return self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
 
-    def _trees(self, prepared: Prepared) -> TreeEnsemble:
+    def _trees(self, prepared: Prepared, deadline: float | None = None) -> TreeEnsemble:
         assert prepared.source.trees is not None
         return prepared.source.trees
 
@@ -694,18 +717,29 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
 
-    def _trees(self, prepared: Prepared) -> TreeEnsemble:
+    def _trees(self, prepared: Prepared, deadline: float | None = None) -> TreeEnsemble:
         trees, samples = prepared.source.trees, prepared.samples
         assert trees is not None
         self.min_samples_ = self._fewest(float(samples.totals[0]))
         if self.min_samples_ <= 1:
             return trees
-        return without_small_branches(trees, samples.X, samples.weight, self.min_samples_, n_jobs=self.n_jobs)
+        return without_small_branches(
+            trees, samples.X, samples.weight, self.min_samples_, deadline=deadline, n_jobs=self.n_jobs
+        )
 
 
-def _shortened(rules: RuleSet, samples: Samples, *, price: Price) -> RulePool:
+def _shortened(
+    pool: RulePool, samples: Samples, *, price: Price, deadline: float | None = None
+) -> tuple[RulePool, str]:
+    """The rules of a pool without needless clauses; those that there is no time for are as they were."""
     assert isinstance(samples, ClassSamples)
-    return rule_pool(samples, pruned(rules, samples), price)
+    short, n_done = pruned_in_time(pool.rules, samples, deadline)
+    if n_done == len(pool):
+        return rule_pool(samples, short, price), ""
+    late = pool.take(np.arange(n_done, len(pool)))
+    late = replace(late, evidence=priced(samples, late.source, late.evidence.sums, price), strength=None)
+    whole = rule_pool(samples, short, price).join(late).distinct() if n_done else late
+    return whole, f"{n_done} of {len(pool)} rules were pruned"
 
 
 def _fitted_numbers(vote: Vote, samples: Samples, *, ridge: float) -> Vote:

@@ -46,9 +46,11 @@ def pruning_pays(model: Any, X: Any, y: Array, sample_weight: Any, limits: TimeL
         if len(np.unique(y[train])) < min(2, n_classes):  # not every library trains on one class
             continue
         part = {} if ours is None else {"sample_weight": ours}
-        plain = _among(model, train, y).fit(_safe_indexing(X, train), y[train], **part)
-        frozen = fresh(plain).set_params(estimator=FrozenEstimator(plain.estimator_), prune=True)
-        short = frozen.fit(_safe_indexing(X, train), y[train], **part)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CutShortWarning)  # of a part of the time, which nobody has set
+            plain = _among(model, train, y).fit(_safe_indexing(X, train), y[train], **part)
+            frozen = fresh(plain).set_params(estimator=FrozenEstimator(plain.estimator_), prune=True)
+            short = frozen.fit(_safe_indexing(X, train), y[train], **part)
         before, after = (each.score(_safe_indexing(X, test), y[test], theirs) for each in (plain, short))
         gains.append(after - before)
     if not gains:

@@ -139,15 +139,16 @@ class RuleBoosting(VotingModel):
         rows = rows_elsewhere(X, y, sample_weight)
         if rows is not None:
             return self._fit_on_workers(rows.check_boost(self))
-        deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
+        begin = time.perf_counter()
+        deadline = None if self.time_limit is None else begin + self.time_limit
         started = self._started if self.warm_start else None
         if started is None:
             started = self._start(self._prepare(self._encoded(X), y, sample_weight))
         self._started = started if self.warm_start else None
         run = started.run
         with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
-            over = self._boost(run, deadline, file)
-        self._take(boosted(run), run.generation)
+            over = self._boost(run, deadline, file, self._seconds_of_a_call(time.perf_counter() - begin))
+        self._take(boosted(run, over=over), run.generation)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
@@ -173,18 +174,24 @@ class RuleBoosting(VotingModel):
         )
         self.estimator_ = self.initial_estimator_ = grown_tree(generation.generated, self._target)
         run = BoostRun(generation)
-        self._boost(run, deadline, None)
-        self._take(boosted(run), generation)
+        over = self._boost(run, deadline, None)
+        self._take(boosted(run, over=over), generation)
         return self._finished(self.vote_, prepared.samples, shown_for_parts(generation.parts, self.rules_)[1])
 
-    def _boost(self, run: BoostRun, deadline: float | None, file: Checkpoint | None) -> bool:
+    def _seconds_of_a_call(self, first_tree: float) -> float:
+        """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
+        pricing: Any = chosen("pricing", self.pricing, PRICINGS)
+        n_features = self.n_features_in_
+        return first_tree * pricing.first_trees(n_features) if hasattr(pricing, "first_trees") else 0.0
+
+    def _boost(self, run: BoostRun, deadline: float | None, file: Checkpoint | None, expected: float = 0.0) -> bool:
         """Runs the loop, from where it was kept if there is a checkpoint; whether it came to its own end."""
         rounds = None if file is None else KeptRounds(file)
         try:
             if rounds is not None and rounds.resume(run, patience=self._patience()):
                 return True
             keep = None if rounds is None else rounds.note
-            limits: dict[str, Any] = {"deadline": deadline, "patience": self._patience()}
+            limits: dict[str, Any] = {"deadline": deadline, "expected": expected, "patience": self._patience()}
             over = boost(run, self._most_calls(), **limits, keep=keep, verbose=self.verbose)
         except KeyboardInterrupt:
             if self.on_interrupt != "keep":
@@ -484,10 +491,10 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was; a copy that was loaded from
         a file begins again.
     time_limit
-        Seconds for the whole fit. No call is begun that would end later, judged by the one before, and solves of the LP
-        and exact searches end in time. The training of a tree cannot be cut short: a fit takes at least as long as the
-        first tree and one solve. A `CutShortWarning` says how many calls were made, and the status of `certificate_` is
-        "time limit" where the last solve was cut.
+        Seconds for the whole fit. No call is begun that would end later, judged by the one before or by the first tree,
+        and solves of the LP and exact searches end in time. The training of a tree cannot be cut short: a fit takes at
+        least as long as the first tree. A `CutShortWarning` says how many calls were made, and the status of
+        `certificate_` is "time limit" where calls, or the last solve, were cut.
     checkpoint
         A file, such as "boost.npz", in which the calls are kept as they are made, so that a fit that was killed, or cut
         short by `time_limit` or Ctrl-C, goes on from there when it is run again on the same data with the same

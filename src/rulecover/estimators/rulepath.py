@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from rulecover.clock import is_late
 from rulecover.data.columns import Columns
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.base import PredictsClasses, VotingModel
@@ -33,7 +34,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import rules_on
-from rulecover.estimators.fold_scores import TimeLimits, is_late
+from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
@@ -86,6 +87,10 @@ class SizeChoice(NamedTuple):
     choose: str
     scoring: Any
     name: str | None
+
+
+#: The model is scored on the training rows unless a fit is late by more than this many seconds.
+_TO_SCORE = 1.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -177,7 +182,7 @@ class RulePath(VotingModel):
             data = self._follow(X, prepared, limits.path)
             samples = data.samples
             choice = self._choice(samples)
-            cut = self._cut_path(limits.path)
+            cut = [self._cut_reading(prepared, data), self._cut_path(limits.path)]
             held_out, no_time = (
                 (None, "")
                 if self._takes_all()
@@ -185,7 +190,9 @@ class RulePath(VotingModel):
                     self, (X, y, sample_weight), groups, scoring=choice.scoring, of=data, limits=limits
                 )
             )
-            model = self._fitted_predictions(X, samples, data.places)
+            late = is_late(limits.end, -_TO_SCORE)
+            model = None if late else self._fitted_predictions(X, samples, data.places)
+            cut.append("the model itself was not scored on the training rows" if late else "")
         training = size_scores(self._family, samples, model)
         self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
         self.model_score_ = np.nan if held_out is None else float(held_out.model.mean())
@@ -195,12 +202,19 @@ class RulePath(VotingModel):
         self._take(size)
         self._warn_of_kept()
         reason += self._left_out() + (_KEPT if kept else "")
-        self.size_reason_ = reason + self._noted([each for each in (cut, no_time) if each])
+        self.size_reason_ = reason + self._noted([each for each in (*cut, no_time) if each])
         return self._finished(self.vote_, samples)
 
     def _strength_on_parts(self, head: Samples, noise: float | None) -> float | None:
         """The penalty on log-odds; ``None`` for votes by which the rules are chosen."""
         return None
+
+    @staticmethod
+    def _cut_reading(prepared: Prepared, data: PathData) -> str:
+        """How many trees there was time to read, in words."""
+        trees, n_read = prepared.source.trees, data.candidates.cells.shape[1]
+        late = trees is not None and n_read < len(trees.trees)
+        return f"{n_read} of {len(trees.trees)} trees were read" if trees is not None and late else ""
 
     def _cut_path(self, deadline: float | None) -> str:
         """Where the path ended because time was up, in words."""
@@ -307,11 +321,14 @@ class RulePath(VotingModel):
 
     def _follow(self, X: Any, prepared: Prepared, deadline: float | None) -> PathData:
         """Follows the path to its end, or as far as there is time, and returns what it was made from."""
-        samples, candidates = prepared.samples, self._candidates(prepared)
+        # A checkpoint is of candidates and a response, which must not depend on the clock.
+        until = deadline if self.checkpoint is None else None
+        halfway = None if until is None else (time.perf_counter() + until) / 2
+        samples, candidates = prepared.samples, self._candidates(prepared, halfway)
         target = self._target.of(samples)
         honest = OutOfBagModel(self._model(X, prepared.rows), prepared.rows) if self._share() != 0 else None
         calibrate = len(target.classes) > 1 and has_out_of_bag(self.estimator_)
-        response = softened_response(samples, target, honest, self._share(), calibrate=calibrate)
+        response = softened_response(samples, target, honest, self._share(), calibrate=calibrate, deadline=until)
         recipe = replace(self._recipe(candidates, samples, response.noise), deadline=deadline)
         self._family = rule_path(samples, candidates, response.values, recipe)
         self.n_candidate_rules_ = self._family.n_candidates
@@ -324,7 +341,7 @@ class RulePath(VotingModel):
             return RowPredictions(self._model(X, places).predict(samples.X))
         return None
 
-    def _candidates(self, prepared: Prepared) -> Candidates:
+    def _candidates(self, prepared: Prepared, deadline: float | None = None) -> Candidates:
         """The nodes of the model's trees, or the rules of a model of rules."""
         samples, source, least = prepared.samples, prepared.source, self.min_samples
         if source.trees is None:
@@ -333,7 +350,14 @@ class RulePath(VotingModel):
         names = check_model_fits(source.trees, samples.X, self._names())
         depth = self.max_depth or self._usual_depth(samples)
         return node_candidates(
-            source.trees, samples.X, samples.weight, names, max_depth=depth, min_samples=least, n_jobs=self.n_jobs
+            source.trees,
+            samples.X,
+            samples.weight,
+            names,
+            max_depth=depth,
+            min_samples=least,
+            deadline=deadline,
+            n_jobs=self.n_jobs,
         )
 
     def _usual_depth(self, samples: Samples) -> int:
@@ -366,7 +390,7 @@ class RulePath(VotingModel):
             constraints,
             target,
             self._steps(samples, noise),
-            given=None if keep is None else keep.in_codes_of(columns),
+            given=None if keep is None else _on(columns, keep),
             verbose=self.verbose,
         )
 
@@ -462,6 +486,13 @@ class RulePath(VotingModel):
         return path(self, ax=ax)
 
 
+def _on(columns: Columns, keep: RuleSet) -> RuleSet:
+    """Rules to keep in the codes of the data, with all that is known of its columns, such as dates, but their names."""
+    mine = keep.columns
+    known = replace(columns, names=mine.names, levels=columns.levels or mine.levels)
+    return replace(keep.in_codes_of(columns), columns=known)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class RulePathClassifier(PredictsClasses, RulePath):
     """Rule sets of every size from one forest, from a few rules to as many as it takes to predict like the forest.
@@ -549,8 +580,9 @@ class RulePathClassifier(PredictsClasses, RulePath):
     time_limit
         Seconds for all that comes after the training of the model, which cannot be cut short: half of them for the
         path, the rest for the folds, in which models are trained again. A path that is cut has fewer sizes, and a size
-        is chosen by the folds that are done, or is the largest; `size_reason_` and a `CutShortWarning` say so. Reading
-        the trees, and predicting by the model once, are not cut either.
+        is chosen by the folds that are done, or is the largest; `size_reason_` and a `CutShortWarning` say so. Trees
+        that are not read in a quarter of the time, or half of it where there are no folds, are left out. Predicting by
+        the model once is not cut.
     checkpoint
         A file, such as "path.npz", in which the scores in folds are kept as they are made, so that a fit that was
         killed or cut short does not make them again when it is run again on the same data with the same settings; the
@@ -623,6 +655,11 @@ class RulePathClassifier(PredictsClasses, RulePath):
         for name, value, known in (("vote", self.vote, PATH_VOTES), ("gain", self.gain, (None, *GAINS))):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
+        if self.scoring is None and self.within is not None and self.within >= 1:
+            raise ValueError(
+                f"within is {self.within:g}; it is a difference of accuracies, which are between 0 and 1: give a "
+                "number below 1, such as 0.01."
+            )
         if (self.vote, self.gain) == ("fitted", "log-loss"):
             raise ValueError("gain is 'log-loss', which needs vote='log-odds', but vote is 'fitted'; change one.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -52,23 +52,27 @@ class Recipe(CoverRecipe):
     solver
         From the samples to be covered to what chooses among the rules.
     shorten
-        From chosen rules and samples to a pool of shorter rules, among which to choose again.
+        From chosen rules and samples to a pool of shorter rules, among which to choose again, and what time cut short.
     fit
         The votes, fitted to the samples.
     """
 
     solver: Callable[[Samples], TimedSolver]
-    shorten: Callable[[RuleSet, Samples], RulePool] | None = None
+    shorten: Callable[[RulePool, Samples], tuple[RulePool, str]] | None = None
     fit: Callable[[Vote, Samples], Vote] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class RuleCover:
-    """The chosen rules and how they vote, what is proved of the choice, and the samples covered too rarely."""
+    """The chosen rules and how they vote, what is proved of the choice, and the samples covered too rarely.
+
+    `cut` says in words what there was no time for, if anything, apart from the choice itself.
+    """
 
     vote: Vote
     certificate: Certificate
     uncovered: Ints
+    cut: str = field(default="", kw_only=True)
 
 
 def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> RuleCover:
@@ -77,14 +81,15 @@ def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> Rule
     coverable = samples.among(covered) if len(left_out) else samples
     demand = 1 if recipe.demand is None else recipe.demand[covered]
     choose = recipe.solver(coverable)
+    cut = ""
     if recipe.shorten is not None:
         first = choose.first_choice(pool.problem(demand))
-        pool = recipe.shorten(pool.written(first.rules), coverable)
+        pool, cut = recipe.shorten(pool.take(first.rules), coverable)
     problem = pool.problem(demand)
     cover = choose(problem, max_rules=recipe.max_rules)
     certificate = replace(cover.certificate.without_proof(), n_left_out=len(left_out))
     uncovered = np.sort(np.concatenate([covered[_short(problem, cover)], left_out]))
-    return RuleCover(_voting(pool, cover.rules, samples, recipe), certificate, uncovered)
+    return RuleCover(_voting(pool, cover.rules, samples, recipe), certificate, uncovered, cut=cut)
 
 
 def _voting(pool: RulePool, chosen: Ints, samples: Samples, recipe: Recipe) -> Vote:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rulecover.clock import is_late
 from rulecover.rulepath.shorten import satisfied, shortened
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
@@ -24,12 +25,22 @@ def pruned(rules: RuleSet, data: ClassSamples) -> RuleSet:
     >>> str(pruned(long, data)[0])
     'if a > 0.5'
     """
+    return pruned_in_time(rules, data, None)[0]
+
+
+def pruned_in_time(rules: RuleSet, data: ClassSamples, deadline: float | None) -> tuple[RuleSet, int]:
+    """The same for the first of the rules, until the deadline, by `time.perf_counter`; and how many these are."""
     if not len(rules):
-        return rules
+        return rules, 0
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
     counts = np.eye(len(data.classes))[data.y] * weight[:, None]
-    kept = [needed_clauses(satisfied(rules[j : j + 1], data.X), counts, data.totals) for j in range(len(rules))]
-    return with_clauses(rules, kept)
+    kept: list[Bools] = []
+    for j in range(len(rules)):
+        if is_late(deadline):
+            break
+        kept.append(needed_clauses(satisfied(rules[j : j + 1], data.X), counts, data.totals))
+    done = rules[: len(kept)]
+    return with_clauses(done, kept) if kept else done, len(kept)
 
 
 def with_clauses(rules: RuleSet, kept: list[Bools]) -> RuleSet:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rulecover.clock import is_late
 from rulecover.pool import RulePool
 from rulecover.progress import tracked
 from rulecover.rcboost.generate import Round, RuleGeneration
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 #: A tree that a pricing has grown, as a model of its own, by what it predicts.
 _GROWN: dict[str, Callable[[RulePool], Any]] = {"classes": GrownTree.of, "numbers": GrownNumberTree.of}
+
+
+#: Seconds that the LP over the first tree may take if time is up: enough for a million rows.
+_FIRST_SOLVE = 1.0
 
 
 class ChangingVote:
@@ -123,17 +128,19 @@ def boost(
     max_calls: int,
     *,
     deadline: float | None = None,
+    expected: float = 0.0,
     patience: int | None = None,
     keep: Callable[[BoostRun], None] | None = None,
     verbose: int = 0,
 ) -> bool:
     """Goes on until there were `max_calls` calls, no rule is added, time is up, or the watched rows see no progress.
 
-    `keep` is called after each call. Returns whether the run is over, rather than out of time.
+    `keep` is called after each call, and none is begun that takes longer than there is time for, judged by the one
+    before; the first is `expected` to take this many seconds. Returns whether the run is over, rather than out of time.
     """
     run.generation.deadline = deadline
     left = max(0, max_calls - len(run.rounds))
-    if not _in_time(deadline):
+    if is_late(deadline, 0.0 if run.rounds else expected):
         return not left
     calls = zip(range(left), run.generation, strict=False)
     with suppress(TimeoutError):  # the rules of the last full call are kept
@@ -144,24 +151,19 @@ def boost(
             if run.watch is not None and run.watch.stands_still(patience):
                 return True
             # The next call and the last solve will hardly take less than this one did.
-            if not _in_time(deadline, done.seconds + done.seconds_lp):
+            if is_late(deadline, done.seconds + done.seconds_lp):
                 return len(run.rounds) >= max_calls
         return True
     return False
 
 
-def _in_time(deadline: float | None, seconds: float = 0.0) -> bool:
-    """Whether something that takes this long ends before the deadline."""
-    return deadline is None or time.perf_counter() + seconds < deadline
-
-
-def boosted(run: BoostRun) -> Boosted:
-    """What the run has found, once the LP over its last pool is solved."""
+def boosted(run: BoostRun, *, over: bool = True) -> Boosted:
+    """What the run has found, once the LP over its last pool is solved; of one that is not over nothing is optimal."""
     pools = run.pools
     z, objective, bound = _last_solve(run, pools)
     shares = [done.z for done in run.rounds[: len(pools) - 1]] + [z]
     history = _history(run.rounds)
-    status = Status.OPTIMAL if bound == objective else Status.TIME_LIMIT
+    status = Status.OPTIMAL if over and bound == objective else Status.TIME_LIMIT
     seconds = history["seconds_lp"].sum()
     return Boosted(
         run.generation.shown(run.generation.generated.written(np.arange(len(z)))),
@@ -174,11 +176,12 @@ def boosted(run: BoostRun) -> Boosted:
 def _last_solve(run: BoostRun, pools: list[Ints]) -> tuple[Floats, float, float]:
     """The optimum over the last of these pools: the shares of the rules generated until then, objective and bound.
 
-    If time is up, the last shares there are: of the rules before the last call.
+    If time is up, the last shares there are: of the rules before the last call. All rules of the first tree, if there
+    was no call.
     """
     generation, pool = run.generation, pools[-1]
-    if not run.rounds:
-        generation.deadline = None  # there must be some
+    if not run.rounds and generation.deadline is not None:
+        generation.deadline = max(generation.deadline, time.perf_counter() + _FIRST_SOLVE)
     z = np.zeros(1 + max(int(rules.max()) for rules in pools))
     try:
         if pool is generation.pool:
@@ -187,6 +190,10 @@ def _last_solve(run: BoostRun, pools: list[Ints]) -> tuple[Floats, float, float]
             kept = generation.generated.take(pool)
             relaxation = Master(kept.coverage, kept.evidence.cost).solve(deadline=generation.deadline)
     except TimeoutError:
+        if not run.rounds:
+            cost, z[pool] = generation.generated.evidence.cost[pool], 1.0
+            # Every row needs a rule, and shares of rules that add up to one cost at least as much as the cheapest.
+            return z, float(cost.sum()), float(cost.min())
         before = run.rounds[max(0, len(pools) - 2)]
         z[: len(before.z)] = before.z
         return z, before.objective, farley_bound(before.objective, before.most_negative)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from rulecover.clock import is_late
 from rulecover.coverage import smallest_uint
 from rulecover.parallel import map_tasks
 from rulecover.rules.ruleset import RuleSet
@@ -184,22 +185,32 @@ def node_candidates(
     *,
     max_depth: int,
     min_samples: int,
+    deadline: float | None = None,
     n_jobs: int | None = None,
 ) -> Candidates:
-    """Every node but the roots down to a depth that covers enough samples."""
+    """Every node but the roots down to a depth that covers enough samples.
+
+    Trees that are not begun by the deadline, by `time.perf_counter`, are left out, but for the first.
+    """
     grid = _NodeCells.of(ensemble.trees, max_depth)
     prepared = ensemble.prepare(X)
     number = smallest_uint(int(grid.empty[-1]))
 
-    def cells_in(task: tuple[int, Any]) -> UInts:
-        start, route = task
-        column: UInts = grid.cell[start + route(prepared)].astype(number)
+    def cells_in(tree: int) -> UInts | None:
+        if tree and is_late(deadline):
+            return None
+        column: UInts = grid.cell[grid.root[tree] + ensemble.routes[tree](prepared)].astype(number)
         return column
 
-    columns = map_tasks(cells_in, list(zip(grid.root.tolist(), ensemble.routes, strict=True)), n_jobs=n_jobs)
     cells = np.empty((X.shape[0], len(ensemble.trees)), dtype=number)
-    for t, column in enumerate(columns):
-        cells[:, t] = column
+    n_read = 0
+    for column in map_tasks(cells_in, range(len(ensemble.routes)), n_jobs=n_jobs):
+        if column is None:
+            break
+        cells[:, n_read] = column
+        n_read += 1
+    if n_read < len(ensemble.trees):  # the cells of the first trees are the same without the others
+        grid, cells = _NodeCells.of(ensemble.trees[:n_read], max_depth), cells[:, :n_read]
     all_nodes = grid.candidates(cells, ensemble, feature_names, weight)
     return _that_tell_apart(all_nodes, min_samples)
 

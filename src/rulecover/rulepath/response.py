@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, logsumexp
 
+from rulecover.clock import is_late
 from rulecover.rulepath.logistic import shares_of
 from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
@@ -49,7 +50,7 @@ class Calibrated(NamedTuple):
     loss: float
 
 
-def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Calibrated:
+def calibrated(shares: Floats, truth: Floats, weight: Floats, *, deadline: float | None = None) -> Calibrated:
     """The shares raised to the power that makes the true classes most likely, rows x classes.
 
     Shares of the trees of a forest are too even where classes are many, and too uneven where labels are noisy; one
@@ -63,6 +64,8 @@ def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Calibrated:
         1 for the true class of each row and 0 for the others, or shares.
     weight
         The weight of each row.
+    deadline
+        When to take the best power so far, by `time.perf_counter`.
 
     Examples
     --------
@@ -71,7 +74,7 @@ def calibrated(shares: Floats, truth: Floats, weight: Floats) -> Calibrated:
     [0.75, 0.25]
     """
     logs = log_shares(shares)
-    found = best_exponent(lambda log_exponent: calibration_loss(log_exponent, logs, truth, weight))
+    found = best_exponent(lambda log_exponent: calibration_loss(log_exponent, logs, truth, weight), deadline)
     shares = np.asarray(np.exp(log_softmax(np.exp(found) * logs, axis=1)))
     return Calibrated(shares, calibration_loss(found, logs, truth, weight))
 
@@ -87,9 +90,21 @@ def calibration_loss(log_exponent: float, logs: Floats, truth: Floats, weight: F
     return float(weight @ (logsumexp(scores, axis=1) - (truth * scores).sum(axis=1)))
 
 
-def best_exponent(loss: Callable[[float], float]) -> float:
+def best_exponent(loss: Callable[[float], float], deadline: float | None = None) -> float:
     """The logarithm of the best exponent, rounded: the last digits of a flat minimum decide nothing."""
-    return float(np.round(minimize_scalar(loss, bounds=_EXPONENTS, method="bounded").x, _DIGITS))
+    tried: dict[float, float] = {}
+
+    def timed(log_exponent: float) -> float:
+        if tried and is_late(deadline):
+            raise TimeoutError
+        tried[log_exponent] = loss(log_exponent)
+        return tried[log_exponent]
+
+    try:
+        found = minimize_scalar(timed, bounds=_EXPONENTS, method="bounded").x
+    except TimeoutError:
+        found = min(tried, key=lambda log_exponent: tried[log_exponent])
+    return float(np.round(found, _DIGITS))
 
 
 def noise_of(loss: float, totals: Floats) -> float:
@@ -151,7 +166,13 @@ def share_by_noise(response: Floats, predicted: Floats, weight: Floats) -> float
 
 
 def softened_response(
-    samples: Samples, target: Target, model: Any, model_share: float | None, *, calibrate: bool = False
+    samples: Samples,
+    target: Target,
+    model: Any,
+    model_share: float | None,
+    *,
+    calibrate: bool = False,
+    deadline: float | None = None,
 ) -> Response:
     """What the rules are to predict: y and, with a weight of `model_share`, what the model predicts for the samples.
 
@@ -167,6 +188,8 @@ def softened_response(
         Its share, between 0 and 1; ``None`` for what `share_by_noise` says of honest predictions of numbers.
     calibrate
         Whether its predictions are shares of classes that are to be `calibrated` first.
+    deadline
+        When that must be done, by `time.perf_counter`.
     """
     response = target.responses(samples.labels)
     if model_share == 0:
@@ -177,7 +200,7 @@ def softened_response(
     noise = None
     if calibrate:
         truth = shares_of(response)
-        shares, loss = calibrated(shares_of(predicted), truth, samples.count)
+        shares, loss = calibrated(shares_of(predicted), truth, samples.count, deadline=deadline)
         noise = noise_of(loss, samples.count @ truth)
         predicted = shares[:, -response.shape[1] :]
     return Response((1.0 - model_share) * response + model_share * predicted, noise)

@@ -244,7 +244,8 @@ def chosen_size(
     if margin is None:
         size = BY_SCORE[choose](scores, least)
         best_of_all = f"{'1 rule has' if top == 1 else f'{top} rules have'} the best cross-validated {by}"
-        fewest = f", and {size} are the fewest that are worse by at most one standard error, or next to nothing"
+        are = "is the fewest that is" if size == 1 else "are the fewest that are"
+        fewest = f", and {size} {are} worse by at most one standard error, or next to nothing"
         return ChosenSize(size, best_of_all + (fewest if size < top else ""))
     near = within(scores[:, least:], held_out.model_chosen_by, margin)
     if near is not None:

@@ -103,7 +103,10 @@ def lp_bound(problem: CoveringProblem, *, time_limit: float | None = None, count
     """
     deadline = None if time_limit is None else time.perf_counter() + time_limit
     fitted = fitted_bound(problem, greedy_picks(problem)[1])
-    return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline, count=count)
+    try:
+        return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline, count=count)
+    except TimeoutError:
+        return replace(fitted, complete=False)
 
 
 def bound_of(left: Reduced, fitted: Bound, *, deadline: float | None = None, count: bool = True) -> Bound:

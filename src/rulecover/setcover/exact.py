@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rulecover.checkpoint import fingerprint
+from rulecover.clock import is_late
 from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
 from rulecover.setcover.certificate import BRANCH_AND_BOUND, certified
 from rulecover.setcover.greedy import greedy_picks, in_greedy_order
@@ -140,7 +141,7 @@ class Exact:
                 rules, proved, in_time = _prove(problem, narrowed, rules, deadline, kept)
             if in_time or not is_open:
                 kept.done()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TimeoutError):
             pass
         finally:
             kept.flush()
@@ -221,11 +222,6 @@ def _kept_search(
     return found, ended
 
 
-def is_late(deadline: float | None) -> bool:
-    """Whether time is up."""
-    return deadline is not None and time.perf_counter() >= deadline
-
-
 def _is_hopeless(narrowed: _Narrowed, deadline: float | None) -> bool:
     """Whether branch and bound would not get beyond its root in the time left, which the search can use better."""
     if deadline is None:
@@ -286,9 +282,13 @@ def _narrow(left: Reduced, bound: Bound, cutoff: float, deadline: float | None) 
         kept = np.concatenate([allowed[left.forced], within[useful]])
         if (problem.times_covered(kept) < problem.demand).any():
             return None
-        allowed = np.sort(kept)
+        before, allowed = allowed, np.sort(kept)
         part = problem.restricted_to(allowed)
-        left = reduced(part, deadline=deadline)
+        try:
+            smaller = reduced(part, deadline=deadline)
+        except TimeoutError:
+            return _Narrowed(before, left, fewest)
+        left = smaller
         bound = bound_of(left, fitted_bound(part, greedy_picks(part)[1]), deadline=deadline)
         fewest = max(fewest, bound.min_rules)
         if bound.value >= cutoff:

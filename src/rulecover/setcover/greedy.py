@@ -322,7 +322,7 @@ class Greedy:
         Parameters
         ----------
         seconds
-            The new limit, wall-clock time, if it is not above that of this solver.
+            The new limit, wall-clock time.
 
         Returns
         -------
@@ -358,4 +358,7 @@ class Greedy:
         fitted = fitted_bound(problem, remaining)
         if self.bound == "fit":
             return fitted
-        return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline)
+        try:
+            return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline)
+        except TimeoutError:
+            return replace(fitted, complete=False)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
 
+from rulecover.clock import is_late
 from rulecover.coverage import Coverage
 from rulecover.setcover.dominance import n_cells, table_of
 from rulecover.setcover.problem import CoveringProblem
@@ -15,6 +15,10 @@ from rulecover.typing import Floats, Ints
 
 #: The table of samples by blocks is four bytes per cell; beyond this many cells only equal samples are merged.
 MAX_CELLS = 250_000_000
+#: Cells of the table that a pass takes care of in a second, at most.
+CELLS_PER_SECOND = 100_000_000
+#: With no more cells than this nothing takes long.
+FEW_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,11 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
     deadline
         When to stop, by `time.perf_counter`; what was found until then is valid all the same.
 
+    Raises
+    ------
+    TimeoutError
+        If a large problem would take longer than there is time to begin with.
+
     Notes
     -----
     The work is about one comparison for each sample and block, and for each rule and block; memory is four bytes for
@@ -102,8 +111,10 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
     """
     allowed = np.arange(problem.n_rules) if rules is None else np.sort(np.asarray(rules, dtype=np.intp))
     coverage = problem.coverage if rules is None else problem.coverage.take(allowed)
+    _check_time_for(n_cells(coverage, problem.n_samples), deadline)
     samples = _distinct(coverage, problem.demand)
-    if n_cells(coverage, len(samples)) > MAX_CELLS or (deadline is not None and time.perf_counter() >= deadline):
+    _check_time_for(n_cells(coverage, len(samples)), deadline)
+    if n_cells(coverage, len(samples)) > MAX_CELLS or is_late(deadline):
         return _merged(problem, samples, allowed, coverage)
     table = table_of(coverage.among(samples), problem.cost[allowed], problem.demand[samples], deadline)
     table.shrink()
@@ -118,6 +129,11 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
         forced=allowed[np.array(sorted(table.forced), dtype=np.intp)],
         forcing=samples[np.array(table.forcing, dtype=np.intp)],
     )
+
+
+def _check_time_for(cells: int, deadline: float | None) -> None:
+    if cells > FEW_CELLS and is_late(deadline, seconds=cells / CELLS_PER_SECOND):
+        raise TimeoutError("there is no time to reduce the problem.")
 
 
 def _merged(problem: CoveringProblem, samples: Ints, allowed: Ints, coverage: Coverage) -> Reduced:

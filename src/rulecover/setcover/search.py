@@ -124,14 +124,14 @@ class Search:
         deadline = time_to_finish(begin, self.time_limit)
         bound = fitted_bound(problem, remaining)
         ended = Ended.INTERRUPT
-        try:
+        try:  # a TimeoutError comes before the search, which changes nothing
             left = reduced(problem, deadline=deadline)
             bound = guiding_bound(left, bound, begin, deadline)
             rules = cover_from_lp(left, bound, rules, deadline)
             rules, ended = improve(
                 left, bound, rules, effort=self.effort, random_state=self.random_state, deadline=deadline
             )
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TimeoutError):
             pass
         status = Status.FEASIBLE if ended == Ended.EFFORT and bound.complete else Status.TIME_LIMIT
         return finish(problem, rules, bound, status=status, begin=begin, max_rules=max_rules)

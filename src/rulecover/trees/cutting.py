@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from rulecover.clock import is_late
 from rulecover.parallel import map_tasks
 from rulecover.rules.clauses import blank_zeros
 from rulecover.trees.tree import Tree, TreeEnsemble
@@ -17,23 +18,35 @@ from rulecover.typing import Floats, Ints
 
 
 def without_small_branches(
-    ensemble: TreeEnsemble, X: Any, weight: Floats | None, least: float, *, n_jobs: int | None = None
+    ensemble: TreeEnsemble,
+    X: Any,
+    weight: Floats | None,
+    least: float,
+    *,
+    deadline: float | None = None,
+    n_jobs: int | None = None,
 ) -> TreeEnsemble:
     """The same trees without the splits that would separate samples of less than this total weight.
 
     Where one side of a split is too small, the split is left out and all its samples continue on the larger side, so
-    every tree still has one leaf for each row, and no rule has a clause that only a few rows fail.
+    every tree still has one leaf for each row, and no rule has a clause that only a few rows fail. Trees that are not
+    begun by the deadline, by `time.perf_counter`, are left out, but for the first.
     """
     ensemble.prepare(X)  # raises if the model does not take such rows
     blanked = partial(_blanked, ensemble.zero_missing)
     rows = blanked(X)
 
-    def without(tree: Tree) -> Tree:
-        return cut(tree, rows, weight, least)
+    def without(tree: int) -> Tree | None:
+        return None if tree and is_late(deadline) else cut(ensemble.trees[tree], rows, weight, least)
 
-    trees = tuple(map_tasks(without, ensemble.trees, n_jobs=n_jobs))
+    each = list(map_tasks(without, range(len(ensemble.trees)), n_jobs=n_jobs))
+    trees = tuple(tree for tree in each if tree is not None)
+    done = np.array([tree is not None for tree in each], dtype=bool)
     routes: tuple[Callable[[Any], Ints], ...] = tuple(tree.apply for tree in trees)
-    return replace(ensemble, trees=trees, routes=routes, prepare=blanked, keeps_columns=True)
+    output = None if ensemble.output is None else ensemble.output[done]
+    strength = None if ensemble.weight is None else ensemble.weight[done]
+    whole = replace(ensemble, prepare=blanked, keeps_columns=True)
+    return replace(whole, trees=trees, routes=routes, output=output, weight=strength)
 
 
 def _blanked(columns: tuple[int, ...], X: Any) -> Any:
@@ -66,7 +79,7 @@ def cut(tree: Tree, X: Any, weight: Floats | None, least: float) -> Tree:
         to_left = tree.goes_left(X, moving, at)
         total = np.bincount(at, weights=count[moving], minlength=len(stays))
         left = np.bincount(at[to_left], weights=count[moving][to_left], minlength=len(stays))
-        here = np.unique(at)
+        here = np.flatnonzero(np.bincount(at, minlength=len(stays)))
         large = np.minimum(left, total - left)[here] >= least
         stays[here[large]] = True
         small = here[~large]

@@ -573,8 +573,8 @@ COMMON_OF_FIT = (
     *("jobs", "folds", "out", "quiet"),
 )
 COMMON_OF_EXPLAIN = (
-    *("data", "target", "method", "task", "drop", "test_size", "max_rules", "within", "class_weight", "seed", "jobs"),
-    *("report", "save", "refit", "quiet"),
+    *("data", "target", "method", "task", "drop", "test_size", "max_rules", "within", "class_weight", "threshold"),
+    *("seed", "report", "save", "refit", "quiet"),
 )
 COMMON_OF_PREDICT = ("model", "data", "out", "keep", "interval", "exact", "quiet")
 COMMON_OF_WHY = ("model", "data", "row")

@@ -72,6 +72,8 @@ class Table:
         How numbers are written, by column, where they are not written as programs write them.
     encoder
         What makes numbers of the columns, fitted to all rows; ``None`` where they are taken as they are.
+    target
+        What y is called, if that is known.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Table:
     task: TaskName = TaskName.CLASSES
     notations: Mapping[str, Notation] = field(default_factory=dict)
     encoder: TableEncoder | None = None
+    target: str = ""
 
     @property
     def columns(self) -> Columns:
@@ -200,7 +203,7 @@ def table_from_frame(
     if not taken.X.shape[1]:
         reasons = " ".join(taken.notes) or f"{target!r} is the only column."
         raise CommandError(f"no column is left to explain {target!r} by: {reasons}")
-    return Table(path.name, taken.X, labels, (*notes, *taken.notes), kind, encoder=taken.encoder)
+    return Table(path.name, taken.X, labels, (*notes, *taken.notes), kind, encoder=taken.encoder, target=target)
 
 
 def read_frame(header: Header) -> tuple[Any, list[str]]:

@@ -54,6 +54,9 @@ class Pricing(Protocol):
     One that takes over the settings of the tree also has ``check(tree)``, which raises if these are of no use to it; it
     is called before anything is trained.
 
+    One that also has ``first_trees(n_features) -> float`` says how many times as long as the first tree a call takes,
+    roughly, so that none is begun that there is no time for.
+
     Rows with small whole numbers as weights are given as repeated rows: scikit-learn's trees round sums of weights, and
     rounding decides ties. One that has ``repeats_rows = False`` gets the weights; its sums must be exact, or its ties
     lenient.
@@ -65,6 +68,10 @@ class Pricing(Protocol):
 @dataclass(frozen=True)
 class TreePricing:
     """The paper's: one tree, grown on samples weighted by the accumulated duals (Algorithm 2, line 6)."""
+
+    def first_trees(self, n_features: int) -> float:
+        """A call takes as long as the first tree."""
+        return 1.0
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
         return read_trees(clone(tree).fit(data.X, data.targets, sample_weight=duals.accumulated))
@@ -88,6 +95,17 @@ class ForestPricing:
     def check(self, tree: Any) -> None:
         """Raises unless the settings of this model are those of a tree."""
         check_has_settings(tree, "forest")
+
+    def first_trees(self, n_features: int) -> float:
+        """A tree takes as long as the first one, but looks at some of the features only.
+
+        >>> ForestPricing(20).first_trees(16)
+        5.0
+        """
+        few = {"sqrt": math.sqrt(n_features), "log2": math.log2(n_features), None: n_features}
+        tried = few[self.max_features] if self.max_features in few else float(self.max_features)
+        share = tried if isinstance(self.max_features, float) else tried / n_features
+        return self.n_estimators * min(1.0, max(share, 1.0 / n_features))
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
         kind = RandomForestRegressor if is_regressor(tree) else RandomForestClassifier
