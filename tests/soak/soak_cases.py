@@ -186,10 +186,8 @@ def _allowed(settings: Settings, method: str, name: str) -> Settings:
             settings["scoring"] = None
         if name in CANNOT_TRAIN:
             settings["train_in_folds"] = False
-        if name in WITHOUT_SHARES:
-            settings["model_share"] = 0.0
-        if name.endswith("file"):  # which does not predict at all
-            settings["within"] = None
+        if name in WITHOUT_SHARES:  # which are not asked in folds
+            settings |= {"model_share": 0.0, "within": None}
     if name in CANNOT_TRAIN and settings.get("prune") == "held-out":
         settings["prune"] = True
     if name in WITHOUT_SHARES and settings.get("fallback") == "model":
