@@ -13,7 +13,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-quick release clean
+.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -37,6 +37,9 @@ fuzz: $(VENV)/fuzz  ## 10,000 random models of each library, 10,000 damaged file
 soak: $(VENV)/test  ## random data, models, settings, views and exports: make soak MINUTES=60 JOBS=2 SEED=1
 	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
+soak-oldest: $(OLDEST)/soak  ## the same with the oldest versions that are allowed
+	$(OLDEST)/bin/python tests/soak/soak.py --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
+
 test-kill: $(VENV)/test  ## end every kind of work TIMES=100 times each by kill -9, SIGTERM, Ctrl-C and a full disk, and let it go on
 	$(BIN)/python tests/support/kill.py --times $(or $(TIMES),100)
 
@@ -45,8 +48,8 @@ test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java, the report
 	$(BIN)/python -m pytest tests/system/test_jpmml.py  # in a process of its own: Java does not go well with LAPACK
 
 test-exports: $(VENV)/system  ## every export on MODELS=210 random models of each kind, where make test takes some of 120
-	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest -n $(JOBS) tests/contracts/test_every_export.py tests/system/test_postgres.py tests/system/test_node.py
-	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest tests/system/test_jpmml.py
+	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest -n $(JOBS) --timeout 0 tests/contracts/test_every_export.py tests/system/test_postgres.py tests/system/test_node.py
+	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest --timeout 0 tests/system/test_jpmml.py
 
 test-gpu: $(VENV)/test  ## covers and predictions of rows on an NVIDIA GPU; says what is missing
 	$(BIN)/python -m pytest tests/on_gpu
@@ -65,9 +68,12 @@ bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
 	$(BIN)/python benchmarks/rulepath.py
 	$(BIN)/python benchmarks/run.py $(if $(wildcard $(DATA)/magic.csv),--data $(DATA))
 
-bench-scale: $(VENV)/test  ## Parquet files larger than memory, and a Dask cluster of two workers; ROWS="100000 1000000 50000000" sets the sizes
+bench-scale: $(VENV)/test  ## Parquet files larger than memory (ROWS="100000 50000000"), Dask (DASK_ROWS), certify (PROOF rows), engines, RCBoost, peers
 	$(BIN)/python benchmarks/scale.py --rows $(or $(ROWS),100000 1000000)
-	$(BIN)/python benchmarks/scale_dask.py --rows $(or $(ROWS),250000 2000000)
+	$(BIN)/python benchmarks/scale_dask.py --rows $(or $(DASK_ROWS),250000 2000000) --model
+	$(BIN)/python benchmarks/certify.py --proof $(or $(PROOF),1000000)
+	$(BIN)/python benchmarks/predict.py --engines
+	$(BIN)/python benchmarks/rcboost.py --only a b c
 	$(BIN)/python benchmarks/peers_scale.py
 
 table-s2: $(VENV)/study  ## Table S.2 of the paper: make table-s2 DATA=folder
@@ -91,6 +97,9 @@ docs: $(VENV)/docs  ## the site in docs/_build/html: examples and case studies a
 
 docs-browser: $(VENV)/docs $(VENV)/system  ## the site that make docs has built, in Chromium
 	$(BIN)/python -m pytest -o pythonpath=tests/system tests/site/test_site_in_browser.py
+
+docs-links: $(VENV)/docs  ## links of the pages to the web; needs a network, which the gate has not
+	$(BIN)/python -m sphinx --builder linkcheck --keep-going -D plot_gallery=0 docs docs/_build/links
 
 docs-quick: $(VENV)/docs  ## the same pages and checks of links, without running the gallery, the case studies and the tutorial
 	$(BIN)/python -m sphinx --quiet --builder html --fail-on-warning --keep-going --fresh-env -D plot_gallery=0 docs docs/_build/quick
@@ -117,6 +126,12 @@ $(OLDEST)/test: pyproject.toml tests/oldest.txt
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--editable '.[xgboost,lightgbm,catboost,polars]' pytest pytest-xdist pytest-timeout hypothesis \
 		--constraint tests/oldest.txt
+	touch $@
+
+# What tables, exports and plots need beside.
+$(OLDEST)/soak: $(OLDEST)/test
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--editable '.[plot,sql,onnx,parquet,excel]' duckdb onnxruntime --constraint tests/oldest.txt
 	touch $@
 
 $(VENV)/system: $(VENV)/test

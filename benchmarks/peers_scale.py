@@ -4,7 +4,7 @@
 
 Each contestant has a process of its own, one thread, and `--limit` seconds of CPU time for its `fit`; one that was not
 done with fewer rows is not asked again. Each result is added to benchmarks/peers_scale.csv, the page
-docs/benchmarks-peers.md is written anew from that file, and what is in the file is not run again.
+docs/benchmarks-peers.md is written again from that file, and what is in the file is not run again.
 Needs the extras `peers-ruleopt` and `peers-imodels`.
 """
 

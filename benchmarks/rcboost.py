@@ -3,7 +3,7 @@
     python benchmarks/rcboost.py [--rows 1000000] [--tree-rows 200000] [--runs 3] [--only a b c] [--out FILE]
 
 CPU time of one thread, baseline and ours in turn, medians. Without `--only` the page docs/benchmarks-rcboost.md is
-written anew.
+written again.
 """
 
 from __future__ import annotations

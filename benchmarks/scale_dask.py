@@ -1,11 +1,13 @@
 """Fitting on a Dask cluster of two workers of this machine, next to the same rows in one process.
 
-    python benchmarks/scale_dask.py [--rows 250000 2000000] [--partitions 1 2 7 64] [--kills 20] [--out FILE]
+    python benchmarks/scale_dask.py [--rows 250000 2000000] [--partitions 1 2 7 64] [--kills 20] [--model [SIZES]]
 
 Workers have one thread each. For each number of rows: the rules and the CPU seconds (those of the client and of both
 workers, added up) of a cover as in the paper, of the default cover, of a rule path and of RCBoost, for each number of
 partitions and an empty one, and the seconds of a round of the greedy choice. Then, on fewer rows, one worker is killed
-(SIGKILL) at a random moment of each of many fits: the rules must be those of one process.
+(SIGKILL) at a random moment of each of many fits: the rules must be those of one process. With `--model`: what a round
+costs client and workers, by sizes (see benchmarks/dask_model.py). Each result is added to benchmarks/scale_dask.jsonl,
+and the tables of docs/scale.md are written again from that file; `--rows --kills 0` does that alone.
 """
 
 from __future__ import annotations
@@ -24,15 +26,19 @@ import signal
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import dask
 import dask.array as da
 import distributed
 import numpy as np
+from dask_model import measured_round, model_table
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
@@ -42,6 +48,11 @@ from rulecover import MIRCOClassifier, RCBoostClassifier, RulecoverWarning, Rule
 from rulecover.partitions.dask import DaskParts
 
 COLUMNS, TREES, DEPTH, TRAINED_ON, BLOCK = 20, 100, 10, 50_000, 125_000
+RAW = Path(__file__).with_suffix(".jsonl")
+PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+#: Between these the tables are written.
+BEGIN, END = "<!-- made by benchmarks/scale_dask.py -->", "<!-- end -->"
+MODELLED = [25_000, 50_000, 100_000, 400_000]
 #: Where workers are killed.
 KILLED_ROWS, KILLED_TREES = 10_000, 20
 
@@ -109,21 +120,21 @@ class CountedRounds:
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
-        self._map = DaskParts.map
+        self._results = DaskParts._results
 
     def __enter__(self) -> CountedRounds:
-        def timed_map(parts: DaskParts, method: str, *arguments: Any) -> Iterator[Any]:
+        def timed_results(parts: DaskParts, call: Any, add: Any) -> list[Any]:
             start = time.perf_counter()
-            found = self._map(parts, method, *arguments)
-            if method == "cover":
+            found = self._results(parts, call, add)
+            if call.method == "cover":
                 self.seconds.append(time.perf_counter() - start)
             return found
 
-        DaskParts.map = timed_map
+        DaskParts._results = timed_results
         return self
 
     def __exit__(self, *_: object) -> None:
-        DaskParts.map = self._map
+        DaskParts._results = self._results
 
 
 def compared(
@@ -179,18 +190,63 @@ def killed(client: distributed.Client, n_kills: int, makers: dict[str, Callable[
         yield {"method": name, "killed_after": round(after, 2), "in_time": ended, "same": same, "wall": took["wall"]}
 
 
-class Report:
-    """Results, printed and written line by line: a cluster whose workers were killed may fail when it is closed."""
+def modelled(client: distributed.Client, sizes: list[int], make: Callable[[], Any]) -> Iterator[dict[str, Any]]:
+    """The costs of rounds for each size, its rows in two partitions; the first fit, of imports, is not counted."""
+    make().fit(*on_workers(1000, 2))
+    for n_rows in sizes:
+        given = client.persist(on_workers(n_rows, 2))
+        distributed.wait(given)
+        yield measured_round(client, n_rows, make, given)
+        del given
 
-    def __init__(self, out: Path | None) -> None:
-        self.out = out
-        self.lines: list[str] = []
 
-    def add(self, line: dict[str, Any]) -> None:
-        self.lines.append(json.dumps(line) + "\n")
-        print(self.lines[-1], end="", flush=True)
-        if self.out is not None:
-            self.out.write_text("".join(self.lines), encoding="utf-8")
+# Results --------------------------------------------------------------------------------------------------------------
+
+
+def add(line: dict[str, Any]) -> None:
+    """Prints and keeps a result at once: a cluster whose workers were killed may fail when it is closed."""
+    text = json.dumps(line)
+    print(text, flush=True)
+    with RAW.open("a", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def known() -> list[dict[str, Any]]:
+    """All results so far."""
+    return [json.loads(line) for line in RAW.read_text(encoding="utf-8").splitlines()]
+
+
+def tables(results: list[dict[str, Any]]) -> str:
+    """The tables of docs/scale.md: the last result of each method, size and partitioning."""
+    fits = {(each["method"], each["rows"], each["partitions"]): each for each in results if "alone" in each}
+    lines = [
+        "| method | rows | partitions | rules | the same | one process, CPU s | Dask, CPU s | CPU ratio | wall ratio |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *(
+            f"| {each['method']} | {each['rows']:,} | {each['partitions']} | {each['rules']} "
+            f"| {'yes' if each['same'] else '**no**'} | {each['alone']['cpu']:.1f} | {each['dask']['cpu']:.1f} "
+            f"| {each['cpu_ratio']:.2f} | {each['wall_ratio']:.2f} |"
+            for each in fits.values()
+        ),
+    ]
+    killed_fits = [each for each in results if "killed_after" in each]
+    if killed_fits:
+        times = ", ".join(f"{name} {n}" for name, n in Counter(each["method"] for each in killed_fits).items())
+        same = sum(each["same"] for each in killed_fits)
+        said = (
+            f"One worker was killed at a random moment of each of {len(killed_fits)} fits of 10,000 to 20,000 rows "
+            f"({times}): the rules were those of one process in {same} of them."
+        )
+        lines += ["", fill(said, 120)]
+    if rounds := [each for each in results if "model" in each]:
+        lines += ["", "What a round costs, by `--model`:", "", model_table(rounds)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def write_page() -> None:
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{tables(known())}\n{END}{after}", encoding="utf-8")
 
 
 def main() -> None:
@@ -199,23 +255,32 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--partitions", type=int, nargs="*", default=[1, 2, 7, 64])
     parser.add_argument("--methods", nargs="*", help="some of the methods, by name")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--model", type=int, nargs="*", help="sizes of which rounds are counted")
     options = parser.parse_args()
     warnings.simplefilter("ignore", RulecoverWarning)
+    sizes = MODELLED if options.model == [] else options.model or []
+    if options.rows or options.kills or sizes:
+        measure(options, sizes)
+    write_page()
 
+
+def measure(options: argparse.Namespace, sizes: list[int]) -> None:
     def chosen(*forest: int) -> dict[str, Callable[[], Any]]:
         return {name: make for name, make in methods(*forest).items() if not options.methods or name in options.methods}
 
     versions = {each.__name__: each.__version__ for each in (rulecover, dask, distributed, np)}
-    report = Report(options.out)
-    report.add({"versions": versions, "machine": f"{os.cpu_count()} cores, {platform.machine()}"})
+    date = datetime.now(UTC).date().isoformat()
+    add({"versions": versions, "machine": f"{os.cpu_count()} cores, {platform.machine()}", "date": date})
     with cluster() as client:
+        if sizes:
+            for line in modelled(client, sizes, methods(TREES, TRAINED_ON)["cover as in the paper"]):
+                add(line)
         makers = chosen(TREES, TRAINED_ON) if options.rows else {}
         for n_rows in options.rows:
             for line in compared(client, n_rows, makers, options.partitions):
-                report.add(line)
+                add(line)
         for line in killed(client, options.kills, chosen(KILLED_TREES, KILLED_ROWS)) if options.kills else ():
-            report.add(line)
+            add(line)
 
 
 if __name__ == "__main__":

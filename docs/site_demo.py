@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -19,6 +20,7 @@ from sklearn.model_selection import train_test_split
 
 import rulecover
 from rulecover import Summary, write_report
+from rulecover.show.grid import markdown_row
 
 #: The script of the report that predicts for a row.
 _ANSWERS = "answer.js"
@@ -49,23 +51,42 @@ class RulesOfTheDemo(Directive):
         return [nodes.raw("", _table(summary_at()), format="html")]
 
 
-def _table(summary: Summary) -> str:
+#: The columns of the table.
+_HEADS = ("if", "then", "support", "right on held-out rows")
+
+
+def table_in_markdown() -> str:
+    """The same as Markdown."""
+    summary = summary_at()
+    lines = [markdown_row(cells) for cells in (_HEADS, ["---"] * len(_HEADS), *_cells(summary))]
+    return "\n".join([*lines, "", _sentence(summary)])
+
+
+def _cells(summary: Summary) -> Iterator[list[str]]:
+    """For each rule its text, what it adds to which class, its support, and its precision on held-out rows."""
     checks, votes = summary.checks, summary.votes[1:]
     classes = summary.rules.evidence.classes
-    rows = []
     for rule, vote, of, precision in zip(summary.rules, votes, checks.support, checks.value, strict=True):
         best = max(range(len(vote)), key=vote.__getitem__)
         says, right = f"{classes[best]} {vote[best]:+.2g}", f"{100 * precision:.0f} % of {of}"
-        cells = [escape(rule.text), escape(says), f"{rule.support:.0f}", right]
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    heads = "".join(f"<th scope='col'>{head}</th>" for head in ("if", "then", "support", "right on held-out rows"))
+        yield [rule.text, says, f"{rule.support:.0f}", right]
+
+
+def _table(summary: Summary) -> str:
+    rows = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for cells in _cells(summary)]
+    heads = "".join(f"<th scope='col'>{head}</th>" for head in _HEADS)
+    return (
+        "<div class='demo-rules' tabindex='0' role='region' aria-label='Rules of the demo'><table class='table'>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div><p>{_sentence(summary)}</p>"
+    )
+
+
+def _sentence(summary: Summary) -> str:
     mine, forest = (next(score for score in summary.scores if name in score.name) for name in ("rules", "forest"))
     accuracy = mine["accuracy"]
     return (
-        "<div class='demo-rules' tabindex='0' role='region' aria-label='Rules of the demo'><table class='table'>"
-        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-        f"<p>{len(summary.rules)} rules are right on {accuracy.value:.3f} of the held-out biopsies (95 % interval "
-        f"{accuracy.low:.3f} to {accuracy.high:.3f}), the forest on {forest.accuracy:.3f}, with {forest.size}.</p>"
+        f"{len(summary.rules)} rules are right on {accuracy.value:.3f} of the held-out biopsies (95 % interval "
+        f"{accuracy.low:.3f} to {accuracy.high:.3f}), the forest on {forest.accuracy:.3f}, with {forest.size}."
     )
 
 

@@ -9,15 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-#: Modules whose public names the API reference lists.
-MODULES = (
-    "rulecover",
-    "rulecover.export",
-    "rulecover.plot",
-    "rulecover.setcover",
-    "rulecover.study",
-    "rulecover.exceptions",
-)
+from site_markdown import copy_linked_files, page_in_markdown, script_in_markdown
+from site_names import MODULES, public_names
+
+#: The folders with the scripts of the gallery and of the case studies.
+SCRIPTS = ("examples", "case_studies")
 
 
 def add_results(root: Path, folder: Path) -> None:
@@ -25,7 +21,7 @@ def add_results(root: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     for source, place in ((root / "experiments", folder), (root / "benchmarks", folder / "benchmarks")):
         for page in sorted(source.rglob("*")):
-            if page.suffix in {".md", ".png", ".svg"}:
+            if page.suffix in {".md", ".png", ".svg", ".json", ".jsonl"}:
                 copy = place / page.relative_to(source)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(page, copy)
@@ -45,7 +41,7 @@ def in_the_site(app: Any, page: str, source: list[str]) -> None:
         text = re.sub(r"\]\((?:\.\./)+(?:README|CONTRIBUTING)\.md", f"]({'../' * depth}contributing.md", text)
     else:
         text = text.replace(f"]({up}experiments/", f"]({'../' * depth}results/")
-        text = re.sub(rf"\]\({up}benchmarks/(\w+\.md)", rf"]({'../' * depth}results/benchmarks/\1", text)
+        text = text.replace(f"]({up}benchmarks/", f"]({'../' * depth}results/benchmarks/")
         text = text.replace(f"]({up}CONTRIBUTING.md", f"]({'../' * depth}contributing.md")
         text = text.replace(f"]({up}CHANGELOG.md", f"]({'../' * depth}changelog.md")
     source[0] = text
@@ -57,30 +53,35 @@ def write_for_programs(app: Any, exception: Exception | None) -> None:
         return
     out, entries = Path(app.outdir), []
     for page in sorted(app.env.found_docs):
-        source = Path(app.env.doc2path(page))
-        if source.suffix == ".md":
-            text = [source.read_text(encoding="utf-8")]
-            in_the_site(app, page, text)
+        text = _in_markdown(app, page)
+        if text:
             place = out / f"{page}.md"
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(_with_inclusions(text[0], source), encoding="utf-8")
+            place.write_text(text, encoding="utf-8")
+            copy_linked_files(text, Path(app.env.doc2path(page)), place)
             entries.append((app.env.titles[page].astext(), place.relative_to(out).as_posix()))
     names = [_write_name(module, name, out) for module in MODULES for name in public_names(module)]
     (out / "llms.txt").write_text(_contents(app.config.release, entries, names), encoding="utf-8")
 
 
-def public_names(module: str) -> list[str]:
-    """What `__all__` lists; of a module without it, the classes that are defined there."""
-    holder = import_module(module)
-    defined = [name for name, value in vars(holder).items() if getattr(value, "__module__", "") == module]
-    return [name for name in getattr(holder, "__all__", defined) if not name.startswith("__")]
-
-
-def _with_inclusions(text: str, page: Path) -> str:
-    def included(match: re.Match[str]) -> str:
-        return (page.parent / match[1]).read_text(encoding="utf-8")
-
-    return re.sub(r"^```\{include\} (\S+)\n.*?^```$", included, text, flags=re.MULTILINE | re.DOTALL)
+def _in_markdown(app: Any, page: str) -> str:
+    """A page as Markdown; nothing for one that Sphinx makes of a docstring, which is written as a name."""
+    source = Path(app.env.doc2path(page))
+    folder, _, name = page.partition("/")
+    scripts = dict(zip(app.config.sphinx_gallery_conf["gallery_dirs"], SCRIPTS, strict=True))
+    if source.suffix == ".md":
+        text = [source.read_text(encoding="utf-8")]
+        in_the_site(app, page, text)
+        return page_in_markdown(text[0], source)
+    if folder in scripts and name == "index":
+        scripts_there = sorted((source.parents[1] / scripts[folder]).glob("plot_*.py"))
+        listed = [
+            f"- [{app.env.titles[f'{folder}/{script.stem}'].astext()}]({script.stem}.md)" for script in scripts_there
+        ]
+        return "\n".join([f"# {app.env.titles[page].astext()}", "", *listed, ""])
+    if folder in scripts:
+        return script_in_markdown(source.parents[1] / scripts[folder] / f"{name}.py", f"{name}.html")
+    return ""
 
 
 def _write_name(module: str, name: str, out: Path) -> tuple[str, str]:

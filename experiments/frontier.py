@@ -246,7 +246,7 @@ def table(results: pd.DataFrame) -> str:
     by_set = results.groupby(["model", "seed", "dataset"], sort=False).mean(numeric_only=True).drop(columns="fold")
     by_set = by_set[results.groupby(["model", "seed", "dataset"], sort=False).size() == FOLDS]
     lines = [
-        "| model | accuracy | without liver | by seed | rules | clauses a rule | missed | log loss | Brier | off |",
+        "| model | accuracy | without liver | by seed | rules | clauses per rule | missed | log loss | Brier | off |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for model in results.loc[results["task"] != "ingredients", "model"].unique():
@@ -308,7 +308,7 @@ def difference(folds: pd.DataFrame, first: str, second: str) -> tuple[float, flo
 def changes(results: pd.DataFrame) -> str:
     """What each changed setting does to the mean accuracy, on the folds that both have been run on."""
     folds = results.pivot_table(index=["seed", "dataset", "fold"], columns="model", values="accuracy")
-    lines = ["| setting | 10 rules | 25 rules | 50 rules | folds | clauses a rule at 25 |", "|---|---|---|---|---|---|"]
+    lines = ["| setting | 10 rules | 25 rules | 50 rules | folds | clauses per rule at 25 |", "|---|---|---|---|---|---|"]
     clauses = results.groupby("model")["clauses"].mean()
     for name in ["", *(f": {setting}" for setting in INGREDIENTS)]:
         if f"path 10{name}" not in folds:
@@ -337,7 +337,7 @@ def per_set(results: pd.DataFrame) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder with one CSV file a data set")
+    parser.add_argument("--data", type=Path, required=True, help="folder with one CSV file per data set")
     parser.add_argument("--datasets", default=",".join(DATASETS), help="names, separated by commas")
     parser.add_argument("--tasks", default=",".join(TASKS), help="of " + ", ".join(TASKS))
     parser.add_argument("--seeds", default="25,7,2026", help="of the outer folds")
@@ -363,7 +363,7 @@ for a model once all data sets of it have been run. The target of liver marks a 
 "Own votes fitted" is `vote="fitted"` of a cover, "votes fitted" a path over its rules, which takes one of those that
 met the same rows, "all votes fitted" a path that keeps them all. Log loss is that of probabilities held to 0.001 at
 least; "off" is the distance of the highest probability from the share of rows on which it is right (expected
-calibration error, ten bins a fold).
+calibration error, ten bins per fold).
 
 {table(results)}
 

@@ -269,6 +269,7 @@ def test_a_setting_that_does_not_show_what_it_holds_is_refused() -> None:
         fingerprint({"scoring": Weighted(Lock())})
 
 
+@pytest.mark.slow
 def test_fingerprints_are_the_same_in_another_process() -> None:
     """The order of sets of texts, and where objects are in memory, differ from process to process."""
     path = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})"

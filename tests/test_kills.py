@@ -66,6 +66,7 @@ def ignores_its_checkpoint(folder: Path) -> None:
     file.remove()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("work", "sentence"),
     [
@@ -105,6 +106,7 @@ def writes_other_figures_first(folder: Path) -> None:
     (folder / "out" / "results.jsonl").write_text(line(0, seconds=1.0, figure=1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("work", "sentence"),
     [

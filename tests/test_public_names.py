@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -54,6 +56,25 @@ def test_a_module_needs_the_package_and_at_most_its_extras() -> None:
             import_module(module.name)
         except ModuleNotFoundError as missing:
             assert missing.name in EXTRAS, module.name
+
+
+@pytest.mark.slow
+def test_a_path_and_a_greedy_cover_do_without_the_lp_solver() -> None:
+    program = """
+import sys
+
+sys.modules["highspy"] = None  # importing it raises
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from rulecover import MIRCOClassifier, explain
+
+X, y = load_iris(return_X_y=True)
+forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+print(len(explain(forest, X, y, max_rules=3).rules_), len(MIRCOClassifier.as_in_paper(forest).fit(X, y).rules_))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, len(done.stdout.split())) == (0, 2), done.stderr
 
 
 @pytest.mark.slow

@@ -43,8 +43,9 @@ leaking.vote_
 
 # %%
 # ``time`` is how long a patient was observed: it ends with death, and nobody knows it at the first visit. ``id`` is the
-# number of the case. Low numbers died more often, probably because they had been observed for longer. The package warns
-# of the id; that time is a consequence only a person can know. Reading the rules takes a minute, and finds it.
+# number of the case. Low numbers died more often, probably because they had been observed for longer. The package
+# leaves the id out and says so; that time is a consequence only a person can know. Reading the rules takes
+# a minute, and finds it.
 known = patients.drop(columns=["id", "time"])
 honest, *_ = fitted(known, y)
 honest.vote_

@@ -152,7 +152,7 @@ def _remove_unlocked(part: Path) -> None:
         handle = os.open(part, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(handle), part.lstat()):  # or its writer made it anew, and has locked that one
+            if os.path.samestat(os.fstat(handle), part.lstat()):  # or its writer made it again, and has locked that one
                 part.unlink()
         finally:
             os.close(handle)

@@ -68,6 +68,15 @@ def test_a_text_column_that_tells_is_named_with_the_way_out(people: Any, tmp_pat
 
 
 @pytest.mark.slow
+def test_a_code_for_a_column_of_two_texts_is_named(people: Any) -> None:
+    code = RNG.integers(1, 3, 300)
+    path = people(Sex=np.where(code == 1, "female", "male"), SexCode=code)
+
+    warned = "warning: columns 'Sex' and 'SexCode' have two values each, which go together in every row"
+    assert warned in explain(path).stderr
+
+
+@pytest.mark.slow
 def test_rare_classes_and_copies_of_rows_are_warned_of(people: Any) -> None:
     people()
     path = people(leaves=np.where(np.arange(300) < 6, "yes", "no"))
@@ -84,3 +93,10 @@ def test_rare_classes_and_copies_of_rows_are_warned_of(people: Any) -> None:
 @pytest.mark.slow
 def test_quiet_is_quiet(people: Any) -> None:
     assert explain(people(leaves=np.where(np.arange(300) < 6, "yes", "no")), "--quiet").stderr == ""
+
+
+@pytest.mark.slow
+def test_a_target_that_numbers_the_rows_is_warned_of(people: Any) -> None:
+    done = run("explain", people(), "--target", "EmployeeNumber", "--trees", 5)
+
+    assert "warning: the target 'EmployeeNumber' looks like an id, which rules cannot predict" in done.stderr

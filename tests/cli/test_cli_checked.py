@@ -80,14 +80,15 @@ def test_what_cannot_be_saved_is_refused_before_any_work(table: Path, options: l
 
 
 @pytest.mark.slow
-def test_fit_prints_cross_validated_figures_next_to_the_forest(table: Path, tmp_path: Path) -> None:
+def test_fit_prints_cross_validated_figures_next_to_other_models(table: Path, tmp_path: Path) -> None:
     with_figures = run("fit", table, *WORDS, "--folds", 3, "-o", tmp_path / "a.json")
     without = run("fit", table, *WORDS, "--folds", 0, "-o", tmp_path / "b.json")
 
     assert with_figures.exit_code == without.exit_code == 0, with_figures.output
     assert "In 3-fold cross-validation" in with_figures.stdout and "cross-validation" not in without.stdout
     assert re.search(r"^such rules +0\.\d+", with_figures.stdout, flags=re.MULTILINE)
-    assert re.search(r"^random forest +0\.\d+", with_figures.stdout, flags=re.MULTILINE)
+    for other in ("random forest", "decision tree", "most frequent class"):
+        assert re.search(rf"^{other} +0\.\d+", with_figures.stdout, flags=re.MULTILINE)
     one, other = (from_json((tmp_path / name).read_text()) for name in ("a.json", "b.json"))
     assert one.rules == other.rules and (one.votes == other.votes).all()
 
@@ -118,3 +119,4 @@ def test_numbers_have_their_figures(table: Path, tmp_path: Path) -> None:
 
     assert done.exit_code == 0, done.output
     assert "In 2-fold cross-validation" in done.stdout and "R²" in done.stdout
+    assert "decision tree" in done.stdout and "mean of all rows" in done.stdout

@@ -184,8 +184,12 @@ def added_up(model: Any, reasons: Any) -> tuple[np.ndarray, np.ndarray]:
         added = by_rules.groupby("row")["adds"].sum()
         base = model.vote_.answer.decided(model.vote_.base[None])
         return added.to_numpy() + base, added.index
-    said = by_rules.assign(value=by_rules["value"] * by_rules["say"]).groupby("row")[["value", "say"]].sum()
-    return (said["value"] / said["say"]).to_numpy(), said.index
+    said = (
+        by_rules.assign(value=by_rules["value"] * by_rules["mean_weight"])
+        .groupby("row")[["value", "mean_weight"]]
+        .sum()
+    )
+    return (said["value"] / said["mean_weight"]).to_numpy(), said.index
 
 
 def shares(model: Any, votes: np.ndarray) -> np.ndarray:
@@ -195,6 +199,7 @@ def shares(model: Any, votes: np.ndarray) -> np.ndarray:
     return nearest_probabilities(votes) if added else votes / votes.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in ALL if not case.name.startswith("RulePath")], ids=str)
 def test_a_certificate_bounds_the_cost_of_the_rules(case: Case) -> None:
     certificate = fitted(case).certificate_

@@ -98,6 +98,7 @@ class Even(Constant):
         return np.ones(len(vote.base))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in EXPORTS if name != "json"])
 def test_the_same_votes_for_all_missed_rows_need_no_line_in_an_export(
     name: str, monkeypatch: pytest.MonkeyPatch

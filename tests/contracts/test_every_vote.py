@@ -45,6 +45,7 @@ def boost(target: Target, **settings: Any) -> Any:
     return kind(max_rmp_calls=2, random_state=0, **settings)
 
 
+@pytest.mark.slow
 @every_vote
 def test_a_cover_votes_by_it_and_files_keep_it(target: Target, name: str) -> None:
     X, y = data_of(target)
@@ -68,6 +69,7 @@ def test_boosted_rules_vote_by_it_unless_it_is_for_covers(target: Target, name: 
     np.testing.assert_array_equal(from_json(to_json(model)).predict(X), model.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "name"), FITTED, ids=str)
 def test_rows_in_many_places_fit_the_same_votes(target: Target, name: str, tmp_path: Any) -> None:
     import pandas as pd

@@ -179,6 +179,7 @@ def test_tables_with_dates_are_covered(name: str) -> None:
     assert few.rules_.evidence.samples.tolist() == few.apply(frame).sum(axis=0).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("random_state", [None, np.random.RandomState(3)], ids=["None", "RandomState"])
 def test_rows_can_be_drawn_by_every_kind_of_random_state(name: str, random_state: Any) -> None:

@@ -81,6 +81,24 @@ def test_a_column_that_repeats_another_is_named_with_it() -> None:
     assert duplicates(X, list("abcd")) == []
 
 
+def test_columns_of_two_values_that_go_together_are_found_however_they_are_coded() -> None:
+    sex = RNG.integers(0, 2, 60).astype(float)
+    X = np.column_stack([sex, RNG.normal(size=60), 2 - sex, 7 * sex, RNG.integers(0, 3, 60)])
+
+    found = duplicates(X, ["Sex", "b", "SexCode", "Gender", "d"])
+
+    assert [each.columns for each in found] == [("Sex", "SexCode"), ("Sex", "Gender")]
+    assert "'Sex' and 'SexCode' have two values each, which go together in every row" in found[0].python
+    X[11, 2] = 1 - X[11, 2]
+    assert [each.columns for each in duplicates(X, list("abcde"))] == [("a", "d")]
+
+
+def test_rare_values_that_go_together_may_be_chance() -> None:
+    rare = (np.arange(60) == 7).astype(float)
+
+    assert duplicates(np.column_stack([rare, 5 - rare]), ["a", "b"]) == []
+
+
 def test_names_are_typed_as_a_shell_takes_them_and_cannot_steer_a_terminal() -> None:
     X = np.column_stack([np.arange(30.0), np.ones(30)])
 

@@ -95,6 +95,33 @@ def test_texts_that_name_rows_and_columns_that_say_nothing_are_left_out_with_a_n
         clone(encoder).fit(table[["id"]])
 
 
+def test_a_column_that_numbers_the_rows_of_a_frame_is_left_out_unless_it_is_asked_for():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"customer": 1000 + np.arange(60), "size": rng.normal(size=60), "town": ["a", "b"] * 30})
+    encoder = TableEncoder().fit(table)
+
+    assert encoder.get_feature_names_out().tolist() == ["size", "town = b"]
+    assert encoder.notes_[0].startswith("column 'customer' left out: it looks like an id")
+    assert "keep_ids=True" in encoder.notes_[0]
+    kept = TableEncoder(keep_ids=True).fit(table)
+    assert kept.get_feature_names_out().tolist() == ["customer", "size", "town = b"] and kept.notes_ == []
+
+
+def test_an_id_stays_where_no_other_column_would():
+    table = pd.DataFrame({"n": np.arange(60), "same": "x"})
+
+    assert TableEncoder().fit(table).get_feature_names_out().tolist() == ["n"]
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "int32"])
+def test_ids_of_any_type_of_number_are_found(kind):
+    table = pd.DataFrame({"n": pd.Series(np.arange(60)).astype(kind), "size": [1.5, 2.5] * 30})
+    if kind != "int32":
+        table.loc[5, "n"] = pd.NA
+
+    assert TableEncoder().fit(table).get_feature_names_out().tolist() == ["size"]
+
+
 @pytest.mark.parametrize(
     ("dates", "written"),
     [

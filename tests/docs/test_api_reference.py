@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SITE = runpy.run_path(str(ROOT / "docs" / "site_pages.py"))
+NAMES = runpy.run_path(str(ROOT / "docs" / "site_names.py"))
 _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", flags=re.MULTILINE)
 _NOTHING = {"None", inspect.Signature.empty, None}
 
@@ -36,8 +36,8 @@ def documented(value: object) -> set[str]:
 def public() -> Iterator[tuple[str, Any]]:
     """Public functions and classes, and the public methods of the classes that are ours, each once."""
     seen: set[int] = set()
-    for module in SITE["MODULES"]:
-        for name in SITE["public_names"](module):
+    for module in NAMES["MODULES"]:
+        for name in NAMES["public_names"](module):
             value = getattr(import_module(module), name)
             members = inspect.getmembers(value, inspect.isroutine) if inspect.isclass(value) else []
             for label, each in ((f"{module}.{name}", value), *((f"{module}.{name}.{key}", f) for key, f in members)):

@@ -51,12 +51,32 @@ def test_the_picture_of_the_layers_is_the_import_contract() -> None:
     assert pictured(ARCHITECTURE) == contract()
 
 
+def test_the_readme_leads_to_the_picture_and_has_none_of_its_own() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    assert "](docs/architecture.md)" in text
+    assert "```text\ncli " not in text
+
+
 def test_every_folder_and_module_has_a_layer_and_a_place_in_the_tree() -> None:
     there = modules_and_folders(SOURCE)
     tree = ARCHITECTURE.read_text(encoding="utf-8").split("```text\nsrc/rulecover/")[1].split("```")[0]
 
     assert there == {name for layer in contract() for name in layer}
     assert {name for name in there if not re.search(rf"\b{name}\b", tree)} == set()
+
+
+def test_no_modules_of_the_estimators_need_each_other_in_a_circle() -> None:
+    folder = SOURCE / "estimators"
+    needs = {
+        module.stem: set(re.findall(r"from rulecover\.estimators\.(\w+) import", module.read_text(encoding="utf-8")))
+        for module in folder.glob("*.py")
+    }
+    while free := [name for name, others in needs.items() if not others & needs.keys()]:
+        for name in free:
+            del needs[name]
+
+    assert needs == {}
 
 
 def test_a_folder_without_source_files_is_not_a_part_of_the_package(tmp_path: Path) -> None:

@@ -25,8 +25,15 @@ _DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.relative
 PAGES = [ROOT / "README.md", *_DOCS]
 #: Pages whose commands make the files that their Python reads.
 WITH_FILES = {"docs/howto/sql.md"}
+#: Pages whose commands are run on their own.
+WITH_COMMANDS = ["README.md", "docs/cli.md", "docs/index.md", "docs/regression.md"]
 #: Run by "make docs", as it takes many seconds.
 AT_BUILD = {"docs/tutorial.md"}
+#: Tables of contents, pages for those who work on the repository, and results whose commands take minutes to days.
+WITHOUT_EXAMPLE = {
+    *(f"docs/{page}.md" for page in ("howto/index", "seams/index", "evidence", "project", "changelog", "contributing")),
+    *(page.relative_to(ROOT).as_posix() for page in _DOCS if page.stem.startswith("benchmarks")),
+}
 
 
 def name(page: Path) -> str:
@@ -106,7 +113,7 @@ def shell_lines(page: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/cli.md"])
+@pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_every_shell_command_of_a_page_runs_word_for_word_in_an_empty_folder(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_forests: None
 ) -> None:
@@ -127,6 +134,16 @@ def run_line(line: str) -> str:
     if into is not None:
         into.write_bytes(done.stdout_bytes)
     return done.stdout
+
+
+def test_every_page_has_an_example_that_is_run() -> None:
+    run = {*map(name, WITH_PYTHON), *WITH_COMMANDS, *AT_BUILD}
+
+    assert {name(page) for page in PAGES} - run == WITHOUT_EXAMPLE
+
+
+def test_every_shell_command_of_the_documentation_is_run() -> None:
+    assert {name(page) for page in PAGES if shell_lines(page)} == {*WITH_COMMANDS, *WITH_FILES, *AT_BUILD}
 
 
 @pytest.mark.slow

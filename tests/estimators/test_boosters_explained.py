@@ -259,7 +259,7 @@ def test_a_regressor_is_refused_where_classes_are_wanted() -> None:
         MIRCOClassifier(FrozenEstimator(xgboost.XGBRegressor(n_estimators=2, n_jobs=1).fit(X, y))).fit(X, y)
 
 
-# Trained anew ---------------------------------------------------------------------------------------------------
+# Trained again ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -316,13 +316,13 @@ def test_a_booster_and_its_file_are_not_trained_in_folds(library: str, class_wei
     booster, path = boosters(y, 3)[library], tmp_path / "model.json"
     booster.save_model(str(path), **({"format": "json"} if library == "catboost" else {}))
     for model in (booster, path, str(path)):
-        with pytest.raises(ValueError, match=r"held-out.* cannot be trained anew; choose prune=True or prune=False"):
+        with pytest.raises(ValueError, match=r"held-out.* cannot be trained again; choose prune=True or prune=False"):
             explain(model, X, y, prune="held-out", class_weight=class_weight, method="cover")
         with pytest.raises(
-            ValueError, match=r"size.* cannot be trained anew; give train_in_folds=False, or choose='last'"
+            ValueError, match=r"size.* cannot be trained again; give train_in_folds=False, or choose='last'"
         ):
             RulePathClassifier(FrozenEstimator(model), cv=5, class_weight=class_weight).fit(X, y)
-        with pytest.raises(UnreadableModelError, match=r"cannot be trained anew. give it(s path)? to explain"):
+        with pytest.raises(UnreadableModelError, match=r"cannot be trained again. give it(s path)? to explain"):
             MIRCOClassifier(model).fit(X, y)
         few = MIRCOClassifier(FrozenEstimator(model), class_weight=class_weight, prune=True).fit(X, y)
         assert few.rules_ == explain(model, X, y, class_weight=class_weight, prune=True, method="cover").rules_

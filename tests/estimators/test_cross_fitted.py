@@ -18,8 +18,8 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeRegressor
 
 from rulecover import RulePathRegressor, read_trees
+from rulecover.estimators.asked import has_out_of_bag, out_of_bag
 from rulecover.estimators.cross_fitted import CrossFitted
-from rulecover.estimators.out_of_bag import has_out_of_bag, out_of_bag
 from rulecover.rulepath.response import share_by_noise
 
 

@@ -26,7 +26,7 @@ from rulecover import (
     RuleSet,
     explain,
 )
-from rulecover.exceptions import UnreadableModelError
+from rulecover.exceptions import UnknownOptionError, UnreadableModelError
 
 X, Y = make_classification(300, 6, n_informative=4, random_state=0)
 NUMBERS = make_regression(200, 4, noise=5.0, random_state=0)
@@ -69,9 +69,9 @@ def test_neither_the_model_nor_a_copy_of_it_is_trained(method: Any) -> None:
 def test_the_reason_of_the_size_says_that_the_model_was_kept() -> None:
     kept, trained = (explain(forest(), X, Y, train_in_folds=train, max_rules=5) for train in (False, True))
 
-    assert "cross-validated neg_brier_score" in kept.size_reason_
+    assert "cross-validated Brier score" in kept.size_reason_
     assert kept.size_reason_.endswith(
-        "(rules were chosen and weighed anew in each fold, among those of the same model)"
+        "(rules were chosen and weighed again in each fold, among those of the same model)"
     )
     assert "same model" not in trained.size_reason_
 
@@ -242,3 +242,19 @@ def test_columns_that_a_pipeline_does_not_use_are_not_said_to_be_constant() -> N
     few = MIRCOClassifier(make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=1))).fit(X, y)
 
     assert len(few.rules_) == 2  # warnings are errors
+
+
+def test_an_option_that_is_misspelt_is_named() -> None:
+    X, y = load_iris(return_X_y=True)
+    forest = RandomForestClassifier(2, random_state=0).fit(X, y)
+
+    with pytest.raises(UnknownOptionError, match=r"no option 'max_rule' \(did you mean 'max_rules'\?\)"):
+        explain(forest, X, y, max_rule=3)
+
+
+def test_a_margin_that_every_accuracy_is_within_is_refused() -> None:
+    X, y = load_iris(return_X_y=True)
+    forest = RandomForestClassifier(2, random_state=0).fit(X, y)
+
+    with pytest.raises(ValueError, match=r"within is 2; it is a difference of accuracies"):
+        explain(forest, X, y, within=2)

@@ -45,6 +45,7 @@ def xgb() -> XGBClassifier:
     return XGBClassifier(n_estimators=3, n_jobs=1)
 
 
+@pytest.mark.slow
 @every_library
 def test_every_library_trains_in_folds_that_lack_a_class(name: str) -> None:
     X, y, model = rows(name), labels(), TRAINABLE[name].make("classes", 0)
@@ -55,6 +56,7 @@ def test_every_library_trains_in_folds_that_lack_a_class(name: str) -> None:
     assert path.classes_.tolist() == cover.classes_.tolist() == [0, 1, 2]
 
 
+@pytest.mark.slow
 @every_library
 def test_every_library_does_without_folds_of_one_class(name: str) -> None:
     X, y = rows(name), np.arange(60) > 0
@@ -64,6 +66,7 @@ def test_every_library_does_without_folds_of_one_class(name: str) -> None:
     assert cover.classes_.tolist() == [0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rare", [0, 1, 2])
 def test_xgboost_forgets_its_objective_for_many_classes_where_a_fold_has_two(rare: int) -> None:
     X, y = rows(), labels(rare)
@@ -129,6 +132,7 @@ def test_a_threshold_is_tuned_in_folds_by_models_with_settings_by_label() -> Non
     assert tuned.classes_.tolist() == [0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in TRAINABLE if name != "default"])
 def test_every_library_does_without_folds_of_one_number(name: str) -> None:
     X, y = rows(name), (np.arange(60) == 0).astype(float)

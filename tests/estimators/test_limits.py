@@ -49,6 +49,7 @@ def path(**settings: Any) -> RulePathClassifier:
     return RulePathClassifier(FOREST, max_rules=6, gain="squares", random_state=0, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "rules", "folds"), [(1, 1, 0), (7, 4, 0), (13, 6, 1), (31, 6, 4), (37, 6, 5)])
 def test_a_path_ends_in_time_and_says_what_was_cut(
     limit: int, rules: int, folds: int, monkeypatch: pytest.MonkeyPatch
@@ -125,6 +126,7 @@ def test_folds_that_were_done_are_not_done_again(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_other_folds_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = load_diabetes(return_X_y=True)
     settings: dict[str, Any] = {"pool": "forest", "max_rules": 2, "random_state": 0}

@@ -24,6 +24,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from rulecover import MIRCOClassifier, explain
 from rulecover.exceptions import InvalidCertificateError
+from rulecover.readers.sklearn import models
 from rulecover.setcover import Cover, Greedy, Status, verify
 from rulecover.setcover.greedy import greedy_picks
 from rulecover.targets.classes.impurity import Entropy, Gini
@@ -588,3 +589,15 @@ def test_a_column_of_a_pandas_type_is_taken_as_numbers() -> None:
     X, y = data(21)
     frame = pd.DataFrame(X, columns=list("abcdefgh")).astype({"a": "float32"})
     assert MIRCOClassifier(forest()).fit(frame, pd.Series(y)).score(frame, y) > 0.5
+
+
+def test_trees_of_a_trained_model_that_is_trained_again_are_not_read_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = load_iris(return_X_y=True)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    read: list[object] = []
+    made = models._of_trees
+    monkeypatch.setattr(models, "_of_trees", lambda model, trees: read.append(model) or made(model, trees))
+
+    mirco = MIRCOClassifier(forest, random_state=0).fit(X, y)
+
+    assert read == [mirco.estimator_]

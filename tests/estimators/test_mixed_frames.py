@@ -28,6 +28,7 @@ from rulecover import (
     explain,
 )
 from rulecover.data.fingerprint import row_hashes
+from rulecover.export import from_json, to_json
 
 CLASSIFIERS = [
     MIRCOClassifier(RandomForestClassifier(5, max_depth=4), random_state=0),
@@ -207,3 +208,54 @@ def test_what_was_made_of_the_columns_is_said_once(model):
 
     said = [str(each.message) for each in caught if issubclass(each.category, RulecoverWarning)]
     assert len([sentence for sentence in said if sentence.startswith("column 'note' left out: ")]) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
+def test_an_id_next_to_texts_is_left_out_with_a_warning(model):
+    table, y = mixed_table(80, 0)
+    table["customer_id"] = 5000 + np.arange(80)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(table, y)
+
+    said = [str(each.message) for each in caught if issubclass(each.category, RulecoverWarning)]
+    assert len([sentence for sentence in said if sentence.startswith("column 'customer_id' left out: ")]) == 1
+    assert "customer_id" not in str(model.rules_)
+
+
+def _many_towns() -> tuple[pd.DataFrame, np.ndarray]:
+    """A table in which towns that are rare decide, and there are too many to tell apart."""
+    rng = np.random.default_rng(0)
+    frequent = [f"town {k:02}" for k in range(49) for _ in range(8)]
+    towns = np.array([*frequent, *(f"village {k:02}" for k in range(200))])
+    X = pd.DataFrame({"town": towns, "size": rng.normal(size=len(towns))})
+    return X, np.where(np.char.startswith(towns, "village"), "yes", "no")
+
+
+@pytest.mark.slow
+def test_the_group_of_rare_levels_is_printed_without_their_names():
+    X, y = _many_towns()
+    model = MIRCOClassifier(RandomForestClassifier(5, max_features=None, random_state=0), random_state=0).fit(X, y)
+    again = from_json(to_json(model)).rules
+
+    for rules in (model.rules_, again):
+        texts = {rule.text for rule in rules}
+        assert texts == {"town is none of the 49 most frequent", "town is one of the 49 most frequent"}
+        assert "If town is none of the 49 most frequent, then" in str(rules.sentences())
+        assert all("town 48" in text for text in rules.to_text())
+        assert RuleSet.from_text(rules.to_text(), rules.feature_names, categories={"town": X["town"].unique()})
+    assert (model.predict(X) == y).all()
+
+
+def test_rules_to_keep_on_a_table_with_dates_are_exported_with_the_others() -> None:
+    rng = np.random.default_rng(0)
+    hired = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 120), "D")
+    table = pd.DataFrame({"size": rng.normal(size=120), "hired": hired})
+    y = ((table["hired"].dt.month > 6) | (table["size"] > 1)).to_numpy()
+    keep = RuleSet.from_text(["size > 0.5"], list(table))
+
+    path = RulePathClassifier(keep=keep, max_rules=4, choose="last", random_state=0).fit(table, y)
+
+    assert path.rules_[0].text == "size > 0.5" and any("hired (month)" in rule.text for rule in path.rules_)
+    np.testing.assert_array_equal(from_json(to_json(path)).predict(table), path.predict(table))

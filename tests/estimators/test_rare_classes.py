@@ -62,7 +62,7 @@ def test_average_precision_of_every_size_is_in_the_table() -> None:
     in_folds = path.path_["cv_average_precision"]
     assert in_folds[0] == pytest.approx(table(0)[1].mean(), rel=0.1)  # of no rule at all
     assert in_folds[N_CAUSES] > in_folds[1] + 0.1
-    assert "average_precision" in path.size_reason_
+    assert "average precision" in path.size_reason_
 
 
 @pytest.mark.slow

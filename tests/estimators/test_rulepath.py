@@ -164,7 +164,7 @@ def test_the_choice_follows_the_table() -> None:
     table = fits["se"].path_.loc[1:]
     top = table["cv_neg_brier_score"].idxmax()
     assert fits["best"].n_rules_ == top >= fits["se"].n_rules_
-    assert f"{top} rules have the best cross-validated neg_brier_score" in fits["best"].size_reason_
+    assert f"{top} rules have the best cross-validated Brier score" in fits["best"].size_reason_
     assert f"{fits['se'].n_rules_} are the fewest" in fits["se"].size_reason_
     assert "cv_neg_brier_score" not in fits["within"].path_  # it is chosen by accuracy, as score has it
     near = fits["within"].path_["cv_score"].loc[1:] >= fits["within"].model_score_ - 0.05 - 1e-12
@@ -212,9 +212,9 @@ def test_where_a_class_is_rare_its_average_precision_decides(rare: int) -> None:
     assert path.n_rules_ == 1 + precision.mean(axis=0)[1:].argmax()
     # Weights are repeated rows, class weights are not: the class stays rare.
     again = RulePathClassifier(FOREST, max_rules=3, cv=2, class_weight="balanced").fit(X, y)
-    assert "average_precision" in again.size_reason_
+    assert "average precision" in again.size_reason_
     often = RulePathClassifier(FOREST, max_rules=3, cv=2).fit(X, y, np.where(y == rare, 9.0, 1.0))
-    assert "neg_brier_score" in often.size_reason_
+    assert "Brier score" in often.size_reason_
 
 
 def test_a_scoring_may_be_a_function_and_must_be_known() -> None:
@@ -312,7 +312,7 @@ def test_a_report_shows_votes_and_other_sizes_and_proves_nothing(
 
     assert "What is proved" not in page
     assert "Every row begins with the default vote" in page
-    assert "Cross-validated accuracy" in page and f"{path.path_.loc[12, 'cv_score']:.3f}" in page
+    assert "Cross-validated Brier score" in page and f"{-path.path_.loc[12, 'cv_neg_brier_score']:.3f}" in page
     assert page.count('role="rowheader"') == path.n_rules_
     best = path.vote_.votes[0].argmax()
     assert f"{path.classes_[best]} {path.vote_.votes[0, best]:+.2g}" in page

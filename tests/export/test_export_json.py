@@ -374,7 +374,7 @@ def test_a_file_from_before_there_were_checksums_is_read() -> None:
 
 def as_version_1(text: str) -> str:
     """The file as it was written before there were log-odds, provenance and more about columns."""
-    later = {"provenance", "dates", "notations", "whole"}
+    later = {"provenance", "dates", "notations", "whole", "frequent"}
     written = {key: value for key, value in json.loads(text).items() if key not in later} | {"version": 1}
     return json.dumps(written | {"checksum": json_file._checksum(written)})
 

@@ -251,3 +251,10 @@ def test_one_column_to_keep_is_given_by_its_name() -> None:
     one, several = (to_sql(model, "data", dialect="duckdb", keep=keep) for keep in ("id", ["id"]))
 
     assert one == several
+
+
+def test_the_largest_of_some_terms_is_max_in_sqlite_whatever_sqlglot_makes_of_it() -> None:
+    largest = DIALECTS["sqlite"].greatest([exp.column("a"), exp.column("b")])
+
+    assert not isinstance(largest, exp.Greatest)
+    assert largest.sql() == "MAX(a, b)"

@@ -1,7 +1,7 @@
 """Models whose rules may not change: across threads, platforms and supported versions of numpy, scikit-learn, HiGHS.
 
     python tests/golden/golden.py            # what differs from rules.json
-    python tests/golden/golden.py --renew    # writes rules.json anew
+    python tests/golden/golden.py --renew    # writes rules.json again
 
 Data are made by arithmetic of whole numbers, and trees are those of stored model files or grown by this package: no
 library draws a number here, and none trains more than the first tree of a boosting.

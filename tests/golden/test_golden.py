@@ -1,4 +1,4 @@
-"""Rules that may not change; `tests/golden/golden.py --renew` writes the table anew, for a change that is meant."""
+"""Rules that may not change; `tests/golden/golden.py --renew` writes the table again, for a change that is meant."""
 
 from __future__ import annotations
 

@@ -61,6 +61,7 @@ def test_parts_of_a_worker_that_dies_are_made_again_with_all_that_was_done_to_th
     assert list(parts.map("add", 10)) == [sum(range(k)) + 11.5 for k in range(5)]
 
 
+@pytest.mark.slow
 def test_a_worker_adds_up_for_its_parts_and_sends_one_result():
     random = np.random.default_rng(0)
     X = random.normal(size=(300, 3))

@@ -119,6 +119,7 @@ LABELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 def test_labels_take_one_byte_per_row_and_classes_are_those_of_memory(labels):
     frame = drawn_frame()[[*"abcd", "y"]]

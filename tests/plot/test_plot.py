@@ -187,6 +187,7 @@ def hatched(ax: Any) -> float:
     return sum(float(np.ptp(each[:, 0]) * np.ptp(each[:, 1])) for each in corners)
 
 
+@pytest.mark.slow
 def test_what_no_rectangle_covers_is_hatched() -> None:
     ax = plot.rectangles(boxes())
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()

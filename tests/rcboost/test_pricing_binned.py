@@ -59,7 +59,7 @@ def test_it_is_a_weighted_gini_tree(classes: int, depth: int) -> None:
 
 
 def beside_thresholds(X: np.ndarray, ensemble) -> np.ndarray:
-    """Rows with one value on a threshold, a step of float32 or float64 beside it, or missing."""
+    """Rows with one value on a threshold, a step of float32 or float64 next to it, or missing."""
     tree, rows = ensemble.trees[0], []
     for node in np.flatnonzero(tree.left >= 0):
         t = tree.threshold[node]

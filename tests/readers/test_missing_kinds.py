@@ -236,3 +236,17 @@ def test_a_null_that_an_imputer_leaves_alone_is_left_alone_by_the_rules(kind: st
     model = make_pipeline(filled, OneHotEncoder(), DecisionTreeClassifier(random_state=0)).fit(X, y)
 
     np.testing.assert_array_equal(explain(model, X, y, method="cover").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("missing_left", [False, True])
+def test_a_threshold_of_nan_tells_missing_values_from_all_others(missing_left: bool) -> None:
+    """As trees of scikit-learn 1.6 have it."""
+    X = np.array([[np.nan, 0.0], [1.0, 0.0], [2.0, 5.0], [3.0, 5.0], [np.nan, 5.0]])
+    tree = DecisionTreeClassifier(random_state=0).fit(X, [0, 1, 2, 2, 0])
+    first = int(np.flatnonzero(tree.tree_.feature == 0)[0])
+    tree.tree_.threshold[first], tree.tree_.missing_go_to_left[first] = np.nan, missing_left
+    ensemble = read_trees(tree)
+
+    covered = ensemble.rules().apply(X).toarray()
+
+    np.testing.assert_array_equal(covered, tree.apply(X)[:, None] == ensemble.trees[0].leaves)

@@ -250,6 +250,7 @@ def test_columns_out_of_all_proportion_are_refused_before_they_take_memory(libra
     assert peak < 20 * len(text) + 1_000_000
 
 
+@pytest.mark.slow
 def test_a_model_of_xgboost_with_many_columns_is_read() -> None:
     assert read_text(with_columns("xgboost", 2**20)).rules().n_features == 2**20
 

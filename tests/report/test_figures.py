@@ -145,6 +145,38 @@ def test_intervals_of_the_area_under_the_curve_hold_it_about_19_times_in_20() ->
     assert 0.9 <= inside / 200 <= 0.99
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("n_positive", [1, 3, 10])
+def test_intervals_from_a_few_positive_rows_hold_the_area_under_the_curve(n_positive: int) -> None:
+    rng, inside = np.random.default_rng(0), 0
+    for _ in range(200):
+        score = np.r_[rng.normal(0, 1, 60), rng.normal(1, 1, n_positive)]
+        truth = LABELS[np.repeat([0, 1], [60, n_positive])]
+        figures = ClassFigures(truth, LABELS, np.array([60, 1])).of(truth, np.column_stack([-score, score]))
+        auc = next(figure for figure in figures if figure.name == "ROC AUC")
+        inside += auc.low <= 0.7602 <= auc.high
+
+    assert inside / 200 >= 0.94
+
+
+def test_one_positive_row_says_little() -> None:
+    truth, score = LABELS[(np.arange(300) == 150).astype(int)], np.arange(300) / 300
+    figures = ClassFigures(truth, LABELS, np.array([299.0, 1.0])).of(truth, np.column_stack([1 - score, score]))
+
+    for name in ("ROC AUC", "average precision of yes"):
+        found = next(figure for figure in figures if figure.name == name)
+        assert found.high - found.low > 0.7
+
+
+def test_means_over_the_classes_that_there_are_say_how_many() -> None:
+    rng = np.random.default_rng(0)
+    classes, truth, shares = np.arange(5), rng.integers(0, 3, 300), rng.dirichlet(np.ones(5), 300)
+    found = named(ClassFigures(truth, classes, np.ones(5)).of(shares.argmax(axis=1), shares))
+
+    assert {"ROC AUC over 3 of 5 classes", "average precision over 3 of 5 classes"} <= set(found)
+    assert "ROC AUC" not in found
+
+
 def test_a_perfect_ranking_of_a_few_rows_is_not_sure() -> None:
     truth, score = LABELS[np.repeat([0, 1], [90, 5])], np.repeat([0.1, 0.9], [90, 5])
     figures = ClassFigures(truth, LABELS, np.array([90.0, 5.0])).of(truth, np.column_stack([1 - score, score]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from hypothesis import strategies as st
 from strategies import LABELS, NAMES, NUMBERS, rule_sets
 
 from rulecover import RuleSet
+from rulecover.data.columns import Columns
+from rulecover.data.dates import DatePart
 from rulecover.exceptions import RuleTextError
 
 
@@ -280,3 +283,92 @@ def test_the_time_that_a_text_takes_grows_no_faster_than_the_text(text: str) -> 
         return time.process_time() - started
 
     assert min(seconds(20_000) for _ in range(3)) < 40 * min(seconds(2_000) for _ in range(3)) + 0.05
+
+
+# Dates ----------------------------------------------------------------------------------------------------------------
+
+DATES = Columns(
+    ("age", "hired", "hired (year)", "hired (days since 1970-01-01)"),
+    parts={2: DatePart("hired", "year"), 3: DatePart("hired", "days since 1970-01-01")},
+)
+
+
+def dated(*intervals: tuple[float, float], values: list[float]) -> RuleSet:
+    """Rules on the days of dates, printed for training rows with these days."""
+    rules = replace(RuleSet.of_intervals([{3: each} for each in intervals], DATES.names), columns=DATES)
+    rows = np.zeros((len(values), 4))
+    rows[:, 3] = values
+    return rules.shown_for(rows)
+
+
+def test_days_are_printed_as_dates() -> None:
+    rules = dated((18438.5, np.inf), (-np.inf, 18438.5), (18438.5, 18500.25), (18438.5, 18439.5), values=[18000, 18700])
+
+    assert [rule.text for rule in rules] == [
+        "hired >= 2020-06-26",
+        "hired <= 2020-06-25",
+        "2020-06-26 <= hired <= 2020-08-26",
+        "hired = 2020-06-26",
+    ]
+    assert rules.sentences() == [
+        "If hired is 2020-06-26 or later.",
+        "If hired is 2020-06-25 or earlier.",
+        "If hired is from 2020-06-26 to 2020-08-26.",
+        "If hired is 2020-06-26.",
+    ]
+    assert rules.to_text()[0] == "hired (days since 1970-01-01) > 18438.5"
+    assert rules[0].exact == "hired (days since 1970-01-01) > 18438"
+
+
+def test_days_with_times_are_printed_with_times() -> None:
+    rules = dated(
+        (18438.5, np.inf), (-np.inf, 18438.0), (18438.25, 18439.57), values=[18000.3, 18438.4, 18438.6, 18700]
+    )
+
+    assert rules[1].text.startswith("hired <= ") and ":" in rules[1].text
+    every = np.zeros((200_000, 4))
+    every[:, 3] = (18438 * 86400 + np.arange(-20_000, 180_000)) / 86400
+    printed = RuleSet.from_text([rule.text for rule in replace(rules, shown=None)], DATES.names)
+    assert (printed.apply(every) != rules.apply(every)).nnz == 0
+
+
+@given(
+    st.lists(st.integers(-40_000, 60_000), min_size=1, max_size=5),
+    st.lists(st.floats(-50_000, 70_000), min_size=2, max_size=2, unique=True),
+)
+def test_printed_dates_are_read_back_as_the_same_condition_on_dates(seen: list[int], ends: list[float]) -> None:
+    intervals = (ends[0], np.inf), (-np.inf, ends[0]), (min(ends), max(ends))
+    rules = dated(*intervals, values=[float(day) for day in seen])
+    # A bound at the end of what was seen is printed as "=", which is meant for the rows that were seen.
+    texts = [(j, rule.text) for j, rule in enumerate(rules) if " = " not in rule.text and "(days" not in rule.text]
+    every = np.zeros((130_000, 4))
+    every[:, 3] = np.arange(-55_000, 75_000)
+    for j, text in texts:
+        assert (RuleSet.from_text([text], DATES.names).apply(every) != rules[[j]].apply(every)).nnz == 0
+
+
+def test_dates_are_read_wherever_a_number_is() -> None:
+    texts = ["hired > 2020-06-26", "hired < 2020-06-26 12:00", "hired = 2020-06-26", "(hired >= 2020-06-26 or missing)"]
+    rules = RuleSet.from_text([*texts, "hired is missing", "age > 30 and 2019-01-01 <= hired"], DATES.names)
+
+    assert [rule.exact for rule in rules] == [
+        "hired (days since 1970-01-01) > 18439",
+        "hired (days since 1970-01-01) < 18439.5",
+        "hired (days since 1970-01-01) = 18439",
+        "(hired (days since 1970-01-01) >= 18439 or missing)",
+        "hired (days since 1970-01-01) is missing",
+        "age > 30 and hired (days since 1970-01-01) >= 17897",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("age > 2020-06-26", "'age' is not a column of dates"),
+        ("hired > 2020-13-26", "expected a date that there is"),
+        ("2020-01-01 < hired < 5", "expected"),
+    ],
+)
+def test_dates_that_make_no_sense_are_refused(text: str, said: str) -> None:
+    with pytest.raises(RuleTextError, match=said):
+        RuleSet.from_text([text], DATES.names)

@@ -67,6 +67,7 @@ def test_a_cover_that_goes_on_is_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_stages_that_were_done_are_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, solver = hard_problem(1), Exact(effort=0.1, checkpoint=tmp_path / "cover.npz")
     assert broken_off(solver, problem, 4, monkeypatch)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from page import Page
 from shown import fitted, hostile_rules, summary
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import RuleSet
+from rulecover import RuleSet, explain
 from rulecover.report.summary import Summary
 from rulecover.report.words import certificate_in_words, cost_in_words, figures_in_words, summary_in_words
 from rulecover.setcover import Certificate, Status
@@ -140,3 +141,13 @@ def test_models_beside_the_rules_may_be_of_any_kind() -> None:
     shown = Summary.of(model, X, y, title="Iris", compare_with=others)
 
     assert [score.size for score in shown.scores[1:3]] == ["2 rules (leaves)", ""]
+
+
+def test_of_many_classes_five_default_votes_are_named() -> None:
+    X, y = np.arange(336.0)[:, None], np.array([f"c{k // 3:03}" for k in range(336)])
+    seen = explain(DecisionTreeClassifier().fit(X, y), X, y, method="cover").rules_.evidence
+    assert seen is not None
+
+    (sentence,) = seen.view.start_in_words([tuple(np.linspace(-1, 1.5, 112))])
+
+    assert "+1.5 for c111, … (107 more classes); the votes" in sentence and sentence.count(" for ") == 5

@@ -57,7 +57,7 @@ def test_a_rule_says_its_mean_and_its_spread() -> None:
     rule = fitted()[0].rules_[0]
     assert rule.purity is None and rule.counts is None
     found = f"{format_number(rule.prediction)} ± {format_number(rule.spread)}"
-    assert str(rule) == f"if {rule.text} then {found} ({rule.support:.0f} samples)"
+    assert str(rule) == f"if {rule.text} then {found} ({rule.support:.0f} rows)"
 
 
 @pytest.mark.slow

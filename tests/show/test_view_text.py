@@ -38,7 +38,7 @@ def test_a_rule_is_a_sentence_with_its_samples() -> None:
     )
 
     assert rules.with_evidence(seen).sentences() == [
-        "If glucose is above 127.5 and BMI above 29.9, then diabetes: 107 of 130 samples, 82 %."
+        "If glucose is above 127.5 and BMI above 29.9, then diabetes: 107 of 130 rows, 82 %."
     ]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import exported
 import numpy as np
+from command_lines import check_commands, drawn_table, words_of_fit
 from hostile import ALL_PIECES
 from names import export_takes_it_for_a_name, text_goes_there_and_back, views_keep_their_structure
 from promises import EVERY, OF_TABLES, PROMISES, SOME
@@ -151,10 +152,18 @@ def hostile_names(rng: Rng) -> Trial:
     return Trial(f"the name {name!a}, {' and '.join(formats)}", check)
 
 
+def commands(rng: Rng) -> Trial:
+    """Rules fitted to a file by the command, and every other command on them."""
+    target = one_of(rng, ["classes", "classes", "numbers"])
+    table, words, seed = drawn_table(rng, target), words_of_fit(rng, target), int(rng.integers(2**31))
+    return Trial(f"rulecover fit {' '.join(words)}", lambda: check_commands(table, words, seed))
+
+
 #: Each with what share of the cases it has.
 FAMILIES: dict[Callable[[Rng], Trial], float] = {
     models: 0.55,
-    readers: 0.1,
+    commands: 0.05,
+    readers: 0.05,
     pipelines: 0.05,
     hostile_names: 0.05,
     solvers: 0.15,

@@ -6,30 +6,42 @@ is executed. `EVERY` are those that take a few milliseconds, `SOME` those of whi
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import pickle
+import re
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import exported
+import node
 import numpy as np
 import test_export_mixed_tables as mixed_exports
+from drawings import plots_can_be_drawn
+from hostile import html_structure
+from page import Page
+from sklearn.frozen import FrozenEstimator
 from soak_cases import Case, Fitted
+from soak_tables import DATES
 from strategies import brute_force
 from test_every_estimator import added_up
 from test_every_export import EXPORTS
 
-from rulecover import RuleSet, Summary, certify, read_trees, write_report
+from rulecover import RuleSet, RuleTransformer, Summary, certify, linear_rules, read_trees, write_report
+from rulecover.data.frames import ZERO
 from rulecover.exceptions import ExportError
-from rulecover.export import from_json, to_json
+from rulecover.export import from_json, to_javascript, to_json, to_pmml
 from rulecover.export.exported import vote_of
-from rulecover.rules.clauses import ZERO
 from rulecover.rules.rule import Clause
-from rulecover.setcover import Greedy, Status, verify
+from rulecover.setcover import Exact, Greedy, Status, verify
+from rulecover.show.text import printable
 from rulecover.voting.answers import Classes
 
 Promise = Callable[[Fitted], None]
@@ -141,15 +153,14 @@ def evidence_is_what_the_training_rows_say(f: Fitted) -> None:
     else:
         np.testing.assert_allclose(seen.support / seen.total, covered.sum(axis=1), atol=1e-9)
         large = covered.sum(axis=1) > _TINY
-        assert_close(seen.mean[large], ((covered @ f.case.y) / covered.sum(axis=1))[large])
+        # Sums are exact because numbers are rounded to some 50 bits of the sum of all.
+        spread = float(np.abs(f.case.y).max())
+        assert_close(seen.mean[large], ((covered @ f.case.y) / covered.sum(axis=1))[large], spread=spread)
 
 
 def every_row_is_covered_or_listed(f: Fitted) -> None:
-    if (
-        not hasattr(f.model, "uncovered_")
-        or np.ndim(f.case.settings.get("demand", 1))
-        or f.case.settings["demand"] != 1
-    ):
+    demand = f.case.settings.get("demand", 1)
+    if not hasattr(f.model, "uncovered_") or np.ndim(demand) or demand != 1:
         return
     counted = np.ones(len(f.case.y), dtype=bool) if f.case.weight is None else f.case.weight > 0
     missed = np.flatnonzero(f.model.missed(f.data.X) & counted)
@@ -250,10 +261,13 @@ def text_goes_there_and_back(f: Fitted) -> None:
 
 def views_can_be_shown(f: Fitted) -> None:
     rules, vote = f.model.rules_, f.model.vote_
-    for shown in (str(rules), rules.to_markdown(), rules.to_latex(), rules.to_csv(), str(vote), repr(f.model)):
+    for shown in (str(rules), rules.to_markdown(), rules.to_latex(), str(vote)):
         assert isinstance(shown, str) and "\x1b" not in shown
+    assert isinstance(repr(f.model), str)
     assert len(rules.to_frame()) == len(rules.sentences()) == len(rules)
-    assert "<script" not in rules._repr_html_() + vote._repr_html_()
+    assert len(list(csv.reader(io.StringIO(rules.to_csv())))) == 1 + len(rules)
+    pages = rules._repr_html_() + vote._repr_html_()
+    assert not [tag for tag in html_structure(pages) if tag[0] in ("script", "img", "b")]
     assert f.case.target == "numbers" or not has_evidence(f) or str(rules.by_class())
 
 
@@ -343,17 +357,109 @@ def export_answers_as_the_model_does(name: str, f: Fitted) -> None:
 def export_answers_on_the_columns_of_the_table(name: str, f: Fitted) -> None:
     if not f.case.is_mixed or not is_exported(f):
         return
-    run = mixed_exports.RUNS[name]
-    assert run(f.model, f.data.asked) == mixed_exports.answers_of(f.model, f.data.asked)
+    run, rows = mixed_exports.RUNS[name], f.data.asked
+    if DATES in rows and name not in mixed_exports.FROM_DATES:
+        rows = mixed_exports.as_exported(f.model, rows)
+    assert run(f.model, rows) == mixed_exports.answers_of(f.model, f.data.asked)
 
 
 def a_report_is_written(f: Fitted) -> None:
+    """With all rules, no tag that a name brought in, and nothing from elsewhere."""
     if not has_evidence(f):
         return
-    summary = Summary.of(f.model, f.data.asked, f.data.truth, title="Soak <data>")
+    summary = Summary.of(f.model, f.data.asked, f.data.truth, title="Soak <b>data</b>")
     with tempfile.TemporaryDirectory() as folder:
-        page = write_report(summary, Path(folder) / "report.html").read_text(encoding="utf-8")
-    assert page.endswith("</html>\n") or "</html>" in page
+        text = write_report(summary, Path(folder) / "report.html").read_text(encoding="utf-8")
+    page = Page(text)  # which closes every tag
+    page.asks_for_nothing()
+    assert "Soak <b>data</b>" in page.words and "<img src=x" not in text
+    if page.scripts:
+        assert len(page.model["rules"]) == len(f.model.rules_)
+    assert all(" ".join(printable(name).split()) in page.words for name in used_names(f.model.rules_))
+
+
+def used_names(rules: RuleSet) -> list[str]:
+    """The names of the columns that some rule shows."""
+    return [rules.feature_names[c] for c in {c.feature for rule in replace(rules, shown=None) for c in rule.clauses}]
+
+
+def javascript_answers_as_the_model_does(f: Fitted) -> None:
+    if f.case.is_mixed or not is_exported(f):
+        return
+    vote = vote_of(f.model)
+    case = exported.Case(vote, vote, exported.probes(vote.rules, np.random.default_rng(f.case.seed), 12))
+    if not np.isfinite(case.X[~np.isnan(case.X)]).all():  # which JSON does not have
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        (given,) = node.by_node(Path(folder), [(to_javascript(vote), node.known(case))])
+    node.check(case, given)
+
+
+def pmml_is_a_document_of_all_rules(f: Fitted) -> None:
+    """Java evaluates such documents in the tests of the system; here they are read."""
+    if not is_exported(f):
+        return
+    try:
+        text = to_pmml(f.model)
+    except ExportError as error:
+        assert re.search("negative votes|XML cannot hold|PMML", str(error)), error
+        return
+    tags = [element.tag.rpartition("}")[2] for element in ElementTree.fromstring(text).iter()]
+    assert tags.count("Header") == 1 and "DataField" in tags
+
+
+# As columns -----------------------------------------------------------------------------------------------------
+
+
+def rules_are_columns(f: Fitted) -> None:
+    covered = f.model.apply(f.data.asked)
+    for sparse in (False, True):
+        columns = RuleTransformer(FrozenEstimator(f.model), sparse_output=sparse).fit(f.data.X, f.data.y)
+        made = columns.transform(f.data.asked)
+        np.testing.assert_array_equal(made.toarray() if sparse else made, covered.toarray())
+        assert columns.get_feature_names_out().tolist() == [rule.text for rule in f.model.rules_]
+
+
+def rules_weigh_in_a_linear_model(f: Fitted) -> None:
+    if not len(f.model.rules_):
+        return
+    weight = {} if f.case.weight is None else {"sample_weight": f.case.weight}
+    model = linear_rules(f.model, f.data.X, f.data.y, C=(0.05, 1.0, 20.0)[f.case.seed % 3], **weight)
+    columns, linear = f.model.apply(f.data.asked).astype(float), model[-1]
+    if f.case.target == "numbers":
+        assert_close(model.predict(f.data.asked), columns @ linear.coef_ + linear.intercept_)
+    else:
+        shares = model.predict_proba(f.data.asked)
+        assert set(model.classes_.tolist()) == set(np.unique(f.case.y).tolist())
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
+
+
+# Limits ---------------------------------------------------------------------------------------------------------
+
+
+def a_checkpoint_changes_nothing(f: Fitted) -> None:
+    """For covers, where the search for the best one is what is kept, the solver has it."""
+    given = f.case.settings
+    solver, is_cover = given.get("solver"), f.case.method in ("MIRCO", "explain cover")
+    if given.get("warm_start") or "random_state" not in given or (is_cover and not isinstance(solver, Exact)):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder) / "kept.npz"
+        more = {"solver": replace(solver, checkpoint=kept, random_state=1)} if is_cover else {"checkpoint": kept}
+        plain = {"solver": replace(solver, random_state=1)} if is_cover else {}
+        one, other = (f.again(replace(f.case, settings={**given, **each})) for each in (plain, more))
+        assert_same(replace(f, model=one), other)
+        assert not kept.exists() or is_cover
+
+
+def what_is_cut_short_is_a_model(f: Fitted) -> None:
+    """A time limit of next to nothing leaves the best so far."""
+    cut = replace(f, model=f.again(replace(f.case, settings={**f.case.settings, "time_limit": 0.02})))
+    rules_cover_what_their_clauses_say(cut)
+    answers_are_the_sums_of_the_votes(cut)
+    reasons_add_up_to_the_answer(cut)
+    every_row_is_covered_or_listed(cut)
+    certificates_hold(cut)
 
 
 EVERY: dict[str, Promise] = {
@@ -383,6 +489,13 @@ SOME: dict[str, Promise] = {
         repeated_rows_are_weights,
         the_order_of_the_rows_does_not_matter,
         a_report_is_written,
+        plots_can_be_drawn,
+        rules_are_columns,
+        rules_weigh_in_a_linear_model,
+        a_checkpoint_changes_nothing,
+        what_is_cut_short_is_a_model,
+        pmml_is_a_document_of_all_rules,
+        *([javascript_answers_as_the_model_does] if shutil.which("node") else []),
     )
 } | {f"export: {name}": partial(export_answers_as_the_model_does, name) for name in EXPORTS}
 OF_TABLES: dict[str, Promise] = {

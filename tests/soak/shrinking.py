@@ -35,12 +35,14 @@ def shrunk(case: Case, fails: Fails, *, seconds: float = 60.0) -> Case:
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """What may be left out, the most first."""
-    yield from (case.take(rows) for rows in _fewer(len(case.y)) if len(rows))
+    """What may be left out, the most first; no class goes, since data of fewer classes are other data."""
+    yield from (case.take(rows) for rows in _fewer(len(case.y)) if len(rows) and _keeps_classes(case, rows))
     if case.weight is not None:
         yield replace(case, weight=None)
         if (case.weight != 1).any():
             yield replace(case, weight=np.where(case.weight > 0, 1.0, 0.0))
+    if case.groups is not None:
+        yield replace(case, groups=None)
     for kept in _fewer(len(case.settings)):
         pairs = list(case.settings.items())
         yield replace(case, settings=dict(pairs[k] for k in kept))
@@ -53,6 +55,10 @@ def _smaller(case: Case) -> Iterator[Case]:
         if len(rows):
             yield replace(case, asked=case.asked.iloc[rows].reset_index(drop=True))
     yield from _plainer_values(case)
+
+
+def _keeps_classes(case: Case, rows: np.ndarray) -> bool:
+    return case.target == "numbers" or set(case.y[rows].tolist()) == set(case.y.tolist())
 
 
 def _fewer(n: int) -> Iterator[np.ndarray]:
@@ -104,6 +110,7 @@ def as_test(case: Case, promise: str, what: str) -> str:
         f"settings={written(case.settings)}",
         f"sizes={written(case.sizes)}",
         f"seed={case.seed}",
+        f"groups={written(case.groups)}",
     ]
     lines = ",\n        ".join(fields)
     return f'''"""{said}"""
@@ -135,6 +142,8 @@ def written(value: Any) -> str:
     if isinstance(value, pd.DataFrame):
         columns = ", ".join(f"{name!r}: {written(value[name].to_numpy())}" for name in value)
         return f"pd.DataFrame({{{columns}}})"
+    if isinstance(value, np.ndarray) and value.dtype.kind == "M":
+        return f"np.array({value.astype('datetime64[us]').astype(str).tolist()!r}, dtype='datetime64[us]')"
     if isinstance(value, np.ndarray):
         kind = "object" if value.dtype.kind == "O" else f"{value.dtype.str!r}"
         return f"np.array({value.tolist()!r}, dtype={kind})"

@@ -70,32 +70,10 @@ def watched() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def refusal(error: Exception) -> str | None:
-    """Why a model was refused before it was fitted, numbers left out; None if the error is a fault."""
-    libraries = ("CatBoostError", "XGBoostError", "LightGBMError")
-    from rulecover.exceptions import RulecoverError
-
-    by_us = isinstance(error, RulecoverError) or _is_raised_on_purpose(error)
-    if not (by_us or type(error).__name__ in libraries or _is_of_library(error)):
-        return None
-    return re.sub(r"'[^']*'|\d+|/\S+", "…", f"{type(error).__name__}: {error}")[:110]
-
-
-def _is_raised_on_purpose(error: Exception) -> bool:
-    """Whether a ValueError comes from a `raise` of this package."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return isinstance(error, ValueError) and "rulecover" in last.filename and "raise" in (last.line or "")
-
-
-def _is_of_library(error: Exception) -> bool:
-    """Whether another library refuses what it was given, in its own words."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return isinstance(error, ValueError) and "/sklearn/" in last.filename
-
-
 def tried(seed: int, number: int, out: Path) -> Count:
     """One case; its test is written if it fails."""
     from families import BrokenPromise, trial_of
+    from refusals import refusal
 
     trial = trial_of(seed, number)
     try:
@@ -104,7 +82,7 @@ def tried(seed: int, number: int, out: Path) -> Count:
     except BrokenPromise as broken:
         return Count(1, failed=[failure(trial, broken, seed, number, out)])
     except Exception as error:
-        if trial.case is not None and (reason := refusal(error)) is not None:
+        if (reason := refusal(error)) is not None:
             return Count(1, Counter([reason]))
         return Count(1, failed=[failure(trial, error, seed, number, out)])
     return Count(1)
@@ -126,17 +104,24 @@ def failure(trial: Any, error: Exception, seed: int, number: int, out: Path) -> 
 
 
 def same_failure(case: Any, promise: str, before: Exception) -> bool:
-    """Whether the case breaks the same promise by an error of the same type, or cannot be fitted in the same way."""
+    """Whether the case breaks the same promise in the same words but for numbers, or cannot be fitted in these."""
     from families import BrokenPromise, keeps
+    from refusals import refusal
 
     try:
         with watched():
             keeps(case, *([promise] if promise else []))
     except BrokenPromise as broken:
-        return type(broken.error) is type(getattr(before, "error", None))
+        return bool(promise) and _words_of(broken.error) == _words_of(getattr(before, "error", before))
     except Exception as error:
-        return not promise and type(error) is type(before) and refusal(error) is None
+        return not promise and _words_of(error) == _words_of(before) and refusal(error) is None
     return False
+
+
+def _words_of(error: Exception) -> str:
+    """The type and the first line of an error, without what is in quotes and without numbers: sizes shrink."""
+    first = next((line for line in str(error).splitlines() if line.strip()), "")
+    return re.sub(r"\[[^\]]*\]|'[^']*'|[-+]?[\d.]+(?:e[-+]?\d+)?", "…", f"{type(error).__name__}: {first}")
 
 
 def set_up() -> None:

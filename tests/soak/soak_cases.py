@@ -20,7 +20,7 @@ from record_settings import (
     without_conflicts,
 )
 from record_sources import MIXED, TRAINABLE, TRAINED, Source, trained
-from soak_tables import UNSEEN, Rng, asked_of, n_rows, one_of, table_of, target_of, weight_of
+from soak_tables import DATES, UNSEEN, Rng, asked_of, groups_of, n_rows, one_of, table_of, target_of, weight_of
 
 import rulecover
 from rulecover.setcover import Exact, Greedy, Search
@@ -30,6 +30,11 @@ ENCODED = ("default", "tree", "forest", "extra trees")
 #: What RCBoost trains.
 SINGLE = ("tree", "default")
 SOURCES = TRAINABLE | TRAINED
+#: Sources that take any name of a column: scikit-learn's own.
+TAKES_ANY_NAME = (*ENCODED, "bagging", "gradient boosting", "hist gradient boosting", "adaboost", "voting")
+#: Sources that give no probabilities of classes, and those that cannot be trained again.
+WITHOUT_SHARES = ("voting", *(name for name in TRAINED if name.endswith("file")))
+CANNOT_TRAIN = tuple(name for name in TRAINED if name.endswith(("file", "booster")))
 _ENDING: dict[Target, str] = {"classes": "Classifier", "numbers": "Regressor"}
 
 
@@ -57,6 +62,8 @@ class Case:
         Settings of the source that make it smaller.
     seed
         That of the source and of the method.
+    groups
+        The group of each training row, where folds keep groups together.
     """
 
     method: str
@@ -70,6 +77,7 @@ class Case:
     settings: Settings = field(default_factory=dict)
     sizes: Settings = field(default_factory=dict)
     seed: int = 0
+    groups: np.ndarray | None = None
 
     @property
     def data(self) -> Data:
@@ -84,15 +92,15 @@ class Case:
 
     @property
     def is_mixed(self) -> bool:
-        return self.kind in MIXED and any(name in self.table for name in KNOWN)
+        return self.kind in MIXED and any(name in self.table for name in (*KNOWN, DATES))
 
     def take(self, rows: np.ndarray) -> Case:
         """The case of these training rows, in this order; what is set for each row goes with it."""
         n = len(self.y)
         settings = {name: _taken(value, rows, n) for name, value in self.settings.items()}
-        weight = None if self.weight is None else self.weight[rows]
+        weight, groups = (None if each is None else each[rows] for each in (self.weight, self.groups))
         table = self.table.iloc[rows].reset_index(drop=True)
-        return replace(self, table=table, y=self.y[rows], weight=weight, settings=settings)
+        return replace(self, table=table, y=self.y[rows], weight=weight, settings=settings, groups=groups)
 
 
 def _taken(value: Any, rows: np.ndarray, n: int) -> Any:
@@ -105,8 +113,12 @@ def _taken(value: Any, rows: np.ndarray, n: int) -> Any:
 SOLVERS = ("greedy", "greedy", Greedy(), Greedy("strong"), Search(effort=0.02), Exact(effort=0.02))
 
 
+#: So long that it cuts nothing, but is looked at; what is cut is in a promise.
+_LIMITS = (None, None, None, 1000.0)
+
+
 def _cover(target: Target) -> dict[str, Any]:
-    settings = {**cover_settings(target), "n_jobs": (None,), "time_limit": (None,)}
+    settings = {**cover_settings(target), "n_jobs": (None,), "time_limit": _LIMITS}
     if target == "classes":
         votes = ("counts", "shares", "fitted", "log-odds", "log-odds")
         return settings | {"solver": SOLVERS, "vote": votes, "prune": (None, False, True, "held-out")}
@@ -115,12 +127,25 @@ def _cover(target: Target) -> dict[str, Any]:
 
 def _boost(target: Target) -> dict[str, Any]:
     more = {"vote": ("counts", "shares", "log-odds")} if target == "classes" else {}
-    return {**boosting_settings(target), **more, "n_jobs": (None,), "warm_start": (False,), "max_rmp_calls": (0, 2, 4)}
+    calls = {"max_rmp_calls": (0, 2, 4), "time_limit": _LIMITS}
+    return {**boosting_settings(target), **more, **calls, "n_jobs": (None,)}
 
 
 def _path(target: Target) -> dict[str, Any]:
-    more = {"vote": ("fitted", "log-odds")} if target == "classes" else {}
-    return {**path_settings(target), **more, "n_jobs": (None,), "max_rules": (3, 6), "choose": ("last", "last", "best")}
+    more: dict[str, Any] = {
+        "max_rules": (3, 6),
+        "choose": ("last", "last", "last", "best", "one-se", None),
+        "pool": (None, "forest", "boosted", "both"),
+        "n_bins": (None, None, 4),
+        "train_in_folds": (True, True, False),
+        "time_limit": _LIMITS,
+        "scoring": (None, None, None, "r2", "neg_mean_absolute_error"),
+        "n_jobs": (None,),
+    }
+    if target == "classes":
+        more |= {"vote": ("fitted", "log-odds"), "gain": (None, None, "squares", "log-loss")}
+        more["scoring"] = (None, None, None, "accuracy", "neg_log_loss")
+    return path_settings(target) | more
 
 
 METHODS: dict[str, Callable[[Target], dict[str, Any]]] = {
@@ -139,16 +164,37 @@ def case_of(rng: Rng) -> Case:
     name = one_of(rng, _sources_of(method))
     source = SOURCES[name]
     kind = one_of(rng, _kinds_of(method, name, source))
-    table = table_of(rng, n_rows(rng), words=kind in MIXED)
+    encodes, by_sklearn = name in ENCODED and kind in MIXED, name in TAKES_ANY_NAME
+    table = table_of(rng, n_rows(rng), words=kind in MIXED, dates=encodes, hostile=by_sklearn)
     y = target_of(rng, table, target, codes=source.codes)
     asked = _asked(rng, table, kind, name)
     empty = Case(method, target, name, kind, table, y, asked, weight_of(rng, len(y)), seed=int(rng.integers(2**31)))
-    settings = drawn(rng, METHODS[method](target), empty.data)
+    settings = _allowed(drawn(rng, METHODS[method](target), empty.data), method, name)
+    groups = groups_of(rng, len(y)) if method == "RulePath" and rng.random() < 0.2 else None
+    return replace(empty, settings={**settings, "random_state": empty.seed}, groups=groups)
+
+
+def _allowed(settings: Settings, method: str, name: str) -> Settings:
+    """The settings, those left out that do not go together."""
     if "path" in method.lower():
         settings = without_conflicts(settings)
-    if (name == "voting" or name.endswith("file")) and settings.get("fallback") == "model":  # without probabilities
+        if name != "default":  # they are in place of an estimator
+            settings |= {"pool": None, "n_bins": None}
+        if settings.get("vote") == "fitted" and settings.get("gain") == "log-loss":
+            settings["gain"] = None
+        if name in WITHOUT_SHARES and settings["scoring"] == "neg_log_loss":
+            settings["scoring"] = None
+        if name in CANNOT_TRAIN:
+            settings["train_in_folds"] = False
+        if name in WITHOUT_SHARES:
+            settings["model_share"] = 0.0
+        if name.endswith("file"):  # which does not predict at all
+            settings["within"] = None
+    if name in CANNOT_TRAIN and settings.get("prune") == "held-out":
+        settings["prune"] = True
+    if name in WITHOUT_SHARES and settings.get("fallback") == "model":
         settings["fallback"] = "all"
-    return replace(empty, settings={**settings, "random_state": empty.seed})
+    return settings
 
 
 def _sources_of(method: str) -> list[str]:
@@ -206,7 +252,8 @@ def fit(case: Case, source: Any) -> Any:
         method = case.method.removeprefix("explain ")
         return rulecover.explain(source, data.X, data.y, method=method, **weight, **case.settings)
     estimator = getattr(rulecover, case.method + _ENDING[case.target])
-    return estimator(source, **case.settings).fit(data.X, data.y, **weight)
+    groups = {} if case.groups is None else {"groups": case.groups}
+    return estimator(source, **case.settings).fit(data.X, data.y, **weight, **groups)
 
 
 def fitted(case: Case, folder: Path) -> Fitted:

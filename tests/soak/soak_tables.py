@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from hostile import ALL_PIECES
 from record_data import CODES, COLOURS, LABELS, NAMES, SHAPES, Target
 
 Rng = np.random.Generator
@@ -14,8 +15,12 @@ Rng = np.random.Generator
 #: Names that every library takes, and that could be taken for something else.
 MORE_NAMES = ("if", "a and b", "1", "always", "or missing", "(z)", "é", "not in", "x_1", "select")
 #: More classes than most data sets have.
-MANY = np.array([f"class {k}" for k in range(9)])
+MANY = np.array([f"class {k}" for k in range(15)])
+#: Labels that try to be something else where they are shown.
+HOSTILE_LABELS = np.array(["<script>alert(1)</script>", "b | c & d", "=1+1"], dtype=object)
 UNSEEN = "never seen"
+#: The column of dates.
+DATES = "hired"
 
 
 def one_of(rng: Rng, choices: Sequence[Any]) -> Any:
@@ -23,7 +28,8 @@ def one_of(rng: Rng, choices: Sequence[Any]) -> Any:
 
 
 def n_rows(rng: Rng) -> int:
-    low, high = one_of(rng, [(6, 14), (12, 40), (12, 40), (40, 90)])
+    """Mostly a few dozen, and one time in forty some thousands."""
+    low, high = (1000, 5000) if rng.random() < 0.025 else one_of(rng, [(6, 14), (12, 40), (12, 40), (40, 90)])
     return int(rng.integers(low, high))
 
 
@@ -44,9 +50,23 @@ COLUMNS: tuple[Callable[[Rng, int], np.ndarray], ...] = (
 )
 
 
-def table_of(rng: Rng, n: int, *, words: bool) -> pd.DataFrame:
-    """Four to seven columns of numbers, some of them twice, with gaps and repeated rows, and columns of words."""
+def table_of(rng: Rng, n: int, *, words: bool, dates: bool = False, hostile: bool = False) -> pd.DataFrame:
+    """Four to seven columns of numbers, some of them twice, with gaps and repeated rows, and columns of words.
+
+    Parameters
+    ----------
+    rng, n
+        Where chance comes from, and the number of rows.
+    words
+        Whether there are columns of words.
+    dates
+        Whether there may be a column of dates.
+    hostile
+        Whether the last column may have a name that tries to break out of what shows it.
+    """
     names = [*NAMES[:4], *rng.permutation(MORE_NAMES)[: int(rng.integers(0, 4))].tolist()]
+    if hostile and rng.random() < 0.3:
+        names.append(hostile_name(rng))
     table = pd.DataFrame({name: one_of(rng, COLUMNS)(rng, n) for name in names})
     if rng.random() < 0.2:
         table[names[-1]] = table[names[1]]
@@ -54,6 +74,8 @@ def table_of(rng: Rng, n: int, *, words: bool) -> pd.DataFrame:
         table = with_gaps(rng, table, names)
     if words:
         table = table.assign(colour=_words(rng, COLOURS, n, gaps=0.1), shape=_words(rng, SHAPES, n, gaps=0.0))
+    if dates and rng.random() < 0.4:
+        table[DATES] = _dates(rng, n)
     if rng.random() < 0.2:
         table = table.iloc[rng.integers(0, max(n // 3, 2), n)].reset_index(drop=True)
     return table
@@ -63,6 +85,20 @@ def with_gaps(rng: Rng, table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     chosen = [name for name in names if rng.random() < 0.5]
     gaps = {name: table[name].astype(float).mask(rng.random(len(table)) < 0.2) for name in chosen}
     return table.assign(**gaps)
+
+
+def hostile_name(rng: Rng) -> str:
+    """A few pieces that end quotes, cells, tags or programs."""
+    return "".join(one_of(rng, ALL_PIECES) for _ in range(int(rng.integers(1, 4))))
+
+
+def _dates(rng: Rng, n: int) -> np.ndarray:
+    """Days and seconds of some years, with ties and gaps."""
+    unit = int(rng.choice([1, 86400, 86400 * 30]))
+    seconds = rng.integers(0, 3 * 10**8, n) // unit * unit
+    dates = np.datetime64("2015-01-01T00:00:00", "us") + seconds.astype("timedelta64[s]")
+    dates[rng.random(n) < 0.1] = np.datetime64("NaT")
+    return np.asarray(dates)
 
 
 def _words(rng: Rng, known: np.ndarray, n: int, *, gaps: float) -> np.ndarray:
@@ -92,12 +128,14 @@ def _score(rng: Rng, table: pd.DataFrame) -> np.ndarray:
     score = np.sin(2 * values / np.where(spread > 0, spread, 1.0)) @ rng.normal(size=values.shape[1])
     if "colour" in table:
         score = score + 1.0 * (table["colour"] == "red").to_numpy() - 1.0 * (table["shape"] == "flat").to_numpy()
+    if DATES in table:
+        score = score + 1.0 * (table[DATES].dt.month > 6).to_numpy()
     return np.asarray(score + rng.normal(scale=rng.choice([0.0, 0.2, 2.0]), size=len(table)))
 
 
 def _classes(rng: Rng, score: np.ndarray, *, codes: bool) -> np.ndarray:
     """Labels of all kinds, as many of each or the first ones rare; every label has a row."""
-    labels = one_of(rng, CODES if codes else (*LABELS, MANY[: int(rng.integers(5, 10))]))
+    labels = one_of(rng, CODES if codes else (*LABELS, HOSTILE_LABELS, MANY[: int(rng.integers(5, 16))]))
     labels = labels[: max(2, len(score) // 3)]
     rank = (np.argsort(np.argsort(score, kind="stable")) + 0.5) / len(score)
     place = (rank ** one_of(rng, [1.0, 1.0, 3.0, 0.3]) * len(labels)).astype(int)
@@ -117,6 +155,11 @@ def _numbers(rng: Rng, score: np.ndarray) -> np.ndarray:
             lambda: np.where(score > np.median(score), 7.5, -0.1),
         ],
     )()
+
+
+def groups_of(rng: Rng, n: int) -> np.ndarray:
+    """A few groups, such as patients."""
+    return rng.integers(0, max(2, n // int(rng.integers(2, 8))), n)
 
 
 def weight_of(rng: Rng, n: int) -> np.ndarray | None:

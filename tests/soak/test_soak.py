@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from families import FAMILIES, BrokenPromise, keeps, trial_of
+from command_lines import Refused, asked
+from drawings import DRAWINGS
+from families import FAMILIES, BrokenPromise, commands, keeps, trial_of
 from promises import PROMISES
+from refusals import EXPECTED, refusal
 from running import executed
 from shrinking import as_test, shrunk, written
-from soak import refusal, tried
+from soak import same_failure, tried
 from soak_cases import METHODS, Case, case_of
+from soak_tables import DATES
+
+import rulecover
+import rulecover.plot
 
 #: The first number under this seed of a small model that can be fitted.
 SEED = 7
@@ -30,11 +38,44 @@ def test_a_case_depends_on_its_number_alone() -> None:
 
 @pytest.mark.slow
 def test_every_method_every_target_and_every_family_comes_up() -> None:
-    drawn = cases(100)
+    drawn = cases(300)
     assert {case.method for case in drawn} == {*METHODS}
     assert {case.target for case in drawn} == {"classes", "numbers"}
     assert len({case.source for case in drawn}) > 15 and len({case.kind for case in drawn}) > 8
     assert sum(FAMILIES.values()) == pytest.approx(1.0)
+    assert max(len(case.y) for case in drawn) >= 1000
+    assert max(len(set(case.y.tolist())) for case in drawn if case.target == "classes") > 9
+    assert any(DATES in case.table for case in drawn) and any(case.groups is not None for case in drawn)
+    assert any("<" in name for case in drawn for name in case.table)
+
+
+#: Settings that no case draws, and why.
+NOT_DRAWN = {
+    "estimator": "it is the source of the case, or None",
+    "random_state": "it is the seed of the case",
+    "verbose": "it prints progress, and changes nothing else",
+    "n_jobs": "promises.the_same_again_on_two_threads",
+    "checkpoint": "promises.a_checkpoint_changes_nothing",
+    "sparse_output": "promises.rules_are_columns",
+}
+ESTIMATORS = [name for name in rulecover.__all__ if name.endswith(("Classifier", "Regressor", "Transformer"))]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_setting_of_every_estimator_is_drawn_or_has_a_reason_not_to_be(name: str) -> None:
+    target = "numbers" if name.endswith("Regressor") else "classes"
+    method = METHODS.get(name.removesuffix("Classifier").removesuffix("Regressor"), lambda target: {})
+    drawn = {setting for setting, values in method(target).items() if len(set(map(repr, values))) > 1}
+    only_one = {"criterion"} if name == "RCBoostRegressor" else set()  # numbers have one
+
+    left = set(getattr(rulecover, name)().get_params()) - drawn - set(NOT_DRAWN) - only_one
+
+    assert left == set()
+
+
+def test_every_plot_is_drawn_and_every_promise_is_by_name() -> None:
+    assert set(DRAWINGS) == set(rulecover.plot.__all__)
+    assert all(reason.partition(".")[2] in PROMISES for reason in NOT_DRAWN.values() if reason.startswith("promises."))
 
 
 @pytest.mark.slow
@@ -65,7 +106,8 @@ def test_a_case_shrinks_to_the_rows_columns_and_settings_that_matter() -> None:
 
     small = shrunk(case, fails)
 
-    assert len(small.y) == 1 and [*small.table] == [name] and [*small.settings] == ["random_state"]
+    n_classes = len(set(case.y.tolist())) if case.target == "classes" else 1
+    assert len(small.y) == n_classes and [*small.table] == [name] and [*small.settings] == ["random_state"]
     assert small.weight is None
 
 
@@ -89,22 +131,59 @@ def test_what_fails_is_written_as_a_test_that_fails(monkeypatch: pytest.MonkeyPa
 
 def test_values_are_written_as_python() -> None:
     names = {"np": np, "nan": np.nan, "inf": np.inf}
-    for value in (np.array([1.5, np.nan]), np.array(["a'b", "c"], dtype=object), np.array([True]), {"a": [1, None]}):
+    dates = np.array(["2024-02-29", "NaT"], dtype="datetime64[us]")
+    for value in (
+        dates,
+        np.array([1.5, np.nan]),
+        np.array(["a'b", "c"], dtype=object),
+        np.array([True]),
+        {"a": [1, None]},
+    ):
         assert repr(eval(written(value), names)) == repr(value)
 
 
-def test_refusals_are_errors_on_purpose_and_faults_are_not() -> None:
-    def reason_of(error: Exception) -> str | None:
-        try:
-            raise error
-        except Exception as raised:
-            return refusal(raised)
+def test_only_sentences_that_were_thought_of_are_refusals() -> None:
+    case = Case("RulePath", "classes", "tree", "array", *tiny(), settings={"choose": "last", "required": [0]})
+    constant = replace(case, table=case.table.assign(**{case.table.columns[0]: 1.0}))
 
-    assert reason_of(TypeError("'NoneType' object is not iterable")) is None
-    assert reason_of(ValueError("operands could not be broadcast together")) is None
+    with pytest.raises(ValueError, match="which is required") as caught:
+        keeps(constant)
+
+    assert refusal(caught.value) in EXPECTED
+    for error in (TypeError("'NoneType' object is not iterable"), ValueError("max_rules is 0; it must be at least 1.")):
+        assert refusal(error) is None
     with pytest.raises(ValueError, match="max_rules") as caught:
-        keeps(Case("MIRCO", "classes", "tree", "array", *tiny(), settings={"max_rules": 0}))
-    assert refusal(caught.value) == "ValueError: max_rules is …; it must be at least …."
+        keeps(replace(case, settings={"max_rules": 0}))
+    assert refusal(caught.value) is None
+
+
+def test_a_smaller_case_fails_in_the_same_words_or_it_is_another_failure() -> None:
+    case = Case("MIRCO", "classes", "tree", "array", *tiny(), settings={"max_rules": 0})
+
+    assert same_failure(case, "", ValueError("max_rules is -7; it must be at least 1."))
+    assert not same_failure(case, "", ValueError("min_samples is -7; it must be at least 1."))
+    assert not same_failure(case, "", TypeError("max_rules is -7; it must be at least 1."))
+
+
+def test_no_class_is_lost_where_a_case_is_made_smaller() -> None:
+    case = next(case for case in cases(50) if case.target == "classes" and len(set(case.y.tolist())) > 2)
+
+    assert set(shrunk(case, lambda smaller: True).y.tolist()) == set(case.y.tolist())
+
+
+def test_a_promise_holds_of_a_case_without_settings() -> None:
+    keeps(Case("MIRCO", "classes", "tree", "array", *tiny()), "every_row_is_covered_or_listed")
+
+
+@pytest.mark.slow
+def test_the_command_keeps_its_promises_too(tmp_path: Path) -> None:
+    for number in range(2):
+        commands(np.random.default_rng([SEED, number])).check()
+
+
+def test_a_command_that_ends_with_an_error_says_so_in_its_words() -> None:
+    with pytest.raises(Refused, match="--max-rules"):
+        asked("fit", "data.csv", "--max-rules", "many")
 
 
 def tiny() -> tuple[Any, np.ndarray, Any]:

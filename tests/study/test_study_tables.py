@@ -277,6 +277,7 @@ def test_failures_are_written_even_if_nothing_else_is(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.glob("failures.*")) == ["failures.txt"]
 
 
+@pytest.mark.slow
 def test_several_seeds_have_a_table_of_their_own_and_leave_the_others_alone(frame: pd.DataFrame) -> None:
     more = as_frame([*as_printed(), *(one for one in as_printed(7, shift=0.02) if one.cell.method == "RCB")])
     sheet = seeds_table(more)

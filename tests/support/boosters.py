@@ -242,7 +242,7 @@ CASES = {"xgboost": xgboost_case, "lightgbm": lightgbm_case, "catboost": catboos
 
 
 def probes(case: Case, ensemble: TreeEnsemble, rng: np.random.Generator) -> np.ndarray:
-    """Rows with values on each threshold and one ulp beside it, in float64 and float32, and odd values of all kinds."""
+    """Rows with values on each threshold and one ulp next to it, in float64 and float32, and other odd values."""
     inner = [tree.left >= 0 for tree in ensemble.trees]
     numeric = [some & (tree.feature < N_NUMERIC) for some, tree in zip(inner, ensemble.trees, strict=True)]
     feature = np.concatenate([tree.feature[some] for some, tree in zip(numeric, ensemble.trees, strict=True)])

@@ -330,7 +330,7 @@ def random_estimator(rng: np.random.Generator) -> Any:
 
 
 def probes(rules: RuleSet, rng: np.random.Generator, n_rows: int = 40, *, missing: bool = True) -> np.ndarray:
-    """Rows with values on the bounds and one ulp beside them, categories known and unknown, and missing values."""
+    """Rows with values on the bounds and one ulp next to them, categories known and unknown, and missing values."""
     X = rng.normal(size=(n_rows, rules.n_features)) * 10.0 ** rng.integers(-2, 3, size=(n_rows, 1))
     for f in range(rules.n_features):
         mine = rules.clauses.feature == f

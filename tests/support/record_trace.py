@@ -82,7 +82,8 @@ def journeys(folder: Path) -> dict[str, Callable[[], Any]]:
 
     path = rulecover.RulePathClassifier(choose="last", random_state=0)
     return {
-        "explain(forest, X, y)": lambda: rulecover.explain(forest, X, y, method="cover"),
+        "explain(forest, X, y)": lambda: rulecover.explain(forest, X, y),
+        'explain(forest, X, y, method="cover")': lambda: rulecover.explain(forest, X, y, method="cover"),
         "print(rules_)": lambda: str(few.rules_),
         "RCBoostClassifier.fit": lambda: rulecover.RCBoostClassifier(random_state=0).fit(X, y),
         "RulePathClassifier.fit, no cross-validation": lambda: path.fit(X, y),

@@ -228,7 +228,7 @@ def leaves_of_hist(model: Any, X: Any) -> np.ndarray:
 
 
 def numeric_probes(ensemble: Any, X: np.ndarray, rng: np.random.Generator, columns: Any) -> np.ndarray:
-    """Rows with values on each threshold of these columns and one ulp beside, zeros, infinities and NaN."""
+    """Rows with values on each threshold of these columns and one ulp next to, zeros, infinities and NaN."""
     pairs = [
         (f, t)
         for tree in ensemble.trees

@@ -12,6 +12,7 @@ import pytest
 from exported import HOSTILE, Case, all_but, cases, coded_cases, hostile_case, log_odds_cases, named_case, text_case
 from jpmml_evaluator import make_evaluator
 from jpmml_evaluator.jpype import JPypeBackend
+from mixed_models import mixed_models
 
 from rulecover.export import conditions, to_pmml
 from rulecover.export.conditions import Script
@@ -19,7 +20,7 @@ from rulecover.export.conditions import Script
 
 @pytest.fixture(scope="module")
 def java() -> Iterator[JPypeBackend]:
-    for made in (cases, log_odds_cases, coded_cases):  # Java leaves LAPACK too little stack to fit models
+    for made in (cases, log_odds_cases, coded_cases, mixed_models):  # Java leaves LAPACK too little stack to fit models
         made()
     backend = JPypeBackend()
     yield backend
@@ -48,6 +49,21 @@ def check(case: Case, answers: pd.DataFrame) -> None:
 def test_exported_pmml_answers_as_the_model_does(made: Callable[[], list[Case]], java: Any, tmp_path: Path) -> None:
     for case in made():
         check(case, by_jpmml(java, tmp_path, case))
+
+
+def test_models_of_mixed_tables_answer_as_they_do_here(java: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rules.pmml"
+    for each in mixed_models():
+        path.write_text(to_pmml(each.model), encoding="utf-8")
+        evaluator = make_evaluator(str(path), backend=java).verify()
+        frame = pd.DataFrame(each.plain(each.as_exported), dtype=object)
+        answers = evaluator.evaluateAll(frame, nan_as_missing=True)
+
+        target = next(name for name in answers.columns if name.endswith("class"))
+        assert answers[target].tolist() == each.prediction
+        if each.probabilities is not None:
+            titles = Script(each.vote).outputs[1:-2]
+            assert each.has_probabilities(answers[titles].to_numpy(dtype=np.float64).tolist())
 
 
 def test_all_categories_but_some_are_the_others(java: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from exported import (
     HOSTILE,
@@ -22,49 +21,11 @@ from exported import (
     text_case,
     truth_case,
 )
+from mixed_models import mixed_models
+from node import by_node, check, known
 
+from rulecover import RCBoostClassifier
 from rulecover.export import conditions, to_javascript
-
-#: Reads [[source, rows], …] and writes the answers: numbers as JSON has them, which is bit for bit.
-RUNNER = """
-const fs = require("fs");
-const jobs = JSON.parse(fs.readFileSync(process.argv[2], "utf8"));
-const answers = jobs.map(([source, rows]) => {
-  const module = { exports: {} };
-  new Function("module", source)(module);
-  return rows.map((row) => {
-    try {
-      return module.exports.predict(row);
-    } catch (error) {
-      return { error: error.name + ": " + error.message };
-    }
-  });
-});
-const left = Object.keys(globalThis).filter((name) => name === "owned");
-fs.writeFileSync(process.argv[3], JSON.stringify({ answers, left }));
-"""
-
-
-def by_node(folder: Path, jobs: list[tuple[str, list[dict[str, Any]]]]) -> list[list[dict[str, Any]]]:
-    """The answers of one Node process to all jobs."""
-    (folder / "run.js").write_text(RUNNER)
-    (folder / "jobs.json").write_text(json.dumps(jobs, allow_nan=False))
-    subprocess.run(["node", "run.js", "jobs.json", "answers.json"], cwd=folder, check=True, timeout=120)
-    done = json.loads((folder / "answers.json").read_text())
-    assert done["left"] == []
-    return done["answers"]
-
-
-def known(case: Case) -> list[dict[str, float | None]]:
-    return [{name: None if math.isnan(value) else value for name, value in row.items()} for row in case.rows()]
-
-
-def check(case: Case, answers: list[dict[str, Any]]) -> None:
-    assert [each["prediction"] for each in answers] == case.prediction
-    assert [each["rules"] for each in answers] == case.fired
-    assert [each["decided_by"] for each in answers] == case.decided_by
-    if case.probabilities is not None:
-        assert case.has_probabilities([each["probabilities"] for each in answers])
 
 
 @pytest.mark.parametrize("made", [cases, log_odds_cases])
@@ -73,6 +34,16 @@ def test_exported_javascript_answers_as_the_model_does(made: Callable[[], list[C
 
     for case, answers in zip(made(), by_node(tmp_path, jobs), strict=True):
         check(case, answers)
+
+
+def test_models_of_mixed_tables_answer_as_they_do_here(tmp_path: Path) -> None:
+    jobs = [(to_javascript(each.model), each.plain(each.as_exported)) for each in mixed_models()]
+
+    for each, answers in zip(mixed_models(), by_node(tmp_path, jobs), strict=True):
+        assert [answer["prediction"] for answer in answers] == each.prediction
+        assert [answer["rules"] for answer in answers] == each.fired
+        if each.probabilities is not None:
+            assert each.has_probabilities([answer["probabilities"] for answer in answers])
 
 
 def test_all_categories_but_some_are_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,3 +87,13 @@ def test_not_a_number_is_missing_as_null_is(tmp_path: Path) -> None:
     ((by_nan,), (by_null,)) = by_node(tmp_path, [(spelled, [{}]), (source, [{"age": None, "other": 2.5}])])
 
     assert by_nan == by_null
+
+
+def test_truth_values_may_be_given_as_numbers(tmp_path: Path) -> None:
+    table = pd.DataFrame({"paid": [True, False] * 10, "size": np.arange(20.0)})
+    few = RCBoostClassifier(max_rmp_calls=0, random_state=0).fit(table, table["paid"].to_numpy())
+    rows = [{"paid": paid, "size": 1.0} for paid in (True, 1, False, 0)]
+
+    (answers,) = by_node(tmp_path, [(to_javascript(few), rows)])
+
+    assert [each["prediction"] for each in answers] == [True, True, False, False]

@@ -20,6 +20,7 @@ from exported import (
     text_case,
     truth_case,
 )
+from mixed_models import mixed_models
 from postgres import PostgreSQL, server
 from sqlglot import exp
 
@@ -43,6 +44,35 @@ def test_a_query_answers_as_the_model_does(made: Callable[[], list[Case]], datab
         query = to_sql(case.model, "data", dialect="postgres", keep=["id"])
 
         assert case.agrees_with(database.answers(query, "data", case, null=number % 2 == 1))
+
+
+#: The types of the columns that do not hold numbers.
+KINDS = {
+    "hired": "TIMESTAMP",
+    "colour": "TEXT",
+    "over, time": "TEXT",
+    "size": "TEXT",
+    "town": "TEXT",
+    "paid": "BOOLEAN",
+    "grade": "INTEGER",
+}
+
+
+def test_models_of_mixed_tables_answer_as_they_do_here(database: PostgreSQL) -> None:
+    for each in mixed_models():
+        names = list(each.rows.columns)
+        columns = ", ".join(f"{database.quoted(name)} {KINDS.get(name, 'DOUBLE PRECISION')}" for name in names)
+        database.connection.execute("DROP TABLE IF EXISTS data")
+        database.connection.execute(f"CREATE TABLE data (id INTEGER, {columns})")
+        cells = [(k, *row.values()) for k, row in enumerate(each.plain(each.rows))]
+        database.insert("data", 1 + len(names), cells)
+
+        answers = sorted(database.rows(to_sql(each.model, "data", dialect="postgres", keep=["id"])))
+
+        assert [row[1] for row in answers] == each.prediction
+        assert [row[-2] for row in answers] == [",".join(map(str, rules)) for rules in each.fired]
+        if each.probabilities is not None:
+            assert each.has_probabilities([list(row[2:-2]) for row in answers])
 
 
 def test_all_categories_but_some_are_the_others(database: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import Visit, started
 from hostile import ALL_PIECES, PIECES
+from mixed_tables import mixed_table
 from playwright.sync_api import Browser
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -69,6 +71,26 @@ def noise() -> tuple[Any, Any]:
     return pd.DataFrame(rng.normal(size=(600, 8)), columns=list("abcdefgh")), rng.integers(0, 3, 600)
 
 
+def five_classes() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(600, 4)), columns=["height", "width", "depth", "weight"]).round(2)
+    which = np.digitize(X["height"] + 0.5 * X["width"] + rng.normal(0, 0.2, 600), [-1.2, -0.3, 0.4, 1.2])
+    return X, np.array(["very small", "small", "medium", "large", "very large"])[which]
+
+
+def leavers() -> tuple[Any, Any]:
+    """Texts, truth values, dates and gaps; about one in twelve leaves."""
+    X, y = mixed_table(700, 0)
+    rng = np.random.default_rng(1)
+    return X, np.where((y == "yes") & (X["hired"] > pd.Timestamp("2020-11-01")) & (rng.random(700) < 0.5), "yes", "no")
+
+
+def prices() -> tuple[Any, Any]:
+    X, _ = mixed_table(500, 0)
+    days = (X["hired"] - pd.Timestamp("2019-06-01")).dt.days.fillna(400)
+    return X, (100 + 40 * (X["colour"] == "red") + days / 10 + 30 * X["paid"]).to_numpy(dtype=float)
+
+
 #: For each name the model to be fitted, and its data.
 MODELS: dict[str, tuple[Any, Any]] = {
     "two classes": (MIRCOClassifier(forest()), biopsies),
@@ -89,8 +111,17 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "means, closest": (MIRCORegressor(max_rules=3, ridge=None, fallback="closest", random_state=0), diabetes),
     "fitted values": (MIRCORegressor(max_rules=6, random_state=0), diabetes),
     "fitted values, all": (MIRCORegressor(max_rules=3, fallback="all", random_state=0), diabetes),
+    "five classes": (RulePathClassifier(forest(), max_rules=12, choose="last", random_state=0), five_classes),
+    "rare, with texts and dates": (
+        RulePathClassifier(forest(max_depth=6), max_rules=10, choose="last", random_state=0),
+        leavers,
+    ),
+    "numbers, with texts and dates": (RulePathRegressor(max_rules=10, choose="last", random_state=0), prices),
     "boosted numbers": (RCBoostRegressor(max_rmp_calls=3, random_state=0), diabetes),
 }
+
+
+MIXED = ("five classes", "rare, with texts and dates", "numbers, with texts and dates")
 
 
 class Report:
@@ -145,9 +176,12 @@ def random_rows(report: Report, n: int = 40) -> Any:
         X[name] = report.X[name].sample(n, replace=True, random_state=int(rng.integers(1000))).to_numpy()
     for column in report.columns:
         (feature,) = column["features"]
+        if feature >= report.X.shape[1]:  # made of dates
+            continue
         name = report.X.columns[feature]
         if column["kind"] == "number":
             bounds = np.array(column["near"])
+            X[name] = X[name].astype(float)
             near = np.concatenate([bounds, np.nextafter(bounds, np.inf), np.nextafter(bounds, -np.inf)])
             X.loc[rng.random(n) < 0.4, name] = rng.choice(near)
             if column["missing"]:
@@ -157,10 +191,14 @@ def random_rows(report: Report, n: int = 40) -> Any:
 
 def typed(report: Report, row: Any) -> list[str]:
     """What goes into the fields for a row."""
-    texts = []
+    texts, parts = [], report.model.rules_.columns.parts
     for column in report.columns:
-        value = row[report.X.columns[column["features"][0]]]
-        if column["kind"] == "number":
+        (feature,) = column["features"]
+        part = parts.get(feature)
+        value = row[report.X.columns[feature]] if part is None else part.read(np.array([row[part.name]]))[0]
+        if column.get("date"):
+            texts.append("" if pd.isna(value) else str(row[part.name].date()))
+        elif column["kind"] == "number":
             texts.append("" if pd.isna(value) else repr(float(value)))
         else:
             texts.append(str(column["names"].index("missing" if pd.isna(value) else printable(str(value)))))
@@ -224,6 +262,23 @@ def test_what_is_offered_changes_the_answer(browser: Browser, reports: dict[str,
 
     assert open_page.verdict()["prediction"] == promised != before
     assert "You have changed this row" in open_page.page.inner_text("#truth")
+
+
+@pytest.mark.parametrize("name", ["rare, with texts and dates", "numbers, with texts and dates"])
+def test_dates_are_typed_and_offered_as_dates(browser: Browser, reports: dict[str, Report], name: str) -> None:
+    report = reports[name]
+    open_page = visit(browser, report)
+    place = next(c for c, column in enumerate(report.columns) if column.get("date"))
+    field = open_page.page.locator(f"#field-{place}")
+
+    assert report.columns[place]["name"] == "hired"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", field.input_value())
+    field.fill("yesterday")
+    assert field.get_attribute("aria-invalid") == "true"
+    field.fill("2020-02-29")
+    assert field.get_attribute("aria-invalid") is None
+    assert "days since" not in open_page.page.inner_text("body")
+    open_page.is_fine()
 
 
 def test_a_text_that_is_no_number_is_marked_and_changes_nothing(browser: Browser, reports: dict[str, Report]) -> None:
@@ -393,7 +448,9 @@ def test_everything_can_be_done_by_keyboard(browser: Browser, reports: dict[str,
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("name", ["two classes", "odd names", "path of numbers", "few rules, closest", "many rules"])
+@pytest.mark.parametrize(
+    "name", ["two classes", "odd names", "path of numbers", "few rules, closest", "many rules", *MIXED]
+)
 def test_axe_finds_nothing_serious(browser: Browser, reports: dict[str, Report], name: str, theme: str) -> None:
     open_page = visit(browser, reports[name], theme=theme)
     open_page.page.locator("#changes h3").wait_for()
@@ -403,7 +460,7 @@ def test_axe_finds_nothing_serious(browser: Browser, reports: dict[str, Report],
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("name", ["two classes", "odd names", "path of numbers", "many rules"])
+@pytest.mark.parametrize("name", ["two classes", "odd names", "path of numbers", "many rules", *MIXED])
 def test_the_page_does_not_scroll_sideways(
     browser: Browser, reports: dict[str, Report], name: str, size: tuple[int, int]
 ) -> None:

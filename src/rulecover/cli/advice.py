@@ -10,7 +10,7 @@ import numpy as np
 
 from rulecover.cli.options.choices import TaskName
 from rulecover.cli.tables.labelled import Table
-from rulecover.data.advice import duplicates, few_rows, given_away, shared_rows, unbalanced
+from rulecover.data.advice import duplicates, few_rows, given_away, id_target, shared_rows, unbalanced
 from rulecover.exceptions import AdviceWarning
 from rulecover.rules.ruleset import RuleSet
 
@@ -24,8 +24,9 @@ def warnings_on(table: Table, *, weighted: bool) -> list[str]:
     names, sources = _names(table)
     found = [
         *given_away(numbers, np.asarray(table.y), sources, classes=classes),
-        *duplicates(numbers, names, [f for f, name in enumerate(names) if name in sources]),
+        *duplicates(numbers, *_single(names, sources)),
         *(unbalanced(table.y) if classes and not weighted else []),
+        *([] if classes else id_target(table.target, table.y)),
     ]
     return [each.command_line for each in found]
 
@@ -44,6 +45,12 @@ def warnings_on_rules(rules: RuleSet) -> list[str]:
 def not_ours(caught: Iterable[WarningMessage]) -> list[str]:
     """The messages of warnings, without those that the command line words itself."""
     return [str(each.message) for each in caught if not issubclass(each.category, AdviceWarning)]
+
+
+def _single(names: list[str], sources: dict[str, list[int]]) -> tuple[list[str], list[int]]:
+    """The names of the columns, and those that alone stand for a column of the file, by its name."""
+    alone = {made[0]: name for name, made in sources.items() if len(made) == 1}
+    return [alone.get(f, name) for f, name in enumerate(names)], list(alone)
 
 
 def _names(table: Table) -> tuple[list[str], dict[str, list[int]]]:

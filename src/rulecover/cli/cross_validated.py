@@ -1,4 +1,4 @@
-"""Figures of rules in cross-validation: everything is trained anew in each fold, and checked on the rows left out."""
+"""Figures of rules in cross-validation: everything is trained again in each fold, and checked on the rows left out."""
 
 from __future__ import annotations
 

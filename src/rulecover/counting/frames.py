@@ -15,8 +15,8 @@ from rulecover.counting.certificate import KNOWN, MISSED, ROWS, SUM, TARGET, TIT
 from rulecover.counting.groups import MOST_GROUPS, RowGroups
 from rulecover.counting.script import check_columns, words
 from rulecover.data.dates import DatePart
-from rulecover.data.frames import UNSEEN, numbers
-from rulecover.data.inputs import ZERO, Coded, Input, Level, Number, TableInput
+from rulecover.data.frames import UNSEEN, ZERO, numbers
+from rulecover.data.inputs import Coded, Input, Level, Number, TableInput
 from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.exceptions import MismatchedDataError
 from rulecover.export.conditions import Condition, Script
@@ -86,7 +86,7 @@ def with_numbers(script: Script, frame: Frame, target: str | None) -> Frame:
     if not isinstance(notation, Notation):
         return frame
     values = numbers(np.array(texts, dtype=object), target, notation=notation)
-    return frame.with_columns(nw.new_series(target, values, backend=frame.implementation))
+    return frame.with_columns(_series(frame, target, values))
 
 
 def counted(script: Script, frame: Frame, target: str | None) -> TableCertificate:
@@ -157,9 +157,14 @@ def _read_in_memory(
         if written or isinstance(each, DatePart):
             values = each.read(frame[each.name].to_pandas())
             name = _new_name(f"{each.name} as numbers {f}", frame.columns)
-            frame = frame.with_columns(nw.new_series(name, values, backend=frame.implementation))
+            frame = frame.with_columns(_series(frame, name, values))
             inputs[f] = Number(name, isinstance(each, Number) and each.zero_missing)
     return frame, inputs
+
+
+def _series(frame: nw.DataFrame[Any], name: str, values: Any) -> nw.Series[Any]:
+    """A column of the same library as the frame; `new_series` takes no implementation before narwhals 1.31."""
+    return nw.from_dict({name: values}, backend=frame.implementation)[name]
 
 
 def _new_name(name: str, there: list[str]) -> str:
@@ -271,7 +276,7 @@ def _value(each: TableInput, given: nw.Expr, kind: Any) -> nw.Expr:
 
 def _part_of_date(part: DatePart, given: nw.Expr, kind: Any) -> nw.Expr:
     """A part of each date as a number; days are made of parts that every library knows."""
-    if not kind.is_temporal() or kind in (nw.Time, nw.Duration):
+    if kind not in (nw.Date, nw.Datetime):
         raise MismatchedDataError(
             f"column {part.name!r} of the table holds values of type {kind}, but the rules use the {part.part} of its "
             "dates; make it a column of dates, or give a frame in memory, where texts are read as in training."

@@ -34,7 +34,7 @@ _TIMES = re.compile(r"(^|[\s_.-])(year|date|day|days|time|month|week|hour|minute
 #: A column that predicts as well as this on its own, on rows that it was not fitted to, gives the answer away.
 _GIVEN_AWAY = 0.99
 
-#: It is tried on this many rows at most, and needs this many rows of each of two classes.
+#: It is tried on this many rows at most, and needs this many rows of each of two classes (or values of a column).
 _TRIED, _FEWEST_OF_A_CLASS = 2000, 5
 
 #: The largest number that trees of scikit-learn take.
@@ -152,26 +152,49 @@ def constants(X: Any, names: Sequence[str]) -> list[Advice]:
 
 
 def duplicates(X: Any, names: Sequence[str], among: Sequence[int] | None = None) -> list[Advice]:
-    """Columns that are equal to one before them; rules may use either, and seem to disagree."""
+    """Columns that say the same as one before them; rules may use either, and seem to disagree.
+
+    They are equal, or have two values each that go together, such as ``Sex`` and a code for it.
+    """
     if issparse(X) or not len(X):
         return []
     found, places = [], _places(X, among)
     some = X[np.unique(np.linspace(0, len(X) - 1, min(len(X), 16)).astype(int))]
     for f in places:
-        others = np.flatnonzero(_equal(some, some[:, [f]]).all(axis=0))
-        twin = next((int(g) for g in others if g < f and _equal(X[:, g], X[:, f]).all()), None)
+        others = np.flatnonzero(_equal(_parted(some), _parted(some[:, [f]])).all(axis=0))
+        twin = next((int(g) for g in others if g < f and _say_the_same(X[:, g], X[:, f])), None)
         if twin is not None and not _equal(X[:, f], X[0, f]).all():  # constants are another matter
-            found.append((names[twin], names[f]))
-    return [
-        Advice(
-            "duplicate",
-            f"columns {_quoted(one)} and {_quoted(other)} are equal in every row, so that rules may use either",
-            "leave one of them out of X",
-            f"--drop {_typed(other)}",
-            (one, other),
-        )
-        for one, other in found[:_NAMED]
-    ]
+            found.append((twin, f))
+    return [_duplicate(X, names, one, other) for one, other in found[:_NAMED]]
+
+
+def _duplicate(X: Any, names: Sequence[str], one: int, other: int) -> Advice:
+    alike = "are equal" if _equal(X[:, one], X[:, other]).all() else "have two values each, which go together"
+    return Advice(
+        "duplicate",
+        f"columns {_quoted(names[one])} and {_quoted(names[other])} {alike} in every row, so that rules may use either",
+        "leave one of them out of X",
+        f"--drop {_typed(names[other])}",
+        (names[one], names[other]),
+    )
+
+
+def _parted(columns: Any) -> Any:
+    """Which rows are equal to the first, column by column."""
+    return _equal(columns, columns[:1])
+
+
+def _say_the_same(one: Array, other: Array) -> bool:
+    if _equal(one, other).all():
+        return True
+    parts = _parted(one)
+    fewest = min(int(parts.sum()), int((~parts).sum()))
+    return bool((parts == _parted(other)).all() and fewest >= _FEWEST_OF_A_CLASS and _two_valued(one, other, ~parts))
+
+
+def _two_valued(one: Array, other: Array, rest: Array) -> bool:
+    """Whether both columns have a single value in the rows that differ from the first."""
+    return all(bool(_equal(each[rest], each[rest][0]).all()) for each in (one, other))
 
 
 def _equal(a: Any, b: Any) -> Any:
@@ -268,6 +291,14 @@ def _r2(truth: Array, predicted: Array) -> float:
 
 
 # Rows and targets -----------------------------------------------------------------------------------------------------
+
+
+def id_target(name: str, y: Array) -> list[Advice]:
+    """A target that numbers the rows, so that there is nothing to predict."""
+    if not looks_like_id(name, y):
+        return []
+    fact, way_out = f"the target {_quoted(name)} looks like an id, which rules cannot predict", "choose another column"
+    return [Advice("id", fact, way_out, way_out)]
 
 
 def unbalanced(y: Array) -> list[Advice]:

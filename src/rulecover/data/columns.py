@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.data.categories import Categories, HashedCategories
-from rulecover.data.dates import DatePart
-from rulecover.data.frames import UNSEEN, column, is_frame, kinds_of, missing_values, names_of, numbers
+from rulecover.data.dates import DAYS, DatePart
+from rulecover.data.frames import UNSEEN, absent, column, is_frame, kinds_of, missing_values, names_of, numbers
 from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats, Ints
@@ -64,6 +64,8 @@ class Columns:
         For a column of numbers that are not written as programs write them: its number, and how they are written.
     whole
         For a column that held nothing but whole numbers in the training data: the least and the largest of them.
+    frequent
+        For a column of categories of which only the most frequent are told apart: how many, the first by their codes.
     """
 
     names: tuple[str, ...]
@@ -73,6 +75,7 @@ class Columns:
     parts: Parts = field(default_factory=dict)
     notations: Mapping[int, Notation] = field(default_factory=dict)
     whole: Whole = field(default_factory=dict)
+    frequent: Mapping[int, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -94,10 +97,14 @@ class Columns:
                 out[:, f] = part.read(column(frame, there[part.name]))
                 continue
             if name not in there:
-                known = ", ".join(list(there)[:5]) + ("…" if len(there) > 5 else "")
-                raise MismatchedDataError(f"the rules use column {name!r}, but X has only {known}.")
+                raise absent(name, list(there))
             out[:, f] = numbers(column(frame, there[name]), name, self.categories.get(f), self.notations.get(f))
         return out
+
+    @property
+    def dated(self) -> dict[int, str]:
+        """The columns that hold the days of a column of dates, by number, and its name."""
+        return {f: part.name for f, part in self.parts.items() if part.part == DAYS}
 
     def named(self, names: tuple[str, ...], place: Ints) -> Columns:
         """The columns of other data, where column f is column ``place[f]``, -1 if it is absent."""
@@ -109,6 +116,7 @@ class Columns:
             {int(place[f]): part for f, part in self.parts.items() if place[f] >= 0},
             {int(place[f]): notation for f, notation in self.notations.items() if place[f] >= 0},
             {int(place[f]): ends for f, ends in self.whole.items() if place[f] >= 0},
+            {int(place[f]): number for f, number in self.frequent.items() if place[f] >= 0},
         )
 
 
@@ -132,7 +140,7 @@ class SourceColumns:
         The names of the columns that are made, and how, from the given rows.
     parts
         Which of these are made of dates, by number after the given columns.
-    notations
+    notations, frequent
         As in `Columns`.
     """
 
@@ -146,6 +154,7 @@ class SourceColumns:
     make: Callable[[Any], Floats] | None = None
     parts: Parts = field(default_factory=dict)
     notations: Mapping[int, Notation] = field(default_factory=dict)
+    frequent: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def free(self) -> bool:
@@ -194,8 +203,7 @@ class SourceColumns:
             return np.asarray(X[:, f])
         names = names_of(X)
         if self.names is not None and self.names[f] not in names:
-            some = ", ".join(map(str, names[:5])) + ("…" if len(names) > 5 else "")
-            raise MismatchedDataError(f"the model uses column {self.names[f]!r}, but X has only {some}.")
+            raise absent(self.names[f], names, user="the model uses")
         return np.asarray(X[names[f] if self.names is None else self.names[f]])
 
     def _with_gaps(self, f: int, given: Array, X: Any) -> Array:

@@ -15,6 +15,15 @@ from rulecover.typing import Array, Floats
 #: What is made of a date, in this order: the weekday is 1 for Monday to 7 for Sunday; days have fractions for times.
 PARTS = ("year", "month", "weekday", "days since 1970-01-01")
 
+#: The part that orders dates: rules on it are printed with dates.
+DAYS = PARTS[3]
+
+#: A date as rules are printed with it, and a time of that day.
+WRITTEN_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
+_SECONDS = 86400
+#: From the year 1 to the year 9999.
+_WRITABLE = (-719162, 2932896)
+
 #: How texts may write dates: the ISO standard, and other formats of which exactly one must fit all of them.
 ISO = "ISO8601"
 #: The same in forms that databases read otherwise, or not at all: 2024-1-5, 2024-01, offsets of time zones.
@@ -153,6 +162,45 @@ def _is_date(value: Any, written: str) -> bool:
     except (ValueError, TypeError, OverflowError):
         return False
     return True
+
+
+# Days in words --------------------------------------------------------------------------------------------------------
+
+
+def date_text(days: float) -> str | None:
+    """The date that is a whole number of days since 1970-01-01; ``None`` beyond the years 1 to 9999.
+
+    >>> date_text(18439.0), date_text(1e9)
+    ('2020-06-26', None)
+    """
+    return str(np.datetime64(int(days), "D")) if _WRITABLE[0] <= days <= _WRITABLE[1] else None
+
+
+def time_text(days: float) -> str | None:
+    """The last second of all that are at most a number of days since 1970-01-01.
+
+    Times are read in seconds, so that a comparison with this second is a comparison with the number.
+
+    >>> time_text(18439.5), time_text(18439.57), time_text(-1e9)
+    ('2020-06-26 12:00', '2020-06-26 13:40:48', None)
+    """
+    if not _WRITABLE[0] <= days < _WRITABLE[1]:
+        return None
+    second = int(np.floor(days * _SECONDS))
+    while (second + 1) / _SECONDS <= days:
+        second += 1
+    while second / _SECONDS > days:
+        second -= 1
+    return str(np.datetime64(second, "s")).replace("T", " ").removesuffix(":00")
+
+
+def days_of(text: str) -> float:
+    """The days since 1970-01-01 of a date, or of a time, as `date_text` and `time_text` write them.
+
+    >>> days_of("2020-06-26"), days_of("2020-06-26 12:00")
+    (18439.0, 18439.5)
+    """
+    return float(np.datetime64(text.replace(" ", "T"), "s").astype(np.int64)) / _SECONDS
 
 
 def part_of(dates: Array, part: str) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
@@ -10,15 +10,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulecover.data.advice import looks_like_id
 from rulecover.data.columns import all_names
 from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, is_iso, moments, part_of, written_as
-from rulecover.data.frames import as_pandas, codes, is_frame, numbers
+from rulecover.data.frames import MISSING, as_pandas, codes, is_frame, numbers
 from rulecover.data.kinds import is_text, is_truth, odd_text, parse_numbers, why_unusable
 from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.typing import Array, Floats, Ints
 
-#: How a missing text, and levels that are too rare to be told apart, are written in the names of 0/1 columns.
-MISSING, RARE = "(missing)", "(rare)"
+#: How levels that are too rare to be told apart are written in the names of 0/1 columns.
+RARE = "(rare)"
 
 #: A text column of more levels than `max_levels` names rows if more than this share of its texts are different.
 _NEARLY_ALL = 0.8
@@ -62,6 +63,12 @@ class EncodedLevels:
     labels: tuple[Any, ...]
     place: Ints
     made_names: tuple[str, ...]
+
+    @property
+    def n_frequent(self) -> int | None:
+        """How many levels are told apart where all others are taken together; they are the first labels."""
+        of_rare = self.place[len(self.labels)]
+        return None if of_rare < 0 else int((self.place[: len(self.labels)] != of_rare).sum())
 
     def encode(self, column: Any) -> Floats:
         """As in `EncodedNumbers`."""
@@ -117,6 +124,9 @@ class LeftOut:
         return np.zeros((len(column), 0))
 
 
+#: Why a column that numbers the rows is left out.
+_ID = "it looks like an id, so that rules on it would name rows; TableEncoder(keep_ids=True) before the model uses it"
+
 Encoded: TypeAlias = EncodedNumbers | EncodedLevels | EncodedDates | LeftOut
 
 
@@ -127,7 +137,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     each level; a missing value is a level of its own, and one that was never seen has none. A column of dates becomes
     the year, the month, the weekday (1 is Monday) and the days since 1970-01-01. Texts that are dates in all cells are
     taken as dates, and such as ``23.2%`` or ``$1,188`` as numbers. What cannot help is left out: constant columns,
-    and texts that are nearly all different.
+    texts that are nearly all different, and columns of a frame that number its rows.
 
     Rules of trees behind it are about the columns in front of it: ``colour in {red, blue}``, ``deck is missing``. All
     models of rules put one in front by themselves if they are fitted to such a table.
@@ -137,6 +147,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     max_levels
         A column of more levels keeps those that occur most often; all others are one level, which also takes levels
         that were never seen.
+    keep_ids
+        Whether to use columns of numbers that look like ids: whole numbers, all different though chance would repeat
+        some, or half of them under a name such as ``customer_id``. They are left out otherwise.
 
     Attributes
     ----------
@@ -162,8 +175,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     notes_: list[str]
     n_features_in_: int
 
-    def __init__(self, max_levels: int = 50) -> None:
+    def __init__(self, max_levels: int = 50, *, keep_ids: bool = False) -> None:
         self.max_levels = max_levels
+        self.keep_ids = keep_ids
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Looks at each column of a table and decides what is made of it.
@@ -188,8 +202,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not isinstance(self.max_levels, (int, np.integer)) or self.max_levels < 2:
             raise ValueError(f"max_levels is {self.max_levels!r}; it is a whole number, at least 2.")
         table = self._table(X, reset=True)
-        self.notes_ = []
-        self.columns_ = tuple(self._encoded(str(name), table.iloc[:, f]) for f, name in enumerate(table.columns))
+        ids = [] if self.keep_ids or not is_frame(X) else id_columns(table)
+        self.columns_ = self._all_encoded(table, ids)
+        if ids and not any(each.made_names for each in self.columns_):
+            self.columns_ = self._all_encoded(table, [])
         if not any(each.made_names for each in self.columns_):
             raise ValueError(f"no column is left to make rules of: {' '.join(self.notes_)}")
         return self
@@ -261,14 +277,41 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
+    def _all_encoded(self, table: Any, left_out: Sequence[Any]) -> tuple[Encoded, ...]:
+        """How the columns are encoded, without some that look like ids."""
+        self.notes_ = []
+        return tuple(
+            self._left_out(LeftOut(str(name), _ID)) if name in left_out else self._encoded(str(name), table.iloc[:, f])
+            for f, name in enumerate(table.columns)
+        )
+
     def _encoded(self, name: str, column: Any) -> Encoded:
         """How a column is encoded; notes what is not obvious."""
         encoded, note = encoding_of(name, column, self.max_levels)
         if isinstance(encoded, LeftOut):
-            self.notes_.append(encoded.note)
-        elif note:
+            return self._left_out(encoded)
+        if note:
             self.notes_.append(f"column {name!r} {note}.")
         return encoded
+
+    def _left_out(self, column: LeftOut) -> LeftOut:
+        self.notes_.append(column.note)
+        return column
+
+
+def id_columns(table: Any) -> list[Any]:
+    """The names of columns of numbers that number the rows; none where no other column would be left."""
+    import pandas as pd
+
+    numeric = [
+        name
+        for f, name in enumerate(table.columns)
+        if pd.api.types.is_numeric_dtype(kind := table.dtypes.iloc[f]) and not pd.api.types.is_bool_dtype(kind)
+    ]
+    found = [
+        name for name in numeric if looks_like_id(str(name), table[name].to_numpy(dtype=np.float64, na_value=np.nan))
+    ]
+    return found if len(found) < table.shape[1] else []
 
 
 def _next(names: Iterator[str], encoded: Encoded) -> Iterator[str]:
@@ -296,8 +339,8 @@ def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
 
     texts = [] if isinstance(column.dtype, pd.CategoricalDtype) else list(dict.fromkeys(column.dropna().tolist()))
     if (notation := _notation(texts)) is not None:
-        telling = max(texts, key=lambda text: len(text.strip("0123456789")))
-        return EncodedNumbers(name, notation), f"is read as numbers: {telling!r} is {notation.read([telling])[0]:.12g}"
+        example = max(texts, key=lambda text: len(text.strip("0123456789")))
+        return EncodedNumbers(name, notation), f"is read as numbers: {example!r} is {notation.read([example])[0]:.12g}"
     written = written_as(texts)
     if written is not None:
         shown = "year-month-day" if is_iso(written) else written

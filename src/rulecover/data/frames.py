@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 #: The code of a category that was never seen.
 UNSEEN = -1.0
 
+#: The level of a text column that stands for a missing text.
+MISSING = "(missing)"
+
+#: Where 0 counts as missing, so does every number this close to it: LightGBM's bound.
+ZERO = float(np.float32(1e-35))
+
 
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame; a lazy one, which has no rows yet, is refused."""
@@ -27,6 +33,12 @@ def is_frame(X: Any) -> bool:
     if nw.dependencies.is_polars_lazyframe(X):
         raise MismatchedDataError("X is a lazy frame, which has no rows yet; pass X.collect().")
     return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def absent(name: str, there: Sequence[Any], *, user: str = "the rules use") -> MismatchedDataError:
+    """The error for a column that is used, but is not among those of X."""
+    known = ", ".join(map(str, there[:5])) + ("…" if len(there) > 5 else "")
+    return MismatchedDataError(f"{user} column {name!r}, but X has only {known}; add it.")
 
 
 def names_of(frame: Any) -> list[Any]:

@@ -10,17 +10,10 @@ import numpy as np
 
 from rulecover.data.columns import Columns
 from rulecover.data.dates import DatePart
-from rulecover.data.frames import UNSEEN, numbers
+from rulecover.data.frames import MISSING, UNSEEN, ZERO, absent, numbers
 from rulecover.data.labels import Label
 from rulecover.data.written_numbers import Notation
-from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats
-
-#: The level of a text column that stands for a missing text.
-MISSING = "(missing)"
-
-#: Where 0 counts as missing, so does every number this close to it: LightGBM's bound.
-ZERO = float(np.float32(1e-35))
 
 
 @dataclass(frozen=True)
@@ -91,7 +84,7 @@ def read_frame(frame: Any, inputs: Mapping[int, TableInput], n_features: int) ->
     out = np.zeros((len(frame), n_features))
     for f, each in inputs.items():
         if each.name not in there:
-            raise MismatchedDataError(f"the rules use column {each.name!r}, but X has {there[:5]}…; add it.")
+            raise absent(each.name, there)
         out[:, f] = each.read(np.asarray(frame[each.name]))
     return out
 

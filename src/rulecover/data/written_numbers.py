@@ -146,7 +146,7 @@ def recognise(
     >>> recognise(["1.234,50 €", "7,5 €"])
     Notation(decimal=',', thousands='.', unit='€')
     >>> recognise(["1,234", "5,678"])
-    Undecided(text='1,234', values=(1234.0, 1.234))
+    Undecided(text='1,234', values=(1234.0, 1.234), likely=None)
     >>> recognise(["1,234", "5,678,000"])
     Notation(decimal='.', thousands=',', unit='')
     >>> recognise(["01234", "90210"]) is None  # codes, not numbers
@@ -193,8 +193,8 @@ def odd_one_out(texts: Sequence[str]) -> str | None:
     """
     cells = [_parsed(text) for text in texts]
     odd = [text for text, cell in zip(texts, cells, strict=True) if cell is None]
-    telling = any(cell is not None and (cell.unit or "," in cell.digits) for cell in cells)
-    return odd[0] if odd and telling and 4 * len(odd) <= len(texts) - len(odd) else None
+    marked = any(cell is not None and (cell.unit or "," in cell.digits) for cell in cells)
+    return odd[0] if odd and marked and 4 * len(odd) <= len(texts) - len(odd) else None
 
 
 def is_code(text: str) -> bool:

@@ -47,7 +47,7 @@ def warn_of(vote: Vote, samples: Samples, source: Any, *, weighted: bool = False
     """
     advice = [each.python for each in advice_on(vote, samples, weighted=weighted, all_read=all_read)]
     for sentence in (*_notes_on_columns(source), *advice):
-        warnings.warn(sentence, AdviceWarning, stacklevel=3)
+        warnings.warn(sentence, AdviceWarning, stacklevel=4)
 
 
 def _notes_on_columns(source: Any) -> list[str]:

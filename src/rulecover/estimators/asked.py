@@ -1,4 +1,7 @@
-"""The model that rules come from, asked for its predictions."""
+"""The model that rules come from, asked for its predictions; of training rows out of bag, where it has such.
+
+Out-of-bag predictions of a forest are those of the trees that were not trained on a row.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,29 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
 
+from rulecover.estimators.binned import BinnedTrees
+from rulecover.estimators.centred import CentredRegressor
+from rulecover.estimators.cross_fitted import CrossFitted
+from rulecover.estimators.prepare import RuleModel
 from rulecover.exceptions import UnreadableModelError
-from rulecover.typing import Array, Floats
+from rulecover.rulepath.family import RowPredictions
+from rulecover.typing import Array, Floats, Ints
+
+_CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
+_FORESTS = (*_CLASSIFIERS, RandomForestRegressor, ExtraTreesRegressor)
+#: Models around another one.
+_AROUND = (RuleModel, Pipeline, BinnedTrees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,3 +56,119 @@ class AskedModel:
                 "with them (voting='soft'), or do not ask it (model_share=0 in a path, another fallback in a cover)."
             )
         return np.asarray(self.model.predict_proba(self.as_seen(X)))
+
+
+def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
+    """The mean over the trees that did not draw a row, rows x outputs; NaN for a row that every tree drew.
+
+    ``None`` if the model is not a forest whose trees drew rows. Where they drew among other rows, each row is predicted
+    by some of the trees: a little less surely, not wrongly.
+
+    Parameters
+    ----------
+    model
+        A trained forest of scikit-learn, one behind a pipeline or on binned columns, or rules that were made of one.
+    X
+        Rows, as the model takes them.
+    places
+        Where they are among the rows that the model was trained with; by default they are all of these.
+
+    Examples
+    --------
+    >>> X, y = np.arange(40.0)[:, None], np.repeat([0, 1], 20)
+    >>> forest = RandomForestClassifier(oob_score=True, random_state=0).fit(X, y)
+    >>> bool(np.allclose(out_of_bag(forest, X), forest.oob_decision_function_))
+    True
+    """
+    if not has_out_of_bag(model):
+        return None
+    if isinstance(model, _AROUND):
+        return out_of_bag(_inside(model), _as_seen_inside(model, X), places)
+    if isinstance(model, CentredRegressor):
+        predicted = out_of_bag(model.estimator, X, places)
+        return None if predicted is None else predicted + model.centre
+    if isinstance(model, CrossFitted):
+        return model.out_of_fold(X, places)[:, None]
+    if isinstance(model, (VotingClassifier, VotingRegressor)):  # members that have none are not asked
+        return _mean_of([out_of_bag(member, X, places) for member in model.estimators_ if has_out_of_bag(member)])
+    # As the trees of a forest take rows: checked once, not once per tree.
+    rows = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=False)
+    places = np.arange(rows.shape[0]) if places is None else places
+    method = "predict_proba" if isinstance(model, _CLASSIFIERS) else "predict"
+    total: Any = 0.0
+    trees = np.zeros((rows.shape[0], 1))
+    for tree, drawn in zip(model.estimators_, model.estimators_samples_, strict=True):
+        seen = np.zeros(1 + max(int(places.max()), int(drawn.max())), dtype=bool)
+        seen[drawn] = True
+        free = ~seen[places][:, None]
+        total = total + free * np.asarray(getattr(tree, method)(rows, check_input=False)).reshape(rows.shape[0], -1)
+        trees += free
+    return np.asarray(np.where(trees > 0, total / np.maximum(trees, 1.0), np.nan))
+
+
+def _inside(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model.estimator_
+
+
+def _as_seen_inside(model: Any, X: Any) -> Any:
+    """Rows as the model inside takes them."""
+    if isinstance(model, BinnedTrees):
+        return model.binned(X)
+    return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+
+
+def _mean_of(predictions: list[Floats | None]) -> Floats:
+    return np.asarray(np.mean([each for each in predictions if each is not None], axis=0))
+
+
+def has_out_of_bag(model: Any) -> bool:
+    """Whether `out_of_bag` has predictions of this model.
+
+    >>> has_out_of_bag(RandomForestClassifier()), has_out_of_bag(ExtraTreesClassifier())
+    (True, False)
+    """
+    if isinstance(model, _AROUND):
+        return has_out_of_bag(_inside(model))
+    if isinstance(model, CentredRegressor):
+        return has_out_of_bag(model.estimator)
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        return any(map(has_out_of_bag, model.estimators_))
+    return isinstance(model, CrossFitted) or (isinstance(model, _FORESTS) and bool(model.bootstrap))
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBagModel:
+    """A trained model that predicts its training rows by the trees that were not trained on them, if there are such.
+
+    Parameters
+    ----------
+    source
+        The model, which also predicts where no such tree does.
+    places
+        As in `out_of_bag`.
+    """
+
+    source: AskedModel
+    places: Ints
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The shares of the classes."""
+        return self._out_of_bag_first(X, self.source.predict_proba)
+
+    def predict(self, X: Any) -> Array:
+        """The numbers of a regressor."""
+        return self._out_of_bag_first(X, lambda rows: self.source.predict(rows)[:, None])[:, 0]
+
+    def predictions(self, X: Any, classes: Array) -> RowPredictions:
+        """What is predicted for rows, and for classes the shares."""
+        if not len(classes):
+            return RowPredictions(self.predict(X))
+        shares = self.predict_proba(X)
+        return RowPredictions(np.asarray(self.source.classes_)[shares.argmax(axis=1)], shares)
+
+    def _out_of_bag_first(self, X: Any, predicted: Any) -> Floats:
+        held_out = out_of_bag(self.source.model, self.source.as_seen(X), self.places)
+        if held_out is None:
+            return np.asarray(predicted(X))
+        unknown = np.isnan(held_out)
+        return np.where(unknown, predicted(X), held_out) if unknown.any() else held_out

@@ -18,11 +18,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulecover.data.fingerprint import Fingerprint
+from rulecover.estimators.advice import warn_of
 from rulecover.estimators.asked import AskedModel
 from rulecover.estimators.checks import chosen, real_number, whole_number, without_checkpoint
 from rulecover.estimators.door import (
-    as_numbers,
-    as_numbers_alone,
+    as_rules_see,
     checked_apart,
     encoded_first,
     is_mixed,
@@ -32,7 +33,6 @@ from rulecover.estimators.door import (
 )
 from rulecover.estimators.elsewhere import check_in_memory
 from rulecover.estimators.held_out import shares_in_folds
-from rulecover.estimators.on_dask import by_partition
 from rulecover.estimators.prepare import (
     Given,
     Preparation,
@@ -46,15 +46,17 @@ from rulecover.estimators.prepare import (
     sees_arrays,
     unreadable_first,
 )
+from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import UnreadableModelError
 from rulecover.gpu.launch import is_on_device
 from rulecover.gpu.votes import predictions, probabilities
-from rulecover.partitions.dask_rows import is_dask
+from rulecover.partitions.dask_rows import by_partition, is_dask
 from rulecover.partitions.table import TableInBlocks
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.classes.target import ClassTarget
 from rulecover.targets.numbers.target import NumberTarget
+from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import Classes
@@ -130,6 +132,28 @@ class VotingModel(RuleModel, ABC):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))
 
+    def _finished(
+        self, vote: Vote, seen: Samples, rows: Samples | Fingerprint | None = None, *, named: Vote | None = None
+    ) -> Self:
+        """The end of every fit: votes, rules and where they come from are kept; what people should know is said.
+
+        Parameters
+        ----------
+        vote
+            How the rules vote.
+        seen
+            Training rows, in memory: some of them if they are elsewhere.
+        rows
+            The rows as the rules see them, or the fingerprint of all; by default those that were seen.
+        named
+            The vote on the columns of the rows that were seen, where these are others than those of the rules.
+        """
+        self.vote_, self.rules_ = vote, vote.rules
+        self.provenance_ = provenance_of(self, vote.rules, seen if rows is None else rows)
+        weighted, all_read = self.class_weight is not None, self._columns is None
+        warn_of(vote if named is None else named, seen, self.estimator_, weighted=weighted, all_read=all_read)
+        return self
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         source = self._default_estimator() if self.estimator is None else self.estimator
@@ -204,9 +228,8 @@ class VotingModel(RuleModel, ABC):
         X = opened(X, names, needed, as_arrays=sees_arrays(self.estimator_))
         if self._columns is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
-            return as_numbers(self._columns, X, used)
-        with as_numbers_alone(X, names):
-            return self._numbers(X, estimator=self.estimator_, reset=False)
+        check = partial(self._numbers, estimator=self.estimator_, reset=False)
+        return as_rules_see(X, self._columns, used, names, check)
 
     def _model(self, given: Any, rows: Ints) -> AskedModel:
         """The source model, asked about some rows as it was trained to see them."""
@@ -294,7 +317,7 @@ class VotingModel(RuleModel, ABC):
         One line for each row and rule that voted. The columns are ``row`` (the place in X), ``prediction``,
         ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule voted),
         ``text``, ``weight`` (1 for a rule that covers the row, the weight that the fallback gave it otherwise) and the
-        votes of the rule: for classes one ``votes_…`` each.
+        votes of the rule: for classes one ``votes_…`` each, for means ``value`` and ``mean_weight``.
 
         Parameters
         ----------

@@ -20,7 +20,7 @@ READS = ("model files of XGBoost, LightGBM and CatBoost",)
 #: Trained models without labels, by package and class.
 _BOOSTERS = {("xgboost", "Booster"), ("lightgbm", "Booster"), ("catboost", "CatBoost")}
 
-NOT_TRAINED_ANEW = "a booster or a model file cannot be trained anew"
+NOT_TRAINED_AGAIN = "a booster or a model file cannot be trained again"
 
 
 def is_booster(model: Any) -> bool:
@@ -38,11 +38,11 @@ def as_estimator(source: Any, y: Any) -> BoosterClassifier | BoosterRegressor:
     return BoosterClassifier.of(source, ensemble, y) if classes else BoosterRegressor(source, ensemble)
 
 
-def check_trains_anew(model: Any, what: str, way_out: str) -> None:
+def check_trains_again(model: Any, what: str, way_out: str) -> None:
     """Raises for a booster or a file, frozen or not, where the model is to be trained on a part of the rows."""
     inside = model.estimator if isinstance(model, FrozenEstimator) else model
     if is_booster(inside) or isinstance(inside, _Booster):
-        raise ValueError(f"{what}, in which the model is trained anew, but {NOT_TRAINED_ANEW}; {way_out}.")
+        raise ValueError(f"{what}, in which the model is trained again, but {NOT_TRAINED_AGAIN}; {way_out}.")
 
 
 class _Booster(BaseEstimator):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, valid
 from rulecover.data.categories import HashedCategories
 from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import TableEncoder
-from rulecover.data.frames import as_pandas, category_columns, check_kind, is_frame
+from rulecover.data.frames import absent, as_pandas, category_columns, check_kind, is_frame
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import check_column_names
@@ -166,6 +166,37 @@ def _is_not_numeric(kind: Any) -> bool:
     return not pd.api.types.is_numeric_dtype(kind)
 
 
+def as_rules_see(
+    X: Any,
+    columns: SourceColumns | None,
+    used: Any,
+    names: Sequence[str] | None,
+    check: Callable[[Any], Any],
+) -> Any:
+    """The rows as the rules see them.
+
+    Parameters
+    ----------
+    X
+        The rows, opened.
+    columns, used
+        What the columns are made of and which of them are in use; without, all are numbers as they are given.
+    names
+        The names of the columns.
+    check
+        Checks rows that are numbers as they are given, and returns them as an array.
+    """
+    if columns is not None:
+        return as_numbers(columns, X, used)
+    with as_numbers_alone(X, names):
+        return check(X)
+
+
+def checked_numbers(X: Any, finite: bool | str) -> Array:
+    """Rows of numbers as an array, by scikit-learn; `finite` is its ``ensure_all_finite``."""
+    return np.asarray(check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=finite))
+
+
 def as_numbers(columns: SourceColumns, X: Any, used: Any) -> Array:
     """The rows as the rules see them; infinities are refused as by scikit-learn."""
     rows = columns.matrix(X, used)
@@ -247,9 +278,6 @@ def rules_on(rules: RuleSet, names: tuple[str, ...] | None, n_features: int) -> 
     place = {name: f for f, name in enumerate(names)}
     for f in rules.clauses.columns:
         if rules.feature_names[f] not in place:
-            raise MismatchedDataError(
-                f"the rules use column {rules.feature_names[f]!r}, but X has only {', '.join(names[:5])}"
-                f"{'…' if len(names) > 5 else ''}."
-            )
+            raise absent(rules.feature_names[f], names)
     moved = np.array([place.get(name, -1) for name in rules.feature_names], dtype=np.intp)
     return rules.on_columns(names, moved)

@@ -18,6 +18,7 @@ from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
 from rulecover.exceptions import UnknownOptionError
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
+from rulecover.show.text import did_you_mean
 
 #: The most rules of a path, where nothing else is asked for: as many as people read, more where there are many classes.
 FEW, FEW_PER_CLASS, NOT_MORE = 15, 3, 50
@@ -81,7 +82,7 @@ def explain(
     **options
         Of the method: those of `RulePathClassifier` or `MIRCOClassifier`, or of their regressors. `max_rules` is the
         most rules there may be: in a path 15 by default, or three per class if these are more, and 50 if `within` is
-        given. The size of a path is chosen in folds in which rules are chosen and weighed anew, but the model stays as
+        given. The size of a path is chosen in folds in which rules are chosen and weighed again, but the model stays as
         it is; with ``train_in_folds=True`` copies of it are trained in the folds. Where the model predicts nothing, as
         a model file and rules made by hand, or no probabilities, rules are chosen by the labels alone.
 
@@ -145,8 +146,8 @@ _PRESETS = ("as-in-paper", "accurate")
 def _path_settings(model: Any, options: Mapping[str, Any], y: Any, *, numbers: bool) -> dict[str, Any]:
     """The model stays as it is in the folds, and is not asked where it does not predict what a path needs."""
     kept: dict[str, Any] = {"train_in_folds": False}
-    silent = isinstance(model, (str, os.PathLike, RuleSet))
-    if silent or not (numbers or is_booster(model) or hasattr(model, "predict_proba")):
+    predicts_nothing = isinstance(model, (str, os.PathLike, RuleSet))
+    if predicts_nothing or not (numbers or is_booster(model) or hasattr(model, "predict_proba")):
         kept["model_share"] = 0.0
     if isinstance(model, RuleSet):
         kept["tries"] = 0  # rules made by hand stay as they are
@@ -176,7 +177,8 @@ def _check_options(method: str, kind: type, options: Mapping[str, Any]) -> None:
                 way_out = f"it is for {'numbers' if 'Classifier' in kind.__name__ else 'classes'}"
             raise UnknownOptionError(f"{kind.__name__}, which method={method!r} makes, has no {name!r}; {way_out}.")
         raise UnknownOptionError(
-            f"explain has no option {name!r}; with method={method!r} it has those of {kind.__name__}: "
+            f"explain has no option {name!r}{did_you_mean(name, known)}; with method={method!r} it has those of "
+            f"{kind.__name__}: "
             f"{', '.join(known)}."
         )
 

@@ -18,9 +18,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.booster import check_trains_anew
+from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -34,7 +33,7 @@ from rulecover.estimators.elsewhere import RowsElsewhere
 from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
-from rulecover.estimators.provenance import provenance_of
+from rulecover.estimators.pruning import pruning_pays
 from rulecover.exceptions import CutShortWarning
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
@@ -142,7 +141,6 @@ class MinimumRuleCover(VotingModel):
             solver = solver if file is None else solver.kept_in(file)
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
-        self.vote_, self.rules_ = found.vote, found.vote.rules
         in_time = not (unread or found.cut)
         self.certificate_: Certificate = (
             found.certificate if in_time else replace(found.certificate, status=Status.TIME_LIMIT)
@@ -151,15 +149,7 @@ class MinimumRuleCover(VotingModel):
         self._warn_of_cuts(unread, found.cut)
         if file is not None and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
-        self.provenance_ = provenance_of(self, self.vote_.rules, prepared.samples)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
-        return self
+        return self._finished(found.vote, prepared.samples)
 
     def _warn_of_cuts(self, *cut: str) -> None:
         """Says what there was no time for, apart from what the certificate says."""
@@ -185,17 +175,9 @@ class MinimumRuleCover(VotingModel):
         demand = self._demand_on_parts(head)
         pool = pool if demand.max() == 1 else pool.distinct()
         found = minimum_rule_cover_of_parts(parts, pool, head, self._parts_recipe(solver, demand))
-        self.vote_, self.rules_ = found.vote, found.vote.rules
         self.certificate_ = found.certificate
         self.uncovered_ = found.uncovered
-        self.provenance_ = provenance_of(self, self.vote_.rules, found.fingerprint)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
+        self._finished(found.vote, prepared.samples, found.fingerprint)
 
     def _demand_on_parts(self, head: Samples) -> Ints:
         """How many rules must cover each row: one number, or one for each class."""
@@ -207,10 +189,10 @@ class MinimumRuleCover(VotingModel):
     def _parts_recipe(self, solver: Any, demand: Ints) -> PartsRecipe:
         """The steps of Algorithm 1 as they are set, for rows in many places."""
         return PartsRecipe(
-            solver,
-            self._price(),
-            self._vote_of,
-            demand,
+            solver=solver,
+            price=self._price(),
+            vote=self._vote_of,
+            demand=demand,
             max_rules=self.max_rules,
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
@@ -400,7 +382,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     prune
         Whether to drop the clauses that the chosen rules do not need, and to cover again with the shorter rules:
         fewer rules, shorter ones, fewer missed rows, mostly as accurate. "held-out" lets three folds decide, in which
-        the estimator is trained anew: rules are pruned unless that is less accurate by more than a standard error. By
+        the estimator is trained again: rules are pruned unless that is less accurate by more than a standard error. By
         default they are pruned, but for those of a `RuleSet`, which stay as they were made.
     vote
         "counts": each covering rule adds its number of training samples of each class (paper). "shares": each adds
@@ -546,15 +528,15 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         if self.prune is not None and not isinstance(self.prune, bool) and self.prune != "held-out":
             raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
         if self.prune == "held-out":
-            check_trains_anew(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
+            check_trains_again(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
         return super()._check_settings()
 
     def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         always = not isinstance(self.estimator, RuleSet) if self.prune is None else self.prune is True
         self.pruned_ = always or self._pruning_pays(X, y, sample_weight, limits)
         return Recipe(
-            partial(TimedSolver.of, solver, deadline=limits.end),
-            self._vote_of,
+            solver=partial(TimedSolver.of, solver, deadline=limits.end),
+            vote=self._vote_of,
             max_rules=self.max_rules,
             shorten=partial(_shortened, price=self._price(), deadline=limits.pruning) if self.pruned_ else None,
             fit=lambda vote, samples: voting_on(self._target).fitted_to(samples, self.vote, vote),
@@ -567,8 +549,6 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         return replace(super()._parts_recipe(solver, demand), prune=self.pruned_, fit=fit)
 
     def _pruning_pays(self, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> bool:
-        from rulecover.estimators.pruning import pruning_pays
-
         return self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
 
     def _trees(self, prepared: Prepared, deadline: float | None = None) -> TreeEnsemble:
@@ -730,8 +710,8 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
 
     def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         return Recipe(
-            partial(TimedSolver.of, solver, deadline=limits.end),
-            self._vote_of,
+            solver=partial(TimedSolver.of, solver, deadline=limits.end),
+            vote=self._vote_of,
             max_rules=self.max_rules,
             fit=None if self.ridge is None else partial(_fitted_numbers, ridge=self.ridge),
             weigh_votes=self.estimator_weights in ("vote", "both"),

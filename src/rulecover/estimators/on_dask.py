@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,15 +14,17 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.elsewhere import (
     BlockRows,
+    ModelElsewhere,
     PartsAndHead,
+    PathElsewhere,
     SampledRows,
     ToNumbers,
-    by_code,
     check_on_parts,
     check_path_on_parts,
+    class_weights,
+    number_samples,
     predicted_responses,
 )
 from rulecover.estimators.prepare import Prepared
@@ -31,20 +33,16 @@ from rulecover.partitions.boost import binned_pricing
 from rulecover.partitions.boost_part import joined_samples
 from rulecover.partitions.dask import DaskParts, awaited, joined_by_worker
 from rulecover.partitions.dask_boost import boost_parts, tracker_on_scheduler
-from rulecover.partitions.dask_rows import DaskRows, Rows, blocks_of, is_dask_array, some_rows
+from rulecover.partitions.dask_rows import DaskRows, Rows, some_rows
 from rulecover.partitions.part import Part
 from rulecover.partitions.path_part import PathPart
 from rulecover.partitions.table import SAMPLED
 from rulecover.rcboost.pricing.binned import BinnedPricing
-from rulecover.targets.classes.samples import ClassSamples, class_factors
+from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
-
-if TYPE_CHECKING:
-    from rulecover.estimators.base import VotingModel
-    from rulecover.estimators.rulepath import RulePath
 
 #: Of a trained model the columns are looked up in this many rows, which warnings are about.
 _LOOKED_AT = 2000
@@ -67,7 +65,7 @@ class RowsOnWorkers:
     def check_cover(self, model: Any, solver: Any) -> None:
         check_on_parts(model, solver)
 
-    def check_path(self, model: RulePath) -> RowsOnWorkers:
+    def check_path(self, model: PathElsewhere) -> RowsOnWorkers:
         check_path_on_parts(model)
         return self
 
@@ -81,7 +79,7 @@ class RowsOnWorkers:
                 )
         return self
 
-    def prepared(self, model: VotingModel) -> Prepared:
+    def prepared(self, model: ModelElsewhere) -> Prepared:
         if not isinstance(model.estimator, FrozenEstimator):
             sample = self.drawn(model.random_state)
             return model._prepare(sample.X, sample.y, sample.weight)
@@ -99,13 +97,13 @@ class RowsOnWorkers:
         return SampledRows(*some_rows(self.rows, places), places)
 
     @contextmanager
-    def parts(self, model: VotingModel, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
+    def parts(self, model: ModelElsewhere, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
         samples = _to_samples(model, self.rows, prepared)
         with closing(self._joined(self.rows.futures, partial(_part, trees, samples), Part.passing)) as parts:
             yield parts, samples.head
 
     @contextmanager
-    def path_parts(self, model: RulePath, prepared: Prepared, sample: SampledRows) -> Iterator[PartsAndHead]:
+    def path_parts(self, model: PathElsewhere, prepared: Prepared, sample: SampledRows) -> Iterator[PartsAndHead]:
         assert prepared.source.trees is not None
         samples = _to_samples(model, self.rows, prepared)
         head = _condensed(self.rows, samples)
@@ -126,7 +124,7 @@ class RowsOnWorkers:
         return DaskParts(client, joined, make, passing=passing)
 
     def boost_parts(
-        self, model: VotingModel, prepared: Prepared, pricing: BinnedPricing
+        self, model: ModelElsewhere, prepared: Prepared, pricing: BinnedPricing
     ) -> tuple[DaskParts, Callable[[int], Mapping[str, Any]], Samples]:
         """The parts of RCBoost, what links those that grow a tree together, and the samples without rows."""
         client, samples = self.rows.client, _to_samples(model, self.rows, prepared)
@@ -227,7 +225,7 @@ class _ToSamples:
         return np.searchsorted(self.head.classes, y) if isinstance(self.head, ClassSamples) else y.astype(np.float64)
 
 
-def _to_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> _ToSamples:
+def _to_samples(model: ModelElsewhere, rows: DaskRows, prepared: Prepared) -> _ToSamples:
     """From partitions to samples: classes, scale and weights are those of all rows, as where all are in memory."""
     if not isinstance(prepared.samples, ClassSamples):
         return _to_number_samples(model, rows, prepared)
@@ -237,26 +235,20 @@ def _to_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> _ToSa
         return _ToSamples(numbers, head, np.ones(1), None)
     counted = _counted(rows, classes)
     given = None if rows.empty.weight is None else counted.weight
-    by_class = by_code(model.class_weight, classes)
-    weight = sample_weights(counted.code, counted.code, given, by_class, counted.n_rows)
+    weight, factors = class_weights(model, counted.code, classes, given, counted.n_rows)
     if weight is None:
         return _ToSamples(numbers, head, np.ones(1), None)
-    plain = sample_weights(counted.code, counted.code, given, None, counted.n_rows)
-    times = counted.n_rows * (1.0 if plain is None else plain)
-    factors = None if by_class is None else class_factors(counted.code, weight * counted.n_rows, times, len(classes))
     raw, place = np.unique(counted.weight, return_inverse=True)
     weights = np.zeros((len(classes), len(raw)))
     weights[counted.code, place] = weight
     return _ToSamples(numbers, replace(head, weight=np.zeros(0), class_weight=factors), raw, weights)
 
 
-def _to_number_samples(model: VotingModel, rows: DaskRows, prepared: Prepared) -> _ToSamples:
-    target, X = model._target, np.zeros((0, prepared.samples.X.shape[1]))
+def _to_number_samples(model: ModelElsewhere, rows: DaskRows, prepared: Prepared) -> _ToSamples:
     y, given = _targets_and_weights(rows)
-    y = np.asarray(target.check(check_array(y, ensure_2d=False, dtype=np.float64), type(model).__name__))
-    weight = sample_weights(y, y, given, None)
-    whole = NumberSamples.of(X, y, weight, scale=getattr(target, "scale", None))
-    head = replace(whole, y=y[:0], weight=None if weight is None else weight[:0])
+    whole = number_samples(model, y, given, prepared.samples.X.shape[1])
+    weight = whole.weight
+    head = replace(whole, y=whole.y[:0], weight=None if weight is None else weight[:0])
     if weight is None or given is None:
         return _ToSamples(ToNumbers.of(model, prepared), head, np.ones(1), None)
     raw, first = np.unique(given, return_index=True)
@@ -317,22 +309,3 @@ def _as_weights(weight: Any) -> Floats:
 
 
 # Predictions ----------------------------------------------------------------------------------------------------------
-
-
-def by_partition(predict: Callable[[Any], Array], X: Any, example: Array) -> Any:
-    """The predictions for each partition as a Dask array; `example` is one for no rows."""
-    import dask.array
-    from dask import delayed
-
-    lengths = X.chunks[0] if is_dask_array(X) else [np.nan] * X.npartitions
-    task = delayed(_predicted, pure=False)
-    asked = delayed(predict, pure=False)
-    blocks = [
-        dask.array.from_delayed(task(asked, block, example), (length, *example.shape[1:]), dtype=example.dtype)
-        for length, block in zip(lengths, blocks_of(X, "X"), strict=True)
-    ]
-    return dask.array.concatenate(blocks, allow_unknown_chunksizes=True)
-
-
-def _predicted(predict: Callable[[Any], Array], X: Any, example: Array) -> Array:
-    return predict(X).astype(example.dtype, copy=False) if len(X) else example

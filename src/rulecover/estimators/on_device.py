@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
 from rulecover.estimators.checks import sample_weights
-from rulecover.estimators.elsewhere import PartsAndHead, check_in_memory, check_on_parts
+from rulecover.estimators.elsewhere import ModelElsewhere, PartsAndHead, check_in_memory, check_on_parts
 from rulecover.estimators.prepare import Prepared, finite
 from rulecover.exceptions import MismatchedDataError
 from rulecover.gpu.launch import is_on_device
@@ -22,9 +22,6 @@ from rulecover.partitions.parts import LocalParts
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array
-
-if TYPE_CHECKING:
-    from rulecover.estimators.base import VotingModel
 
 #: This many rows are fetched to check what they are.
 _LOOKED_AT = 1000
@@ -61,7 +58,7 @@ class RowsOnDevice:
 
     check_boost = check_path
 
-    def prepared(self, model: VotingModel) -> Prepared:
+    def prepared(self, model: ModelElsewhere) -> Prepared:
         X, few = self._numbers, slice(0, _LOOKED_AT)
         if X.ndim != 2 or len(self.y) != len(X) or not len(X):
             raise ValueError(
@@ -80,7 +77,7 @@ class RowsOnDevice:
         return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
     @contextmanager
-    def parts(self, model: VotingModel, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
+    def parts(self, model: ModelElsewhere, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
         X, classes, weight = self._numbers, prepared.samples.classes, None
         y = _codes(self.y, classes)
         if self.weight is not None:

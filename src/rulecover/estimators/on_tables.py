@@ -7,23 +7,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array
 
 from rulecover.coverage import smallest_uint
-from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.elsewhere import (
     BlockRows,
+    ModelElsewhere,
     PartsAndHead,
+    PathElsewhere,
     SampledRows,
     ToNumbers,
-    by_code,
     check_on_parts,
     check_path_on_parts,
+    class_weights,
+    number_samples,
     predicted_responses,
 )
 from rulecover.estimators.prepare import Prepared
@@ -35,15 +36,10 @@ from rulecover.partitions.path_part import PathPart
 from rulecover.partitions.store import SpillToDisk
 from rulecover.partitions.table import InOrder, TableInBlocks
 from rulecover.rulepath.logistic import LogisticFit
-from rulecover.targets.classes.samples import ClassSamples, class_factors
-from rulecover.targets.numbers.samples import NumberSamples
+from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
-
-if TYPE_CHECKING:
-    from rulecover.estimators.base import VotingModel
-    from rulecover.estimators.rulepath import RulePath
 
 #: The share of the memory limit that leaf ids may take before they go to disk, and that is left for blocks, the model
 #: and the libraries.
@@ -77,7 +73,7 @@ class RowsOfTable:
     def check_cover(self, model: Any, solver: Any) -> None:
         check_on_parts(model, solver)
 
-    def check_path(self, model: RulePath) -> RowsOfTable:
+    def check_path(self, model: PathElsewhere) -> RowsOfTable:
         check_path_on_parts(model)
         return self
 
@@ -87,7 +83,7 @@ class RowsOfTable:
             "MIRCOClassifier, MIRCORegressor or a rule path."
         )
 
-    def prepared(self, model: VotingModel) -> Prepared:
+    def prepared(self, model: ModelElsewhere) -> Prepared:
         is_frozen = isinstance(model.estimator, FrozenEstimator)
         sample = self._first() if is_frozen else self.drawn(model.random_state)
         return model._prepare(sample.X, sample.y, sample.weight)
@@ -110,13 +106,13 @@ class RowsOfTable:
         return SampledRows(table.inputs(table.rows(rows, labels.starts)), labels.y[rows], weight, rows)
 
     @contextmanager
-    def parts(self, model: VotingModel, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
+    def parts(self, model: ModelElsewhere, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
         with self._blocks(model, prepared, lambda head: _COVER) as blocks:
             parts = [Part(trees, partial(blocks.samples, k), blocks.store) for k in range(len(blocks))]
             yield LocalParts(parts, verbose=model.verbose), blocks.head
 
     @contextmanager
-    def path_parts(self, model: RulePath, prepared: Prepared, sample: SampledRows) -> Iterator[PartsAndHead]:
+    def path_parts(self, model: PathElsewhere, prepared: Prepared, sample: SampledRows) -> Iterator[PartsAndHead]:
         assert prepared.source.trees is not None
         with self._blocks(model, prepared, partial(_bytes_of_path, model)) as blocks:
             ask = partial(predicted_responses, model, model._target.of(blocks.head), sample)
@@ -134,7 +130,7 @@ class RowsOfTable:
 
     @contextmanager
     def _blocks(
-        self, model: VotingModel, prepared: Prepared, state: Callable[[Samples], float]
+        self, model: ModelElsewhere, prepared: Prepared, state: Callable[[Samples], float]
     ) -> Iterator[_TableBlocks]:
         """The blocks of the table; temporary files are removed when the context ends.
 
@@ -149,7 +145,7 @@ class RowsOfTable:
             store.close()
 
 
-def _bytes_of_path(model: RulePath, head: Samples) -> float:
+def _bytes_of_path(model: PathElsewhere, head: Samples) -> float:
     """What a path keeps of each row: weight, marks, responses, predictions, the rules that cover it, and slopes."""
     classes = len(head.classes) if isinstance(head, ClassSamples) else 0
     responses = classes if classes > 2 else 1
@@ -219,23 +215,15 @@ class _TableBlocks:
         return slice(int(self.starts[number]), int(self.starts[number + 1]))
 
 
-def _head(model: VotingModel, table: TableInBlocks, prepared: Prepared) -> Samples:
+def _head(model: ModelElsewhere, table: TableInBlocks, prepared: Prepared) -> Samples:
     """The samples of all rows, but for X: targets and weights as they are where everything is in memory."""
-    target, labels = model._target, table.labels
-    nothing = np.zeros((0, model.n_features_in_))
+    labels, width = table.labels, model.n_features_in_
     if not isinstance(prepared.samples, ClassSamples):
-        y = np.asarray(target.check(check_array(labels.y[:], ensure_2d=False, dtype=np.float64), type(model).__name__))
-        weight = sample_weights(y, y, labels.weight, None)
-        return NumberSamples.of(nothing, y, weight, scale=getattr(target, "scale", None))
+        return number_samples(model, labels.y[:], labels.weight, width)
     classes = prepared.samples.classes
     code = _codes(labels.y, classes)
-    by_class = by_code(model.class_weight, classes)
-    weight = sample_weights(code, code, labels.weight, by_class)
-    if by_class is None or weight is None:
-        return ClassSamples(nothing, code, classes, weight)
-    plain = sample_weights(code, code, labels.weight, None)
-    factors = class_factors(code, weight, np.ones(len(code)) if plain is None else plain, len(classes))
-    return ClassSamples(nothing, code, classes, weight, factors)
+    weight, factors = class_weights(model, code, classes, labels.weight)
+    return ClassSamples(np.zeros((0, width)), code, classes, weight, factors)
 
 
 def _codes(y: Array | CodedTargets, classes: Array) -> Ints:

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from rulecover.data.fingerprint import Fingerprint
-from rulecover.estimators.advice import warn_of
+from rulecover.estimators.asked import has_out_of_bag
 from rulecover.estimators.checks import check_model_fits
 from rulecover.estimators.elsewhere import RowsElsewhere, SampledRows
-from rulecover.estimators.out_of_bag import has_out_of_bag
+from rulecover.estimators.path_model import PathModel
 from rulecover.estimators.prepare import Prepared, fresh
-from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.mirco import shown_for_parts
 from rulecover.partitions.parts import Parts
-from rulecover.partitions.path import PartsPathRecipe, rule_path_of_parts, soften_parts, weighed_nodes
+from rulecover.partitions.path import rule_path_of_parts, soften_parts, weighed_nodes
 from rulecover.rulepath.family import RuleFamily
-from rulecover.rulepath.logistic import LogisticFit
 from rulecover.rulepath.sizes import size_scores, size_table
 from rulecover.targets.samples import Samples
 
-if TYPE_CHECKING:
-    from rulecover.estimators.rulepath import RulePath
 
-
-def fit_path_elsewhere(model: RulePath, rows: RowsElsewhere, groups: Any) -> None:
+def fit_path_elsewhere(model: PathModel, rows: RowsElsewhere, groups: Any) -> None:
     """Fits a rule path, whose settings are checked, to rows that are not in memory."""
     if groups is not None:
         raise MismatchedDataError("groups is given, but not all rows are in memory; leave it out.")
@@ -39,7 +35,7 @@ def fit_path_elsewhere(model: RulePath, rows: RowsElsewhere, groups: Any) -> Non
         _follow(model, parts, prepared, head, sample)
 
 
-def _follow(model: RulePath, parts: Parts, prepared: Prepared, head: Samples, sample: SampledRows) -> None:
+def _follow(model: PathModel, parts: Parts, prepared: Prepared, head: Samples, sample: SampledRows) -> None:
     """Follows a path on rows in many places, once a model is prepared on a sample of them."""
     small = None if model._takes_all() else _on_sample(model, sample)
     size = model.max_rules if small is None else small.n_rules_
@@ -56,17 +52,10 @@ def _follow(model: RulePath, parts: Parts, prepared: Prepared, head: Samples, sa
         model.path_ = model.path_.join(small.path_.filter(like="cv_"))
         model.size_reason_ = f"{small.size_reason_}, on a sample of {len(sample.y):,} rows"
         model.model_score_ = small.model_score_
-    model.provenance_ = provenance_of(model, model.vote_.rules, fingerprint)
-    warn_of(
-        model.vote_,
-        prepared.samples,
-        model.estimator_,
-        weighted=model.class_weight is not None,
-        all_read=model._columns is None,
-    )
+    model._finished(model.vote_, prepared.samples, fingerprint)
 
 
-def _on_sample(model: RulePath, sample: SampledRows) -> Any:
+def _on_sample(model: PathModel, sample: SampledRows) -> Any:
     """The path of the same model on a sample of the rows, by which a size is chosen."""
     kept = {"train_in_folds": False, "pool": None, "n_bins": None, "verbose": 0}
     small = fresh(model).set_params(estimator=FrozenEstimator(model.estimator_), **kept)
@@ -76,7 +65,7 @@ def _on_sample(model: RulePath, sample: SampledRows) -> Any:
 
 
 def _family_of(
-    parts: Parts, model: RulePath, prepared: Prepared, head: Samples, size: int
+    parts: Parts, model: PathModel, prepared: Prepared, head: Samples, size: int
 ) -> tuple[RuleFamily, Fingerprint]:
     """The path on all rows, and their fingerprint."""
     trees = prepared.source.trees
@@ -88,15 +77,6 @@ def _family_of(
     calibrate = len(target.classes) > 1 and has_out_of_bag(model.estimator_)
     softened = soften_parts(parts, target, model._share() or 0.0, calibrate=calibrate, totals=weighed.totals)
     usual = model._recipe(weighed.nodes.nodes, head, softened.noise, weighed.total)
-    recipe = PartsPathRecipe(
-        max(size, 1),
-        usual.terms,
-        usual.constraints,
-        usual.target,
-        usual.steps.make_vote,
-        strength=model._strength_on_parts(head, softened.noise),
-        by_log_loss=usual.steps.start is LogisticFit,
-        given=usual.given,
-        verbose=model.verbose,
-    )
-    return rule_path_of_parts(parts, weighed, head, softened, recipe)
+    strength = model._strength_on_parts(head, softened.noise)
+    recipe = replace(usual, max_rules=max(size, 1))
+    return rule_path_of_parts(parts, weighed, head, softened, recipe, strength=strength)

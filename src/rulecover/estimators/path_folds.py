@@ -1,11 +1,11 @@
-"""The sizes of a rule path scored in folds, by models that are trained anew or by the model that is there."""
+"""The sizes of a rule path scored in folds, by models that are trained again or by the model that is there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -13,10 +13,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 
 from rulecover.checkpoint import Checkpoint, fingerprint
+from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.checks import for_labels, sample_weights, settings_that_matter, without_checkpoint
 from rulecover.estimators.fold_scores import Fold, TimeLimits, check_in_time, fold_scores
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
-from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
+from rulecover.estimators.path_model import PathModel
 from rulecover.estimators.prepare import fresh
 from rulecover.estimators.scoring import model_predictions, score_function
 from rulecover.exceptions import UnreadableModelError
@@ -27,12 +28,9 @@ from rulecover.rulepath.folds import PathData, scores_with_kept_model
 from rulecover.rulepath.path import PathRecipe
 from rulecover.rulepath.sizes import HeldOut, LabelledRows, SizeScores, size_scores
 
-if TYPE_CHECKING:
-    from rulecover.estimators.rulepath import RulePath
-
 
 def held_out_scores(
-    model: RulePath, given: tuple[Any, Any, Any], groups: Any, *, scoring: Any, of: PathData, limits: TimeLimits
+    model: PathModel, given: tuple[Any, Any, Any], groups: Any, *, scoring: Any, of: PathData, limits: TimeLimits
 ) -> tuple[HeldOut | None, str]:
     """The scores of every size in folds, and which folds there was no time for, if any, in words.
 
@@ -69,7 +67,7 @@ def held_out_scores(
     return (HeldOut.of(scores, model._family.largest + 1) if scores else None), cut
 
 
-def _checkpoint(model: RulePath, data: PathData, folds: list[Fold]) -> Checkpoint:
+def _checkpoint(model: PathModel, data: PathData, folds: list[Fold]) -> Checkpoint:
     """The file of the scores in folds; it is of these data, settings, folds and rules to choose from."""
     samples, candidates = data.samples, data.candidates
     arrays = samples.X, samples.labels, samples.weight, data.response.values, candidates.first, candidates.last
@@ -77,11 +75,11 @@ def _checkpoint(model: RulePath, data: PathData, folds: list[Fold]) -> Checkpoin
     return Checkpoint(model.checkpoint, "a rule path", fingerprint(settings_that_matter(model), *arrays, *rows))
 
 
-# Models that are trained anew -----------------------------------------------------------------------------------------
+# Models that are trained again ----------------------------------------------------------------------------------------
 
 
 def _by_trained_models(
-    model: RulePath, rows: tuple[Any, Any, Any], scoring: Any, deadline: float | None
+    model: PathModel, rows: tuple[Any, Any, Any], scoring: Any, deadline: float | None
 ) -> Callable[[Fold], list[SizeScores]]:
     again = _for_a_part(model)
 
@@ -92,9 +90,9 @@ def _by_trained_models(
     return score
 
 
-def _for_a_part(model: RulePath) -> RulePath:
+def _for_a_part(model: PathModel) -> PathModel:
     """The same settings for a part of the rows, whose weights have those of the classes in them."""
-    again: RulePath = without_checkpoint(fresh(model)).set_params(verbose=0)
+    again: PathModel = without_checkpoint(fresh(model)).set_params(verbose=0)
     if is_classifier(model):
         again.set_params(class_weight=None)
     if isinstance(model.estimator, FrozenEstimator):
@@ -102,7 +100,7 @@ def _for_a_part(model: RulePath) -> RulePath:
     return again
 
 
-def _scores_on(model: RulePath, learn: FoldPart, check: FoldPart, scoring: Any, deadline: float | None) -> SizeScores:
+def _scores_on(model: PathModel, learn: FoldPart, check: FoldPart, scoring: Any, deadline: float | None) -> SizeScores:
     """The scores of every size of the path on some rows, once it has followed the path on others."""
     model._follow(learn.X, model._prepare(*learn), deadline)
     check_in_time(deadline)
@@ -117,10 +115,10 @@ def _scores_on(model: RulePath, learn: FoldPart, check: FoldPart, scoring: Any, 
 
 
 def _by_kept_model(
-    model: RulePath, X: Any, data: PathData, scoring: Any, deadline: float | None
+    model: PathModel, X: Any, data: PathData, scoring: Any, deadline: float | None
 ) -> Callable[[Fold], list[SizeScores]]:
     by = None if scoring is None else score_function(scoring, model._target.of(data.samples).classes)
-    predicted = _honest_predictions(model, X, data)
+    predicted = _out_of_bag_predictions(model, X, data)
     if predicted is None and model.within is not None:
         raise UnreadableModelError(
             f"within is {model.within:g}, which is measured from the model's score, but this model does not "
@@ -138,12 +136,12 @@ def _by_kept_model(
     return score
 
 
-def _honest_predictions(model: RulePath, X: Any, data: PathData) -> RowPredictions | None:
+def _out_of_bag_predictions(model: PathModel, X: Any, data: PathData) -> RowPredictions | None:
     """What the source model predicts, out of bag where it has such predictions; ``None`` if it cannot be asked."""
     rows, classes = data.samples.X, model._target.of(data.samples).classes
     with suppress(UnreadableModelError):
         source = model._model(X, data.places)
         if has_out_of_bag(model.estimator_):
-            return HonestModel(source, data.places).predictions(rows, classes)
+            return OutOfBagModel(source, data.places).predictions(rows, classes)
         return model_predictions(source, rows, classes)
     return None

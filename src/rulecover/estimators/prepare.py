@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,18 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_array, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import LeftOut, TableEncoder
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.booster import NOT_TRAINED_ANEW, as_estimator, is_booster, is_file
+from rulecover.estimators.booster import NOT_TRAINED_AGAIN, as_estimator, is_booster, is_file
 from rulecover.estimators.centred import CentredRegressor, inner_model
 from rulecover.estimators.checks import check_width, sample_weights
 from rulecover.estimators.coded import CodedClassifier, for_classes, trains_on_codes
 from rulecover.estimators.door import (
-    as_numbers,
-    as_numbers_alone,
+    as_rules_see,
+    checked_numbers,
     columns_of,
     is_mixed,
     named_by,
@@ -40,7 +41,7 @@ from rulecover.estimators.door import (
     with_zeros_in,
 )
 from rulecover.exceptions import UnreadableModelError
-from rulecover.readers import read_trees, unreadable
+from rulecover.readers import read_trees, reader_of, unreadable
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.samples import repeats
@@ -212,12 +213,14 @@ def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
 
 def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -> Any:
     """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
-    if source.columns is not None:
-        return as_numbers(source.columns, given.X, source.used)
-    if given.numbers is not None:
+    if source.columns is None and given.numbers is not None:
         return given.numbers
-    with as_numbers_alone(given.X, names):
-        return check_array(given.X, dtype=[np.float64, np.float32], ensure_all_finite=finite(source.model, given.X))
+    check = partial(_numbers_for, source.model)
+    return as_rules_see(given.X, source.columns, source.used, names, check)
+
+
+def _numbers_for(model: Any, X: Any) -> Any:
+    return checked_numbers(X, finite(model, X))
 
 
 def _read(model: Any, X: Any, recipe: Preparation) -> Source:
@@ -241,18 +244,25 @@ def _read(model: Any, X: Any, recipe: Preparation) -> Source:
 def checked_source(source: Any, y: Any, target: Target, name: str) -> Any:
     """What an estimator of this name trains on y, or takes as it is: a model of the same kind that can be read."""
     if isinstance(source, (str, os.PathLike)):
-        raise unreadable(source, f" ({NOT_TRAINED_ANEW}: give its path to explain)")
+        raise unreadable(source, f" ({NOT_TRAINED_AGAIN}: give its path to explain)")
     if is_booster(source):
-        raise UnreadableModelError(f"{NOT_TRAINED_ANEW}; give it to explain, or inside FrozenEstimator.")
+        raise UnreadableModelError(f"{NOT_TRAINED_AGAIN}; give it to explain, or inside FrozenEstimator.")
     if isinstance(source, FrozenEstimator):
         inside = source.estimator
         source = FrozenEstimator(as_estimator(inside, y) if is_booster(inside) else best_of(inside))
     elif not isinstance(source, RuleModel):
-        with suppress(NotFittedError):  # a type that cannot be read is refused before it is trained
-            read_trees(source)
+        _check_type(source)
     with unreadable_first(source):
         target.check_source(source, name)
     return source
+
+
+def _check_type(source: Any) -> None:
+    """Raises for a model that cannot be read, before a copy of it is trained; trees that it may have are not read."""
+    if reader_of(source) is None:
+        raise unreadable(source)
+    with suppress(NotFittedError):
+        read_trees(fresh(source))
 
 
 def check_answers(source: Any, target: Target) -> None:

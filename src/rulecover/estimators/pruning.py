@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -17,17 +17,14 @@ from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import CutShortWarning
 from rulecover.typing import Array
 
-if TYPE_CHECKING:
-    from rulecover.estimators.mirco import MIRCOClassifier
-
 _FOLDS = 3
 
 
-def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any, limits: TimeLimits) -> bool:
+def pruning_pays(model: Any, X: Any, y: Array, sample_weight: Any, limits: TimeLimits) -> bool:
     """Whether pruned covers are as accurate as plain ones on held-out rows, but for one standard error.
 
-    In each of three folds the estimator is trained anew; a trained one is left as it is, and a copy is trained. No fold
-    is begun that would end after half of the time; if there was time for none, pruning pays.
+    In each of three folds the estimator is trained again; a trained one is left as it is, and a copy is trained. No
+    fold is begun that would end after half of the time; if there was time for none, pruning pays.
     """
     weight = sample_weights(X, y, sample_weight, model.class_weight)
     (X,) = indexable(X)
@@ -62,16 +59,13 @@ def pruning_pays(model: MIRCOClassifier, X: Any, y: Array, sample_weight: Any, l
     return bool(np.mean(gains) >= -error)
 
 
-def _among(model: MIRCOClassifier, rows: Array, y: Array) -> MIRCOClassifier:
+def _among(model: Any, rows: Array, y: Array) -> Any:
     """The same plain cover, for some of the rows."""
-    plain: MIRCOClassifier = without_checkpoint(fresh(model)).set_params(
-        prune=False, class_weight=None
-    )  # it is in the weights already
+    plain = without_checkpoint(fresh(model)).set_params(prune=False, class_weight=None)  # it is in the weights already
     if model.time_limit is not None:  # half of it for two covers in each fold
         plain.set_params(time_limit=model.time_limit / (4 * _FOLDS))
     if isinstance(model.estimator, FrozenEstimator):
         plain.set_params(estimator=fresh(model.estimator.estimator))
     if not isinstance(model.demand, dict) and np.ndim(model.demand) == 1:
         plain.set_params(demand=np.asarray(model.demand)[rows])
-    among: MIRCOClassifier = for_labels(plain, y[rows])
-    return among
+    return for_labels(plain, y[rows])

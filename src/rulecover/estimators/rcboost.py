@@ -19,7 +19,6 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
-from rulecover.estimators.advice import warn_of
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.centred import behind, inner_model
 from rulecover.estimators.checks import (
@@ -31,10 +30,9 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
-from rulecover.estimators.on_dask import RowsOnWorkers
+from rulecover.estimators.elsewhere import RowsToBoost
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
-from rulecover.estimators.provenance import provenance_of
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
 from rulecover.partitions.mirco import fitted_to_groups, grouped_rows, shown_for_parts
@@ -102,7 +100,7 @@ class RuleBoosting(VotingModel):
     _encoder = cast("TableEncoder | None", None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state without the solver of the LP, which no file can hold: a copy with `warm_start` begins anew."""
+        """The state without the solver of the LP, which no file can hold: a copy with `warm_start` begins again."""
         state = super().__getstate__()
         state.pop("_started", None)
         return state
@@ -154,19 +152,12 @@ class RuleBoosting(VotingModel):
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
-        warn_of(
-            named,
-            run.generation.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
-        self.provenance_ = provenance_of(self, self.rules_, self._as_rules_see(started.learned, X))
+        self._finished(self.vote_, run.generation.samples, self._as_rules_see(started.learned, X), named=named)
         if file is not None and over and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
         return self
 
-    def _fit_on_workers(self, rows: RowsOnWorkers) -> Self:
+    def _fit_on_workers(self, rows: RowsToBoost) -> Self:
         """The same for rows on the workers of a cluster."""
         deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         self._encoder, recipe = None, self._recipe()
@@ -185,15 +176,7 @@ class RuleBoosting(VotingModel):
         run = BoostRun(generation)
         over = self._boost(run, deadline, None)
         self._take(boosted(run, over=over), generation)
-        warn_of(
-            self.vote_,
-            prepared.samples,
-            self.estimator_,
-            weighted=self.class_weight is not None,
-            all_read=self._columns is None,
-        )
-        self.provenance_ = provenance_of(self, self.rules_, shown_for_parts(generation.parts, self.rules_)[1])
-        return self
+        return self._finished(self.vote_, prepared.samples, shown_for_parts(generation.parts, self.rules_)[1])
 
     def _seconds_of_a_call(self, first_tree: float) -> float:
         """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
@@ -506,7 +489,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         `rule_weights` says.
     warm_start
         ``fit`` again with a higher `max_rmp_calls`, on the same data, goes on where it was; a copy that was loaded from
-        a file begins anew.
+        a file begins again.
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before or by the first tree,
         and solves of the LP and exact searches end in time. The training of a tree cannot be cut short: a fit takes at

@@ -22,10 +22,10 @@ from threadpoolctl import threadpool_limits
 
 from rulecover.clock import is_late
 from rulecover.data.columns import Columns
-from rulecover.estimators.advice import warn_of
+from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.booster import check_trains_anew
+from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
@@ -35,13 +35,11 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.fold_scores import TimeLimits
-from rulecover.estimators.out_of_bag import HonestModel, has_out_of_bag
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Preparation, Prepared, forget_table
-from rulecover.estimators.provenance import provenance_of
 from rulecover.estimators.scoring import checked_scoring, precision_of
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, UnreadableModelError
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
@@ -77,7 +75,7 @@ _RARE = 0.05
 _BINNED_DEPTH = 3
 
 #: How folds were made in which no model was trained.
-_KEPT = " (rules were chosen and weighed anew in each fold, among those of the same model)"
+_KEPT = " (rules were chosen and weighed again in each fold, among those of the same model)"
 
 #: How a size is chosen; "last" needs no scores.
 CHOICES = (*BY_SCORE, "last")
@@ -205,11 +203,7 @@ class RulePath(VotingModel):
         self._warn_of_kept()
         reason += self._left_out() + (_KEPT if kept else "")
         self.size_reason_ = reason + self._noted([each for each in (*cut, no_time) if each])
-        self.provenance_ = provenance_of(self, self.vote_.rules, samples)
-        warn_of(
-            self.vote_, samples, self.estimator_, weighted=self.class_weight is not None, all_read=self._columns is None
-        )
-        return self
+        return self._finished(self.vote_, samples)
 
     def _strength_on_parts(self, head: Samples, noise: float | None) -> float | None:
         """The penalty on log-odds; ``None`` for votes by which the rules are chosen."""
@@ -323,23 +317,21 @@ class RulePath(VotingModel):
             raise ValueError(f"choose is {self.choose!r}; give one of {', '.join(map(repr, CHOICES))}.")
         if not self._takes_all() and self.train_in_folds:
             way_out = "give train_in_folds=False, or choose='last', and take another size by at(n_rules)"
-            check_trains_anew(self.estimator, "a size is chosen in folds", way_out)
+            check_trains_again(self.estimator, "a size is chosen in folds", way_out)
 
     def _follow(self, X: Any, prepared: Prepared, deadline: float | None) -> PathData:
         """Follows the path to its end, or as far as there is time, and returns what it was made from."""
         # A checkpoint is of candidates and a response, which must not depend on the clock.
         until = deadline if self.checkpoint is None else None
         begin = time.perf_counter()
-        samples, candidates = (
-            prepared.samples,
-            self._candidates(prepared, None if until is None else (begin + until) / 2),
-        )
+        samples, halfway = prepared.samples, None if until is None else (begin + until) / 2
+        candidates = self._candidates(prepared, halfway)
         # To ask all trees what they predict takes as long as to read them, roughly.
         n_trees = 0 if prepared.source.trees is None else len(prepared.source.trees.trees)
         asking = (time.perf_counter() - begin) * n_trees / max(1, candidates.cells.shape[1])
         share = 0.0 if is_late(until, asking) else self._share()
         target = self._target.of(samples)
-        honest = HonestModel(self._model(X, prepared.rows), prepared.rows) if share != 0 else None
+        honest = OutOfBagModel(self._model(X, prepared.rows), prepared.rows) if share != 0 else None
         calibrate = len(target.classes) > 1 and has_out_of_bag(self.estimator_)
         response = softened_response(samples, target, honest, share, calibrate=calibrate, deadline=until)
         recipe = replace(self._recipe(candidates, samples, response.noise), deadline=deadline)
@@ -404,7 +396,7 @@ class RulePath(VotingModel):
             constraints,
             target,
             self._steps(samples, noise),
-            given=None if keep is None else keep.in_codes_of(columns),
+            given=None if keep is None else _on(columns, keep),
             verbose=self.verbose,
         )
 
@@ -500,6 +492,13 @@ class RulePath(VotingModel):
         return path(self, ax=ax)
 
 
+def _on(columns: Columns, keep: RuleSet) -> RuleSet:
+    """Rules to keep in the codes of the data, with all that is known of its columns, such as dates, but their names."""
+    mine = keep.columns
+    known = replace(columns, names=mine.names, levels=columns.levels or mine.levels)
+    return replace(keep.in_codes_of(columns), columns=known)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class RulePathClassifier(PredictsClasses, RulePath):
     """Rule sets of every size from one forest, from a few rules to as many as it takes to predict like the forest.
@@ -542,8 +541,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         Folds of the cross-validation: a number, whose rows are drawn by `random_state` with equal shares of the
         classes, or as scikit-learn takes it. The estimator is trained in each.
     train_in_folds
-        Whether the estimator is trained anew in each fold. If not, its trees stay as they are, and only the choice of
-        rules and their votes are made anew: quick, and possible for boosters and model files, but trees that were
+        Whether the estimator is trained again in each fold. If not, its trees stay as they are, and only the choice of
+        rules and their votes are made again: quick, and possible for boosters and model files, but trees that were
         trained on all rows make large sets look a little better than they are.
     max_depth
         How deep the nodes may lie: the most comparisons in a rule. By default 8, and 4 for two classes and fewer than
@@ -647,7 +646,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
     ...
     >>> path.path_[["train_score", "cv_score"]].shape
     (11, 2)
-    >>> "rules have the best cross-validated neg_brier_score" in path.size_reason_
+    >>> "rules have the best cross-validated Brier score" in path.size_reason_
     True
     """
 
@@ -662,6 +661,11 @@ class RulePathClassifier(PredictsClasses, RulePath):
         for name, value, known in (("vote", self.vote, PATH_VOTES), ("gain", self.gain, (None, *GAINS))):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
+        if self.scoring is None and self.within is not None and self.within >= 1:
+            raise ValueError(
+                f"within is {self.within:g}; it is a difference of accuracies, which are between 0 and 1: give a "
+                "number below 1, such as 0.01."
+            )
         if (self.vote, self.gain) == ("fitted", "log-loss"):
             raise ValueError("gain is 'log-loss', which needs vote='log-odds', but vote is 'fitted'; change one.")
 

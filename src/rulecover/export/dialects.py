@@ -110,6 +110,8 @@ class Dialect:
         if len(terms) > _MOST_ARGUMENTS:
             groups = [terms[start : start + _MOST_ARGUMENTS] for start in range(0, len(terms), _MOST_ARGUMENTS)]
             return self.greatest([self.greatest(group) for group in groups])
+        if self.name == "sqlite":  # older versions of sqlglot write GREATEST, which SQLite does not know
+            return exp.Anonymous(this="MAX", expressions=list(terms))
         # Left alone, sqlglot adds a check for NULL where a database would skip it.
         return exp.Greatest(this=terms[0], expressions=list(terms[1:]), ignore_nulls=self.name == "duckdb")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import rulecover
@@ -185,10 +186,15 @@ def _literal(value: Any) -> str:
     return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
 
 
+def _as_numbers(pairs: Sequence[tuple[Label, float]]) -> list[tuple[Label, float]]:
+    """Truth values as 0 and 1, which are other keys in JavaScript, but the same in Python."""
+    return [(int(label), code) for label, code in pairs if isinstance(label, bool)]
+
+
 _JAVASCRIPT = Language(
     row="row",
     literal=_literal,
-    mapping=lambda pairs: f"new Map({_literal(pairs)})",
+    mapping=lambda pairs: f"new Map({_literal([*pairs, *_as_numbers(pairs)])})",
     helper=lambda name: "withoutZero" if name == "without_zero" else name,
     missing="{x} !== {x}",
     known="{x} === {x}",

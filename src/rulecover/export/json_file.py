@@ -129,6 +129,9 @@ def to_json(model: Any) -> str:
         ]
     if rules.columns.whole:
         head["whole"] = [{"column": f, "from": a, "to": b} for f, (a, b) in sorted(rules.columns.whole.items())]
+    frequent = {f: n for f, n in sorted(rules.columns.frequent.items()) if f in rules.clauses.columns}
+    if frequent:
+        head["frequent"] = [{"column": f, "number": n} for f, n in frequent.items()]
     if isinstance(rules.evidence, NumberEvidence):
         head["numbers"] = _written_numbers(rules.evidence)
     if exported.provenance is not None:

@@ -181,6 +181,7 @@ def _columns(written: Json) -> Columns:
         {f: DatePart(each["name"], each["part"], each.get("written", ISO)) for f, each in dates.items()},
         {f: Notation(each["decimal"], each["thousands"], each["unit"]) for f, each in notations.items()},
         {f: (float(each["from"]), float(each["to"])) for f, each in by_column("whole").items()},
+        {f: int(each["number"]) for f, each in by_column("frequent").items()},
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rulecover.data.inputs import ZERO, Coded, Input, Level
+from rulecover.data.frames import ZERO
+from rulecover.data.inputs import Coded, Input, Level
 from rulecover.data.labels import Label
 from rulecover.export.conditions import Condition, Script
 from rulecover.voting.answers import LARGEST_LOG_ODDS

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rulecover
-from rulecover.data.inputs import ZERO, Number
+from rulecover.data.frames import ZERO
+from rulecover.data.inputs import Number
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.exported import vote_of

@@ -9,8 +9,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import rulecover
-from rulecover.data.frames import UNSEEN
-from rulecover.data.inputs import ZERO, Coded, Input, Level, Number
+from rulecover.data.frames import UNSEEN, ZERO
+from rulecover.data.inputs import Coded, Input, Level, Number
 from rulecover.data.labels import Label
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Condition, Script

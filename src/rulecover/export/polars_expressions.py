@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from rulecover.data.frames import UNSEEN
-from rulecover.data.inputs import ZERO, Coded, Input, Level
+from rulecover.data.frames import UNSEEN, ZERO
+from rulecover.data.inputs import Coded, Input, Level
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.exported import vote_of
 from rulecover.voting.answers import LARGEST_LOG_ODDS

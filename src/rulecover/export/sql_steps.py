@@ -11,8 +11,8 @@ from functools import cached_property
 from sqlglot import exp
 
 from rulecover.data.dates import DatePart
-from rulecover.data.frames import UNSEEN
-from rulecover.data.inputs import ZERO, Coded, Level, TableInput
+from rulecover.data.frames import UNSEEN, ZERO
+from rulecover.data.inputs import Coded, Level, TableInput
 from rulecover.data.labels import Label
 from rulecover.export.conditions import LONGEST_NAME, Condition, Script
 from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole

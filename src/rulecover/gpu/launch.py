@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rulecover.rules.clauses import ZERO
+from rulecover.data.frames import ZERO
 from rulecover.typing import Array, Floats, Ints
 
 #: Threads of a block; each looks at one row at a time.

@@ -12,7 +12,7 @@ from rulecover.data.fingerprint import Fingerprint
 from rulecover.exceptions import MismatchedDataError
 from rulecover.gpu.launch import THREADS, blocks_for, kernel
 from rulecover.gpu.patterns import covering_words, patterns_of
-from rulecover.gpu.seen import fingerprint, telling_values
+from rulecover.gpu.seen import fingerprint, values_near_bounds
 from rulecover.gpu.trees import PackedTrees, class_sums, leaves_of_rows, sums_per_block
 from rulecover.partitions.patterns import PatternSums
 from rulecover.rules.clauses import Clauses
@@ -28,7 +28,7 @@ _FEW = 4096
 class DevicePart:
     """Rows on a GPU, their leaves, and which of them are still open.
 
-    Beside the rows it takes one or two bytes per row and tree, and nine bytes per row.
+    In addition to the rows it takes one or two bytes per row and tree, and nine bytes per row.
 
     Parameters
     ----------
@@ -143,11 +143,11 @@ class DevicePart:
         return patterns_of(words, len(clauses), self._y, len(self._classes), self._weight)
 
     def seen(self, rules: RuleSet) -> tuple[dict[int, Floats], Fingerprint]:
-        """What is shown of rules: a few telling values of each column that they use, and the rows' fingerprint."""
+        """What is shown of rules: a few values of each column near their bounds, and the rows' fingerprint."""
         clauses, X = rules.clauses, self._X
         columns = {f: rules.feature_names[f] for f in clauses.columns.tolist()}
         bounds = {f: np.append(clauses.lower, clauses.upper)[np.tile(clauses.feature == f, 2)] for f in columns}
-        values = {f: telling_values(X, f, mine) for f, mine in bounds.items()}
+        values = {f: values_near_bounds(X, f, mine) for f, mine in bounds.items()}
         return values, fingerprint(X, columns, self._y, self._classes)
 
     # In detail --------------------------------------------------------------------------------------------------

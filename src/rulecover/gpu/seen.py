@@ -56,8 +56,8 @@ def _hashes(rows: tuple[Any, ...], limit: int) -> tuple[int, Array]:
     return int(digest[0]), cp.unique(small[: min(room, int(n_small[0]))]).get()
 
 
-def telling_values(X: Any, column: int, bounds: Floats) -> Floats:
-    """A few values of a column: see `rulecover.partitions.part.telling_values`."""
+def values_near_bounds(X: Any, column: int, bounds: Floats) -> Floats:
+    """A few values of a column: see `rulecover.partitions.part.values_near_bounds`."""
     import cupy as cp
 
     bounds = np.unique(bounds[np.isfinite(bounds)])

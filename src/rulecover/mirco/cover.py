@@ -12,39 +12,54 @@ from rulecover.pool import RulePool
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, Cover, CoveringProblem
 from rulecover.targets.samples import Samples
-from rulecover.typing import Ints
+from rulecover.typing import Floats, Ints
 from rulecover.voting.vote import Vote
 
 
-@dataclass(frozen=True, eq=False)
-class Recipe:
-    """The steps of Algorithm 1 that may be done in several ways, each a function of its own.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CoverRecipe:
+    """The steps of Algorithm 1 that are the same wherever rows are.
 
     Parameters
     ----------
-    solver
-        From the samples to be covered to what chooses among the rules.
     vote
         How the chosen rules vote.
     demand
         How many rules must cover each sample; one by default.
     max_rules
         A hard limit on their number.
-    shorten
-        From chosen rules and samples to a pool of shorter rules, among which to choose again, and what time cut short.
-    fit
-        The votes, fitted to the samples.
     weigh_votes
         Whether the votes of a rule are multiplied by the weight that its model gives to it.
     """
 
-    solver: Callable[[Samples], TimedSolver]
     vote: Callable[[RuleSet], Vote]
     demand: Ints | None = None
     max_rules: int | None = None
+    weigh_votes: bool = False
+
+    def plain_vote(self, chosen: RuleSet, strength: Floats | None) -> Vote:
+        """How chosen rules vote before votes are fitted, given the weights of the rules in their model, if any."""
+        vote = self.vote(chosen)
+        return vote if strength is None or not self.weigh_votes else vote.times(strength)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Recipe(CoverRecipe):
+    """The steps of Algorithm 1 that may be done in several ways, each a function of its own.
+
+    Parameters
+    ----------
+    solver
+        From the samples to be covered to what chooses among the rules.
+    shorten
+        From chosen rules and samples to a pool of shorter rules, among which to choose again, and what time cut short.
+    fit
+        The votes, fitted to the samples.
+    """
+
+    solver: Callable[[Samples], TimedSolver]
     shorten: Callable[[RulePool, Samples], tuple[RulePool, str]] | None = None
     fit: Callable[[Vote, Samples], Vote] | None = None
-    weigh_votes: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +94,8 @@ def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> Rule
 
 def _voting(pool: RulePool, chosen: Ints, samples: Samples, recipe: Recipe) -> Vote:
     """How the chosen rules of the pool vote."""
-    vote = recipe.vote(pool.written(chosen).shown_for(samples.X))
-    if recipe.weigh_votes and pool.strength is not None:
-        vote = vote.times(pool.strength[chosen])
+    rules = pool.written(chosen).shown_for(samples.X)
+    vote = recipe.plain_vote(rules, None if pool.strength is None else pool.strength[chosen])
     return vote if recipe.fit is None else recipe.fit(vote, samples)
 
 

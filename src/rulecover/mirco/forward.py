@@ -14,7 +14,7 @@ from rulecover.setcover import Cover, CoveringProblem, CoverSolver, Greedy, Stat
 from rulecover.setcover.bounds import fitted_bound
 from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.greedy import greedy_picks
-from rulecover.setcover.settings import check_time_limit
+from rulecover.setcover.solver import check_time_limit
 from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.targets.samples import Samples
 from rulecover.typing import Bools, Floats, Ints

@@ -154,11 +154,11 @@ def start_tracker(host: str, n_parts: int) -> dict[str, Any]:
 
     tracker = RabitTracker(n_workers=n_parts, host_ip=host)
     tracker.start()
-    threading.Thread(target=_see_off, args=(tracker,), daemon=True).start()
+    threading.Thread(target=_wait_for_parts, args=(tracker,), daemon=True).start()
     return dict(tracker.worker_args())
 
 
-def _see_off(tracker: Any) -> None:
+def _wait_for_parts(tracker: Any) -> None:
     """Keeps a tracker until its parts are done, or lost."""
     with suppress(Exception):
         tracker.wait_for()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
 from rulecover.coverage import Coverage
 from rulecover.exceptions import SolverError, UncoveredSamplesError
-from rulecover.partitions.boost_part import Heirs, ShortGroups
+from rulecover.partitions.boost_part import ShortGroups, SplitGroups
 from rulecover.partitions.parts import Parts
-from rulecover.setcover.highs import CoveringLP
 from rulecover.setcover.master import ENTERING, WATCHED, Relaxation
 from rulecover.typing import Floats, Ints, UInts
+
+if TYPE_CHECKING:
+    from rulecover.setcover.highs import CoveringLP
 
 
 class _Short(NamedTuple):
@@ -84,12 +86,12 @@ class MasterOfParts:
         _check_missed(sum(missed for missed, _ in answers), "are covered by no rule of the first pool")
         self._watched = self._watched[:0]
         self.cost = np.concatenate([self.cost, cost])
-        new = self._hand_over([heirs for _, heirs in answers], len(cost))
+        new = self._hand_over([groups for _, groups in answers], len(cost))
         self._rules = scipy.sparse.csr_array(scipy.sparse.hstack([self._rules, new], format="csr"))
         if self._lp is not None:
             self._lp.add(_sorted_csc(new), cost)
 
-    def _hand_over(self, of_parts: list[Heirs], n_new: int) -> scipy.sparse.csr_array:
+    def _hand_over(self, of_parts: list[SplitGroups], n_new: int) -> scipy.sparse.csr_array:
         """The places of groups in the LP go to those of their samples that new rules cover least, of all parts.
 
         Returns which of the new rules cover them.
@@ -97,9 +99,9 @@ class MasterOfParts:
         if not len(self._inside):
             return scipy.sparse.csr_array((0, n_new), dtype=bool)
         place, times, signature = (
-            np.concatenate([getattr(heirs, name) for heirs in of_parts]) for name in ("place", "times", "signature")
+            np.concatenate([getattr(groups, name) for groups in of_parts]) for name in ("place", "times", "signature")
         )
-        rules = scipy.sparse.vstack([heirs.rules for heirs in of_parts], format="csr")
+        rules = scipy.sparse.vstack([groups.rules for groups in of_parts], format="csr")
         order = np.lexsort((signature, times, place))
         _, first = np.unique(place[order], return_index=True)
         self._inside = signature[order[first]]
@@ -160,6 +162,8 @@ class MasterOfParts:
         return _merged([groups for _, groups in answers], sum(n for n, _ in answers))
 
     def _enter(self, short: _Short, first: int) -> None:
+        from rulecover.setcover.highs import CoveringLP  # highspy is slow to load
+
         rules = short.rules[:first]
         if self._lp is None:
             self._lp = CoveringLP(_sorted_csc(rules), self.cost, np.ones(rules.shape[0], dtype=np.intp))

@@ -78,7 +78,7 @@ class ShortGroups(NamedTuple):
     rules: scipy.sparse.csr_array
 
 
-class Heirs(NamedTuple):
+class SplitGroups(NamedTuple):
     """For each group that new rules split, the rows that they cover least.
 
     Parameters
@@ -216,10 +216,10 @@ class BoostPart:
         self._coverage = Coverage((), n, 0)
         self._signatures, self._packs = Signatures(n), Packs(n, n_looked_up=self._rows.n_samples)
 
-    def enter(self, tree: Ints, node: Ints, inside: UInts) -> tuple[int, Heirs]:
+    def enter(self, tree: Ints, node: Ints, inside: UInts) -> tuple[int, SplitGroups]:
         """Rules enter the pool, nodes of trees that were followed; `inside` are the signatures of groups in the LP.
 
-        Returns the number of rows without a rule, and the heirs of the groups.
+        Returns the number of rows without a rule, and what the groups become.
         """
         rows, place = self._signatures.with_values(inside)
         new = self._coverage_of(tree, node)
@@ -229,10 +229,10 @@ class BoostPart:
         times = new.times_covered(np.arange(new.n_rules))[rows]
         order = np.lexsort((self._signatures.value[rows], times, place))
         places, first = np.unique(place[order], return_index=True)
-        heirs = rows[order[first]]
-        rules = new.among(heirs).to_sparse().tocsr()
+        least_covered = rows[order[first]]
+        rules = new.among(least_covered).to_sparse().tocsr()
         missed = int(self._coverage.missed().size)
-        return missed, Heirs(places, times[order[first]], self._signatures.value[heirs], rules)
+        return missed, SplitGroups(places, times[order[first]], self._signatures.value[least_covered], rules)
 
     def leave(self, kept: Ints, inside: UInts) -> tuple[int, UInts]:
         """All other rules leave the pool: the number of rows that are left without, and the new signatures of groups.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -337,3 +337,25 @@ def _check_columns(first: Facts, each: Facts, number: int) -> None:
                 f"column {name!r} has other categories in partition {number} than in others; call categorize() on the "
                 "Dask frame first."
             )
+
+
+# Predictions ----------------------------------------------------------------------------------------------------------
+
+
+def by_partition(predict: Callable[[Any], Array], X: Any, example: Array) -> Any:
+    """The predictions for each partition as a Dask array; `example` is one for no rows."""
+    import dask.array
+    from dask import delayed
+
+    lengths = X.chunks[0] if is_dask_array(X) else [np.nan] * X.npartitions
+    task = delayed(_predicted, pure=False)
+    asked = delayed(predict, pure=False)
+    blocks = [
+        dask.array.from_delayed(task(asked, block, example), (length, *example.shape[1:]), dtype=example.dtype)
+        for length, block in zip(lengths, blocks_of(X, "X"), strict=True)
+    ]
+    return dask.array.concatenate(blocks, allow_unknown_chunksizes=True)
+
+
+def _predicted(predict: Callable[[Any], Array], X: Any, example: Array) -> Array:
+    return predict(X).astype(example.dtype, copy=False) if len(X) else example

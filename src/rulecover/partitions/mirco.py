@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import add
 from typing import Any
@@ -12,7 +11,7 @@ import scipy.sparse
 
 from rulecover.coverage import Coverage
 from rulecover.data.fingerprint import Fingerprint
-from rulecover.mirco.cover import RuleCover
+from rulecover.mirco.cover import CoverRecipe, RuleCover
 from rulecover.mirco.prune import needed_clauses, with_clauses
 from rulecover.partitions.cover import greedy_cover
 from rulecover.partitions.part import LeafNumbers
@@ -72,8 +71,8 @@ class Grouped:
         return np.asarray(self.sums[:, 0] if self.y is None else self.sums.sum(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
-class PartsRecipe:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PartsRecipe(CoverRecipe):
     """The steps of Algorithm 1 that may be done in several ways, as far as sums over rows suffice for them.
 
     Parameters
@@ -82,28 +81,19 @@ class PartsRecipe:
         The greedy choice.
     price
         What rules cost.
-    vote
-        How the chosen rules vote.
     demand
         How many rules must cover each row: one number, or one for each class.
-    max_rules
-        A hard limit on their number.
     prune
         Whether needless clauses are dropped, and shorter rules chosen from.
     fit
         What fits the votes to rows.
-    weigh_votes
-        Whether the votes of a rule are multiplied by the weight that its model gives to it.
     """
 
     solver: Greedy
     price: Price
-    vote: Callable[[RuleSet], Vote]
     demand: Ints
-    max_rules: int | None = None
     prune: bool = False
     fit: FittedVote | None = None
-    weigh_votes: bool = False
 
 
 def leaf_pool_of_parts(
@@ -153,9 +143,7 @@ def minimum_rule_cover_of_parts(parts: Parts, pool: RulePool, head: Samples, rec
         cover = _cover_of_groups(pool, grouped, recipe)
         grouped = replace(grouped, covered=grouped.covered[:, cover.rules])
     chosen, fingerprint = shown_for_parts(parts, pool.written(cover.rules))
-    vote = recipe.vote(chosen)
-    if recipe.weigh_votes and pool.strength is not None:
-        vote = vote.times(pool.strength[cover.rules])
+    vote = recipe.plain_vote(chosen, None if pool.strength is None else pool.strength[cover.rules])
     if recipe.fit is not None:
         vote = fitted_to_groups(recipe.fit, vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
     return CoverOfParts(vote, cover.certificate.without_proof(), _NO_ROWS, fingerprint)

@@ -206,14 +206,14 @@ class Part:
         return [patterns_of(self._clause_chunks(rule, samples), samples, n) for rule, n in each]
 
     def seen(self, rules: RuleSet) -> tuple[dict[int, Floats], Fingerprint]:
-        """What is shown of rules: for each column that they use a few telling values, and the fingerprint of the rows.
+        """What is shown of rules: a few values of each column near their bounds, and the fingerprint of the rows.
 
         The values are the neighbours of each bound, the least and the largest, NaN if one is missing, and one with a
         fraction if there is one.
         """
         samples, used = self.load(), rules.clauses.columns
         names = [rules.feature_names[f] for f in used.tolist()]
-        values = {f: telling_values(rules, f, samples.X) for f in used.tolist()}
+        values = {f: values_near_bounds(rules, f, samples.X) for f in used.tolist()}
         return values, Fingerprint.of(row_hashes(samples.X, used, names, samples.labels), names)
 
     # In detail --------------------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ class Part:
         return count, gain
 
 
-def telling_values(rules: RuleSet, f: int, X: Any) -> Floats:
+def values_near_bounds(rules: RuleSet, f: int, X: Any) -> Floats:
     """A few values of a column by which rules are printed as for all of them; see `RuleSet.shown_for`."""
     values = np.asarray(X[:, [f]].toarray().ravel() if issparse(X) else X[:, f], dtype=np.float64)
     mine = rules.clauses.feature == f

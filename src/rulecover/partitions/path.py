@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -22,8 +21,8 @@ from rulecover.rulepath.candidates import Candidates, nodes_to_choose_from
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.forward import Contest, EvaluatedClauses, Taken, follow, stacked
-from rulecover.rulepath.logistic import NewtonGains
-from rulecover.rulepath.path import VotesBySize
+from rulecover.rulepath.logistic import LogisticFit, NewtonGains
+from rulecover.rulepath.path import PathRecipe, VotesBySize
 from rulecover.rulepath.response import best_exponent, noise_of
 from rulecover.rulepath.squares import Squares, Terms
 from rulecover.rules.ruleset import RuleSet
@@ -33,37 +32,9 @@ from rulecover.targets.target import Target
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.logistic import Patterns
-from rulecover.voting.vote import Vote
 
 #: The bits of the sum of all marks, which is never rounded.
 _BITS = 52
-
-
-@dataclass(frozen=True, eq=False)
-class PartsPathRecipe:
-    """The steps of a rule path that can be done in several ways, and its limits; see `PathRecipe`.
-
-    Parameters
-    ----------
-    max_rules, terms, constraints, target, given, verbose
-        As in `PathRecipe`.
-    strength
-        The penalty on log-odds; ``None`` for votes by which the rules are chosen.
-    by_log_loss
-        Whether rules are chosen by what they gain in the logistic loss, not by least squares.
-    make_vote
-        From rules, their votes (the base first) and the target to a `Vote`.
-    """
-
-    max_rules: int
-    terms: Terms
-    constraints: Constraints
-    target: Target
-    make_vote: Callable[[RuleSet, Floats, Target], Vote]
-    strength: float | None = None
-    by_log_loss: bool = False
-    given: RuleSet | None = None
-    verbose: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,7 +278,13 @@ def _added_one_by_one(one: list[Evaluated], other: list[Evaluated]) -> list[Eval
 
 
 def rule_path_of_parts(
-    parts: Parts, weighed: WeighedNodes, head: Samples, softened: SoftenedParts, recipe: PartsPathRecipe
+    parts: Parts,
+    weighed: WeighedNodes,
+    head: Samples,
+    softened: SoftenedParts,
+    recipe: PathRecipe,
+    *,
+    strength: float | None,
 ) -> tuple[RuleFamily, Fingerprint]:
     """The rule sets of every size, with votes that are fitted to what is to be explained, for rows in many places.
 
@@ -323,10 +300,12 @@ def rule_path_of_parts(
         What is to be explained, as `soften_parts` returns it.
     recipe
         The steps, and the limits.
+    strength
+        The penalty on log-odds; ``None`` for votes by which the rules are chosen.
     """
     candidates, rules = distinct_allowed_nodes(weighed, recipe.constraints)
     fit: FitInParts | LogisticFitInParts
-    if recipe.by_log_loss:
+    if recipe.steps.start is LogisticFit:
         fit = LogisticFitInParts(parts, candidates, recipe.terms)
     else:
         fit = FitInParts(parts, candidates, recipe.terms, softened.sizes)
@@ -339,9 +318,9 @@ def rule_path_of_parts(
     least = follow(contest, fit, look_at.enter, max_rules=recipe.max_rules, verbose=recipe.verbose)
     recipe.constraints.check_met(contest.unmet, recipe.max_rules)
     taken = contest.taken() if recipe.given is None else recipe.given.join(contest.taken())
-    votes, loss = _votes(parts, fit, recipe, weighed.total)
+    votes, loss = _votes(parts, fit, recipe.target, weighed.total, strength)
     shown, fingerprint = shown_for_parts(parts, _with_evidence(parts, taken, head, weighed.totals, recipe.target))
-    family = RuleFamily(shown, votes, loss, recipe.target, recipe.make_vote, least, len(rules))
+    family = RuleFamily(shown, votes, loss, recipe.target, recipe.steps.make_vote, least, len(rules))
     return family, fingerprint
 
 
@@ -383,13 +362,15 @@ def soften_parts(parts: Parts, target: Target, share: float, *, calibrate: bool,
     return SoftenedParts(np.asarray(reduce(np.add, parts.map("soften", softening))), noise)
 
 
-def _votes(parts: Parts, fit: FitInParts | LogisticFitInParts, recipe: PartsPathRecipe, total: float) -> VotesBySize:
+def _votes(
+    parts: Parts, fit: FitInParts | LogisticFitInParts, target: Target, total: float, strength: float | None
+) -> VotesBySize:
     """The votes of every size: log-odds, or those by which the rules were chosen."""
-    if recipe.strength is None:
-        return fit.votes_by_size(recipe.target)
+    if strength is None:
+        return fit.votes_by_size(target)
     patterns = path_patterns(parts, total)
     signs = np.array(fit.signs, dtype=np.intp)
-    fits = Patterns.of_sums(patterns.passed, patterns.sums).fitted_by_size(strength=recipe.strength, signs=signs)
+    fits = Patterns.of_sums(patterns.passed, patterns.sums).fitted_by_size(strength=strength, signs=signs)
     return VotesBySize(stacked([each.votes for each in fits]), np.array([each.loss for each in fits]))
 
 

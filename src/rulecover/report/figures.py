@@ -2,8 +2,10 @@
 
 Shares of rows (accuracy, recall, precision) have Wilson's interval, and their mean over classes (balanced accuracy) the
 one that follows from those (MOVER, Zou and Donner 2008). All others have the percentile interval of a bootstrap with a
-fixed seed, in which the rows of each class are drawn on their own, so that none is lost; where every draw gives the
-same figure, as for a perfect one, Wilson's interval for the rows of the smallest class.
+fixed seed, in which the rows of each class are drawn on their own, so that none is lost. A few rows that are drawn
+again and again say too little: where a class has fewer than 15, or every draw gives the same figure, as for a perfect
+one, the interval is at least as wide as Wilson's for a share of as many rows (of several classes: the interval that
+follows from those, as for balanced accuracy).
 """
 
 from __future__ import annotations
@@ -23,6 +25,9 @@ _Z = 1.959963984540054
 #: How many bootstraps there are, up to a number of rows; and how many numbers of them are looked at at a time.
 _DRAWS = ((4_000, 500), (20_000, 200))
 _FEWEST_DRAWS, _AT_A_TIME = 100, 4_000_000
+
+#: Fewer rows of a class than this, drawn again and again, do not show how uncertain a figure is.
+_FEW_ROWS = 15
 
 
 @dataclass(frozen=True)
@@ -72,11 +77,16 @@ def balanced_accuracy(right: Ints, rows: Ints) -> Figure:
     there = rows > 0
     right, rows = right[there], rows[there]
     recall = right / rows
-    low, high = wilson_interval(right, rows)
-    mean, n = float(recall.mean()), len(recall)
-    below = float(np.sqrt(np.square(recall - low).sum())) / n
-    above = float(np.sqrt(np.square(high - recall).sum())) / n
-    return Figure("balanced accuracy", mean, max(mean - below, 0.0), min(mean + above, 1.0))
+    return Figure("balanced accuracy", float(recall.mean()), *_mean_interval(recall, rows))
+
+
+def _mean_interval(shares: Floats, rows: Ints) -> tuple[float, float]:
+    """The interval of the mean of shares, each of so many rows, that follows from Wilson's intervals for them."""
+    low, high = wilson_interval(shares * rows, rows)
+    mean, n = float(shares.mean()), len(shares)
+    below = float(np.sqrt(np.square(shares - low).sum())) / n
+    above = float(np.sqrt(np.square(high - shares).sum())) / n
+    return max(mean - below, 0.0), min(mean + above, 1.0)
 
 
 # Bootstraps -----------------------------------------------------------------------------------------------------------
@@ -117,25 +127,28 @@ class Bootstrap:
             drawn[:, mine] = np.bincount(places.ravel(), minlength=n_draws * len(mine)).reshape(n_draws, len(mine))
         return drawn
 
-    def figure(self, name: str, measure: Callable[[Floats], Floats], *, fewest: int | None = None) -> Figure:
-        """A figure with its interval.
+    def figure(self, name: str, measures: Sequence[Callable[[Floats], Floats]], *, rows: Sequence[int] = ()) -> Figure:
+        """The mean of some measures, with its interval.
 
         Parameters
         ----------
         name
             What it is called.
-        measure
-            From weights of the rows, bootstraps x rows, to the figure of each.
-        fewest
-            For a share: the number of rows that Wilson's interval is made for, where all bootstraps are equal.
+        measures
+            Each from weights of the rows, bootstraps x rows, to the figure of each.
+        rows
+            For shares: how many rows each measure is about, for the interval where these are few.
         """
-        value = float(measure(np.ones((1, len(self.groups))))[0])
+        once = np.ones((1, len(self.groups)))
+        values = np.array([measure(once)[0] for measure in measures])
+        value = float(values.mean())
         if np.isnan(value):
             return Figure(name, value, value, value)
-        each = np.concatenate([measure(weights) for weights in self.weights()])
-        low, high = np.nanpercentile(each, [2.5, 97.5])
-        if low == high and fewest is not None:
-            low, high = wilson_interval(value * fewest, fewest)
+        drawn = [np.mean([measure(weights) for measure in measures], axis=0) for weights in self.weights()]
+        low, high = np.nanpercentile(np.concatenate(drawn), [2.5, 97.5])
+        if rows and (low == high or min(rows) < _FEW_ROWS):
+            wide = _mean_interval(values, np.array(rows))
+            low, high = min(low, wide[0]), max(high, wide[1])
         return Figure(name, value, float(min(low, value)), float(max(high, value)))
 
 
@@ -187,7 +200,7 @@ class ClassFigures:
         """The names of the figures, what matters most first."""
         overall = ["balanced accuracy", "accuracy"]
         one = [] if self.positive is None else [f"recall of {self._name}", f"precision of {self._name}"]
-        ranking = ["ROC AUC", self._precision_name]
+        ranking = [self._auc_name, self._precision_name]
         return (
             [overall[0], *one, *reversed(ranking), overall[1]]
             if self.is_unbalanced
@@ -199,8 +212,24 @@ class ClassFigures:
         return "" if self.positive is None else str(self.classes.tolist()[self.positive])
 
     @property
+    def _auc_name(self) -> str:
+        return f"ROC AUC{self._over}"
+
+    @property
     def _precision_name(self) -> str:
-        return "average precision" if self.positive is None else f"average precision of {self._name}"
+        return f"average precision{self._over}" if self.positive is None else f"average precision of {self._name}"
+
+    @cached_property
+    def _ranked(self) -> list[int]:
+        """The classes that rows can be ranked by: some are of it, and some are not."""
+        places = range(len(self.classes)) if self.positive is None else [self.positive]
+        return [k for k in places if 0 < int((self.truth == self.classes[k]).sum()) < len(self.truth)]
+
+    @property
+    def _over(self) -> str:
+        """How many classes a mean is over, where it is not all of them."""
+        n, n_ranked = len(self.classes), len(self._ranked)
+        return f" over {n_ranked} of {n} classes" if self.positive is None and 0 < n_ranked < n else ""
 
     def _of_predictions(self, predicted: Array) -> Iterator[Figure]:
         right = predicted == self.truth
@@ -215,18 +244,13 @@ class ClassFigures:
 
     def _of_shares(self, shares: Floats) -> list[Figure]:
         """How well the probabilities rank rows: of one class, or the mean over all classes, each against the rest."""
-        places = range(len(self.classes)) if self.positive is None else [self.positive]
-        ranks = [Ranking.of(self.truth == self.classes[k], shares[:, k]) for k in places]
-        ranks = [rank for rank in ranks if rank.is_defined]
+        ranks = [Ranking.of(self.truth == self.classes[k], shares[:, k]) for k in self._ranked]
         if not ranks:
             return []
-        fewest = min(rank.fewest for rank in ranks)
-        mean = Ranking.mean
+        rows = [rank.fewest for rank in ranks]
         return [
-            self._bootstrap.figure("ROC AUC", lambda w: mean([rank.auc(w) for rank in ranks]), fewest=fewest),
-            self._bootstrap.figure(
-                self._precision_name, lambda w: mean([rank.average_precision(w) for rank in ranks]), fewest=fewest
-            ),
+            self._bootstrap.figure(self._auc_name, [rank.auc for rank in ranks], rows=rows),
+            self._bootstrap.figure(self._precision_name, [rank.average_precision for rank in ranks], rows=rows),
         ]
 
 
@@ -253,10 +277,6 @@ class Ranking:
         return cls(np.asarray(positive)[order], order, starts)
 
     @property
-    def is_defined(self) -> bool:
-        return bool(self.positive.any() and not self.positive.all())
-
-    @property
     def fewest(self) -> int:
         """The rows of the smaller part."""
         return int(min(self.positive.sum(), (~self.positive).sum()))
@@ -281,10 +301,6 @@ class Ranking:
         found = np.cumsum(positive, axis=1)
         precision = found / np.maximum(found + np.cumsum(other, axis=1), 1e-300)
         return np.asarray((positive * precision).sum(axis=1) / positive.sum(axis=1))
-
-    @staticmethod
-    def mean(each: Sequence[Floats]) -> Floats:
-        return np.asarray(np.mean(each, axis=0))
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------
@@ -314,6 +330,6 @@ class NumberFigures:
             return np.asarray(np.where(spread > 0, 1 - squared / np.where(spread > 0, spread, 1.0), squared == 0))
 
         return (
-            draws.figure("R²", r2),
-            draws.figure("mean absolute error", lambda w: np.asarray((w @ np.abs(error)) / w.sum(axis=1))),
+            draws.figure("R²", [r2]),
+            draws.figure("mean absolute error", [lambda w: np.asarray((w @ np.abs(error)) / w.sum(axis=1))]),
         )

@@ -14,8 +14,8 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, is_classifier
 
 from rulecover.data.columns import Levels
-from rulecover.data.frames import UNSEEN
-from rulecover.data.inputs import MISSING, ZERO, Coded, Input, Level
+from rulecover.data.frames import MISSING, UNSEEN, ZERO
+from rulecover.data.inputs import Coded, Input, Level
 from rulecover.exceptions import RulecoverError
 from rulecover.export.conditions import Condition, Script, conditions_of
 from rulecover.export.exported import vote_of
@@ -203,7 +203,10 @@ def _column(name: str, inputs: Sequence[tuple[int, Input]], rules: RuleSet, X: A
         return common | choice | {"kind": "codes"}
     known = _feature(X, features[0])
     known = known[np.isfinite(known)]
+    date = rules.columns.dated.get(features[0])
     return common | {
+        "name": printable(name if date is None else date),
+        "date": date is not None,
         "kind": "number",
         "zero": ZERO if first.zero_missing else 0,
         "missing": missing,

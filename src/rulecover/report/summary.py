@@ -18,6 +18,7 @@ from rulecover.report.figures import ClassFigures, Figure, NumberFigures
 from rulecover.report.held_out import HeldOutPredictions
 from rulecover.report.page_model import PredictedRows, Trial, trial_of
 from rulecover.report.rule_checks import RuleChecks
+from rulecover.rulepath.sizes import score_in_words
 from rulecover.rules.features import Strip, strips
 from rulecover.rules.overlaps import Overlaps
 from rulecover.show.text import percent
@@ -36,6 +37,9 @@ _SETS, _RULES = 24, 16
 #: From this share of rows on that equal training rows, a warning says so.
 _MANY_KNOWN = 0.5
 _MORE_THAN_CHANCE = 0.2
+
+#: The cross-validated columns that the table of every path has.
+_OF_EVERY_PATH = ("cv_score", "cv_se", "cv_fidelity")
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,9 @@ class Summary:
     log_odds
         Whether these votes are log-odds.
     path
-        Where there are rule sets of other sizes: for each the number of rules and the cross-validated accuracy.
+        Where there are rule sets of other sizes: for each the number of rules and the cross-validated score.
+    path_by
+        What the score is called by which one of them was chosen; empty for accuracy or R².
     held_out
         The truth and the predictions for the held-out rows.
     checks
@@ -117,6 +123,7 @@ class Summary:
     votes: tuple[tuple[float, ...], ...] = ()
     log_odds: bool = False
     path: tuple[tuple[int, float], ...] = ()
+    path_by: str = ""
     held_out: HeldOutPredictions | None = None
     checks: RuleChecks | None = None
     overlaps: Overlaps | None = None
@@ -176,42 +183,65 @@ class Summary:
         rules = _rules_of(model) if shown is None else shown
         if rules.evidence is None:
             raise ValueError("the rules have no evidence; pass a fitted model.")
-        view = rules.evidence.view
-        rows, truth, predicted = _rows_of(model, X), np.asarray(y).ravel(), np.asarray(model.predict(X)).ravel()
-        missed, shares = np.asarray(model.missed(X)), _shares(model, X, rules)
-        held_out = HeldOutPredictions(truth, predicted, missed, _by_model(model, X, rows), shares)
-        answered = PredictedRows(rows, truth, predicted, held_out.missed)
+        rows, truth = _rows_of(model, X), np.asarray(y).ravel()
+        held_out = _held_out(model, rules, X, rows, truth)
+        predicted = PredictedRows(rows, truth, held_out.predicted, held_out.missed)
         covered = _rules_of(model).apply(rows)
-        scoring, votes = _Scoring.of(rules, truth), _votes(model)
-        scores = [scoring.score("these rules", predicted, shares, _size(rules))]
-        for name, other in (compare_with or {}).items():
-            scores.append(scoring.score(name, other.predict(X), _shares(other, X, rules), _size_of(other)))
-        scores.append(scoring.naive())
+        scores, votes = _scores(rules, held_out, X, compare_with or {}), _votes(model)
         trained_on = _TrainedOn.of(model, rows, truth)
-        guessing = _guessing(scores, "training rows" if trained_on.all_of_them else "held-out rows")
         return cls(
             title=title,
             rules=rules,
-            certificate=_proved(model),
             scores=tuple(scores),
             missed=float(held_out.missed.mean()),
-            fidelity=None if held_out.by_model is None else view.score(predicted, held_out.by_model),
-            fallback=_fallback_name(model),
-            n_candidates=getattr(model, "n_candidate_rules_", None),
+            fidelity=_fidelity(rules, held_out),
             n_held_out=len(truth),
             notes=tuple(notes),
-            warnings=(*trained_on.warnings, *warnings, *guessing),
-            provenance=trained_on.provenance,
-            on_training_rows=trained_on.all_of_them,
+            warnings=(*trained_on.warnings, *warnings, *_guessing(scores, trained_on)),
             votes=votes,
-            log_odds=_are_log_odds(model),
-            path=_path(model),
+            path_by=_path_by(model),
             held_out=held_out,
             checks=RuleChecks.of(rules, votes[1:], covered, truth),
             overlaps=Overlaps.of(covered, max_sets=_SETS, max_rules=_RULES) if len(rules) else None,
             strips=strips(rules, rows, _groups(rules, truth)),
-            trial=trial_of(model, rules, answered, missing=_takes_missing(model)),
+            trial=trial_of(model, rules, predicted, missing=_takes_missing(model)),
+            **_known_of(model, trained_on),
         )
+
+
+def _known_of(model: Any, trained_on: _TrainedOn) -> dict[str, Any]:
+    """What a summary takes from the model as it is."""
+    return {
+        "certificate": _proved(model),
+        "fallback": _fallback_name(model),
+        "n_candidates": getattr(model, "n_candidate_rules_", None),
+        "log_odds": _are_log_odds(model),
+        "path": _path(model),
+        "provenance": trained_on.provenance,
+        "on_training_rows": trained_on.all_of_them,
+    }
+
+
+def _held_out(model: Any, rules: RuleSet, X: Any, rows: Any, truth: Array) -> HeldOutPredictions:
+    """What the rules and the model behind them predict for held-out rows."""
+    predicted, missed = np.asarray(model.predict(X)).ravel(), np.asarray(model.missed(X))
+    return HeldOutPredictions(truth, predicted, missed, _by_model(model, X, rows), _shares(model, X, rules))
+
+
+def _fidelity(rules: RuleSet, held_out: HeldOutPredictions) -> float | None:
+    assert rules.evidence is not None
+    return None if held_out.by_model is None else rules.evidence.view.score(held_out.predicted, held_out.by_model)
+
+
+def _scores(rules: RuleSet, held_out: HeldOutPredictions, X: Any, others: Mapping[str, Any]) -> list[Score]:
+    """The scores of the rules, of other models, and of one answer for all rows."""
+    scoring = _Scoring.of(rules, held_out.truth)
+    compared = [
+        scoring.score(name, other.predict(X), _shares(other, X, rules), _size_of(other))
+        for name, other in others.items()
+    ]
+    ours = scoring.score("these rules", held_out.predicted, held_out.shares, _size(rules))
+    return [ours, *compared, scoring.naive()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,11 +311,12 @@ class _TrainedOn:
         return [f"{known} of these rows equal training rows, so that the figures may be too good; give rows held out."]
 
 
-def _guessing(scores: Sequence[Score], rows_are: str) -> list[str]:
+def _guessing(scores: Sequence[Score], trained_on: _TrainedOn) -> list[str]:
     """That the rules are not surely better than one answer for all rows, by any measure of right predictions."""
     measures = [
         name for name in ("accuracy", "balanced accuracy", "R²") if any(f.name == name for f in scores[0].figures)
     ]
+    rows_are = "training rows" if trained_on.all_of_them else "held-out rows"
     pairs = {name: (scores[0][name].low, scores[-1][name].value) for name in measures}
     return [each.command_line for each in guessing(pairs, f"surely better on the {rows_are}")]
 
@@ -359,14 +390,32 @@ def _are_log_odds(model: Any) -> bool:
     return isinstance(vote, Vote) and isinstance(vote.answer, LogOddsClasses)
 
 
-def _path(model: Any) -> tuple[tuple[int, float], ...]:
-    """A few sizes of the path, the one that was taken among them."""
+def _path_scoring(model: Any) -> str | None:
+    """The score by which the size of a path was chosen, "score" for that of the estimator; ``None`` without one."""
     path = getattr(model, "path_", None)
     if path is None or "cv_score" not in path:
+        return None
+    others = [name.removeprefix("cv_") for name in path if name.startswith("cv_") and name not in _OF_EVERY_PATH]
+    return others[0] if others else "score"
+
+
+def _path(model: Any) -> tuple[tuple[int, float], ...]:
+    """A few sizes of the path, the one that was taken among them, with the scores by which it was chosen."""
+    by = _path_scoring(model)
+    if by is None:
         return ()
+    path, sign = model.path_, -1.0 if by.startswith("neg_") else 1.0
     sizes = {1, 2, 3, 5, 10, 15, 25, 50, 100, 200, model.n_rules_, path.index[-1]}
     shown = sorted(sizes.intersection(path.index[1:]))
-    return tuple((int(size), float(path["cv_score"].loc[size])) for size in shown)
+    return tuple((int(size), sign * float(path[f"cv_{by}"].loc[size])) for size in shown)
+
+
+def _path_by(model: Any) -> str:
+    """What the score is called by which a size was chosen; empty for that of the estimator."""
+    by = _path_scoring(model)
+    if by is None or by == "score":
+        return ""
+    return score_in_words(by) + (" (the lower the better)" if by.startswith("neg_") else "")
 
 
 def _size(rules: RuleSet) -> str:

@@ -81,7 +81,8 @@ def path_in_words(summary: Summary) -> list[str]:
     if not summary.path:
         return []
     sizes = ", ".join(f"{_some(size, 'rule')} {score:.3f}" for size, score in summary.path)
-    return [f"Cross-validated {_view(summary).measure} on the training rows by the number of rules: {sizes}."]
+    measure = summary.path_by or _view(summary).measure
+    return [f"Cross-validated {measure} on the training rows by the number of rules: {sizes}."]
 
 
 def provenance_in_words(provenance: Provenance | None) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Scores of every size in folds that keep the model: rules are chosen and weighed anew among the same candidates."""
+"""Scores of every size in folds that keep the model: rules are chosen and weighed again among the same candidates."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class NewtonGains:
         """What each free candidate explains of the residual, -1 if nothing, once a number of rules are in.
 
         After every few rules all candidates are judged. In between a gain seldom rises: those that led are judged
-        anew, the highest first, until as many as are tried lead by gains that are not outdated.
+        again, the highest first, until as many as are tried lead by gains that are not outdated.
 
         Parameters
         ----------

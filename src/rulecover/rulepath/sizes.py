@@ -205,6 +205,25 @@ def _uncertain(differences: Floats) -> Floats:
 BY_SCORE: dict[str, Callable[[Floats, int], int]] = {"one-se": one_standard_error, "best": best}
 
 
+#: Scores whose names in words are not those of scikit-learn with blanks.
+_IN_WORDS = {
+    "neg_brier_score": "Brier score",
+    "roc_auc": "ROC AUC",
+    "r2": "R²",
+    "neg_mean_squared_error": "mean squared error",
+    "neg_root_mean_squared_error": "root mean squared error",
+}
+
+
+def score_in_words(scoring: str) -> str:
+    """What people call a score of scikit-learn; negated ones by the name of the loss.
+
+    >>> score_in_words("neg_brier_score"), score_in_words("neg_log_loss"), score_in_words("average_precision")
+    ('Brier score', 'log loss', 'average precision')
+    """
+    return _IN_WORDS.get(scoring, scoring.removeprefix("neg_").replace("_", " "))
+
+
 class ChosenSize(NamedTuple):
     """A size, and why it was taken."""
 
@@ -218,14 +237,15 @@ def chosen_size(
     """The size to take: by a name of `BY_SCORE`, or the smallest within a margin of the model; the largest unscored."""
     if held_out is None or not family.largest:
         return ChosenSize(family.largest, "the largest set")
-    least = max(1, family.least)  # where there are rules, a model of rules has one
+    by, least = score_in_words(by), max(1, family.least)  # where there are rules, a model of rules has one
     held_out = held_out.where_defined(by)
     scores = held_out.chosen_by
     top = best(scores, least)
     if margin is None:
         size = BY_SCORE[choose](scores, least)
         best_of_all = f"{'1 rule has' if top == 1 else f'{top} rules have'} the best cross-validated {by}"
-        fewest = f", and {size} are the fewest that are worse by at most one standard error, or next to nothing"
+        are = "is the fewest that is" if size == 1 else "are the fewest that are"
+        fewest = f", and {size} {are} worse by at most one standard error, or next to nothing"
         return ChosenSize(size, best_of_all + (fewest if size < top else ""))
     near = within(scores[:, least:], held_out.model_chosen_by, margin)
     if near is not None:

@@ -13,6 +13,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from rulecover.data.categories import CategorySet
+from rulecover.data.frames import ZERO
 from rulecover.rules.comparisons import Bits, Comparisons
 from rulecover.rules.rule import Clause
 from rulecover.typing import Array, Bools, Floats, Ints
@@ -21,10 +22,6 @@ from rulecover.typing import Array, Bools, Floats, Ints
 CHUNK, _BITS = 32768, 1 << 29
 #: Rows become columns in blocks of this many: a block's columns stay in the processor's cache while they are compared.
 _TURNED = 8192
-
-
-#: Where 0 counts as missing, so does every number this close to it: LightGBM's bound.
-ZERO = float(np.float32(1e-35))
 
 
 def blank_zeros(column: Floats) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
+from rulecover.data.dates import date_text
 from rulecover.show.numbers import short_number
 from rulecover.typing import Floats, Ints
 
@@ -20,7 +21,7 @@ _BINS = 40
 
 def feature_use(rules: RuleSet) -> list[tuple[str, int]]:
     """Each feature that occurs and how many rules use it, most used first; levels of one column count as one."""
-    used = Counter(name for rule in rules for name in sorted({clause.name for clause in rule.clauses}))
+    used = Counter(name for rule in rules for name in sorted({clause.date or clause.name for clause in rule.clauses}))
     return sorted(used.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -61,11 +62,12 @@ def strips(rules: RuleSet, X: Any, group: Ints | None = None) -> dict[str, Strip
         column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else np.asarray(X[:, f])
         column = column.astype(np.float64)
         known = np.isfinite(column)
-        made[rules.feature_names[f]] = _strip(column[known], group[known], bounds)
+        date = rules.columns.dated.get(f)
+        made[date or rules.feature_names[f]] = _strip(column[known], group[known], bounds, dates=date is not None)
     return made
 
 
-def _strip(values: Floats, group: Ints, bounds: Floats) -> Strip:
+def _strip(values: Floats, group: Ints, bounds: Floats, *, dates: bool) -> Strip:
     low, high = float(values.min(initial=bounds[0])), float(values.max(initial=bounds[-1]))
     if not high > low:
         low, high = low - 0.5, high + 0.5
@@ -79,5 +81,10 @@ def _strip(values: Floats, group: Ints, bounds: Floats) -> Strip:
             (k * width, width, float(floors[k, g]), float(tops[k, g]), g) for k, g in np.argwhere(counts).tolist()
         ),
         bounds=tuple((100 * (bounds - low) / (high - low)).tolist()),
-        ends=(short_number(float(f"{low:.4g}")), short_number(float(f"{high:.4g}"))),
+        ends=(_end(low, dates=dates), _end(high, dates=dates)),
     )
+
+
+def _end(number: float, *, dates: bool) -> str:
+    written = date_text(np.floor(number)) if dates else None
+    return written or short_number(float(f"{number:.4g}"))

@@ -7,7 +7,9 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from rulecover.data.dates import WRITTEN_DATE, days_of
 from rulecover.exceptions import RuleTextError
 
 # Possessive quantifiers: text that is not a number is recognised in one pass, however long it is.
@@ -33,12 +35,18 @@ class Label:
     def number(self) -> float | None:
         return None if self.quoted or not _NUMBER.fullmatch(self.text) else float(self.text)
 
+    @property
+    def days(self) -> float | None:
+        """The days since 1970-01-01 where the label is a date."""
+        return None if self.quoted or not WRITTEN_DATE.fullmatch(self.text) else _days(self.text)
+
 
 @dataclass(frozen=True)
 class ParsedClause:
     """One clause as it is written, about one name: an interval ``lower < x <= upper``, or labels, or all but these.
 
-    The one label of ``x = label`` may turn out to be a number, the set in ``x in {label}`` stays a set.
+    The one label of ``x = label`` may turn out to be a number, the set in ``x in {label}`` stays a set. Bounds that are
+    written as dates are days since 1970-01-01.
     """
 
     name: str
@@ -49,6 +57,7 @@ class ParsedClause:
     labels: tuple[Label, ...] | None = None
     others: bool = False
     equal: bool = False
+    dated: bool = False
 
 
 def parse(text: str, names: Sequence[str], rule: int, levels: Mapping[str, Iterable[str]]) -> list[ParsedClause]:
@@ -66,6 +75,14 @@ def parse(text: str, names: Sequence[str], rule: int, levels: Mapping[str, Itera
         For a name the labels that are known of it: they need no quotes after ``=``, whatever they look like.
     """
     return _RuleParser(text, names, rule, levels).parse()
+
+
+class _WrittenBound(NamedTuple):
+    """A number in a text, or the days of a date, and where it ends."""
+
+    number: float
+    end: int
+    dated: bool
 
 
 class _RuleParser:
@@ -239,9 +256,9 @@ class _RuleParser:
             for label, end in self._alone(plain.name, after):
                 yield replace(plain, labels=(label,), others=unequal, equal=not unequal), end
             return
-        number = self._number(after)
-        if number is not None:
-            yield self._bounded(plain, symbol, number[0]), number[1]
+        bound = self._bound(after)
+        if bound is not None:
+            yield self._bounded(plain, symbol, bound), bound.end
 
     def _alone(self, name: str, at: int) -> Iterator[tuple[Label, int]]:
         """The label found here: a known one if it fits, whatever characters it has."""
@@ -255,25 +272,26 @@ class _RuleParser:
 
     def _chain(self, at: int) -> Iterator[tuple[ParsedClause, int]]:
         """``1 < x <= 2``, or ``1 < x`` alone."""
-        first = self._number(at, "a column or a number")
-        sign = None if first is None else self._sign(first[1])
+        first = self._bound(at, "a column or a number")
+        sign = None if first is None else self._sign(first.end)
         if first is None or sign is None or sign[0] not in _FLIPPED:
             return
         for name, after in self._named(sign[1]):
-            half = self._bounded(ParsedClause(name, self._skip(at)), _FLIPPED[sign[0]], first[0])
+            half = self._bounded(ParsedClause(name, self._skip(at)), _FLIPPED[sign[0]], first)
             second = self._sign(after)
             if second is None:
                 yield half, after
             elif second[0][0] != sign[0][0] or second[0] not in _FLIPPED:
                 self._missed(after, f'"{sign[0][0]}" or "{sign[0][0]}="')
-            elif (last := self._number(second[1])) is not None:
-                yield self._bounded(half, second[0], last[0]), last[1]
+            elif (last := self._bound(second[1])) is not None and last.dated == first.dated:
+                yield self._bounded(half, second[0], last), last.end
 
     @staticmethod
-    def _bounded(clause: ParsedClause, sign: str, number: float) -> ParsedClause:
+    def _bounded(clause: ParsedClause, sign: str, bound: _WrittenBound) -> ParsedClause:
         """The clause and one bound; ``x >= t`` lies above the double before t, ``x < t`` at most there."""
-        bound = number if sign in ("<=", ">") else math.nextafter(number, -math.inf)
-        return replace(clause, upper=bound) if sign[0] == "<" else replace(clause, lower=bound)
+        end = bound.number if sign in ("<=", ">") else math.nextafter(bound.number, -math.inf)
+        clause = replace(clause, dated=bound.dated)
+        return replace(clause, upper=end) if sign[0] == "<" else replace(clause, lower=end)
 
     # Pieces -----------------------------------------------------------------------------------------------------
 
@@ -281,12 +299,16 @@ class _RuleParser:
         found = _COMPARISON.match(self._text, self._skip(at))
         return None if found is None else (found.group(), found.end())
 
-    def _number(self, at: int, expected: str = "a number") -> tuple[float, int] | None:
+    def _bound(self, at: int, expected: str = "a number") -> _WrittenBound | None:
+        """The number or date found here."""
+        date = WRITTEN_DATE.match(self._text, self._skip(at))
+        if date is not None and (days := _days(date.group())) is not None:
+            return _WrittenBound(days, date.end(), dated=True)
         found = _NUMBER.match(self._text, self._skip(at))
-        if found is None:
-            self._missed(at, expected)
+        if found is None or date is not None:
+            self._missed(at, expected if date is None else "a date that there is")
             return None
-        return float(found.group()), found.end()
+        return _WrittenBound(float(found.group()), found.end(), dated=False)
 
     def _word(self, word: str, at: int) -> int | None:
         after = self._match(word, at)
@@ -317,6 +339,13 @@ def error(text: str, rule: int, position: int, what: str) -> RuleTextError:
     """The error for a rule, with a mark under the place where it stops making sense."""
     line = "".join(character if character.isprintable() else " " for character in text)
     return RuleTextError(f"rule {rule}, position {position}: {what}\n    {line}\n    {' ' * position}^")
+
+
+def _days(date: str) -> float | None:
+    try:
+        return days_of(date)
+    except ValueError:  # there is no such day
+        return None
 
 
 def _unquoted(text: str) -> str:

@@ -1,15 +1,17 @@
-"""Rules as a table of cells, by class, and as sentences."""
+"""Rules as a table of cells, by class, as sentences, and as a data frame."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rulecover.rules.sentences import rule_sentence
 from rulecover.show.grid import Grid, Groups
 from rulecover.show.text import printable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rulecover.rules.ruleset import RuleSet
 
 
@@ -53,3 +55,14 @@ def by_class(rules: RuleSet) -> Groups:
         tables=tuple(Grid(grid.head, [grid.rows[j] for j in places], grid.right) for places in groups.values()),
         rows_in_words=tuple(tuple(written[j] for j in places) for places in groups.values()),
     )
+
+
+def rule_frame(rules: RuleSet) -> pd.DataFrame:
+    """One row per rule; see `RuleSet.to_frame`."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {"rule": [rule.text for rule in rules], "clauses": rules.lengths}
+    seen = rules.evidence
+    if seen is not None:
+        columns |= {**seen.view.figures, "impurity": seen.impurity, "cost": seen.cost}
+    return pd.DataFrame(columns)

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from rulecover.data.categories import Categories, CategorySet, plain_name
+from rulecover.data.dates import DAYS, DatePart
 from rulecover.exceptions import RuleTextError
 from rulecover.rules.grammar import Label, ParsedClause, error, parse
 from rulecover.rules.rule import Clause
@@ -85,7 +86,7 @@ class _KnownNames:
         found: dict[int, set[str]] = {}
         words: set[int] = set()
         quoted: set[int] = set()
-        for parsed in (each for rule in rules for each in rule if each.labels and each.name not in self.levels):
+        for parsed in (each for rule in rules for each in rule if each.labels and not self._is_apart(each)):
             column = self.place[parsed.name]
             found.setdefault(column, set()).update(label.text for label in parsed.labels or ())
             if any(label.number is None for label in parsed.labels or ()):
@@ -106,6 +107,7 @@ class _KnownNames:
             return self._level(parsed, text, rule), parsed.position
         if parsed.name not in self.place:
             raise error(text, rule, parsed.position, f"{parsed.name!r} has levels, so write = or ≠ and one of them")
+        parsed = self._on_days(parsed, text, rule)
         column = self.place[parsed.name]
         plain = Clause(column, parsed.name, parsed.lower, parsed.upper, parsed.missing)
         if parsed.labels is None:
@@ -118,6 +120,38 @@ class _KnownNames:
         codes = {self._code(column, parsed.name, label, text, rule) for label in parsed.labels}
         chosen = CategorySet(tuple(sorted(codes)), parsed.others)
         return replace(plain, categories=chosen, known=self.categories.get(column, ())), parsed.position
+
+    def _is_apart(self, parsed: ParsedClause) -> bool:
+        """Whether the labels of a clause are not categories: they are levels of 0/1 columns, or a date."""
+        return parsed.name in self.levels or self._is_on_date(parsed)
+
+    def _is_on_date(self, parsed: ParsedClause) -> bool:
+        """Whether ``x = label`` compares a column of dates with a date."""
+        is_date = parsed.equal and parsed.labels is not None and parsed.labels[0].days is not None
+        return is_date and self._days_name(parsed.name) in self.place and self.place[parsed.name] not in self.categories
+
+    @staticmethod
+    def _days_name(name: str) -> str:
+        return DatePart(name, DAYS).made_name
+
+    def _on_days(self, parsed: ParsedClause, text: str, rule: int) -> ParsedClause:
+        """A clause that compares dates, or asks whether one is missing, on the column that holds their days."""
+        days = self._days_name(parsed.name)
+        if self._is_on_date(parsed):
+            assert parsed.labels is not None and parsed.labels[0].days is not None
+            day = parsed.labels[0].days
+            return replace(parsed, name=days, labels=None, lower=math.nextafter(day, -math.inf), upper=day)
+        asks = parsed.labels is None and not math.isfinite(parsed.lower) and not math.isfinite(parsed.upper)
+        if parsed.dated and days not in self.place and parsed.name not in self._days_columns:
+            raise error(
+                text, rule, parsed.position, f"{parsed.name!r} is not a column of dates; compare it with a number"
+            )
+        return replace(parsed, name=days) if (parsed.dated or asks) and days in self.place else parsed
+
+    @cached_property
+    def _days_columns(self) -> set[str]:
+        """The columns that hold days of dates, by their own names."""
+        return {name for name in self.place if name.endswith(f" ({DAYS})")}
 
     def _code(self, column: int, name: str, label: Label, text: str, rule: int) -> float:
         if column not in self.categories:

@@ -136,8 +136,9 @@ class RuleSet(Printed):
 
         A rule is ``always``, or clauses with ``and`` between them: ``age > 30``, ``1 <= size < 9``, ``size = 3``,
         ``colour in {red, blue}``, ``colour not in {red}``, ``colour ≠ red``, ``income is missing``. A missing value
-        satisfies a clause only with ``or missing`` after it. Names that could be taken for something else, and
-        labels with a comma, a brace or an ``and``, go into double quotes.
+        satisfies a clause only with ``or missing`` after it. The days of dates, columns such as ``hired (days since
+        1970-01-01)``, may be compared with dates: ``hired >= 2020-06-26``, ``left < 2020-06-26 13:40``. Names that
+        could be taken for something else, and labels with a comma, a brace or an ``and``, go into double quotes.
 
         Parameters
         ----------
@@ -406,6 +407,8 @@ class RuleSet(Printed):
             self.columns.categories.get(f, ()),
             zero=bool(meant.missing[c]) if f in self.columns.zero_missing else None,
             whole=self.columns.whole.get(f),
+            frequent=self.columns.frequent.get(f, 0),
+            date=self.columns.dated.get(f),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -591,7 +594,7 @@ class RuleSet(Printed):
         pandas.DataFrame
             In the order of the rules.
         """
-        from rulecover.rules.frame import rule_frame
+        from rulecover.rules.grid import rule_frame
 
         return rule_frame(self)
 

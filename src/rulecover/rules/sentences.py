@@ -16,7 +16,7 @@ _ABOVE, _UP_TO = ("above", "at least"), ("at most", "below")
 
 
 def rule_sentence(rule: Rule, conclusion: str) -> str:
-    """A rule in a sentence, such as "If age is above 30 and size at most 9, then yes: 7 of 8 samples, 88 %."."""
+    """A rule in a sentence, such as "If age is above 30 and size at most 9, then yes: 7 of 8 rows, 88 %."."""
     condition = condition_in_words(rule)
     if not condition:
         return f"In any case {conclusion}." if conclusion else "Always."
@@ -30,7 +30,7 @@ def condition_in_words(rule: Rule) -> str:
         text = clause_in_words(clause)
         # "If glucose is above 127.5 and BMI above 29.9": comparisons need the verb only once.
         verb = "" if words and text.startswith((*_ABOVE, *_UP_TO)) else " is"
-        words.append(f"{printable(clause.name)}{verb} {text}")
+        words.append(f"{printable(clause.said_name)}{verb} {text}")
     return join_words(words)
 
 
@@ -59,7 +59,20 @@ def _known(clause: Clause) -> str:
         return clause.level
     ends = clause.whole_ends
     bounded = (clause.lower, clause.upper) != (-math.inf, math.inf) and clause.lower < math.inf
+    if bounded and clause.dates is not None:
+        return _dates(*clause.dates, closed=clause.whole is not None)
     return _whole(*ends) if ends is not None and bounded else _interval(clause.lower, clause.upper)
+
+
+def _dates(low: str, high: str, *, closed: bool) -> str:
+    """From one date or time to another; an empty one is none."""
+    if low == high and closed:
+        return low
+    if not low:
+        return f"{high} or earlier"
+    if not high:
+        return f"{low} or later" if closed else f"after {low}"
+    return f"from {low} to {high}" if closed else f"after {low} and up to {high}"
 
 
 def _whole(low: float, high: float) -> str:
@@ -88,6 +101,8 @@ def _interval(lower: float, upper: float) -> str:
 
 def _categories(clause: Clause) -> str:
     assert clause.categories is not None
+    if clause.group_in_words:
+        return clause.group_in_words
     chosen = clause.categories.shortest(clause.known)
     names = chosen.names(clause.known)
     if not names:

@@ -26,7 +26,7 @@ from rulecover.setcover.search import (
     improve,
     time_to_finish,
 )
-from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
+from rulecover.setcover.solver import check_effort, check_seed, check_time_limit
 from rulecover.typing import Floats, Ints
 
 #: Parts of the effort, one after the other, each with the share of the time limit after which it makes way for the
@@ -94,11 +94,33 @@ class Exact:
             )
 
     def within_seconds(self, seconds: float) -> Exact:
-        """The same with another time limit."""
+        """The same with another time limit.
+
+        Parameters
+        ----------
+        seconds
+            The new limit, wall-clock time.
+
+        Returns
+        -------
+        Exact
+            A copy; this solver stays as it is.
+        """
         return replace(self, time_limit=seconds)
 
     def kept_in(self, file: Any) -> Exact:
-        """The same, its work kept in a checkpoint."""
+        """The same, its work kept in a checkpoint.
+
+        Parameters
+        ----------
+        file
+            The checkpoint.
+
+        Returns
+        -------
+        Exact
+            A copy; this solver stays as it is.
+        """
         return replace(self, checkpoint=file)
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:

@@ -12,7 +12,7 @@ import numpy as np
 from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.problem import Cover, CoveringProblem
 from rulecover.setcover.reduce import reduced
-from rulecover.setcover.settings import check_time_limit
+from rulecover.setcover.solver import check_time_limit
 from rulecover.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -317,11 +317,28 @@ class Greedy:
         check_time_limit(self.time_limit)
 
     def within_seconds(self, seconds: float) -> Greedy:
-        """The same, with no more time for the bound; a part of the choice would not be a cover."""
+        """The same, with no more time for the bound; a part of the choice would not be a cover.
+
+        Parameters
+        ----------
+        seconds
+            The new limit, wall-clock time, if it is not above that of this solver.
+
+        Returns
+        -------
+        Greedy
+            A copy; this solver stays as it is.
+        """
         return replace(self, time_limit=seconds if self.time_limit is None else min(seconds, self.time_limit))
 
     def without_bound(self) -> Greedy:
-        """The same choice, with the bound that costs nothing."""
+        """The same choice, with the bound that costs nothing.
+
+        Returns
+        -------
+        Greedy
+            A copy; this solver stays as it is.
+        """
         return replace(self, bound="fit")
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
@@ -341,7 +358,4 @@ class Greedy:
         fitted = fitted_bound(problem, remaining)
         if self.bound == "fit":
             return fitted
-        try:
-            return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline)
-        except TimeoutError:
-            return replace(fitted, complete=False)
+        return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline)

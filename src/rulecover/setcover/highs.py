@@ -257,6 +257,17 @@ def solve_mip(
     if not matrix.shape[1]:
         return IntegerSolution(np.zeros(0, dtype=np.intp), 0.0, finished=True)
     _valid(cost, demand.astype(np.float64))
+    highs = _mip_solver(below, heuristics=heuristics)
+    _check(highs.passModel(_mip_of(matrix, cost, demand, count)), "passModel")
+    if start is not None:
+        _check(highs.setSolution(_starting_at(start, matrix.shape[1])), "setSolution")
+    with contextlib.suppress(KeyboardInterrupt):  # what was found until then is kept
+        _run(highs, deadline)
+    return _found_by(highs)
+
+
+def _mip_solver(below: float, *, heuristics: bool) -> Any:
+    """HiGHS with its settings; the cover is proved without a gap."""
     highs = _quiet_highs()
     _check(highs.setOptionValue("mip_rel_gap", 0.0), "mip_rel_gap")
     _check(highs.setOptionValue("mip_abs_gap", 1e-7), "mip_abs_gap")
@@ -264,6 +275,11 @@ def solve_mip(
         _check(highs.setOptionValue("objective_bound", float(below)), "objective_bound")
     for name, setting in () if heuristics else _PROVE_ONLY.items():
         highs.setOptionValue(name, setting)  # older releases do not know some of these, and do without
+    return highs
+
+
+def _mip_of(matrix: scipy.sparse.csc_array, cost: Floats, demand: Ints, count: tuple[float, float]) -> Any:
+    """The model: one row per demand, and a last one for the number of columns."""
     n_rows, n_columns = matrix.shape
     by_row = matrix.tocsr()
     lp = highspy.HighsLp()
@@ -276,15 +292,20 @@ def solve_mip(
     lp.a_matrix_.index_ = np.append(by_row.indices, np.arange(n_columns)).astype(np.int32)
     lp.a_matrix_.value_ = np.ones(by_row.nnz + n_columns)
     lp.integrality_ = [highspy.HighsVarType.kInteger] * n_columns
-    _check(highs.passModel(lp), "passModel")
-    if start is not None:
-        solution = highspy.HighsSolution()
-        value = np.zeros(n_columns)
-        value[start] = 1.0
-        solution.col_value = value
-        _check(highs.setSolution(solution), "setSolution")
-    with contextlib.suppress(KeyboardInterrupt):  # what was found until then is kept
-        _run(highs, deadline)
+    return lp
+
+
+def _starting_at(columns: Ints, n_columns: int) -> Any:
+    """A solution to start from."""
+    solution = highspy.HighsSolution()
+    value = np.zeros(n_columns)
+    value[columns] = 1.0
+    solution.col_value = value
+    return solution
+
+
+def _found_by(highs: Any) -> IntegerSolution:
+    """What HiGHS has found and proved."""
     status = highs.getModelStatus()
     info = highs.getInfo()
     if status in _INFEASIBLE:

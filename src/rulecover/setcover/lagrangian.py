@@ -1,4 +1,4 @@
-"""Covers by Lagrangian relaxation: greedy choices under prices that are made anew for what is left to cover.
+"""Covers by Lagrangian relaxation: greedy choices under prices that are made again for what is left to cover.
 
 After Caprara, Fischetti and Toth, "A heuristic method for the set covering problem", Operations Research 47 (1999).
 """
@@ -85,7 +85,7 @@ def _score(reduced: Floats, gain: Floats) -> Floats:
 
 
 class Refinement:
-    """Keeps the columns of the best cover that its prices justify most, and chooses the others anew.
+    """Keeps the columns of the best cover that its prices justify most, and chooses the others again.
 
     Parameters
     ----------

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
 from rulecover.coverage import Coverage, SparseBlock
 from rulecover.exceptions import SolverError, UncoveredSamplesError
-from rulecover.setcover.highs import CoveringLP
 from rulecover.typing import Bools, Floats, Ints, UInts
+
+if TYPE_CHECKING:
+    from rulecover.setcover.highs import CoveringLP
 
 #: A sample counts as covered when the shares of its rules add up to 1 less this.
 FEASIBLE = 1e-7
@@ -298,6 +300,8 @@ class Master:
 
     def restore(self, state: LPState) -> None:
         """Goes on where an LP over the same rules was: its next solve is the same, step by step."""
+        from rulecover.setcover.highs import CoveringLP  # highspy is slow to load
+
         self._inside = state.inside
         self._is_inside[state.inside] = True
         demand = np.ones(len(state.inside), dtype=np.intp)
@@ -327,6 +331,8 @@ class Master:
         return samples[first[order]]
 
     def _enter(self, samples: Ints) -> None:
+        from rulecover.setcover.highs import CoveringLP  # highspy is slow to load
+
         by_sample = self._coverage.among(samples).to_sparse()
         if self._lp is None:
             self._lp = CoveringLP(by_sample, self.cost, np.ones(len(samples), dtype=np.intp))

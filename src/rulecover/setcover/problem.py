@@ -207,7 +207,7 @@ class CoveringProblem:
         Returns
         -------
         CoveringProblem
-            Its rules are numbered anew, in the order given.
+            Its rules are numbered again, in the order given.
 
         Raises
         ------

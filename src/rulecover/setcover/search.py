@@ -23,7 +23,7 @@ from rulecover.setcover.lagrangian import Refinement
 from rulecover.setcover.local import EPSILON, Choice, Core, LocalSearch, core_columns
 from rulecover.setcover.problem import TOLERANCE, Cover, CoveringProblem, Status
 from rulecover.setcover.reduce import Reduced, reduced
-from rulecover.setcover.settings import check_effort, check_seed, check_time_limit
+from rulecover.setcover.solver import check_effort, check_seed, check_time_limit
 from rulecover.typing import Floats, Ints
 
 #: Rounds of ruin and recreate, and steps of row weighting for each, of one unit of effort.
@@ -59,7 +59,7 @@ class Ended(enum.Enum):
 class Search:
     """Local search among rules of low reduced cost: between greedy and exact.
 
-    Parts of a cover are chosen anew by prices made for what is left (Lagrangian relaxation, where costs are whole
+    Parts of a cover are chosen again by prices made for what is left (Lagrangian relaxation, where costs are whole
     numbers and the bound is near) or by a noisy greedy choice (ruin and recreate), and single rules are exchanged
     (row weighting).
 
@@ -104,7 +104,18 @@ class Search:
         check_time_limit(self.time_limit)
 
     def within_seconds(self, seconds: float) -> Search:
-        """The same with another time limit."""
+        """The same with another time limit.
+
+        Parameters
+        ----------
+        seconds
+            The new limit, wall-clock time.
+
+        Returns
+        -------
+        Search
+            A copy; this solver stays as it is.
+        """
         return replace(self, time_limit=seconds)
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:

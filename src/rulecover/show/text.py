@@ -53,3 +53,20 @@ def _width(text: str) -> int:
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """The name that was probably meant, to be put behind the one that was typed; nothing if none is close.
+
+    >>> did_you_mean("specis", ["species", "sex"])
+    " (did you mean 'species'?)"
+    >>> did_you_mean("SEX", ["species", "sex"])
+    " (did you mean 'sex'?)"
+    >>> did_you_mean("weight", ["species", "sex"])
+    ''
+    """
+    from difflib import get_close_matches  # is slow to import, and seldom needed
+
+    folded = {each.strip().casefold(): each for each in reversed(names) if each}
+    close = get_close_matches(name.strip().casefold(), folded, n=1, cutoff=0.7)
+    return f" (did you mean {folded[close[0]]!r}?)" if close else ""

@@ -168,7 +168,12 @@ class TreeEnsemble:
         """What is known of the columns of the trees, under these names."""
         known = SourceColumns(self.n_features) if self.columns is None else self.columns
         return Columns(
-            names, self.categories, zero_missing=self.zero_missing, parts=known.parts, notations=known.notations
+            names,
+            self.categories,
+            zero_missing=self.zero_missing,
+            parts=known.parts,
+            notations=known.notations,
+            frequent=known.frequent,
         )
 
     def matrix(self, X: Any) -> Any:

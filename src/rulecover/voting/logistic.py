@@ -17,7 +17,7 @@ from rulecover.voting.answers import in_log_odds_units
 _MANY_RULES = 1000
 #: A step that changes no vote by more than this is the last: what is left is about its square, a unit of the votes.
 _LAST_STEP = 1e-3
-#: After a step that changes a vote by more than this, the curvature is computed anew.
+#: After a step that changes a vote by more than this, the curvature is computed again.
 _LONG_STEP = 1.0
 #: The most steps, and the most products with the curvature in each; a few of either are usual.
 _STEPS, _PRODUCTS = 100, 500

@@ -43,7 +43,9 @@ def _block(row: Any, lines: pd.DataFrame) -> str:
     first = lines.iloc[0]
     by = first.get("decided_by", "rules")
     how = "" if by == "rules" else f" (no rule covers it; decided by: {printable(str(by))})"
-    votes = [name for name in lines.columns if name.startswith("votes_") or name in ("vote", "adds", "value", "say")]
+    votes = [
+        name for name in lines.columns if name.startswith("votes_") or name in ("vote", "adds", "value", "mean_weight")
+    ]
     if "weight" in lines and (lines["weight"] != 1).any():
         votes.append("weight")
     signed = bool((lines[votes] < 0).any(axis=None))
@@ -51,7 +53,7 @@ def _block(row: Any, lines: pd.DataFrame) -> str:
     cells = [
         (
             str(line["rule"]) if line["rule"] >= 0 else "",
-            *(_number(line[name], signed=signed and name not in ("value", "say", "weight")) for name in votes),
+            *(_number(line[name], signed=signed and name not in ("value", "mean_weight", "weight")) for name in votes),
             printable(str(line["text"])),
         )
         for _, line in lines.iterrows()

@@ -112,4 +112,4 @@ def _columns(vote: Vote, votes: Floats) -> dict[str, Array]:
     assert isinstance(vote.answer, Mean)
     if vote.adds_up:
         return {"adds": vote.answer.unit * votes[:, 0]}
-    return {"value": vote.answer.decided(votes), "say": votes[:, 1]}
+    return {"value": vote.answer.decided(votes), "mean_weight": votes[:, 1]}

@@ -70,6 +70,7 @@ def test_numbers_are_added_up_over_the_parts(tmp_path: Path, monkeypatch: pytest
     assert run("certify", tmp_path / "m.json", "--table", tmp_path / "dollars.csv", "-t", "y").stdout == whole
 
 
+@pytest.mark.slow
 def test_a_table_that_is_not_there_is_named(folder: Path) -> None:
     answered = run("certify", folder / "model.json", "--table", "nowhere.csv")
     assert answered.exit_code == 1

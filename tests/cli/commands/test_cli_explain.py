@@ -27,10 +27,11 @@ from rulecover.cli.options.option import Option
 from rulecover.cli.options.table import EXPLAIN
 from rulecover.estimators.mirco import SOLVERS, MIRCORegressor
 from rulecover.targets.classes.impurity import CRITERIA
+from rulecover.targets.classes.target import ClassTarget
 from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
-from rulecover.voting.classes import VOTES
+from rulecover.targets.numbers.target import NumberTarget
 from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS
-from rulecover.voting.numbers import MEAN_VOTES
+from rulecover.voting.voting_on import voting_on
 
 CHOICES: dict[str, Any] = {option.name: option.kind for option in EXPLAIN}
 
@@ -146,7 +147,8 @@ def test_rules_for_accuracy_come_with_votes_and_other_sizes(fruit: Path, options
 
     assert result.exit_code == 0, result.output
     assert "Every row begins with the default vote" in result.stdout
-    assert "Cross-validated accuracy" in result.stdout
+    chosen_by = "accuracy" if "--within" in options else "Brier score (the lower the better)"
+    assert f"Cross-validated {chosen_by} on the training rows by the number of rules: 1 rule 0." in result.stdout
     assert re.search(r"^ +0  (apple|plum) \+\d+(\.\d+)? ", result.stdout, flags=re.MULTILINE)
     assert "What is proved" not in result.stdout
     assert "default vote" in (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -275,7 +277,7 @@ def test_the_names_of_choices_are_those_of_the_library() -> None:
     assert {*CHOICES["solver"]} == {*SOLVERS, *MIRCORegressor._solvers}
     assert {*CHOICES["fallback"]} == {*FALLBACKS, *NUMERIC_FALLBACKS}
     assert CHOICES["criterion"] == (*CRITERIA, *NUMERIC_CRITERIA)
-    assert CHOICES["vote"] == (*MIRCOClassifier._votes, *MEAN_VOTES) and {*VOTES} < {*CHOICES["vote"]}
+    assert CHOICES["vote"] == (*voting_on(ClassTarget()).names, *voting_on(NumberTarget()).names)
 
 
 @pytest.mark.slow

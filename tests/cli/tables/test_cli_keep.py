@@ -115,6 +115,7 @@ def test_whole_numbers_with_gaps_stay_whole(folder: Path, monkeypatch: pytest.Mo
     pd.testing.assert_series_equal(back["key"], frame["key"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["weight", "colour", "key"])
 def test_a_column_that_the_rules_use_is_kept_as_it_is_too(folder: Path, column: str) -> None:
     text = 'colour,key,weight,ripe\n red, a,1.50,true\nNA,?,  NA,true\n?,NA, 1e2,false\n\n   \n"","","7",true\n'

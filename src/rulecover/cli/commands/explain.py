@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import rulecover
 from rulecover.cli.advice import not_ours, warnings_on, warnings_on_parts, warnings_on_rules
@@ -23,6 +22,7 @@ from rulecover.cli.commands.fit import (
     size_notes,
     train_on_all,
     trained_forest,
+    tree_to_compare,
     write_model,
 )
 from rulecover.cli.errors import CommandError
@@ -98,7 +98,7 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
             warnings.simplefilter("always", UserWarning)
             few = rules_of(forest, X_train, y_train)
         with bars.spinning("Comparing"):
-            tree = table.encoded(_tree_to_compare(table.task, training, len(few.rules_))).fit(X_train, y_train)
+            tree = table.encoded(tree_to_compare(table.task, training, len(few.rules_))).fit(X_train, y_train)
             others = _other_rules(training, forest, X_train, y_train)
             summary = Summary.of(
                 few,
@@ -126,13 +126,6 @@ def _other_rules(training: Training, forest: Any, X: Any, y: Any) -> dict[str, A
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about rules that are not shown
         return {f"a {method}": rules_of(forest, X, y) for method, rules_of in others.items()}
-
-
-def _tree_to_compare(task: TaskName, training: Training, n_rules: int) -> Any:
-    """The tree to compare with: as deep as the forest, or with as many leaves as there are rules for numbers."""
-    if task == TaskName.CLASSES:
-        return DecisionTreeClassifier(max_depth=training.depth, random_state=training.seed)
-    return DecisionTreeRegressor(max_leaf_nodes=max(2, n_rules), random_state=training.seed)
 
 
 def _split(table: Table, test_size: float, seed: int) -> tuple[list[Any], list[str]]:

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import rulecover
 from rulecover.cli.advice import not_ours, warnings_on, warnings_on_rules
@@ -31,7 +33,7 @@ from rulecover.cli.tables.labelled import Table, count, labelled_table
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.written import noted
 from rulecover.cli.threshold import with_threshold
-from rulecover.data.encoder import TableEncoder
+from rulecover.data.encoder import TableEncoder, id_columns
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import CentredRegressor, behind
 from rulecover.estimators.checks import sample_weights
@@ -153,7 +155,7 @@ def size_notes(model: Any) -> list[str]:
     """Why a path has as many rules as it has, where a size was chosen and no warning has said it."""
     reason: str = getattr(model, "size_reason_", "")
     told = not reason or reason.startswith(("no set", "the largest"))
-    return [] if told else [f"{reason}.".replace("neg_brier_score", "Brier score")]
+    return [] if told else [f"{reason}."]
 
 
 @contextmanager
@@ -221,6 +223,8 @@ def _path_chooser(training: Training, table: Table) -> RulesOf:
         raise CommandError(
             "--max-levels and --pool exclude each other: a pool has an encoder of its own; leave one out."
         )
+    elif table.encoder is not None and id_columns(table.X):
+        raise CommandError("--keep-ids and --pool exclude each other: a pool leaves ids out itself; leave one out.")
 
     def rules_of(model: Any, X: Any, y: Any) -> Any:
         if isinstance(model, Path):
@@ -288,19 +292,38 @@ def write_model(model: Vote, out: Path) -> None:
 _POOLS = {"forest": "random forest", "boosted": "boosted trees", "both": "forest, boosted trees"}
 
 
+def tree_to_compare(task: TaskName, training: Training, n_rules: int) -> Any:
+    """The tree to compare with: as deep as the forest, or with as many leaves as there are rules for numbers."""
+    if task == TaskName.CLASSES:
+        return DecisionTreeClassifier(max_depth=training.depth, random_state=training.seed)
+    return DecisionTreeRegressor(max_leaf_nodes=max(2, n_rules), random_state=training.seed)
+
+
+def _to_compare(table: Table, training: Training, X: Any, y: Any, n_rules: int) -> dict[str, Any]:
+    """A tree, unless it would meet texts, and one answer for all rows."""
+    classes = table.task == TaskName.CLASSES
+    simple = DummyClassifier(strategy="prior") if classes else DummyRegressor()
+    naive = {"most frequent class" if classes else "mean of all rows": simple.fit(np.zeros((len(y), 1)), y)}
+    if table.encoder is None and table.texts:  # a booster's own columns of categories
+        return naive
+    return {"decision tree": table.encoded(tree_to_compare(table.task, training, n_rules)).fit(X, y)} | naive
+
+
 def _print_figures(table: Table, training: Training, source: Path | None, *, folds: int, printer: Printer) -> None:
-    """The figures of rules that are trained in the same way in each fold, next to those of the forest."""
+    """The figures of rules that are trained in the same way in each fold, next to those of simple models."""
     training = replace(training, options={k: v for k, v in training.options.items() if k != "checkpoint"})
     choose = rule_chooser(training, table)
+    own_forest = source is None and training.trains_forest
 
     def train(X: Any, y: Any) -> dict[str, Any]:
-        if source is not None or training.method is MethodName.BOOST:
-            return {"such rules": choose(source, X, y)}
-        if not training.trains_forest:
-            few = choose(None, X, y)
-            return {"such rules": few, _POOLS[training.options["pool"]]: few.estimator_}
-        forest = trained_forest(training, table, X, y, bars=Bars(None))
-        return {"such rules": choose(forest, X, y), "random forest": forest}
+        forest = trained_forest(training, table, X, y, bars=Bars(None)) if own_forest else source
+        few = choose(forest, X, y)
+        trees = {}
+        if own_forest:
+            trees = {"random forest": forest}
+        elif source is None and training.method is not MethodName.BOOST:
+            trees = {_POOLS[training.options["pool"]]: few.estimator_}
+        return {"such rules": few} | trees | _to_compare(table, training, X, y, len(few.rules_))
 
     parts = folds_of_table(table, folds, training.seed)
     with printer.bars() as bars:
@@ -309,4 +332,4 @@ def _print_figures(table: Table, training: Training, source: Path | None, *, fol
         printer.say(f"\nIn {len(parts)}-fold cross-validation", "bold")
         printer.say(score_table(scores))
         if source is not None:
-            printer.say("The trees of the model stayed as they are: only the choice among their rules was made anew.")
+            printer.say("The trees of the model stayed as they are: only the choice among their rules was made again.")

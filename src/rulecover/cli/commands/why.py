@@ -31,7 +31,7 @@ _DECIDED_BY = {
     "mean": "No rule covers it; the mean of all training rows is predicted:",
     "default": "No rule covers it; the default votes:",
 }
-_NAMES = {"vote": "adds", "adds": "adds", "value": "value", "say": "weight"}
+_NAMES = {"vote": "adds", "adds": "adds", "value": "value", "mean_weight": "weight"}
 _ADDED = "It is the sum of the default vote and the votes of the rules that cover the row:"
 
 
@@ -54,7 +54,8 @@ def reasons_in_words(model: Model, row: Any, number: int) -> str:
     rules = model.rules
     X = model.rows(row, number - 1)
     reasons = rules.why(X)
-    values = ", ".join(f"{printable(str(name))} = {_value(row[name].iloc[0])}" for name in row.columns)
+    cells = {name: None if row[name].isna().iloc[0] else row[name].iloc[0] for name in row.columns}
+    values = ", ".join(f"{printable(str(name))} = {_value(cell)}" for name, cell in cells.items())
     return "\n".join(
         [
             f"Row {number}: {values or 'the rules use no column'}",

@@ -12,9 +12,10 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import Preset, TaskName
 from rulecover.cli.options.parsers import NONE
 from rulecover.cli.options.table import SETTINGS
-from rulecover.cli.tables.header import did_you_mean, quoted_names
+from rulecover.cli.tables.header import quoted_names
 from rulecover.cli.tables.labelled import Table
 from rulecover.cli.tables.model_file import kept_rules
+from rulecover.show.text import did_you_mean
 
 _PRESETS_ARE_FOR = {
     Preset.AS_IN_PAPER: "covers (--method cover), and boosting (--method boost) of classes",

@@ -351,7 +351,7 @@ FIT: Options = (
     _output(
         "folds",
         whole_from(0),
-        "Folds of a cross-validation in which everything is trained anew, for the figures; 0 leaves them out.",
+        "Folds of a cross-validation in which everything is trained again, for the figures; 0 leaves them out.",
         3,
     ),
     *(_out("Where to write the model, as JSON; - for standard output.", "model.json"), QUIET, DEBUG),
@@ -573,8 +573,8 @@ COMMON_OF_FIT = (
     *("jobs", "folds", "out", "quiet"),
 )
 COMMON_OF_EXPLAIN = (
-    *("data", "target", "method", "task", "drop", "test_size", "max_rules", "within", "class_weight", "seed", "jobs"),
-    *("report", "save", "refit", "quiet"),
+    *("data", "target", "method", "task", "drop", "test_size", "max_rules", "within", "class_weight", "threshold"),
+    *("seed", "report", "save", "refit", "quiet"),
 )
 COMMON_OF_PREDICT = ("model", "data", "out", "keep", "interval", "exact", "quiet")
 COMMON_OF_WHY = ("model", "data", "row")

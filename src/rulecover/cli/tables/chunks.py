@@ -21,7 +21,6 @@ from rulecover.cli.tables.encoding import NOT_KNOWN
 from rulecover.cli.tables.header import (
     Header,
     TableFile,
-    did_you_mean,
     has_more_separators,
     names_in,
     no_names,
@@ -36,6 +35,7 @@ from rulecover.cli.tables.model_file import Model, numbers
 from rulecover.cli.tables.streams import Peekable
 from rulecover.cli.tables.verbatim import FirstAgain, KeptCells, SharedText, Text, WatchedText, blocks_of
 from rulecover.data.written_numbers import Notation
+from rulecover.show.text import did_you_mean
 
 #: Cells that are read at a time.
 CELLS = 2_000_000

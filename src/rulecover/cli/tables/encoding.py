@@ -14,7 +14,8 @@ import pandas as pd
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.header import quoted_names
 from rulecover.data.dates import holds_dates
-from rulecover.data.encoder import MISSING, LeftOut, TableEncoder
+from rulecover.data.encoder import LeftOut, TableEncoder
+from rulecover.data.frames import MISSING
 from rulecover.data.kinds import is_text, parse_numbers
 from rulecover.data.kinds import why_unusable as why_no_rules
 from rulecover.readers import read_trees
@@ -55,7 +56,7 @@ def for_forests(max_levels: int) -> ColumnsOf:
         parsed = pd.DataFrame({name: _finite(parse_numbers(frame[name])) for name in frame.columns}, index=frame.index)
         if not parsed.shape[1]:
             return TakenColumns(parsed)
-        encoder = TableEncoder(max_levels)
+        encoder = TableEncoder(max_levels, keep_ids=True)  # ids are left out before, by all rows
         try:
             encoder.fit(parsed)
         except ValueError:

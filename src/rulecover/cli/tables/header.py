@@ -19,6 +19,7 @@ from rulecover.cli.tables.opening import utf8
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.streams import BLOCK, Found, Peekable
 from rulecover.exceptions import MissingExtraError, RulecoverError
+from rulecover.show.text import did_you_mean
 
 SEPARATORS = ",;\t|"
 
@@ -270,23 +271,6 @@ def checked_target(header: Header, target: str | None, drop: Sequence[str]) -> s
     if target in drop:
         raise CommandError(f"{target!r} is the target and cannot be dropped; name another column.")
     return target
-
-
-def did_you_mean(name: str, names: Sequence[str]) -> str:
-    """The name that was probably meant, to be put behind the one that was typed; nothing if none is close.
-
-    >>> did_you_mean("specis", ["species", "sex"])
-    " (did you mean 'species'?)"
-    >>> did_you_mean("SEX", ["species", "sex"])
-    " (did you mean 'sex'?)"
-    >>> did_you_mean("weight", ["species", "sex"])
-    ''
-    """
-    from difflib import get_close_matches  # is slow to import, and seldom needed
-
-    folded = {each.strip().casefold(): each for each in reversed(names) if each}
-    close = get_close_matches(name.strip().casefold(), folded, n=1, cutoff=0.7)
-    return f" (did you mean {folded[close[0]]!r}?)" if close else ""
 
 
 def quoted_names(names: Sequence[str], most: int = 20) -> str:

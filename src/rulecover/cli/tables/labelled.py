@@ -37,9 +37,8 @@ from rulecover.cli.tables.header import (
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.streams import blocks_of, peekable
 from rulecover.cli.tables.written import ReadFrame, with_codes, with_numbers
-from rulecover.data.advice import looks_like_id
 from rulecover.data.columns import Columns, all_names
-from rulecover.data.encoder import TableEncoder
+from rulecover.data.encoder import TableEncoder, id_columns
 from rulecover.data.kinds import is_text, odd_text, parse_numbers
 from rulecover.data.written_numbers import Notation
 from rulecover.readers.sklearn.tables import table_columns
@@ -73,6 +72,8 @@ class Table:
         How numbers are written, by column, where they are not written as programs write them.
     encoder
         What makes numbers of the columns, fitted to all rows; ``None`` where they are taken as they are.
+    target
+        What y is called, if that is known.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Table:
     task: TaskName = TaskName.CLASSES
     notations: Mapping[str, Notation] = field(default_factory=dict)
     encoder: TableEncoder | None = None
+    target: str = ""
 
     @property
     def columns(self) -> Columns:
@@ -132,7 +134,7 @@ def labelled_table(
             frame, notes = read_frame(header)
         read = _with_numbers(frame.drop(columns=list(drop)), target, header)
     frame, notes = read.frame, [*file.found.notes, *notes, *read.notes]
-    ids = [] if keep_ids else id_columns(frame, [target])
+    ids = [] if keep_ids else id_columns(frame.drop(columns=[target]))
     notes += [f"column {name!r} left out: {_ID}." for name in ids]
     table = table_from_frame(frame, file.path, target, drop=ids, columns=columns, task=task, notes=notes)
     return replace(table, notations=read.notations)
@@ -147,14 +149,6 @@ def _with_numbers(frame: Any, target: str, header: Header) -> ReadFrame:
     codes = with_codes(frame, texts_of) if file.found.codes else ReadFrame(frame, {}, ())
     read = with_numbers(codes.frame, target, file.reading, again)
     return replace(read, notes=(*codes.notes, *read.notes))
-
-
-def id_columns(frame: Any, besides: Sequence[str]) -> list[str]:
-    """Columns that number the rows; none where no other column would be left."""
-    others = [name for name in frame.columns if name not in besides]
-    numeric = [name for name in others if pd.api.types.is_numeric_dtype(frame[name])]
-    found = [name for name in numeric if looks_like_id(str(name), frame[name])]
-    return found if len(found) < len(others) else []
 
 
 def _parquet_frame(file: TableFile) -> Any:
@@ -209,7 +203,7 @@ def table_from_frame(
     if not taken.X.shape[1]:
         reasons = " ".join(taken.notes) or f"{target!r} is the only column."
         raise CommandError(f"no column is left to explain {target!r} by: {reasons}")
-    return Table(path.name, taken.X, labels, (*notes, *taken.notes), kind, encoder=taken.encoder)
+    return Table(path.name, taken.X, labels, (*notes, *taken.notes), kind, encoder=taken.encoder, target=target)
 
 
 def read_frame(header: Header) -> tuple[Any, list[str]]:

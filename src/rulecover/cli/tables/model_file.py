@@ -18,7 +18,8 @@ from rulecover.cli.tables.labelled import Table
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.data.dates import DatePart
-from rulecover.data.inputs import MISSING, Coded, Level, Number, TableInput
+from rulecover.data.frames import MISSING
+from rulecover.data.inputs import Coded, Level, Number, TableInput
 from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.exceptions import InvalidModelFileError, RuleTextError
 from rulecover.export.json_file import MAX_SIZE, from_json

@@ -163,9 +163,9 @@ def _numbers(column: Any, notation: Notation) -> tuple[Any, str]:
     """The numbers of a column, and how one that is not plain is read, in words."""
     which, texts = pd.factorize(column)
     values = notation.read([_shown(text) for text in texts])
-    telling = max(range(len(texts)), key=lambda place: (len(str(texts[place]).strip("0123456789")), -place))
+    example = max(range(len(texts)), key=lambda place: (len(str(texts[place]).strip("0123456789")), -place))
     numbers = pd.Series([*values, float("nan")], dtype="float64").to_numpy()[which]
-    return pd.Series(numbers, index=column.index), f"{texts[telling]!r} is {values[telling]:.12g}"
+    return pd.Series(numbers, index=column.index), f"{texts[example]!r} is {values[example]:.12g}"
 
 
 def _shown(text: Any) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from rulecover.rcboost.pricing.bins import bins_of, check_max_bins
 from rulecover.rcboost.pricing.boxes import BoxSearch, PricedSamples, RuleSpace, as_rules
 from rulecover.rcboost.pricing.proposal import Proposal
-from rulecover.setcover.settings import check_effort, check_time_limit
+from rulecover.setcover.solver import check_effort, check_time_limit
 from rulecover.targets.classes.samples import with_classes
 from rulecover.targets.samples import Samples
 

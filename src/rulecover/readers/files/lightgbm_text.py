@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from rulecover.data.categories import Categories
+from rulecover.data.frames import ZERO
 from rulecover.exceptions import DamagedModelError, UnreadableModelError
 from rulecover.readers.files.building import Nodes, Parsed, check_names, check_values
 from rulecover.readers.files.fields import Field
 from rulecover.readers.files.routes import as_numbers, checked_codes, own_routes
-from rulecover.rules.clauses import ZERO
 from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
 

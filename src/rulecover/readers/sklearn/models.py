@@ -191,12 +191,15 @@ def _names(model: Any) -> tuple[str, ...] | None:
 
 def _tree(tree: Any) -> Tree:
     inner = tree.children_left >= 0
+    # scikit-learn 1.6 tells missing values from all others by NaN, and no number is at most NaN: all go right.
+    turned = inner & np.isnan(tree.threshold)
+    left, right = tree.children_left.astype(np.intp), tree.children_right.astype(np.intp)
     return Tree(
         feature=np.where(inner, tree.feature, 0).astype(np.intp),
-        threshold=np.where(inner, from_float32(tree.threshold), 0.0),
-        left=tree.children_left.astype(np.intp),
-        right=tree.children_right.astype(np.intp),
-        missing_left=tree.missing_go_to_left.astype(bool),
+        threshold=np.where(inner, np.where(turned, np.inf, from_float32(tree.threshold)), 0.0),
+        left=np.where(turned, right, left),
+        right=np.where(turned, left, right),
+        missing_left=tree.missing_go_to_left.astype(bool) != turned,
     )
 
 

@@ -118,11 +118,16 @@ def table_columns(encoder: TableEncoder) -> SourceColumns:
         make=PartsOfDates(tuple((place[part.name], part) for part in parts)) if parts else None,
         parts={n_given + k: part for k, part in enumerate(parts)},
         notations={f: each for f, each in enumerate(map(_notation, encoder.columns_)) if each is not None},
+        frequent={f: each for f, each in enumerate(map(_n_frequent, encoder.columns_)) if each is not None},
     )
 
 
 def _notation(encoded: Encoded) -> Notation | None:
     return encoded.notation if isinstance(encoded, EncodedNumbers) else None
+
+
+def _n_frequent(encoded: Encoded) -> int | None:
+    return encoded.n_frequent if isinstance(encoded, EncodedLevels) else None
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,13 @@ def rules_on_table(rules: RuleSet, encoder: TableEncoder, columns: SourceColumns
     return replace(
         rules,
         clauses=_plain(merge_comparisons(rewritten(rules.clauses))),
-        columns=Columns(names, dict(columns.categories), parts=dict(columns.parts), notations=dict(columns.notations)),
+        columns=Columns(
+            names,
+            dict(columns.categories),
+            parts=dict(columns.parts),
+            notations=dict(columns.notations),
+            frequent=dict(columns.frequent),
+        ),
         paths=None if rules.paths is None else _plain(rewritten(rules.paths)),
         shown=None,
     )

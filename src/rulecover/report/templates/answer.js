@@ -154,9 +154,31 @@ function candidates(model, column, current) {
   return others.sort((a, b) => distance(column, current, a) - distance(column, current, b));
 }
 
+// Days since 1970-01-01 as a date, with the time of the day where days are not whole; and the days of such a text.
+const DAY = 86400;
+function dateText(days, isWhole) {
+  const date = new Date(1000 * Math.round(days * DAY));
+  if (Number.isNaN(date.getTime())) return String(days);
+  const text = date.toISOString().replace("T", " ");
+  return isWhole && Number.isInteger(days) ? text.slice(0, -14) : text.slice(0, -5).replace(/(:\d\d):00$/, "$1");
+}
+function daysOf(text) {
+  const found = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d)?))?$/.exec(text);
+  return found ? Date.parse(`${found[1]}T${found[2] || "00:00"}Z`) / 1000 / DAY : NaN;
+}
+
+// The last second that is not above a number of days.
+function secondUpTo(days) {
+  let second = Math.floor(days * DAY);
+  while ((second + 1) / DAY <= days) second += 1;
+  while (second / DAY > days) second -= 1;
+  return second;
+}
+
 // A short number that is not above a bound, or is a little above it; a whole one for a column of whole numbers.
-function shortNear(bound, { scale, whole: isWhole }, side) {
+function shortNear(bound, { scale, whole: isWhole, date: isDate }, side) {
   if (isWhole) return Math.floor(bound) + (side > 0 ? 1 : 0);
+  if (isDate) return (secondUpTo(bound) + (side > 0 ? 1 : 0)) / DAY;
   for (let digits = 2 - Math.floor(Math.log10(scale)); digits <= 15; digits += 1) {
     const unit = 10 ** -Math.max(digits, -15);
     const whole = Math.floor(bound / unit) + (side > 0 ? 1 : 0);

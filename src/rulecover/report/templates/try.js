@@ -34,6 +34,7 @@ function setUpTry(model) {
   const named = (prediction) => (model.labels ? model.labels[prediction] : short(prediction));
   const valueText = (column, value, digits = 17) => {
     if (value === null) return "missing";
+    if (column.date) return dateText(value, column.whole);
     if (column.kind === "number") return String(digits < 17 ? Number(value.toPrecision(digits)) : value);
     return column.names[column.values.indexOf(value)];
   };
@@ -43,7 +44,7 @@ function setUpTry(model) {
   function fill() {
     model.columns.forEach((column, c) => {
       const field = fields[c];
-      if (column.kind === "number") field.value = values[c] === null ? "" : String(values[c]);
+      if (column.kind === "number") field.value = values[c] === null ? "" : valueText(column, values[c]);
       else field.value = String(column.values.indexOf(values[c]));
       judge(field, true);
     });
@@ -61,7 +62,7 @@ function setUpTry(model) {
       values[c] = column.values[Number(text)];
       return;
     }
-    const number = text === "" ? null : Number(text);
+    const number = text === "" ? null : column.date ? daysOf(text) : Number(text);
     const fine = number === null ? column.missing : Number.isFinite(number);
     judge(fields[c], fine);
     if (fine) values[c] = number;

@@ -13,6 +13,9 @@ from rulecover.show.cells import BarPart, Head, RuleCells, TableCell, colour
 from rulecover.show.numbers import amount
 from rulecover.show.text import percent, printable
 
+#: The most classes whose default votes a sentence names.
+_MOST_DEFAULTS = 5
+
 if TYPE_CHECKING:
     from rulecover.rules.rule import Rule
     from rulecover.rules.ruleset import RuleSet
@@ -62,8 +65,8 @@ class ClassView:
     def conclusion(self, rule: Rule) -> str:
         assert rule.counts is not None and rule.support is not None and rule.purity is not None
         right, all_of = amount(rule.counts[rule.prediction]), amount(rule.support)
-        samples = "sample" if all_of == "1" else "samples"
-        return f"{printable(str(rule.prediction))}: {right} of {all_of} {samples}, {percent(rule.purity)}"
+        rows = "row" if all_of == "1" else "rows"
+        return f"{printable(str(rule.prediction))}: {right} of {all_of} {rows}, {percent(rule.purity)}"
 
     def vote_text(self, vote: Sequence[float]) -> str:
         """The class to which the vote adds most, and how much."""
@@ -81,7 +84,10 @@ class ClassView:
         if not any(votes[0]):
             return ["The votes of the rules that cover a row are added; the class with the most votes is predicted."]
         classes = [printable(str(label)) for label in self.seen.classes.tolist()]
-        default = ", ".join(f"{value:+.3g} for {label}" for label, value in zip(classes, votes[0], strict=True))
+        largest = sorted(range(len(classes)), key=lambda k: -abs(votes[0][k]))[:_MOST_DEFAULTS]
+        shown = range(len(classes)) if len(classes) <= _MOST_DEFAULTS + 1 else sorted(largest)
+        default = ", ".join(f"{votes[0][k]:+.3g} for {classes[k]}" for k in shown)
+        default += "" if len(shown) == len(classes) else f", … ({len(classes) - len(shown)} more classes)"
         return [f"Every row begins with the default vote, {default}; the votes of the rules that cover it are added."]
 
     def fidelity_in_figures(self, fidelity: float) -> tuple[str, str]:

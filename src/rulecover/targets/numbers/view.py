@@ -73,8 +73,8 @@ class NumberView:
     def conclusion(self, rule: Rule) -> str:
         assert rule.support is not None and rule.spread is not None
         all_of = amount(rule.support)
-        samples = "sample" if all_of == "1" else "samples"
-        found = f"{format_number(float(rule.prediction))} ± {format_number(rule.spread)} over {all_of} {samples}"
+        rows = "row" if all_of == "1" else "rows"
+        found = f"{format_number(float(rule.prediction))} ± {format_number(rule.spread)} over {all_of} {rows}"
         if rule.adds is None:
             return found
         return f"{format_signed(rule.adds)} (the mean is {found})"

@@ -1,0 +1,68 @@
+"""What folds and rows elsewhere need of a rule path, of which they follow a part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from rulecover.data.fingerprint import Fingerprint
+from rulecover.estimators.elsewhere import PathElsewhere
+from rulecover.estimators.prepare import Prepared
+from rulecover.rulepath.candidates import Candidates
+from rulecover.rulepath.family import RowPredictions, RuleFamily
+from rulecover.rulepath.folds import PathData
+from rulecover.rulepath.path import PathRecipe
+from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.samples import Samples
+from rulecover.typing import Ints
+from rulecover.voting.vote import Vote
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class PathModel(PathElsewhere, Protocol):
+    """The settings, the state and the steps of `RulePathClassifier` and `RulePathRegressor` that others take."""
+
+    max_depth: int | None
+    min_samples: int
+    cv: Any
+    within: float | None
+    train_in_folds: bool
+
+    estimator_: Any
+    vote_: Vote
+    rules_: RuleSet
+    path_: pd.DataFrame
+    size_reason_: str
+    model_score_: float
+    n_candidate_rules_: int
+    n_sampled_rows_: int
+    _family: RuleFamily
+
+    def set_params(self, **settings: Any) -> Any: ...
+
+    def _takes_all(self) -> bool: ...
+
+    def _recipe(
+        self, candidates: Candidates, samples: Samples, noise: float | None, total: float | None = None
+    ) -> PathRecipe: ...
+
+    def _usual_depth(self, samples: Samples) -> int: ...
+
+    def _strength_on_parts(self, head: Samples, noise: float | None) -> float | None: ...
+
+    def _follow(self, X: Any, prepared: Prepared, deadline: float | None) -> PathData: ...
+
+    def _take(self, size: int) -> None: ...
+
+    def _warn_of_kept(self) -> None: ...
+
+    def _left_out(self) -> str: ...
+
+    def _check_rows(self, X: Any, *, whole: bool = False) -> Any: ...
+
+    def _fitted_predictions(self, X: Any, samples: Samples, places: Ints) -> RowPredictions | None: ...
+
+    def _finished(
+        self, vote: Vote, seen: Samples, rows: Samples | Fingerprint | None = None, *, named: Vote | None = None
+    ) -> Self: ...

@@ -1,0 +1,21 @@
+"""The errors by which a model may be refused: each is a sentence that was thought of, and any other is a fault."""
+
+from __future__ import annotations
+
+import re
+
+#: Parts of the sentences, and why such a case can come up.
+EXPECTED: dict[str, str] = {
+    r"^ValueError: no rule of up to \d+ uses .*, which is required: there is no allowed node": "a column at random",
+    r"^ValueError: BaseClassifier in AdaBoostClassifier ensemble is worse than random": "labels by chance",
+    r"pricing='binned' needs XGBoost 3\.1 or later": "older versions of it",
+    r"^AttributeError: property 'feature_names_in_' of 'LGBM.*has no setter": "older LightGBM, given a frame of polars",
+    r"^Refused: .* has a character that no XML file can hold": "a name that was drawn, in PMML",
+    r"^CatBoostError: .*All train targets are equal": "numbers that are rounded to one",
+}
+
+
+def refusal(error: Exception) -> str | None:
+    """Which of the expected sentences an error has; ``None`` if it has none of them, and so is a fault."""
+    said = f"{type(error).__name__}: {error}"
+    return next((pattern for pattern in EXPECTED if re.search(pattern, said)), None)
