@@ -36,6 +36,7 @@ from sklearn.frozen import FrozenEstimator
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier
 from rulecover.exceptions import CutShortWarning
+from rulecover.study.pages import write_page
 
 TREES, DEPTH, COLUMNS, TRAINED_ON = 30, 8, 15, 5000
 
@@ -145,7 +146,7 @@ def main() -> None:
     if options.out:
         options.out.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
         command = " ".join(["python benchmarks/limits.py", *sys.argv[1:]])
-        options.out.with_suffix(".md").write_text(page(results, command, busy=options.busy))
+        write_page(options.out.with_suffix(".md"), page(results, command, busy=options.busy))
 
 
 if __name__ == "__main__":

@@ -295,6 +295,7 @@ def test_a_path_that_is_out_of_time_says_what_was_not_read_and_not_scored() -> N
     said = str(caught[0].message)
 
     assert "1 of 10 trees were read and the path ends at 1 of up to 6 rules" in said
+    assert "rules were chosen by the labels alone" in said
     assert (
         "the model itself was not scored on the training rows" in said and said.partition(";")[0] in model.size_reason_
     )

@@ -182,7 +182,7 @@ class RulePath(VotingModel):
             data = self._follow(X, prepared, limits.path)
             samples = data.samples
             choice = self._choice(samples)
-            cut = [self._cut_reading(prepared, data), self._cut_path(limits.path)]
+            cut = [self._cut_reading(prepared, data), self._cut_path(limits.path), data.cut]
             held_out, no_time = (
                 (None, "")
                 if self._takes_all()
@@ -323,17 +323,23 @@ class RulePath(VotingModel):
         """Follows the path to its end, or as far as there is time, and returns what it was made from."""
         # A checkpoint is of candidates and a response, which must not depend on the clock.
         until = deadline if self.checkpoint is None else None
-        halfway = None if until is None else (time.perf_counter() + until) / 2
-        samples, candidates = prepared.samples, self._candidates(prepared, halfway)
+        begin = time.perf_counter()
+        samples, halfway = prepared.samples, None if until is None else (begin + until) / 2
+        candidates = self._candidates(prepared, halfway)
+        # To ask all trees what they predict takes as long as to read them, roughly.
+        n_trees = 0 if prepared.source.trees is None else len(prepared.source.trees.trees)
+        asking = (time.perf_counter() - begin) * n_trees / max(1, candidates.cells.shape[1])
+        share = 0.0 if is_late(until, asking) else self._share()
         target = self._target.of(samples)
-        honest = OutOfBagModel(self._model(X, prepared.rows), prepared.rows) if self._share() != 0 else None
+        honest = OutOfBagModel(self._model(X, prepared.rows), prepared.rows) if share != 0 else None
         calibrate = len(target.classes) > 1 and has_out_of_bag(self.estimator_)
-        response = softened_response(samples, target, honest, self._share(), calibrate=calibrate, deadline=until)
+        response = softened_response(samples, target, honest, share, calibrate=calibrate, deadline=until)
         recipe = replace(self._recipe(candidates, samples, response.noise), deadline=deadline)
         self._family = rule_path(samples, candidates, response.values, recipe)
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
-        return PathData(samples, prepared.rows, candidates, response)
+        cut = "" if share == self._share() else "rules were chosen by the labels alone"
+        return PathData(samples, prepared.rows, candidates, response, cut)
 
     def _fitted_predictions(self, X: Any, samples: Samples, places: Ints) -> RowPredictions | None:
         """What the model predicts for samples, at these places of X; ``None`` if it cannot be asked."""

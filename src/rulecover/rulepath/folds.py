@@ -30,12 +30,15 @@ class PathData:
         The rules to choose from, evaluated on the samples.
     response
         What the rules are to predict.
+    cut
+        What there was no time for, in words.
     """
 
     samples: Samples
     places: Ints
     candidates: Candidates
     response: Response
+    cut: str = ""
 
     def among(self, rows: Ints, *, min_samples: int) -> PathData:
         """The same for some of the samples; candidates that cover too few of them are left out."""

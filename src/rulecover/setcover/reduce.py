@@ -15,8 +15,8 @@ from rulecover.typing import Floats, Ints
 
 #: The table of samples by blocks is four bytes per cell; beyond this many cells only equal samples are merged.
 MAX_CELLS = 250_000_000
-#: Cells of the table that a pass takes care of in a second, at most.
-CELLS_PER_SECOND = 100_000_000
+#: Cells that are compared in a second to find equal samples, and cells of the table that is then reduced, roughly.
+COMPARED_PER_SECOND, CELLS_PER_SECOND = 100_000_000, 20_000_000
 #: With no more cells than this nothing takes long.
 FEW_CELLS = 1_000_000
 
@@ -111,9 +111,9 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
     """
     allowed = np.arange(problem.n_rules) if rules is None else np.sort(np.asarray(rules, dtype=np.intp))
     coverage = problem.coverage if rules is None else problem.coverage.take(allowed)
-    _check_time_for(n_cells(coverage, problem.n_samples), deadline)
+    _check_time_for(n_cells(coverage, problem.n_samples), COMPARED_PER_SECOND, deadline)
     samples = _distinct(coverage, problem.demand)
-    _check_time_for(n_cells(coverage, len(samples)), deadline)
+    _check_time_for(n_cells(coverage, len(samples)), CELLS_PER_SECOND, deadline)
     if n_cells(coverage, len(samples)) > MAX_CELLS or is_late(deadline):
         return _merged(problem, samples, allowed, coverage)
     table = table_of(coverage.among(samples), problem.cost[allowed], problem.demand[samples], deadline)
@@ -131,8 +131,8 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
     )
 
 
-def _check_time_for(cells: int, deadline: float | None) -> None:
-    if cells > FEW_CELLS and is_late(deadline, seconds=cells / CELLS_PER_SECOND):
+def _check_time_for(cells: int, per_second: int, deadline: float | None) -> None:
+    if cells > FEW_CELLS and is_late(deadline, seconds=cells / per_second):
         raise TimeoutError("there is no time to reduce the problem.")
 
 
