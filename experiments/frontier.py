@@ -308,7 +308,8 @@ def difference(folds: pd.DataFrame, first: str, second: str) -> tuple[float, flo
 def changes(results: pd.DataFrame) -> str:
     """What each changed setting does to the mean accuracy, on the folds that both have been run on."""
     folds = results.pivot_table(index=["seed", "dataset", "fold"], columns="model", values="accuracy")
-    lines = ["| setting | 10 rules | 25 rules | 50 rules | folds | clauses per rule at 25 |", "|---|---|---|---|---|---|"]
+    heading = "| setting | 10 rules | 25 rules | 50 rules | folds | clauses per rule at 25 |"
+    lines = [heading, "|---|---|---|---|---|---|"]
     clauses = results.groupby("model")["clauses"].mean()
     for name in ["", *(f": {setting}" for setting in INGREDIENTS)]:
         if f"path 10{name}" not in folds:
