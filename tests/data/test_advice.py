@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
+from strategies import tables
 
 from rulecover import (
     MIRCOClassifier,
@@ -285,3 +287,16 @@ def test_numbers_beyond_float32_are_tried_too() -> None:
     X[-1] = 1e300
 
     assert [each.kind for each in given_away(X, y, {"x": [0]}, classes=True)] == ["given away"]
+
+
+@given(tables(4, cells=st.sampled_from([0.0, 1.0, 2.0, math.nan]), min_rows=1, max_rows=40), st.booleans())
+def test_columns_that_say_the_same_are_found_as_by_comparing_all_of_them(X: np.ndarray, mirrored: bool) -> None:
+    X = np.column_stack([X, 3.0 - 2.0 * X[:, :1] if mirrored else X[:, :1]])
+    names = list("abcde")
+    expected = []
+    for f in range(5):
+        twin = next((g for g in range(f) if advice._say_the_same(X[:, g], X[:, f])), None)
+        if twin is not None and not advice._equal(X[:, f], X[0, f]).all():
+            expected.append((names[twin], names[f]))
+
+    assert [each.columns for each in duplicates(X, names)] == expected

@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rulecover.show.text import percent, printable
-from rulecover.typing import Array, Floats, Ints
+from rulecover.typing import Array, Bools, Floats, Ints
 
 #: In a smaller table anything can happen by chance.
 FEWEST_ROWS = 20
@@ -161,7 +161,7 @@ def duplicates(X: Any, names: Sequence[str], among: Sequence[int] | None = None)
     found, places = [], _places(X, among)
     some = X[np.unique(np.linspace(0, len(X) - 1, min(len(X), 16)).astype(int))]
     for f in places:
-        others = np.flatnonzero(_equal(_parted(some), _parted(some[:, [f]])).all(axis=0))
+        others = np.flatnonzero(_may_say_the_same(some, f))
         twin = next((int(g) for g in others if g < f and _say_the_same(X[:, g], X[:, f])), None)
         if twin is not None and not _equal(X[:, f], X[0, f]).all():  # constants are another matter
             found.append((twin, f))
@@ -182,6 +182,15 @@ def _duplicate(X: Any, names: Sequence[str], one: int, other: int) -> Advice:
 def _parted(columns: Any) -> Any:
     """Which rows are equal to the first, column by column."""
     return _equal(columns, columns[:1])
+
+
+def _may_say_the_same(some: Any, f: int) -> Bools:
+    """Which columns say the same as column f, or have two values that go together, as far as a few rows show it."""
+    parts = _parted(some)
+    second = some[(~parts).argmax(axis=0), np.arange(some.shape[1])]
+    two_valued = (parts | _equal(some, second)).all(axis=0)
+    go_together = (parts == parts[:, [f]]).all(axis=0) & two_valued & two_valued[f]
+    return np.asarray(_equal(some, some[:, [f]]).all(axis=0) | go_together)
 
 
 def _say_the_same(one: Array, other: Array) -> bool:
