@@ -162,7 +162,7 @@ def test_folds_in_which_a_score_is_not_defined_do_not_count() -> None:
 
     assert chosen_size(family, in_folds(one, 0.9), "best").size == family.largest
     assert chosen_size(family, in_folds(falling, 0.9), "best").size == 1
-    with pytest.raises(ValueError, match="roc_auc is not defined in any fold"):
+    with pytest.raises(ValueError, match="ROC AUC is not defined in any fold"):
         chosen_size(family, in_folds(np.full_like(rising, np.nan), 0.9), "best", by="roc_auc")
 
 
