@@ -94,7 +94,8 @@ class GrowingRidge:
         if (free * signs[:, None] >= 0).all():
             return free
         bounds = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
-        return np.asarray(lsq_linear(factor.T, z[:, 0], bounds, method="bvls", tol=1e-12).x)[:, None]
+        held = lsq_linear(factor.T, z[:, 0], bounds, method="bvls", tol=1e-12).x
+        return np.asarray(np.clip(held, *bounds))[:, None]  # rounding may put one a little outside
 
     def loss(self) -> float:
         """The least value of what is minimised; no column can raise it."""
