@@ -268,7 +268,7 @@ def tried(name: str, times: int, ends: tuple[str, ...], place: Path) -> list[str
     wanted, wrong = undisturbed(WORKS[name], place), []
     if wanted is None:
         return [f"{name} fails undisturbed"]
-    late = resumed = 0
+    late = in_time = resumed = 0
     for end in ends:
         left = times
         for _ in range(3 * times):
@@ -279,10 +279,11 @@ def tried(name: str, times: int, ends: tuple[str, ...], place: Path) -> list[str
                 wrong += [f"{name}, {end}: {each}" for each in found if each]
             left -= working
             late += not working
+            in_time += working
             if not left:
                 break
     print(
-        f"{name}: {len(ends)} x {times} ends and {late} that came too late, {resumed} with something to go on from, "
+        f"{name}: {in_time} ends before it was done and {late} after, {resumed} with something to go on from, "
         f"{len(wrong)} wrong, {wanted.seconds:.2f} s undisturbed",
         flush=True,
     )

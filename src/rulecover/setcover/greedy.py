@@ -358,4 +358,7 @@ class Greedy:
         fitted = fitted_bound(problem, remaining)
         if self.bound == "fit":
             return fitted
-        return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline)
+        try:
+            return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline)
+        except TimeoutError:
+            return replace(fitted, complete=False)
