@@ -176,10 +176,10 @@ standard error over the tables of the difference to the forest. "Before" are pat
 chosen by accuracy, as they were before votes became log-odds: run by this script on commit bab7b9c and added to the
 result file, so the command does not make them. Paths were run again on the same folds after the last changes: the
 penalty on votes follows the noise of the classes, candidates for rare classes come from boosted trees, too, and
-`within` allows for folds that share rows. No setting was chosen on these tables, but an earlier rule for rare classes had been
-prompted by abalone19 and yeast6, and what had been measured here before was known when these changes were chosen on
-others. "best size" is the one of 5, 10, …, 50 rules with the highest mean accuracy over the folds of a table, in
-hindsight.
+`within` allows for folds that share rows. No setting was chosen on these tables, but an earlier rule for rare classes
+had been prompted by abalone19 and yeast6, and what had been measured here before was known when these changes were
+chosen on others. "best size" is the one of 5, 10, …, 50 rules with the highest mean accuracy over the folds of a table,
+in hindsight.
 """
     ]
     for name, tables in (groups := {**GROUPS, "larger": dict.fromkeys(LARGER)}).items():
