@@ -279,6 +279,14 @@ def test_a_cover_that_is_out_of_time_covers_every_row_by_what_was_read(solver: s
 
 
 @pytest.mark.usefixtures("no_time")
+def test_too_few_rules_for_a_cover_are_called_so_even_out_of_time() -> None:
+    with pytest.warns(CutShortWarning):
+        some = MIRCOClassifier(SOURCE, max_rules=1, time_limit=0.1, random_state=0).fit(X, y)
+
+    assert some.certificate_.status == Status.LIMITED and some.certificate_.n_uncovered == some.missed(X).sum() > 0
+
+
+@pytest.mark.usefixtures("no_time")
 def test_a_cover_of_numbers_that_is_out_of_time_covers_every_row_by_what_was_read() -> None:
     data = load_diabetes(return_X_y=True)
     forest = FrozenEstimator(RandomForestRegressor(10, max_depth=4, random_state=0).fit(*data))

@@ -142,12 +142,13 @@ class MinimumRuleCover(VotingModel):
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
         in_time = not (unread or found.cut)
+        limited = found.certificate.status == Status.LIMITED  # too few rules for a cover, with or without more time
         self.certificate_: Certificate = (
-            found.certificate if in_time else replace(found.certificate, status=Status.TIME_LIMIT)
+            found.certificate if in_time or limited else replace(found.certificate, status=Status.TIME_LIMIT)
         )
         self.uncovered_: Ints = prepared.rows[found.uncovered]
         self._warn_of_cuts(unread, found.cut)
-        if file is not None and self.certificate_.status != Status.TIME_LIMIT:
+        if file is not None and in_time and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
         return self._finished(found.vote, prepared.samples)
 
