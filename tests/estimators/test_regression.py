@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_friedman1, make_regression
@@ -92,6 +92,7 @@ def test_the_plain_rules_are_those_of_the_paper_in_plain_loops(weight: float) ->
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=25)
+@example(seed=115, weighted=True, offset=-1e12)
 @given(seed=st.integers(0, 1000), weighted=st.booleans(), offset=st.sampled_from([0.0, 1e7, -1e12]))
 def test_means_spreads_and_costs_are_those_of_the_covered_samples(seed: int, weighted: bool, offset: float) -> None:
     X, y = data(seed % 7, n=80)

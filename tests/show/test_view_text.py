@@ -87,7 +87,7 @@ def test_numbers_and_added_votes_have_sentences_too() -> None:
     ).fit(X, np.where(y > 140, "high", "low"))
 
     assert all(re.search(r"then [+-][\d.]+ \(the mean is [\d.]+ ± ", each) for each in fitted_values.rules_.sentences())
-    assert all(re.search(r"then [\d.]+ ± [\d.]+ over \d+ samples\.$", each) for each in means.rules_.sentences())
+    assert all(re.search(r"then [\d.]+ ± [\d.]+ over \d+ rows\.$", each) for each in means.rules_.sentences())
     default, *others = path.vote_.sentences()
     assert re.fullmatch(r"By default log-odds [+-][\d.]+ for low\.", default)
     assert len(others) == 2 and all(re.search(r", then log-odds [+-][\d.]+ for low\.$", each) for each in others)

@@ -218,7 +218,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
         *("boost", "numbers", "--depth 3"),
         {"estimator": DecisionTreeRegressor(max_depth=3, min_weight_fraction_leaf=0.01)},
     ),
-    ("path", "classes", "--max-rules 5 --choose last", {"max_rules": 5, "choose": "last"}),
+    ("path", "classes", "--max-rules 9 --choose last", {"max_rules": 9, "choose": "last"}),
     ("path", "classes", "--max-rules 20 --choose best", {"max_rules": 20, "choose": "best"}),
     ("path", "classes", "--within 0.2", {"within": 0.2}),
     ("path", "classes", "--choose best --cv 2", {"choose": "best", "cv": 2}),

@@ -479,7 +479,7 @@ def test_a_file_without_a_header_has_numbered_columns(folder: Path) -> None:
     forgotten = run("predict", "model.json", "rows.csv")
 
     assert fitted.exit_code == 0, fitted.output
-    assert "column_1 > " in fitted.stdout
+    assert "column_1 <= " in fitted.stdout
     assert [row[0] for row in table(done.stdout)] == ["column_2", *(row[1] for row in ROWS[1:])]
     assert piped.stdout == done.stdout
     assert forgotten.exit_code == 1 and "If its first line is a row already, add --no-header." in forgotten.stderr

@@ -23,6 +23,9 @@ def _centre_and_spread(y: Floats, weight: Floats | None) -> tuple[float, float]:
     size = float(np.abs(y).max()) or 1.0
     centre = _mean(y / size, weight) * size
     reach = float(np.abs(y - centre).max()) or 1.0
+    if abs(centre) > _FAR * reach:  # what was rounded of the mean may be much next to the spread
+        centre += _mean(y - centre, weight)
+        reach = float(np.abs(y - centre).max()) or 1.0
     return centre, reach * float(np.sqrt(_mean(((y - centre) / reach) ** 2, weight)))
 
 
