@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, RulePathRegressor
-from rulecover.estimators import fold_scores, path_folds, pruning, rulepath
+from rulecover.estimators import fold_scores, mirco, path_folds, pruning, rulepath
 from rulecover.exceptions import CheckpointError, CutShortWarning
 from rulecover.export.json_file import to_json
 from rulecover.mirco import forward as covering
@@ -365,3 +365,18 @@ def test_calibration_takes_the_best_power_so_far(monkeypatch: pytest.MonkeyPatch
     tried.clear()
     assert best_exponent(loss, time.perf_counter() - 1.0) == pytest.approx(tried[0], abs=1e-3) and len(tried) == 1
     assert best_exponent(loss, time.perf_counter() + 60.0) == whole == pytest.approx(1.0, abs=1e-3)
+
+
+def test_trees_that_have_been_cut_in_time_are_all_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock jumps beyond half of the time once all trees are cut."""
+    data = load_diabetes(return_X_y=True)
+    forest = FrozenEstimator(RandomForestRegressor(10, max_depth=4, random_state=0).fit(*data))
+    now, short = [0.0], mirco.without_small_branches
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(
+        mirco, "without_small_branches", lambda *args, **kw: (short(*args, **kw), now.__setitem__(0, 6.0))[0]
+    )
+    whole = MIRCORegressor(forest, random_state=0).fit(*data)
+    now[0] = 0.0
+
+    assert MIRCORegressor(forest, time_limit=10, random_state=0).fit(*data).rules_ == whole.rules_

@@ -281,8 +281,8 @@ class MinimumRuleCover(VotingModel):
         else:
             trees = self._trees(prepared, deadline)
             names = check_model_fits(trees, samples.X, self._names())
-            # Trees that are cut have had most of their time.
-            until = deadline if len(trees.trees) == len(source.trees.trees) else None
+            # Trees that have been cut are few enough, or read in no time.
+            until = deadline if trees is source.trees else None
             settings: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
             pool = leaf_pool(samples, trees, self._price(), names, deadline=until, **settings)
             n_read = len(np.unique(pool.source.tree)) if isinstance(pool.source, Leaves) else 0
