@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import brute_force, covering_problems, dense
@@ -55,6 +56,16 @@ def test_greedy_picks_and_removes_as_the_plain_reference_does(weighted, data):
         cover = Greedy(redundancy=redundancy)(problem)
         assert cover.rules.tolist() == plain_removal(problem, picks, prefix=redundancy == "prefix")
         verify(problem, cover)
+
+
+def test_a_limit_that_holds_without_redundant_rules_does_not_bind():
+    covers = np.array([[1, 1, 1, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 1], [0] * 6 + [1, 0, 1], [0] * 5 + [1, 0, 1, 0]])
+    problem = CoveringProblem.from_sparse(scipy.sparse.csc_array(covers.T), np.ones(4))
+    solve = Greedy(redundancy="strong")
+
+    assert len(greedy_picks(problem)[0]) == 4 and solve(problem).rules.tolist() == [0, 2, 3]
+    assert solve(problem, max_rules=3).rules.tolist() == [0, 2, 3]
+    assert solve(problem, max_rules=3).status != Status.LIMITED == solve(problem, max_rules=2).status
 
 
 @pytest.mark.slow

@@ -79,9 +79,13 @@ def greedy_cover(
     solver = Greedy() if solver is None else solver
     remaining = Remaining(cost, SamplesInParts(parts, leaves, demand, total_weight))
     picks = picks_from(remaining, at_most=max_rules, slack=solver.slack)
-    n_uncovered = remaining.n_open  # as they were picked: under limits that bind, rule sets are nested
+    n_uncovered = remaining.n_open
     picks = np.append(picks, picks_from(remaining, slack=solver.slack))
-    rules = picks[:max_rules] if n_uncovered else cleared(parts, cost, picks, solver)
+    rules = cleared(parts, cost, picks, solver)
+    if max_rules is not None and len(rules) > max_rules:
+        rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
+    else:
+        n_uncovered = 0
     whole_costs = bool((cost % 1 == 0).all())
     _, bound = dual_fitting(remaining)
     certificate = certificate_of(

@@ -348,7 +348,7 @@ class Greedy:
         picks = np.append(picks, picks_from(remaining, slack=self.slack))  # the bound is of all samples
         rules = REDUNDANCY[self.redundancy](problem, picks)
         bound = self._bound(problem, remaining, None if self.time_limit is None else start + self.time_limit)
-        if max_rules is not None and len(picks) > max_rules:
+        if max_rules is not None and len(rules) > max_rules:
             rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
         return certified_by(bound, problem, rules, begin=start, max_rules=max_rules)
 
