@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from matplotlib import colors, pyplot
 from matplotlib.collections import PolyCollection
 from sklearn.datasets import load_iris, make_classification
@@ -325,6 +326,17 @@ def test_of_many_classes_the_answer_is_judged() -> None:
     ax = plot.reliability(Oracle(shares, ["a", "b", "c"]), None, ["a", "a", "a"], n_bins=2)
 
     assert ax.lines[1].get_ydata().tolist() == pytest.approx([2 / 3])
+
+
+def test_a_row_of_a_sparse_array_is_explained_as_one_of_a_dense_array() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = MIRCOClassifier(random_state=0).fit(X, y)
+
+    for draw in (plot.explanation, plot.waterfall):
+        dense, sparse = (draw(model, rows, 60) for rows in (X, scipy.sparse.csr_array(X)))
+        assert sparse.get_title(loc="left") == dense.get_title(loc="left")
+    with pytest.raises(IndexError, match="there is no row 150: X has 150 rows"):
+        plot.explanation(model, scipy.sparse.csr_array(X), 150)
 
 
 def test_an_explanation_stacks_the_votes_of_the_rules_that_fired() -> None:

@@ -128,8 +128,9 @@ _X_LABELS = {"vote": "adds to the prediction", "adds": "adds to the prediction",
 
 def reasons_of(model: Any, X: Any, row: int) -> Any:
     """What `why` says of one row."""
-    if not -len(X) <= row < len(X):
-        raise IndexError(f"there is no row {row}: X has {len(X)} rows, counted from 0.")
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)  # a sparse array has no length
+    if not -n_rows <= row < n_rows:
+        raise IndexError(f"there is no row {row}: X has {n_rows} rows, counted from 0.")
     return model.why(X[row:][:1])
 
 
