@@ -12,6 +12,7 @@ EXPECTED: dict[str, str] = {
     r"^AttributeError: property 'feature_names_in_' of 'LGBM.*has no setter": "older LightGBM, given a frame of polars",
     r"^Refused: .* has a character that no XML file can hold": "a name that was drawn, in PMML",
     r"^CatBoostError: .*All train targets are equal": "numbers that are rounded to one",
+    r"^CatBoostError: .*All features are either constant or ignored": "few rows, in a fold fewer still",
 }
 
 
