@@ -14,6 +14,7 @@ from mixed_tables import mixed_table, odd_rows
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
+from xgboost import XGBClassifier
 
 from rulecover import (
     MIRCOClassifier,
@@ -146,14 +147,15 @@ def test_a_hidden_column_is_not_in_any_rule():
     assert "over, time" not in {clause.name for rule in model.rules_ for clause in rule.clauses}
 
 
+@pytest.mark.parametrize("source", [None, XGBClassifier(n_estimators=3)], ids=["forest", "XGBoost"])
 @pytest.mark.parametrize("hidden", ["over, time", "age"])
-def test_nothing_is_said_of_the_values_of_a_hidden_column(hidden):
+def test_nothing_is_said_of_the_values_of_a_hidden_column(hidden, source):
     table, y = mixed_table(80, 6)
     table["same"] = "all"
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        RulePathClassifier(forbidden=[hidden], max_rules=4, choose="last", random_state=0).fit(table, y)
+        RulePathClassifier(source, forbidden=[hidden], max_rules=4, choose="last", random_state=0).fit(table, y)
 
     said = [str(warning.message) for warning in caught]
     assert "column 'same' left out: every value is the same." in said

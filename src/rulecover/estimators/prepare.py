@@ -295,12 +295,14 @@ def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepa
     if recipe.hidden is not None:
         X = with_zeros_in(recipe.hidden, X)
     if recipe.target.name == "classes" and trains_on_codes(estimator):
-        return _trained_on_codes(estimator, X, y, weight, recipe)
-    centre = 0.0 if isinstance(estimator, RuleModel) else recipe.target.centre(y, weight)
-    model = _trained(_seeded(fresh(estimator), recipe), X, y - centre if centre else y, weight, recipe)
+        model = _trained_on_codes(estimator, X, y, weight, recipe)
+    else:
+        centre = 0.0 if isinstance(estimator, RuleModel) else recipe.target.centre(y, weight)
+        model = _trained(_seeded(fresh(estimator), recipe), X, y - centre if centre else y, weight, recipe)
+        model = CentredRegressor(model, centre) if centre else model
     if recipe.hidden is not None:
-        _drop_notes_on(recipe.hidden, model)
-    return CentredRegressor(model, centre) if centre else model
+        _drop_notes_on(recipe.hidden, inner_model(model))
+    return model
 
 
 def _trained_on_codes(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
