@@ -11,7 +11,6 @@ import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
@@ -27,10 +26,11 @@ from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import check_column_names
 from rulecover.estimators.cross_fitted import CrossFitted
+from rulecover.estimators.zeros import HISTOGRAMS
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.trees.tree import TreeEnsemble
-from rulecover.typing import Array, Ints
+from rulecover.typing import Array
 
 
 def opened(
@@ -98,7 +98,7 @@ def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
     if library == "catboost" and estimator.get_params().get("cat_features") is not None:
         return True
     knows = (
-        isinstance(estimator, (HistGradientBoostingClassifier, HistGradientBoostingRegressor))
+        isinstance(estimator, HISTOGRAMS)
         or library == "lightgbm"
         or (library == "xgboost" and bool(estimator.get_params().get("enable_categorical")))
     )
@@ -250,20 +250,6 @@ def rows_of(X: Any, rows: Any) -> Any:
     if issparse(X):
         return X.tocsr()[rows]
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
-
-
-def with_zeros_in(columns: Ints, X: Any) -> Any:
-    """X with nothing but zeros in some columns, on which no tree will split."""
-    if hasattr(X, "isetitem"):
-        X = X.copy()
-        for column in columns.tolist():
-            X.isetitem(column, 0.0)
-        return X
-    keeps = np.ones(np.shape(X)[1])
-    keeps[columns] = 0.0
-    if issparse(X):
-        return X.tocsr().multiply(keeps).tocsr()
-    return np.where(keeps > 0, np.asarray(X), 0.0)
 
 
 def rules_on(rules: RuleSet, names: tuple[str, ...] | None, n_features: int) -> RuleSet:
