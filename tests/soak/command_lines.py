@@ -146,7 +146,7 @@ def check_commands(table: pd.DataFrame, words: Sequence[str], seed: int) -> None
     rng = np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / KEPT).write_text("size > 0.25\n", encoding="utf-8")
+        (folder / KEPT).write_text(_rule_on(table), encoding="utf-8")
         words = [str(folder / KEPT) if word == KEPT else word for word in words]
         data, model = folder / one_of(rng, ["data.csv", "data.parquet", "data.csv.gz"]), folder / "model.json"
         table.to_parquet(data) if data.suffix == ".parquet" else table.to_csv(data, index=False)
@@ -163,6 +163,12 @@ def check_commands(table: pd.DataFrame, words: Sequence[str], seed: int) -> None
             assert (folder / "exported").stat().st_size > 0
         _check_explained(rng, data, words, table)
         assert "SELECT" in asked("export", model, "--to", "sql", "--dialect", one_of(rng, _DIALECTS))
+
+
+def _rule_on(table: pd.DataFrame) -> str:
+    """A rule on the first column of numbers, or on one of true and false."""
+    numbers = list(table.drop(columns=TARGET).select_dtypes("number"))
+    return f"{numbers[0]} > 0.25" if numbers else "size in {True}"
 
 
 def _check_explained(rng: Rng, data: Path, words: Sequence[str], table: pd.DataFrame) -> None:
