@@ -8,11 +8,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
@@ -76,11 +76,11 @@ class VotingModel(RuleModel, ABC):
     random_state: Any
     class_weight: Any = None
     fallback: Any
+    n_jobs: int | None
     vote_: Vote
 
-    @abstractmethod
-    def _default_estimator(self) -> Any:
-        """What is trained where no estimator is given."""
+    #: What is trained where no estimator is given, but for its threads.
+    _default: ClassVar[Any]
 
     @property
     @abstractmethod
@@ -101,6 +101,11 @@ class VotingModel(RuleModel, ABC):
         prepared = prepare(given, estimator, self._preparation())
         self.estimator_, self._columns = prepared.source.model, prepared.source.columns
         return prepared
+
+    def _default_estimator(self) -> Any:
+        """What is trained where no estimator is given."""
+        model = clone(self._default)
+        return model.set_params(n_jobs=self.n_jobs) if hasattr(model, "n_jobs") else model
 
     def _source(self, y: Any) -> Any:
         """What is trained on y, or is taken as it is."""

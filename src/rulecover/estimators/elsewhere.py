@@ -166,10 +166,10 @@ def check_on_parts(model: Any, solver: Any) -> None:
         f"estimator is a {type(model.estimator).__name__}": isinstance(model.estimator, (RuleSet, RuleModel)),
         f"solver is {model.solver!r}": not isinstance(solver, Greedy)
         or (solver is model.solver and solver.bound == "lp"),
-        "prune is 'held-out'": getattr(model, "prune", None) == "held-out",
+        "prune is 'held-out'": model.prune == "held-out",
         "demand has one number for each row": not isinstance(model.demand, Mapping) and np.ndim(model.demand) > 0,
-        f"ridge is {getattr(model, 'ridge', None)}": getattr(model, "ridge", None) is not None,
-        f"min_samples is {getattr(model, 'min_samples', 1)!r}": _cuts_branches(model),
+        f"ridge is {model.ridge}": model.ridge is not None,
+        f"min_samples is {model.min_samples!r}": _cuts_branches(model),
     }
     for what, wrong in refused.items():
         if wrong:
@@ -178,8 +178,7 @@ def check_on_parts(model: Any, solver: Any) -> None:
 
 def _cuts_branches(model: Any) -> bool:
     """Whether small branches of the trees are cut off, which depends on all rows."""
-    wanted = getattr(model, "min_samples", 1)
-    return wanted != 1 and not (wanted == "auto" and model.estimator is None)
+    return model.min_samples != 1 and not (model.min_samples == "auto" and model.estimator is None)
 
 
 def check_path_on_parts(model: PathElsewhere) -> None:
