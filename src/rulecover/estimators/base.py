@@ -316,6 +316,11 @@ class VotingModel(RuleModel, ABC):
             delattr(other, name)
         return other
 
+    def _move(self, place: int, threshold: float) -> None:
+        """Moves the votes, so that a class is predicted where its probability was above a threshold."""
+        self.vote_ = at_threshold(self._voting(self.vote_), place, threshold)
+        self.rules_ = self.vote_.rules
+
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the rules that decided and their votes, or how the fallback decided.
 
@@ -323,6 +328,9 @@ class VotingModel(RuleModel, ABC):
         ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule voted),
         ``text``, ``weight`` (1 for a rule that covers the row, the weight that the fallback gave it otherwise) and the
         votes of the rule: for classes one ``votes_…`` each, for means ``value`` and ``mean_weight``.
+
+        Votes that add up, as those of a path do, have neither ``decided_by`` nor ``weight``: a line of rule -1 is the
+        default vote, and ``vote``, or one ``votes_…`` for each class, is what a line adds to the prediction.
 
         Parameters
         ----------
@@ -493,10 +501,6 @@ class PredictsClasses(ClassifierMixin):
         other = copy.copy(model)
         other._move(_place_of(label, model.vote_), threshold)
         return cast("Self", other)
-
-    def _move(self: Any, place: int, threshold: float) -> None:
-        self.vote_ = at_threshold(self._voting(self.vote_), place, threshold)
-        self.rules_ = self.vote_.rules
 
     def tuned(
         self,

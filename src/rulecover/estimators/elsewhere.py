@@ -22,7 +22,7 @@ from rulecover.gpu.launch import is_on_device
 from rulecover.partitions.dask_rows import is_dask
 from rulecover.partitions.parts import Parts
 from rulecover.rcboost.pricing.binned import BinnedPricing
-from rulecover.rulepath.path import PathSteps
+from rulecover.rulepath.votes import PathVotes
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Greedy
 from rulecover.targets.classes.samples import class_factors
@@ -84,7 +84,7 @@ class PathElsewhere(ModelElsewhere, Protocol):
     time_limit: float | None
     max_rules: int
 
-    def _steps(self, samples: Samples, noise: float | None) -> PathSteps: ...
+    def _votes(self) -> PathVotes: ...
 
     def _share(self) -> float | None: ...
 
