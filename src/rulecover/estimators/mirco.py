@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
+from rulecover.clock import TimeLimits
 from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
 from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
@@ -29,7 +30,6 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.elsewhere import RowsElsewhere
-from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
 from rulecover.estimators.pruning import pruning_pays

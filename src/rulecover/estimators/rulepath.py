@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rulecover.clock import is_late
+from rulecover.clock import TimeLimits, is_late
 from rulecover.data.columns import Columns
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.base import PredictsClasses, VotingModel
@@ -32,7 +32,6 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import rules_on
-from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_kinds import CLASS_PATHS, NUMBER_PATHS, POOLS, SHARE, PathKind, SizeChoice

@@ -157,7 +157,7 @@ class CoverOfParts(RuleCover):
 
 
 def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats) -> RuleSet:
-    """The rules without needless clauses, equal ones merged; see `rulecover.mirco.prune.pruned`."""
+    """The rules without needless clauses, equal ones merged; see `rulecover.mirco.prune.pruned_in_time`."""
     merged: list[PatternSums] = parts.reduced(_merged_one_by_one, "clause_patterns", rules)
     return with_clauses(rules, [needed_clauses(mine.passed.T, mine.sums, totals) for mine in merged])
 
