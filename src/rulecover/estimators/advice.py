@@ -22,7 +22,7 @@ from rulecover.data.advice import (
     unbalanced,
 )
 from rulecover.data.encoder import TableEncoder
-from rulecover.estimators.centred import inner_model
+from rulecover.estimators.other_target import inner_model
 from rulecover.exceptions import AdviceWarning
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples

@@ -24,9 +24,9 @@ from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import TableEncoder
 from rulecover.data.frames import absent, as_pandas, category_columns, check_kind, is_frame
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import check_column_names
 from rulecover.estimators.cross_fitted import CrossFitted
+from rulecover.estimators.other_target import inner_model
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.trees.tree import TreeEnsemble

@@ -26,9 +26,7 @@ from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import LeftOut, TableEncoder
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import NOT_TRAINED_AGAIN, as_estimator, is_booster, is_file
-from rulecover.estimators.centred import CentredRegressor, inner_model
 from rulecover.estimators.checks import check_width, sample_weights
-from rulecover.estimators.coded import CodedClassifier, for_classes, trains_on_codes
 from rulecover.estimators.door import (
     as_rules_see,
     checked_numbers,
@@ -39,6 +37,13 @@ from rulecover.estimators.door import (
     rows_of,
     rules_on,
     with_zeros_in,
+)
+from rulecover.estimators.other_target import (
+    CentredRegressor,
+    CodedClassifier,
+    for_classes,
+    inner_model,
+    trains_on_codes,
 )
 from rulecover.exceptions import UnreadableModelError
 from rulecover.readers import read_trees, reader_of, unreadable

@@ -24,7 +24,6 @@ from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.base import PredictsClasses, VotingModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_again
-from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -32,6 +31,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import rules_on
+from rulecover.estimators.other_target import inner_model
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_kinds import CLASS_PATHS, NUMBER_PATHS, POOLS, SHARE, PathKind, SizeChoice

@@ -35,9 +35,9 @@ from rulecover.cli.tables.written import noted
 from rulecover.cli.threshold import with_threshold
 from rulecover.data.encoder import TableEncoder, id_columns
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.centred import CentredRegressor, behind
 from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.explain import small_path
+from rulecover.estimators.other_target import CentredRegressor, behind
 from rulecover.export.exported import vote_of
 from rulecover.export.json_file import to_json
 from rulecover.files import whole_file

@@ -1,11 +1,11 @@
-"""A classifier that was trained on codes from 0 on, because its library takes no other labels."""
+"""Models that were trained on y written otherwise: classes as codes from 0 on, numbers around their mean."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection._search import BaseSearchCV
@@ -78,6 +78,47 @@ class CodedClassifier(ClassifierMixin, OnOtherTarget):
     @property
     def classes_(self) -> Array:
         return self.labels
+
+
+class CentredRegressor(RegressorMixin, OnOtherTarget):
+    """A regressor of numbers less a centre, which is added to its predictions.
+
+    Trees add up squares: of numbers like 100,000,000.3 these have no digits left for what tells them apart.
+
+    Parameters
+    ----------
+    estimator
+        What is trained on the numbers less the centre.
+    centre
+        What is added to its predictions.
+    """
+
+    def __init__(self, estimator: Any, centre: float) -> None:
+        self.estimator = estimator
+        self.centre = centre
+
+    def fit(self, X: Any, y: Any, **settings: Any) -> Self:
+        """Trains the regressor."""
+        self.estimator.fit(X, np.asarray(y) - self.centre, **settings)
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """The predictions of the regressor, plus the centre."""
+        return np.asarray(self.estimator.predict(X), dtype=np.float64).ravel() + self.centre
+
+
+def inner_model(model: Any) -> Any:
+    """The model inside one that was trained on numbers less a centre or on codes of labels; any other as it is."""
+    return model.estimator if isinstance(model, OnOtherTarget) else model
+
+
+def behind(encoder: Any, model: Any) -> Any:
+    """A trained model on encoded columns as one on a table; one that is behind an encoder already stays as it is."""
+    inner = inner_model(model)
+    if isinstance(inner, Pipeline):
+        return model
+    whole = Pipeline([("table", encoder), ("trees", inner)])
+    return CentredRegressor(whole, model.centre) if isinstance(model, CentredRegressor) else whole
 
 
 def trains_on_codes(estimator: Any) -> bool:
