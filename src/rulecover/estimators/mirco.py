@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.clock import TimeLimits
-from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
+from rulecover.estimators.base import VotingModel
 from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
     check_checkpoint,
@@ -31,6 +31,7 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.elsewhere import RowsElsewhere
 from rulecover.estimators.places import rows_elsewhere
+from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
 from rulecover.estimators.pruning import pruning_pays
 from rulecover.exceptions import CutShortWarning

@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
-from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
+from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -32,6 +32,7 @@ from rulecover.estimators.door import as_numbers, needs_encoder, opened
 from rulecover.estimators.elsewhere import RowsToBoost
 from rulecover.estimators.other_target import behind, inner_model
 from rulecover.estimators.places import rows_elsewhere
+from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing

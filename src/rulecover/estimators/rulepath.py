@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from rulecover.clock import TimeLimits, is_late
 from rulecover.data.columns import Columns
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
-from rulecover.estimators.base import PredictsClasses, VotingModel
+from rulecover.estimators.base import VotingModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
@@ -36,6 +36,7 @@ from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_kinds import CLASS_PATHS, NUMBER_PATHS, POOLS, SHARE, PathKind, SizeChoice
 from rulecover.estimators.places import rows_elsewhere
+from rulecover.estimators.predicts import PredictsClasses
 from rulecover.estimators.prepare import Preparation, Prepared, forget_table
 from rulecover.estimators.scoring import checked_scoring
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, UnreadableModelError
