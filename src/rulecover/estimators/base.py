@@ -8,11 +8,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
@@ -76,11 +76,11 @@ class VotingModel(RuleModel, ABC):
     random_state: Any
     class_weight: Any = None
     fallback: Any
+    n_jobs: int | None
     vote_: Vote
 
-    @abstractmethod
-    def _default_estimator(self) -> Any:
-        """What is trained where no estimator is given."""
+    #: What is trained where no estimator is given, but for its threads.
+    _default: ClassVar[Any]
 
     @property
     @abstractmethod
@@ -101,6 +101,11 @@ class VotingModel(RuleModel, ABC):
         prepared = prepare(given, estimator, self._preparation())
         self.estimator_, self._columns = prepared.source.model, prepared.source.columns
         return prepared
+
+    def _default_estimator(self) -> Any:
+        """What is trained where no estimator is given."""
+        model = clone(self._default)
+        return model.set_params(n_jobs=self.n_jobs) if hasattr(model, "n_jobs") else model
 
     def _source(self, y: Any) -> Any:
         """What is trained on y, or is taken as it is."""
@@ -311,6 +316,11 @@ class VotingModel(RuleModel, ABC):
             delattr(other, name)
         return other
 
+    def _move(self, place: int, threshold: float) -> None:
+        """Moves the votes, so that a class is predicted where its probability was above a threshold."""
+        self.vote_ = at_threshold(self._voting(self.vote_), place, threshold)
+        self.rules_ = self.vote_.rules
+
     def why(self, X: Any) -> pd.DataFrame:
         """For each row the rules that decided and their votes, or how the fallback decided.
 
@@ -318,6 +328,9 @@ class VotingModel(RuleModel, ABC):
         ``decided_by`` ("rules", or the name of the fallback), ``rule`` (the place in `rules_`, -1 if no rule voted),
         ``text``, ``weight`` (1 for a rule that covers the row, the weight that the fallback gave it otherwise) and the
         votes of the rule: for classes one ``votes_…`` each, for means ``value`` and ``mean_weight``.
+
+        Votes that add up, as those of a path do, have neither ``decided_by`` nor ``weight``: a line of rule -1 is the
+        default vote, and ``vote``, or one ``votes_…`` for each class, is what a line adds to the prediction.
 
         Parameters
         ----------
@@ -488,10 +501,6 @@ class PredictsClasses(ClassifierMixin):
         other = copy.copy(model)
         other._move(_place_of(label, model.vote_), threshold)
         return cast("Self", other)
-
-    def _move(self: Any, place: int, threshold: float) -> None:
-        self.vote_ = at_threshold(self._voting(self.vote_), place, threshold)
-        self.rules_ = self.vote_.rules
 
     def tuned(
         self,

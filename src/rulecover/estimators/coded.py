@@ -18,7 +18,36 @@ from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats
 
 
-class CodedClassifier(ClassifierMixin, BaseEstimator):
+class OnOtherTarget(BaseEstimator):
+    """A model around one that was trained on y written otherwise, and that takes the rows as they are."""
+
+    estimator: Any
+
+    def _trees_read(self) -> TreeEnsemble:
+        return read_trees(self.estimator)
+
+    @property
+    def n_features_in_(self) -> int:
+        return int(self.estimator.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Array:
+        return np.asarray(self.estimator.feature_names_in_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        try:
+            check_is_fitted(self.estimator)
+        except NotFittedError:
+            return False
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+class CodedClassifier(ClassifierMixin, OnOtherTarget):
     """A classifier of the places of labels among all labels, which are what it predicts.
 
     Parameters
@@ -46,32 +75,9 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
         """The probabilities of the labels, rows x labels."""
         return np.asarray(self.estimator.predict_proba(X))
 
-    def _trees_read(self) -> TreeEnsemble:
-        return read_trees(self.estimator)
-
     @property
     def classes_(self) -> Array:
         return self.labels
-
-    @property
-    def n_features_in_(self) -> int:
-        return int(self.estimator.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> Array:
-        return np.asarray(self.estimator.feature_names_in_)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        try:
-            check_is_fitted(self.estimator)
-        except NotFittedError:
-            return False
-        return True
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
 
 
 def trains_on_codes(estimator: Any) -> bool:

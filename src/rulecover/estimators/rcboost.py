@@ -541,6 +541,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     1.0
     """
 
+    # A leaf must carry some weight: rows that hardly count make no rule of their own.
+    _default = DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=1e-6)
+
     criterion: Any = "gini"
     pricing: Any = "forest"
     vote: str = "shares"
@@ -611,10 +614,6 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
             class_weight=weights,
             random_state=settings.get("random_state"),
         )
-
-    def _default_estimator(self) -> Any:
-        # A leaf must carry some weight: rows that hardly count make no rule of their own.
-        return DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=1e-6)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """The probabilities after each call, from the first tree (stage 0) to the whole pool.
@@ -695,15 +694,14 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
     True
     """
 
+    # Trees of numbers tend to have a leaf for every few rows (S.3): rules must cover some.
+    _default = DecisionTreeRegressor(max_depth=5, min_weight_fraction_leaf=0.01)
+
     criterion: Any = "squared_error"
     scale: Any = "auto"
     pricing: Any = "tree"
     vote: str = "equal"
     fallback: Any = "mean"
-
-    def _default_estimator(self) -> Any:
-        # Trees of numbers tend to have a leaf for every few rows (S.3): rules must cover some.
-        return DecisionTreeRegressor(max_depth=5, min_weight_fraction_leaf=0.01)
 
 
 def _large_strata(strata: Ints | None) -> Ints | None:
