@@ -13,7 +13,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release clean
+.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release recipe clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -108,6 +108,10 @@ docs-quick: $(VENV)/docs  ## the same pages and checks of links, without running
 release: $(VENV)/release  ## build and check what is published, and try it in a new environment
 	.ci/release $(BIN)/python
 
+recipe: $(VENV)/recipe  ## build and try the conda recipe with a channel made of this Python and wheels of PyPI
+	rm -rf build/recipe
+	$(BIN)/python recipe/local_channel.py build/recipe
+
 $(VENV)/core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
@@ -162,5 +166,9 @@ $(VENV)/release: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	touch $@
 
+$(VENV)/recipe: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[recipe]'
+	touch $@
+
 clean:
-	rm -rf dist docs/_build docs/api docs/cases docs/gallery docs/results $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist docs/_build docs/api docs/cases docs/gallery docs/results $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis
