@@ -13,7 +13,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release recipe clean
+.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu coverage soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release recipe clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -26,6 +26,13 @@ test-quick: $(VENV)/test  ## the tests that are not slow, with few random models
 
 test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with the oldest versions that are allowed
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) tests/golden tests/test_public_names.py --models 20 --files 100
+
+coverage: $(VENV)/coverage  ## the share of all branches that the tests take, and the files with most that are missed
+	$(BIN)/python -m coverage erase
+	-$(BIN)/python -m coverage run -m pytest -n $(JOBS) --dist worksteal --timeout 1500
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage json --quiet -o .coverage/branches.json
+	$(BIN)/python tests/support/branches.py .coverage/branches.json
 
 mutants: $(VENV)/mutants  ## a sample of small changes of the code, each of which a test should notice: make mutants NUMBERS=all
 	$(BIN)/python tests/mutants/mutants.py --numbers $(NUMBERS) --jobs $(JOBS)
@@ -148,6 +155,10 @@ $(VENV)/spark: $(VENV)/test
 
 $(VENV)/fuzz: $(VENV)/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	touch $@
+
+$(VENV)/coverage: $(VENV)/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[coverage]'
 	touch $@
 
 $(VENV)/mutants: $(VENV)/test
