@@ -7,7 +7,7 @@ JOBS ?= auto
 OUT ?= experiments/study
 MINUTES ?= 60
 RUNS ?= 1000000
-NUMBERS ?= 3,11,19
+SAMPLE ?= 60
 # The oldest versions have no wheels for newer Pythons.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
@@ -27,8 +27,8 @@ test-quick: $(VENV)/test  ## the tests that are not slow, with few random models
 test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with the oldest versions that are allowed
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) tests/golden tests/test_public_names.py --models 20 --files 100
 
-mutants: $(VENV)/mutants  ## a sample of small changes of the code, each of which a test should notice: make mutants NUMBERS=all
-	$(BIN)/python tests/mutants/mutants.py --numbers $(NUMBERS) --jobs $(JOBS)
+mutants: $(VENV)/mutants  ## a sample of small changes of the code, each of which a test should notice: make mutants SAMPLE=100 SEED=2
+	$(BIN)/python tests/mutants/mutants.py --sample $(SAMPLE) --seed $(or $(SEED),1) --jobs $(JOBS)
 
 fuzz: $(VENV)/fuzz  ## 10,000 random models of each library, 10,000 damaged files of each format, a million texts per loader
 	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
