@@ -7,7 +7,7 @@ JOBS ?= auto
 OUT ?= experiments/study
 MINUTES ?= 60
 RUNS ?= 1000000
-NUMBERS ?= 3,11,19
+SAMPLE ?= 60
 # The oldest versions have no wheels for newer Pythons.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
@@ -34,8 +34,8 @@ coverage: $(VENV)/coverage  ## the share of all branches that the tests take, an
 	$(BIN)/python -m coverage json --quiet -o .coverage/branches.json
 	$(BIN)/python tests/support/branches.py .coverage/branches.json
 
-mutants: $(VENV)/mutants  ## a sample of small changes of the code, each of which a test should notice: make mutants NUMBERS=all
-	$(BIN)/python tests/mutants/mutants.py --numbers $(NUMBERS) --jobs $(JOBS)
+mutants: $(VENV)/mutants  ## a sample of small changes of the code, each of which a test should notice: make mutants SAMPLE=100 SEED=2
+	$(BIN)/python tests/mutants/mutants.py --sample $(SAMPLE) --seed $(or $(SEED),1) --jobs $(JOBS)
 
 fuzz: $(VENV)/fuzz  ## 10,000 random models of each library, 10,000 damaged files of each format, a million texts per loader
 	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
