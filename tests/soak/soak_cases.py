@@ -32,8 +32,9 @@ SINGLE = ("tree", "default")
 SOURCES = TRAINABLE | TRAINED
 #: Sources that take any name of a column: scikit-learn's own.
 TAKES_ANY_NAME = (*ENCODED, "bagging", "gradient boosting", "hist gradient boosting", "adaboost", "voting")
-#: Sources that give no probabilities of classes, and those that cannot be trained again.
-WITHOUT_SHARES = ("voting", *(name for name in TRAINED if name.endswith("file")))
+#: Sources that predict nothing, those that give no probabilities of classes, and those that cannot be trained again.
+PREDICT_NOTHING = tuple(name for name in TRAINED if name.endswith("file"))
+WITHOUT_SHARES = ("voting", *PREDICT_NOTHING)
 CANNOT_TRAIN = tuple(name for name in TRAINED if name.endswith(("file", "booster")))
 _ENDING: dict[Target, str] = {"classes": "Classifier", "numbers": "Regressor"}
 
@@ -186,7 +187,7 @@ def _allowed(settings: Settings, method: str, name: str) -> Settings:
             settings["scoring"] = None
         if name in CANNOT_TRAIN:
             settings["train_in_folds"] = False
-        if name in WITHOUT_SHARES:  # which are not asked in folds
+        if name in PREDICT_NOTHING:
             settings |= {"model_share": 0.0, "within": None}
     if name in CANNOT_TRAIN and settings.get("prune") == "held-out":
         settings["prune"] = True

@@ -165,11 +165,14 @@ def _member_weights(model: Any, n_members: int) -> Floats | None:
     """The weight of each member of the model; ``None`` if all are equal."""
     if isinstance(model, (AdaBoostClassifier, AdaBoostRegressor)):
         return np.asarray(model.estimator_weights_[:n_members], dtype=np.float64)
-    if isinstance(model, (VotingClassifier, VotingRegressor)):
-        given = [1.0] * len(model.estimators) if model.weights is None else model.weights
-        kept = [weight for (_, member), weight in zip(model.estimators, given, strict=True) if member != "drop"]
-        return np.array(kept, dtype=np.float64)
-    return None
+    return vote_weights(model) if isinstance(model, (VotingClassifier, VotingRegressor)) else None
+
+
+def vote_weights(model: VotingClassifier | VotingRegressor) -> Floats:
+    """What each trained member of a vote counts; those that were dropped are not among them."""
+    given = [1.0] * len(model.estimators) if model.weights is None else model.weights
+    kept = [weight for (_, member), weight in zip(model.estimators, given, strict=True) if member != "drop"]
+    return np.array(kept, dtype=np.float64)
 
 
 def _hist_boosting(model: Any) -> TreeEnsemble:
