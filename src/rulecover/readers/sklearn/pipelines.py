@@ -59,14 +59,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     """
     check_is_fitted(model)
     final = best_of(model.steps[-1][1])
-    try:
-        inner = read_trees(final)
-    except UnreadableModelError as error:
-        raise unreadable(model, f" of {type(final).__name__}") from error
-    if inner.categories or inner.zero_missing or not (inner.columns is None or inner.columns.free):
-        raise unreadable(model, f" of {type(final).__name__} (which has its own labels or missing values)")
-    if gives_sparse([step for _, step in model.steps[:-1]]):
-        _check_takes_sparse(model, inner)
+    inner = _read_last(model, final)
     n_given = _n_given(model)
     origins = _through_steps([step for _, step in model.steps[:-1]], [NumberOrigin(f) for f in range(n_given)])
     origins = [None] * inner.n_features if origins is None else origins
@@ -99,6 +92,19 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
         columns=columns,
         weight=inner.weight,
     )
+
+
+def _read_last(model: Pipeline, final: Any) -> TreeEnsemble:
+    """The trees of the last step, on the columns that the steps before it make."""
+    try:
+        inner = read_trees(final)
+    except UnreadableModelError as error:
+        raise unreadable(model, f" of {type(final).__name__}") from error
+    if inner.categories or inner.zero_missing or not (inner.columns is None or inner.columns.free):
+        raise unreadable(model, f" of {type(final).__name__} (which has its own labels or missing values)")
+    if gives_sparse([step for _, step in model.steps[:-1]]):
+        _check_takes_sparse(model, inner)
+    return inner
 
 
 def _check_takes_sparse(model: Pipeline, inner: TreeEnsemble) -> None:
