@@ -42,8 +42,7 @@ from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
 from rulecover.rcboost.kept_rounds import KeptRounds
-from rulecover.rcboost.pricing.model import ModelPricing
-from rulecover.rcboost.pricing.oracles import PRICINGS, ForestPricing, TreePricing
+from rulecover.rcboost.pricing.oracles import PRICINGS
 from rulecover.rcboost.removal import REMOVALS, Removal
 from rulecover.readers import unreadable
 from rulecover.readers.sklearn.tables import encoded_columns, rules_on_table, table_columns
@@ -61,8 +60,8 @@ if TYPE_CHECKING:
 
 #: A share of a rule in the LP's optimum that counts as more than nothing.
 _SHARE = 1e-9
-#: How many calls there are by default, where each adds a forest and where each adds a tree.
-_FOREST_CALLS, _TREE_CALLS = 5, 50
+#: How many calls there are by default, unless the pricing says otherwise.
+_CALLS = 50
 #: With early stopping, the part of the data that is held out.
 _HELD_OUT = 0.1
 
@@ -183,10 +182,9 @@ class RuleBoosting(VotingModel):
 
     def _seconds_of_a_call(self, first_tree: float) -> float:
         """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
-        pricing: Any = chosen("pricing", self.pricing, PRICINGS)
-        if self._is_trained or not hasattr(pricing, "first_trees"):
+        if self._is_trained or not hasattr(self._pricing, "first_trees"):
             return 0.0
-        return float(first_tree * pricing.first_trees(self.n_features_in_))
+        return float(first_tree * self._pricing.first_trees(self.n_features_in_))
 
     def _boost(self, run: BoostRun, deadline: float | None, file: Checkpoint | None, expected: float = 0.0) -> bool:
         """Runs the loop, from where it was kept if there is a checkpoint; whether it came to its own end."""
@@ -306,19 +304,11 @@ class RuleBoosting(VotingModel):
                 f"early_stopping is {self.early_stopping!r}, which watches rows that no tree has seen, but the model "
                 "is trained; leave it out, or give fewer calls (max_rmp_calls)."
             )
-        self._trees_per_call()
-
-    def _trees_per_call(self) -> int:
-        """How many trees of a trained model a call adds the leaves of."""
-        pricing: Any = chosen("pricing", self.pricing, PRICINGS)
-        if isinstance(pricing, TreePricing):
-            return 1
-        if isinstance(pricing, ForestPricing):
-            return pricing.n_estimators
-        raise ValueError(
-            f"pricing is {self.pricing!r}, which grows trees, but the model is trained; choose 'tree' or 'forest', by "
-            "which one or 20 of its trees are taken at each call."
-        )
+        if not hasattr(self._pricing, "of_model"):
+            raise ValueError(
+                f"pricing is {self.pricing!r}, which grows trees, but the model is trained; choose 'tree' or 'forest', "
+                "by which one or 20 of its trees are taken at each call."
+            )
 
     def _votes(self) -> tuple[str, ...]:
         """The names of votes: all but those by least squares, which are for covers."""
@@ -336,9 +326,8 @@ class RuleBoosting(VotingModel):
                 f"{type(source).__name__} takes no sample weights, by which RCBoost steers its trees; "
                 f"give a tree such as {type(self._default_estimator()).__name__}."
             )
-        pricing = chosen("pricing", self.pricing, PRICINGS)
-        if hasattr(pricing, "check"):
-            pricing.check(source)
+        if hasattr(self._pricing, "check"):
+            self._pricing.check(source)
         return source
 
     def _columns_in_use(self) -> Ints:
@@ -348,13 +337,15 @@ class RuleBoosting(VotingModel):
         """The first tree is trained, unless the pricing grows it, and not read: all trees use the same numbers."""
         if self._is_trained:
             return super()._preparation()
-        trains = not grows_first(chosen("pricing", self.pricing, PRICINGS))
-        return replace(super()._preparation(), trains=trains, repeats=True, reads=False)
+        return replace(super()._preparation(), trains=not grows_first(self._pricing), repeats=True, reads=False)
+
+    @property
+    def _pricing(self) -> Any:
+        """Where new rules come from."""
+        return chosen("pricing", self.pricing, PRICINGS)
 
     def _most_calls(self) -> int:
-        if self.max_rmp_calls is not None:
-            return self.max_rmp_calls
-        return _FOREST_CALLS if isinstance(chosen("pricing", self.pricing, PRICINGS), ForestPricing) else _TREE_CALLS
+        return getattr(self._pricing, "usual_calls", _CALLS) if self.max_rmp_calls is None else self.max_rmp_calls
 
     def _step(self) -> float | None:
         if isinstance(self.step, str):
@@ -394,7 +385,7 @@ class RuleBoosting(VotingModel):
             self.estimator_ = train(first, learn.X, learn.labels, learn.weight, self._preparation())
         recipe = self._recipe()
         if prepared.source.trees is not None:
-            recipe = replace(recipe, pricing=ModelPricing(prepared.source.trees, self._trees_per_call()))
+            recipe = replace(recipe, pricing=self._pricing.of_model(prepared.source.trees))
         generation = RuleGeneration(
             learn,
             inner_model(self.estimator_),
@@ -413,7 +404,7 @@ class RuleBoosting(VotingModel):
 
     def _recipe(self) -> BoostRecipe:
         return BoostRecipe(
-            chosen("pricing", self.pricing, PRICINGS),
+            self._pricing,
             Price(chosen("criterion", self.criterion, dict(self._target.criteria))),
             chosen("admit", self.admit, ADMISSIONS),
             self._removal(),
