@@ -18,6 +18,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulecover.data.fingerprint import Fingerprint
+from rulecover.data.frames import names_of_model
 from rulecover.estimators.advice import warn_of
 from rulecover.estimators.asked import AskedModel
 from rulecover.estimators.checks import chosen, whole_number
@@ -26,7 +27,6 @@ from rulecover.estimators.door import (
     checked_apart,
     encoded_first,
     is_mixed,
-    names_of_model,
     opened,
     rows_of,
 )
@@ -127,8 +127,7 @@ class VotingModel(RuleModel, ABC):
         return Preparation(self._target, self._names(), self.class_weight, self.random_state)
 
     def _names(self) -> tuple[str, ...] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(map(str, names))
+        return names_of_model(self)
 
     def _finished(
         self, vote: Vote, seen: Samples, rows: Samples | Fingerprint | None = None, *, named: Vote | None = None

@@ -52,12 +52,6 @@ def opened(
     return X.reindex(columns=list(names), fill_value=0.0)
 
 
-def names_of_model(model: Any) -> list[str] | None:
-    """The columns that a trained model knows by name."""
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
-
-
 def is_mixed(X: Any) -> bool:
     """Whether X may hold more than numbers: words, categories, dates."""
     if is_frame(X):

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import TableEncoder
-from rulecover.data.frames import kinds_of, missing_values
+from rulecover.data.frames import kinds_of, missing_values, names_of_model
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.encoders import encoded, is_missing, without_warnings
@@ -75,7 +75,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     else:
         columns = SourceColumns(
             n_given,
-            _names(model),
+            names_of_model(model),
             **known,
             gaps=gaps,
             made=_made_names(model, made),
@@ -343,13 +343,8 @@ def _made_names(model: Pipeline, made: list[int]) -> tuple[str, ...]:
         names = [str(name) for name in model[:-1].get_feature_names_out()]
     except (AttributeError, ValueError):  # a transformer without output names
         names = [f"{step}{k}" for k in range(max(made) + 1)]
-    known = set(_names(model) or ())
+    known = set(names_of_model(model) or ())
     return tuple(f"{step}__{names[k]}" if names[k] in known else names[k] for k in made)
-
-
-def _names(model: Pipeline) -> tuple[str, ...] | None:
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(map(str, names))
 
 
 def _n_given(model: Pipeline) -> int:

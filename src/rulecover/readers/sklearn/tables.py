@@ -12,7 +12,7 @@ from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns, Levels, SourceColumns, all_names
 from rulecover.data.dates import DatePart
 from rulecover.data.encoder import Encoded, EncodedDates, EncodedLevels, EncodedNumbers, TableEncoder
-from rulecover.data.frames import is_frame, missing_values
+from rulecover.data.frames import is_frame, missing_values, names_of_model
 from rulecover.data.written_numbers import Notation
 from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Origin
 from rulecover.rules.clauses import Clauses
@@ -107,12 +107,12 @@ def encoded_columns(encoder: TableEncoder) -> Columns:
 
 def table_columns(encoder: TableEncoder) -> SourceColumns:
     """How a table becomes the columns that rules are about: its own, categories as codes, then the parts of dates."""
-    n_given, names = len(encoder.columns_), getattr(encoder, "feature_names_in_", None)
+    n_given = len(encoder.columns_)
     parts = list(date_parts(encoder).values())
     place = {each.name: f for f, each in enumerate(encoder.columns_)}
     return SourceColumns(
         n_given,
-        None if names is None else tuple(map(str, names)),
+        names_of_model(encoder),
         {f: each.labels for f, each in enumerate(encoder.columns_) if isinstance(each, EncodedLevels)},
         made=tuple(part.made_name for part in parts),
         make=PartsOfDates(tuple((place[part.name], part) for part in parts)) if parts else None,
