@@ -34,8 +34,7 @@ def pruned_in_time(rules: RuleSet, data: ClassSamples, deadline: float | None = 
     """
     if not len(rules):
         return rules, 0
-    weight = np.ones(len(data.y)) if data.weight is None else data.weight
-    counts = np.eye(len(data.classes))[data.y] * weight[:, None]
+    counts = np.eye(len(data.classes))[data.y] * data.count[:, None]
     kept: list[Bools] = []
     for j in range(len(rules)):
         if is_late(deadline):
