@@ -41,6 +41,16 @@ def absent(name: str, there: Sequence[Any], *, user: str = "the rules use") -> M
     return MismatchedDataError(f"{user} column {name!r}, but X has only {known}; add it.")
 
 
+def as_spelled(names: Sequence[str], there: Sequence[str]) -> list[str]:
+    """The names of a model as a table spells them: LightGBM writes _ for a blank.
+
+    >>> as_spelled(["net_weight", "size", "age"], ["size", "net weight"])
+    ['net weight', 'size', 'age']
+    """
+    spelled = {name.replace(" ", "_"): name for name in there} | {name: name for name in there}
+    return [spelled.get(name, name) for name in names]
+
+
 def names_of(frame: Any) -> list[Any]:
     """The names of a frame's columns, in order."""
     return list(frame.columns) if nw.dependencies.is_pandas_dataframe(frame) else list(_eager(frame).columns)

@@ -234,7 +234,8 @@ def _read(model: Any, X: Any, recipe: Preparation) -> Source:
         return Source(model, columns=model._columns, used=model._columns_in_use())
     if isinstance(model, RuleSet):
         columns = SourceColumns(model.n_features, recipe.names, model.columns.categories)
-        return Source(model, columns=columns, used=model.clauses.columns)
+        plain = columns.free and issparse(X)  # which has no names to match
+        return Source(model, columns=None if plain else columns, used=model.clauses.columns)
     trees = read_trees(model)
     if trees.columns is None and is_mixed(X):  # of numbers alone the width is checked later
         check_width(trees, X.shape[1])
