@@ -347,9 +347,6 @@ class VotingModel(RuleModel, ABC):
         rows = self._check_rows(X)
         return why(self._voting(self.vote_), rows, self._tally(rows, X))
 
-    def _votes_for(self, X: Any) -> Tally:
-        return self._tally(self._check_rows(X), X)
-
     def _ready(self) -> Vote:
         """The vote with the fallback that is set now, once the model is fitted."""
         check_is_fitted(self)

@@ -22,7 +22,7 @@ from rulecover.gpu.launch import is_on_device
 from rulecover.partitions.dask_rows import is_dask
 from rulecover.partitions.parts import Parts
 from rulecover.rcboost.pricing.binned import BinnedPricing
-from rulecover.rulepath.votes import PathVotes
+from rulecover.rulepath.path import PathVotes
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Greedy
 from rulecover.targets.classes.samples import class_factors

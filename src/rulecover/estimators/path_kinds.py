@@ -18,7 +18,7 @@ from sklearn.ensemble import (
 
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.scoring import precision_of
-from rulecover.rulepath.votes import one_of_two_is_rare
+from rulecover.rulepath.path import one_of_two_is_rare
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.samples import Samples
 

@@ -33,8 +33,6 @@ class HasVote(Protocol):
 
     vote_: Vote
 
-    def _votes_for(self, X: Any) -> Tally: ...
-
     def _in_blocks(self, ask_for: Callable[[Vote, Tally], Array], X: Any) -> Array: ...
 
     def _ready(self) -> Vote: ...
@@ -220,5 +218,4 @@ class PredictsMeans(RegressorMixin):
         sklearn.exceptions.NotFittedError
             If the model is not fitted yet.
         """
-        tally = self._votes_for(X)
-        return self.vote_.interval(tally, real_number("coverage", coverage))
+        return self._in_blocks(lambda vote, tally: vote.interval(tally, real_number("coverage", coverage)), X)

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -220,12 +219,9 @@ def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -
     """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
     if source.columns is None and given.numbers is not None:
         return given.numbers
-    check = partial(_numbers_for, source.model)
-    return as_rules_see(given.X, source.columns, source.used, names, check)
-
-
-def _numbers_for(model: Any, X: Any) -> Any:
-    return checked_numbers(X, finite(model, X))
+    return as_rules_see(
+        given.X, source.columns, source.used, names, lambda X: checked_numbers(X, finite(source.model, X))
+    )
 
 
 def _read(model: Any, X: Any, recipe: Preparation) -> Source:

@@ -44,11 +44,10 @@ from rulecover.rulepath.candidates import Candidates, node_candidates, rule_cand
 from rulecover.rulepath.constraints import Constraints, column_numbers
 from rulecover.rulepath.family import RowPredictions
 from rulecover.rulepath.folds import PathData
-from rulecover.rulepath.path import PathRecipe, rule_path
+from rulecover.rulepath.path import GAINS, PATH_VOTES, PathRecipe, PathVotes, rule_path
 from rulecover.rulepath.response import softened_response
 from rulecover.rulepath.sizes import BY_SCORE, chosen_size, size_scores, size_table
 from rulecover.rulepath.squares import Terms, usual_shrinkage
-from rulecover.rulepath.votes import GAINS, PATH_VOTES, PathVotes
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
