@@ -12,7 +12,6 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
@@ -28,10 +27,11 @@ from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.checks import check_column_names
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.other_target import inner_model
+from rulecover.estimators.zeros import HISTOGRAMS
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.trees.tree import TreeEnsemble
-from rulecover.typing import Array, Ints
+from rulecover.typing import Array
 
 
 def opened(
@@ -83,7 +83,7 @@ def _by_type(estimator: Any, X: Any) -> Any:
 
     Splits of CatBoost that rules can express are on one level, as on 0/1 columns, which may have gaps as well.
     """
-    if isinstance(estimator, _HISTOGRAMS) and not isinstance(estimator.categorical_features, (str, type(None))):
+    if isinstance(estimator, HISTOGRAMS) and not isinstance(estimator.categorical_features, (str, type(None))):
         listed = np.asarray(X.columns)[_places(estimator.categorical_features, X)]
         numeric = [name for name in listed if not (_is_not_numeric(X[name].dtype) or _is_truth(X[name].dtype))]
         if numeric:
@@ -134,11 +134,8 @@ def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
         return True
     if library == "catboost" and estimator.get_params().get("cat_features") is not None:  # in a search
         return True
-    knows = isinstance(estimator, _HISTOGRAMS) or _knows_categories(estimator)
+    knows = isinstance(estimator, HISTOGRAMS) or _knows_categories(estimator)
     return knows and all(isinstance(kind, pd.CategoricalDtype) or _is_truth(kind) for kind in kinds)
-
-
-_HISTOGRAMS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 
 
 def _knows_categories(estimator: Any) -> bool:
@@ -151,7 +148,7 @@ def _knows_categories(estimator: Any) -> bool:
     library = type(estimator).__module__.partition(".")[0]
     if library == "xgboost":
         return bool(estimator.get_params().get("enable_categorical"))
-    by_type = isinstance(estimator, _HISTOGRAMS) and estimator.categorical_features == "from_dtype"
+    by_type = isinstance(estimator, HISTOGRAMS) and estimator.categorical_features == "from_dtype"
     return by_type or library == "lightgbm"
 
 
@@ -300,20 +297,6 @@ def rows_of(X: Any, rows: Any) -> Any:
     if issparse(X):
         return X.tocsr()[rows]
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
-
-
-def with_zeros_in(columns: Ints, X: Any) -> Any:
-    """X with nothing but zeros in some columns, on which no tree will split."""
-    if hasattr(X, "isetitem"):
-        X = X.copy()
-        for column in columns.tolist():
-            X.isetitem(column, 0.0)
-        return X
-    keeps = np.ones(np.shape(X)[1])
-    keeps[columns] = 0.0
-    if issparse(X):
-        return X.tocsr().multiply(keeps).tocsr()
-    return np.where(keeps > 0, np.asarray(X), 0.0)
 
 
 def rules_on(rules: RuleSet, names: tuple[str, ...] | None, n_features: int) -> RuleSet:
