@@ -164,19 +164,22 @@ def _covers(rows: pd.DataFrame) -> list[str]:
     cells = rows.set_index(["table", "split", "model"])[["rules", "clauses", "accuracy"]].unstack("model")
     ours, paper = (cells.xs(model, axis=1, level="model") for model in ("cover", "cover before"))
     more = ours["rules"] > paper["rules"]
-    longer = (ours["clauses"] > paper["clauses"]).sum()
+    most, longer = (ours - paper)["rules"].max(), (ours["clauses"] > paper["clauses"]).sum()
     return [
         "| covers of the same forests | rules | clauses in all | accuracy where the default has more rules |",
         "|---|---|---|---|",
-        *(
-            f"| {name} | {size['rules'].mean():.1f} | {size['clauses'].mean():.0f} | {size['accuracy'][more].mean():.3f} |"
-            for name, size in {"by default": ours, "as in the paper": paper}.items()
-        ),
+        _cover_row("by default", ours, more),
+        _cover_row("as in the paper", paper, more),
         "",
-        f"By default a cover has more rules in {more.sum()} of {len(more)} cases, by {(ours - paper)['rules'].max():.0f} at",
+        f"By default a cover has more rules in {more.sum()} of {len(more)} cases, by {most:.0f} at",
         f"most, and more clauses in {longer}. Impurity counts twice, which pays where there are many classes; where a",
         "forest is nearly always right it takes a rule or two more, which `impurity_weight=1` saves.",
     ]
+
+
+def _cover_row(name: str, size: pd.DataFrame, more: pd.Series) -> str:
+    cells = f"{size['rules'].mean():.1f}", f"{size['clauses'].mean():.0f}", f"{size['accuracy'][more].mean():.3f}"
+    return f"| {name} | {' | '.join(cells)} |"
 
 
 def _means(by_table: pd.DataFrame, model: str) -> list[str]:
