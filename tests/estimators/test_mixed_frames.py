@@ -217,6 +217,20 @@ def test_catboost_takes_texts_itself_unless_they_have_gaps(gaps):
     assert model.score(table, y) > 0.9 and "month" in str(model.rules_)
 
 
+@pytest.mark.parametrize("kind", [MIRCOClassifier, RCBoostClassifier])
+def test_days_that_are_all_different_are_not_taken_for_ids(kind):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"hired": pd.date_range("2015-01-01", periods=600, freq="3D"), "x": rng.normal(size=600)})
+    y = (table["hired"] > "2017-04-17") ^ (rng.random(600) < 0.1)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = kind(random_state=0).fit(table, y)
+
+    assert "hired >= 2017" in str(model.rules_)
+    assert not [each for each in caught if "looks like an id" in str(each.message)]
+
+
 def test_boosting_grows_its_trees_on_encoded_columns_whatever_the_encoder_says():
     table, y = mixed_table(80, 4)
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)

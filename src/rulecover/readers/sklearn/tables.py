@@ -106,7 +106,7 @@ def encoded_columns(encoder: TableEncoder) -> Columns:
             marks = (name.removeprefix(f"{each.name} = ") for name in each.made_names)
             levels |= {first + k: (each.name, level) for k, level in enumerate(marks)}
         first += len(each.made_names)
-    return Columns(tuple(encoder.get_feature_names_out().tolist()), levels=levels)
+    return Columns(tuple(encoder.get_feature_names_out().tolist()), levels=levels, parts=date_parts(encoder))
 
 
 def table_columns(encoder: TableEncoder) -> SourceColumns:
