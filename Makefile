@@ -55,7 +55,7 @@ test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java, the report
 	$(BIN)/python -m pytest tests/system/test_jpmml.py  # in a process of its own: Java does not go well with LAPACK
 
 test-exports: $(VENV)/system  ## every export on MODELS=210 random models of each kind, where make test takes some of 120
-	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest -n $(JOBS) --timeout 0 tests/contracts/test_every_export.py tests/system/test_postgres.py tests/system/test_node.py
+	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest -n $(JOBS) --timeout 0 tests/contracts/test_every_export.py tests/export/test_export_mixed_tables.py tests/system/test_postgres.py tests/system/test_node.py
 	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest --timeout 0 tests/system/test_jpmml.py
 
 test-gpu: $(VENV)/test  ## covers and predictions of rows on an NVIDIA GPU; says what is missing

@@ -13,6 +13,7 @@ import pytest
 import xgboost
 from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, load_wine, make_classification, make_regression
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -303,6 +304,22 @@ def test_a_path_through_rules_made_by_hand_takes_them_as_they_are() -> None:
     assert {rule.text for rule in few.rules_} <= {rule.text for rule in rules}
     with pytest.raises(UnreadableModelError, match=r"rules made by hand have no model .* give model_share=0"):
         RulePathClassifier(rules).fit(X, Y)
+
+
+@pytest.mark.parametrize("method", ["cover", "path"])
+def test_rules_made_by_hand_take_sparse_rows(method: str) -> None:
+    rules = RuleSet.from_text(["x0 > 0", "x1 <= 0 and x2 > 0.5", "x0 <= 0 and x3 <= 0"], [f"x{k}" for k in range(6)])
+    sparse = csr_array(np.where(np.abs(X) < 0.5, 0.0, X))
+
+    few = explain(rules, sparse, Y, method=method)
+    dense = explain(rules, sparse.toarray(), Y, method=method)
+
+    assert few.rules_ == dense.rules_
+    assert (
+        few.predict(sparse).tolist()
+        == dense.predict(sparse.toarray()).tolist()
+        == few.predict(sparse.toarray()).tolist()
+    )
 
 
 @pytest.mark.slow

@@ -156,6 +156,14 @@ def test_what_makes_no_sense_is_refused(asked: dict[str, Any], said: str) -> Non
         model.tuned(X[TRAIN], Y[TRAIN], **asked)
 
 
+def test_rows_of_the_other_class_alone_are_not_enough() -> None:
+    model = MODELS["cover"].fit(X[TRAIN], Y[TRAIN])
+    others = Y[TRAIN] == "well"
+
+    with pytest.raises(ValueError, match="no row is of the class that the threshold is for; give rows of both classes"):
+        model.tuned(X[TRAIN][others], Y[TRAIN][others], recall=0.5, label="ill")
+
+
 def test_thresholds_are_for_two_classes_and_for_rules_that_decide() -> None:
     with pytest.raises(ValueError, match="a threshold is for two classes"):
         MIRCOClassifier(forest()).fit(*load_iris(return_X_y=True)).at_threshold(0.3)

@@ -111,7 +111,7 @@ class VotingModel(RuleModel, ABC):
         return source
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any, estimator: Any) -> Given:
-        apart = is_mixed(X) or isinstance(estimator, RuleSet)
+        apart = is_mixed(X) or (isinstance(estimator, RuleSet) and not issparse(X))
         with unreadable_first(estimator):
             numbers, y = (None, checked_apart(self, X, y)) if apart else self._numbers(X, y, estimator=estimator)
         return Given(X, numbers, self._target.check(y, type(self).__name__), sample_weight)

@@ -445,8 +445,9 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     of Birbil, Edali and Yüceoğlu, 2020). The chosen rules vote (eq. (2)); rows that none covers go to a fallback.
 
     The defaults are the most accurate covers that have no more rules and clauses than those of the paper, on average:
-    clauses that are not needed are dropped, impurity counts twice, and votes are fitted. `as_in_paper` is the algorithm
-    as it is printed, `accurate` covers every sample three times.
+    clauses that are not needed are dropped, impurity counts twice, and votes are fitted. Where
+    classes are easy to tell apart there may be a rule or two more than in the paper; ``impurity_weight=1`` saves them.
+    `as_in_paper` is the algorithm as it is printed, `accurate` covers every sample three times.
 
     Parameters
     ----------

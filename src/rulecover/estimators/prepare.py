@@ -35,7 +35,6 @@ from rulecover.estimators.door import (
     naming_columns,
     rows_of,
     rules_on,
-    with_zeros_in,
 )
 from rulecover.estimators.other_target import (
     CentredRegressor,
@@ -44,6 +43,7 @@ from rulecover.estimators.other_target import (
     inner_model,
     trains_on_codes,
 )
+from rulecover.estimators.zeros import for_histograms, with_zeros_in
 from rulecover.exceptions import UnreadableModelError
 from rulecover.readers import read_trees, reader_of, unreadable
 from rulecover.readers.sklearn.models import best_of
@@ -230,7 +230,8 @@ def _read(model: Any, X: Any, recipe: Preparation) -> Source:
         return Source(model, columns=model._columns, used=model._columns_in_use())
     if isinstance(model, RuleSet):
         columns = SourceColumns(model.n_features, recipe.names, model.columns.categories)
-        return Source(model, columns=columns, used=model.clauses.columns)
+        plain = columns.free and issparse(X)  # which has no names to match
+        return Source(model, columns=None if plain else columns, used=model.clauses.columns)
     trees = read_trees(model)
     if trees.columns is None and is_mixed(X):  # of numbers alone the width is checked later
         check_width(trees, X.shape[1])
@@ -334,6 +335,7 @@ def _seeded(model: Any, recipe: Preparation) -> Any:
 def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
     if not recipe.trains:
         return model
+    X = X if isinstance(model, Pipeline) else for_histograms(model, X)  # a pipeline may fill or drop such columns
     rows = repeats(weight) if recipe.repeats and weight is not None and weight.min() > 0 else None
     if rows is not None:  # least numbers of samples hold for them, and sums are those of plain rows
         X, y, weight = rows_of(X, rows), y[rows], None

@@ -228,7 +228,8 @@ class RuleBoosting(VotingModel):
         if given is None and takes:
             self._encoder = None
             return X
-        self._encoder = (TableEncoder() if given is None else clone(given)).fit(X)
+        encoder = TableEncoder() if given is None else clone(given)
+        self._encoder = encoder.set_params(native_categories=False).fit(X)
         return self._encoder.transform(X)
 
     def _write_on_table(self, encoder: TableEncoder, X: Any) -> None:

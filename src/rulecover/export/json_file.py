@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
@@ -305,7 +306,11 @@ def from_json(text: str | bytes, *, edited: bool = False, max_size: int | None =
 
 def _parsed(text: str | bytes) -> Any:
     try:
-        return json.loads(text, parse_constant=_refused, object_pairs_hook=_distinct)
+        return json.loads(
+            text, parse_constant=_refused, parse_float=_finite, parse_int=_finite_whole, object_pairs_hook=_distinct
+        )
+    except InvalidModelFileError:
+        raise
     except (ValueError, RecursionError) as error:
         raise InvalidModelFileError(
             f"this is not JSON, or only a part of it ({error}); write the file again with to_json."
@@ -314,6 +319,20 @@ def _parsed(text: str | bytes) -> Any:
 
 def _refused(name: str) -> None:
     raise ValueError(f"{name} is not a number in JSON")
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if math.isinf(number):
+        raise InvalidModelFileError(
+            f"this is not a valid file of rules: {written[:20]} is too large for a number; write the file again."
+        )
+    return number
+
+
+def _finite_whole(written: str) -> int:
+    _finite(written)
+    return int(written)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> Json:

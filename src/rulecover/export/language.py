@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rulecover.data.dates import DatePart
 from rulecover.data.frames import ZERO
-from rulecover.data.inputs import Coded, Input, Level
+from rulecover.data.inputs import Coded, Level, TableInput
 from rulecover.data.labels import Label
 from rulecover.export.conditions import Condition, Script
 from rulecover.voting.answers import LARGEST_LOG_ODDS
@@ -26,7 +27,7 @@ class Language:
     mapping
         Pairs of labels and codes as the source of a mapping.
     helper
-        The name of one of our own functions: "number", "level", "code" or "without_zero".
+        The name of one of our own functions: "number", "level", "code", "date_part" or "without_zero".
     missing, known, above, up_to, one_of, none_of
         Tests of a feature; the last ones also have ``{than}``, what it is compared with.
     both, either
@@ -53,8 +54,10 @@ class Language:
     always: str
     never: str
 
-    def read(self, each: Input) -> str:
+    def read(self, each: TableInput) -> str:
         """The call that gives the value of a feature in a row."""
+        if isinstance(each, DatePart):
+            return self._call("date_part", each.name, self.literal(each.part))
         if isinstance(each, Level):
             return self._call("level", each.name, self.literal(each.level))
         if isinstance(each, Coded):
@@ -102,8 +105,9 @@ class Templates:
 
     Parameters
     ----------
-    number, level, code, zero
-        Functions that read columns of numbers, one-hot levels and categories, and take ``{zero!r}`` for missing.
+    number, level, code, date, zero
+        Functions that read columns of numbers, one-hot levels, categories and dates, whose texts match a pattern of
+        ``DATES``, and take ``{zero!r}`` for missing.
     fallbacks, with_base
         What predicts for missed rows, and what adds the base to that.
     shares, nearest, softmax
@@ -113,6 +117,7 @@ class Templates:
     number: str
     level: str
     code: str
+    date: str
     zero: str
     fallbacks: Mapping[str, str]
     with_base: str
@@ -126,6 +131,7 @@ class Templates:
             self.number,
             self.level if script.has(Level) else "",
             self.code if script.has(Coded) else "",
+            self.date if script.has(DatePart) else "",
             self.zero.format(zero=ZERO) if script.zero_missing else "",
         ]
 

@@ -10,7 +10,7 @@ _NAMES = {
     "data.categories": ("CategorySet", "HashedCategories"),
     "data.columns": ("Columns", "SourceColumns"),
     "data.dates": ("DatePart",),
-    "data.encoder": ("EncodedDates", "EncodedLevels", "EncodedNumbers", "LeftOut", "TableEncoder"),
+    "data.encoder": ("EncodedCategories", "EncodedDates", "EncodedLevels", "EncodedNumbers", "LeftOut", "TableEncoder"),
     "data.fingerprint": ("Fingerprint",),
     "data.provenance": ("Provenance",),
     "data.written_numbers": ("Notation",),

@@ -119,7 +119,7 @@ def _with_checks(table: RuleCells, summary: Summary) -> RuleCells:
     rows_are = summary.checked_rows
     heads = (
         Head(
-            "Checked" if summary.on_training_rows else "Held out",
+            "Held out" if summary.checked_rows == "held-out rows" else "Checked",
             meaning=f"{rows_are.capitalize()} that the rule covers.",
         ),
         Head(

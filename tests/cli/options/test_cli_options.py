@@ -23,6 +23,7 @@ import rulecover
 from rulecover import RCBoostClassifier, RCBoostRegressor, RuleSet, explain
 from rulecover.cli.main import app
 from rulecover.cli.options.choices import MethodName
+from rulecover.cli.options.parsers import _OLD_METHODS
 from rulecover.cli.options.table import FIT, JOBS, SEED_OF_RULES
 from rulecover.cli.options.table import SETTINGS as TABLE
 from rulecover.estimators.binned import BinnedTrees
@@ -329,6 +330,30 @@ def test_a_pool_has_a_forest_and_an_encoder_of_its_own(folder: Path) -> None:
 
     assert "--pool and --trees exclude each other" in run(*words, "--trees", 5).output
     assert "--pool is for training, but --model is trained" in run(*words, "--model", folder / "kept.txt").output
+
+
+def test_a_pool_encodes_texts_and_leaves_ids_out_itself(tmp_path: Path) -> None:
+    fruit().to_csv(tmp_path / "fruit.csv", index=False)
+    words = ("fit", tmp_path / "fruit.csv", "-t", "kind", "--pool", "both", "-o", tmp_path / "model.json")
+
+    levels, ids = run(*words, "--max-levels", 5), run(*words, "--keep-ids")
+    assert "--max-levels and --pool exclude each other: a pool has an encoder of its own; leave one" in levels.stderr
+    assert "--keep-ids and --pool exclude each other: a pool leaves ids out itself; leave one out" in ids.stderr
+
+
+@pytest.mark.parametrize("option", ["--require", "--rising", "--falling"])
+def test_only_columns_of_numbers_rise_fall_or_are_required(option: str, tmp_path: Path) -> None:
+    fruit().to_csv(tmp_path / "fruit.csv", index=False)
+    done = run("fit", tmp_path / "fruit.csv", "-t", "kind", option, "colour")
+    assert done.exit_code == 1
+    assert "column 'colour' holds text; --require, --rising and --falling are for numbers" in done.stderr
+
+
+@pytest.mark.parametrize(("old", "new"), _OLD_METHODS.items())
+def test_an_earlier_name_of_a_method_leads_to_the_new_one(old: str, new: MethodName, folder: Path) -> None:
+    done = run("fit", folder / "rows.csv", "-t", "ill", "--method", old)
+    assert done.exit_code == 2
+    assert f"'{old}' is called '{new.value}' now" in " ".join(done.stderr.replace("│", " ").split())
 
 
 @pytest.mark.slow

@@ -100,7 +100,8 @@ def _read_last(model: Pipeline, final: Any) -> TreeEnsemble:
         inner = read_trees(final)
     except UnreadableModelError as error:
         raise unreadable(model, f" of {type(final).__name__}") from error
-    if inner.categories or inner.zero_missing or not (inner.columns is None or inner.columns.free):
+    labelled = inner.categories and not _hands_over_codes(model, inner)
+    if labelled or inner.zero_missing or not (inner.columns is None or inner.columns.free):
         raise unreadable(model, f" of {type(final).__name__} (which has its own labels or missing values)")
     if gives_sparse([step for _, step in model.steps[:-1]]):
         _check_takes_sparse(model, inner)
@@ -142,6 +143,15 @@ def _table_encoder(model: Pipeline) -> TableEncoder | None:
     """The encoder, if there is nothing else in front of the trees."""
     first = model.steps[0][1]
     return first if len(model.steps) == 2 and type(first) is TableEncoder else None
+
+
+def _hands_over_codes(model: Pipeline, inner: TreeEnsemble) -> bool:
+    """Whether an encoder in front hands over categories, whose labels in the model are then their codes."""
+    encoder = _table_encoder(model)
+    known = inner.categories.values()
+    return (
+        encoder is not None and encoder.native_categories and all(list(each) == [*range(len(each))] for each in known)
+    )
 
 
 def unchanged(X: Any) -> Any:

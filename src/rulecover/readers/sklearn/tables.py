@@ -11,7 +11,7 @@ import numpy as np
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns, Levels, SourceColumns, all_names
 from rulecover.data.dates import DatePart
-from rulecover.data.encoder import Encoded, EncodedDates, EncodedLevels, EncodedNumbers, TableEncoder
+from rulecover.data.encoder import Encoded, EncodedCategories, EncodedDates, EncodedLevels, EncodedNumbers, TableEncoder
 from rulecover.data.frames import is_frame, missing_values, names_of_model
 from rulecover.data.written_numbers import Notation
 from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Origin
@@ -35,6 +35,10 @@ def table_origins(encoder: TableEncoder) -> list[Origin]:
 
 
 def _levels(f: int, encoded: EncodedLevels) -> list[Origin]:
+    if isinstance(encoded, EncodedCategories):
+        *_, other, gap = encoded.code.tolist()
+        gaps = (gap,) * len(missing_values())
+        return [CategoryOrigin(f, encoded.labels, encoded.code[:-2], gaps, other, named=True)]
     *_, unseen, missing = encoded.place.tolist()
     of_labels = encoded.place[:-2]
     return [
@@ -102,7 +106,7 @@ def encoded_columns(encoder: TableEncoder) -> Columns:
             marks = (name.removeprefix(f"{each.name} = ") for name in each.made_names)
             levels |= {first + k: (each.name, level) for k, level in enumerate(marks)}
         first += len(each.made_names)
-    return Columns(tuple(encoder.get_feature_names_out().tolist()), levels=levels)
+    return Columns(tuple(encoder.get_feature_names_out().tolist()), levels=levels, parts=date_parts(encoder))
 
 
 def table_columns(encoder: TableEncoder) -> SourceColumns:
