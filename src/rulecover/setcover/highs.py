@@ -327,10 +327,9 @@ def _quiet_highs() -> Any:
 
 
 def _run(highs: Any, deadline: float | None) -> Any:
-    """Solves, with what is left until the deadline; the clock of a HiGHS object is never set back."""
-    if deadline is not None:
-        left = max(0.0, deadline - time.perf_counter())
-        _check(highs.setOptionValue("time_limit", highs.getRunTime() + left), "time_limit")
+    """Solves, with what is left until the deadline, whatever an earlier one was; the clock is never set back."""
+    left = highspy.kHighsInf if deadline is None else max(0.0, deadline - time.perf_counter())
+    _check(highs.setOptionValue("time_limit", highs.getRunTime() + left), "time_limit")
     # A thread of its own, because Python sees Ctrl-C only between two of its own instructions; and an event, because
     # a `join` that Ctrl-C ends takes the thread for dead.
     highs.HandleUserInterrupt = True
