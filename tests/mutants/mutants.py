@@ -55,8 +55,8 @@ _COPIED = ("tests", "docs", "experiments", "pyproject.toml", "README.md", "CONTR
 _ALWAYS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=", "-o", "timeout=60")
 _FEW = ("--models", "3", "--files", "30", "--hypothesis-profile", "mutants")
 #: mutmut asks pytest for a name that it had until version 9.1, and for single tests, of which pytest does not find all
-#: by names with odd characters. After all tests have passed in the run that says which of them concern a mutant, they
-#: need not pass once more. A mutant is killed by the first example that fails: it need not be made small.
+#: by names with odd characters. The quickest tests come first. A mutant is killed by the first example that fails: it
+#: need not be made small.
 _CONFTEST = """
 
 import itertools
@@ -67,24 +67,24 @@ from hypothesis import Phase
 
 
 def pytest_configure(config):
-    config.wanted = {arg: place for place, arg in enumerate(config.args) if "::" in arg}
+    config.wanted = {arg for arg in config.args if "::" in arg}
     config.args = list(dict.fromkeys(arg.partition("::")[0] for arg in config.args))
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.wanted:
-        items[:] = [item for item in items if item.nodeid in config.wanted]
-        items.sort(key=lambda item: config.wanted[item.nodeid])
-    if os.environ.get("MUTANT_UNDER_TEST") == "stats":
-        os.environ["ALL_PASSED"] = "1"  # or mutmut ends here
-    elif os.environ.get("MUTANT_UNDER_TEST") == "":
-        quick = [item for item in items if not item.get_closest_marker("slow")]
-        items[:] = quick[:1] if "ALL_PASSED" in os.environ else quick
-    elif config.wanted and "SECONDS_EACH" in os.environ:
+    if not config.wanted:
+        return
+    mutant = os.environ["MUTANT_UNDER_TEST"]
+    # Without a mutant tests are run a second time.
+    items[:] = [
+        item for item in items if item.nodeid in config.wanted and (mutant or not item.get_closest_marker("slow"))
+    ]
+    if "__mutmut_" in mutant:
         took = json.loads(Path("mutmut-stats.json").read_text(encoding="utf-8"))["duration_by_test"]
+        items.sort(key=lambda item: took[item.nodeid])
         together = itertools.accumulate(took[item.nodeid] for item in items)
-        within = [item for item, seconds in zip(items, together) if seconds < float(os.environ["SECONDS_EACH"])]
-        items[:] = within or items[:1]
+        most = float(os.environ.get("SECONDS_EACH", "inf"))
+        items[:] = [item for item, seconds in zip(items, together) if seconds < most] or items[:1]
 
 
 pytest.Item._nodeid = property(lambda item: item.nodeid)
@@ -199,6 +199,8 @@ def settings(group: str) -> str:
         "source_paths": ["src/"],
         "only_mutate": [f"src/rulecover/{group}/*"],
         "also_copy": list(_COPIED),
+        # Libraries with threads of their own hang in a copy of a process that has used them.
+        "process_isolation": "forkserver",
         "pytest_add_cli_args": [*_ALWAYS, *_FEW],
         "pytest_add_cli_args_test_selection": list(GROUPS[group]),
     }
