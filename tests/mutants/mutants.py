@@ -30,18 +30,24 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 #: For each folder of the package the tests that should notice.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "setcover": ("tests/setcover", "tests/contracts/test_every_solver.py"),
-    "readers": ("tests/readers", "tests/contracts/test_every_reader.py"),
-    "rules": ("tests/rules", "tests/show"),
+    "setcover": ("tests/setcover", "tests/contracts/test_every_solver.py", "tests/golden"),
+    "readers": ("tests/readers", "tests/contracts/test_every_reader.py", "tests/golden"),
+    "rules": ("tests/rules", "tests/show", "tests/golden"),
     "voting": (
         "tests/voting",
         "tests/contracts/test_every_fallback.py",
         "tests/contracts/test_every_vote.py",
         "tests/estimators/test_regression.py",
         "tests/show",
+        "tests/golden",
     ),
-    "rcboost": ("tests/rcboost", "tests/contracts/test_every_pricing.py", "tests/estimators/test_rcboost.py"),
-    "rulepath": ("tests/rulepath", "tests/estimators/test_rulepath.py"),
+    "rcboost": (
+        "tests/rcboost",
+        "tests/contracts/test_every_pricing.py",
+        "tests/estimators/test_rcboost.py",
+        "tests/golden",
+    ),
+    "rulepath": ("tests/rulepath", "tests/estimators/test_rulepath.py", "tests/golden"),
     "export": ("tests/export", "tests/contracts/test_every_export.py"),
 }
 _COPIED = ("tests", "docs", "experiments", "pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile")
@@ -49,21 +55,36 @@ _COPIED = ("tests", "docs", "experiments", "pyproject.toml", "README.md", "CONTR
 _ALWAYS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=", "-o", "timeout=60")
 _FEW = ("--models", "3", "--files", "30", "--hypothesis-profile", "mutants")
 #: mutmut asks pytest for a name that it had until version 9.1, and for single tests, of which pytest does not find all
-#: by names with odd characters. A mutant is killed by the first example that fails: it need not be made small.
+#: by names with odd characters. The quickest tests come first. A mutant is killed by the first example that fails: it
+#: need not be made small.
 _CONFTEST = """
+
+import itertools
+import json
+from pathlib import Path
 
 from hypothesis import Phase
 
 
 def pytest_configure(config):
-    config.wanted = {arg: place for place, arg in enumerate(config.args) if "::" in arg}
+    config.wanted = {arg for arg in config.args if "::" in arg}
     config.args = list(dict.fromkeys(arg.partition("::")[0] for arg in config.args))
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.wanted:
-        items[:] = [item for item in items if item.nodeid in config.wanted]
-        items.sort(key=lambda item: config.wanted[item.nodeid])
+    if not config.wanted:
+        return
+    mutant = os.environ["MUTANT_UNDER_TEST"]
+    # Without a mutant tests are run a second time.
+    items[:] = [
+        item for item in items if item.nodeid in config.wanted and (mutant or not item.get_closest_marker("slow"))
+    ]
+    if "__mutmut_" in mutant:
+        took = json.loads(Path("mutmut-stats.json").read_text(encoding="utf-8"))["duration_by_test"]
+        items.sort(key=lambda item: took[item.nodeid])
+        together = itertools.accumulate(took[item.nodeid] for item in items)
+        most = float(os.environ.get("SECONDS_EACH", "inf"))
+        items[:] = [item for item, seconds in zip(items, together) if seconds < most] or items[:1]
 
 
 pytest.Item._nodeid = property(lambda item: item.nodeid)
@@ -148,14 +169,21 @@ def generate(folder: Path, group: str) -> list[str]:
     return list(results(folder))
 
 
-def run(folder: Path, group: str, names: list[str], jobs: int) -> dict[str, str]:
+def run(folder: Path, group: str, names: list[str], jobs: int, seconds: str | None) -> dict[str, str]:
     """What became of each of these mutants: killed, survived, or no test came by."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(folder / "mutants" / "src")}
-    command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs), *names]
-    said = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    if "Running mutation testing" not in said.stdout:
-        raise SystemExit(f"{group}: mutmut did not begin:\n{said.stdout[-3000:]}\n{said.stderr[-3000:]}")
-    found = results(folder)
+    if seconds is not None:
+        environment["SECONDS_EACH"] = seconds
+    command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs)]
+    left = names
+    while left:  # mutmut ends early where a test leaves a process behind that ends later
+        said = subprocess.run(
+            [*command, *left], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        found = results(folder)
+        before, left = left, [name for name in names if found[name] == "not checked"]
+        if len(left) == len(before):
+            raise SystemExit(f"{group}: mutmut did not go on:\n{said.stdout[-3000:]}\n{said.stderr[-3000:]}")
     return {name: found[name] for name in names}
 
 
@@ -171,6 +199,8 @@ def settings(group: str) -> str:
         "source_paths": ["src/"],
         "only_mutate": [f"src/rulecover/{group}/*"],
         "also_copy": list(_COPIED),
+        # Libraries with threads of their own hang in a copy of a process that has used them.
+        "process_isolation": "forkserver",
         "pytest_add_cli_args": [*_ALWAYS, *_FEW],
         "pytest_add_cli_args_test_selection": list(GROUPS[group]),
     }
@@ -200,7 +230,7 @@ def tried(group: str, given: argparse.Namespace) -> Rate:
         every = generate(folder, group)
         sample = None if given.sample == "all" else int(given.sample)
         names = [name for name in every if name in given.only] if given.only else drawn(every, sample, given.seed)
-        found = run(folder, group, names, given.jobs)
+        found = run(folder, group, names, given.jobs, given.seconds)
         rate = Rate(sum(status in KILLED for status in found.values()), len(found), len(every))
         left = {name: status for name, status in found.items() if status not in KILLED}
         listed = "".join(f"    {name}: {status}\n{difference(folder, name)}\n" for name, status in left.items())
@@ -222,6 +252,9 @@ def main() -> None:
     parser.add_argument("--sample", default="60", help="how many mutants of each group, or all (60)")
     parser.add_argument("--seed", type=int, default=1, help="which of them are drawn (1)")
     parser.add_argument("--only", nargs="+", default=[], help="the names of mutants, instead of a sample")
+    parser.add_argument(
+        "--seconds", help="for each mutant only the quickest tests, which take this long in all (all tests)"
+    )
     parser.add_argument("--folder", type=Path, help="where copies are kept, to go on from (none are kept)")
     parser.add_argument("--jobs", default="1", help="processes (1); auto is one per core")
     given = parser.parse_args()
