@@ -195,9 +195,18 @@ def test_a_query_asks_for_the_dates_themselves(dialect: str) -> None:
     assert {each.name for each in rows.find_all(exp.Column)} == {"when"}
 
 
+@pytest.mark.parametrize("export", [to_python, to_pandas, to_javascript])
+def test_code_has_rules_in_words(export: Any) -> None:
+    source = export(dated_model())
+
+    assert all(f" {j}: {rule.text}\n" in source for j, rule in enumerate(dated_model().rules_))
+
+
 @pytest.mark.parametrize("export", [to_python, to_pandas, to_javascript, to_pmml])
 def test_code_asks_for_the_dates_themselves(export: Any) -> None:
-    assert "when" in export(dated_model()) and "when (" not in export(dated_model())
+    source = export(dated_model()).replace('"', "'")
+
+    assert "'when'" in source and "'when (" not in source
 
 
 def test_dates_that_databases_read_otherwise_are_columns_of_parts() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
@@ -63,3 +64,16 @@ def texts(written: str) -> st.SearchStrategy[str]:
             lambda d, m, y: written.replace("%d", d).replace("%m", m).replace("%Y", y), day, month, year
         ) | st.just(written)
     return made | made.map(" {} ".format) | st.sampled_from(["", "now", "12:00", "20240105", "2024-02-30", "nan", "5"])
+
+
+def some_texts(written: str, number: int) -> list[str]:
+    """About this many such texts, the same ones at each call."""
+    found: dict[str, None] = {}
+
+    @settings(max_examples=number, database=None, derandomize=True)
+    @given(texts(written))
+    def find(text: str) -> None:
+        found[text] = None
+
+    find()
+    return list(found)

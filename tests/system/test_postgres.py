@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import psycopg
 import pytest
+from dated import FORMATS, parts_of, some_texts
 from exported import (
     HOSTILE,
     Case,
@@ -25,9 +27,10 @@ from postgres import PostgreSQL, server
 from sqlglot import exp
 
 from rulecover.data.dates import PARTS, DatePart
+from rulecover.exceptions import MismatchedDataError
 from rulecover.export import conditions, to_sql, to_sql_expression
 from rulecover.export.conditions import Script
-from rulecover.export.dialects import DIALECTS
+from rulecover.export.dialects import DIALECTS, column
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +127,30 @@ def test_dates_are_taken_apart_as_we_do(database: PostgreSQL, kind: str) -> None
         query = sql.text(exp.select(sql.part_of_date(given.copy(), DatePart("day", part))).from_(days))
 
         assert [row[0] for row in database.rows(query)] == DatePart("day", part).read(np.array(values)).tolist()
+
+
+@pytest.mark.parametrize("written", FORMATS)
+def test_texts_are_read_in_the_order_of_training_or_refused(database: PostgreSQL, written: str) -> None:
+    sql = DIALECTS["postgres"]
+    parts = [sql.part_of_date(column("day"), DatePart("day", part, written)) for part in PARTS]
+
+    def answer(texts: list[str]) -> list[Any]:
+        days = exp.values([(each,) for each in texts], alias="days", columns=["day"])
+        return [list(row) for row in database.rows(sql.text(exp.select(*parts).from_(days)))]
+
+    dates, others = {}, []
+    for text in some_texts(written, 300):
+        try:
+            dates[text] = parts_of(text, written)
+        except MismatchedDataError:
+            others.append(text)
+    dates.pop("", None)
+
+    assert len(dates) > 20 and answer(list(dates)) == list(dates.values())
+    for text in ["1.2.03", "2/3/04", "2-3-04", *others[:20]]:
+        if text[4:5] != "-":  # as dates of the database are, when they are texts
+            with pytest.raises(psycopg.errors.DataError, match=r"not as in training|out of range"):
+                answer([text])
 
 
 def test_names_that_the_database_cuts_off_are_found_all_the_same(database: PostgreSQL) -> None:

@@ -241,6 +241,7 @@ _JAVASCRIPT = Language(
     counted="({test})",
     always="true",
     never="false",
+    comment="//",
 )
 
 
@@ -265,7 +266,7 @@ def _met(script: Script) -> str:
     lines = ["function met(row) {"]
     lines += [f"  const x{f} = {_JAVASCRIPT.read(each)};" for f, each in script.inputs.items()]
     lines.append("  return [")
-    lines += [f"    +{_JAVASCRIPT.count_met(rule, none='0')}," for rule in script.conditions]
+    lines += [f"    {line}" for line in _JAVASCRIPT.rules(script, none="0", before="+")]
     return "\n".join([*lines, "  ];", "}"])
 
 

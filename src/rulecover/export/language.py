@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from rulecover.data.frames import ZERO
 from rulecover.data.inputs import Coded, Level, TableInput
 from rulecover.data.labels import Label
 from rulecover.export.conditions import Condition, Script
+from rulecover.show.text import printable
 from rulecover.voting.answers import LARGEST_LOG_ODDS
 
 
@@ -36,6 +38,8 @@ class Language:
         ``{test}`` as something that can be added up.
     always, never
         Tests that need no feature, ready to be added up.
+    comment
+        What a line begins with that is for people alone.
     """
 
     row: str
@@ -53,6 +57,7 @@ class Language:
     counted: str
     always: str
     never: str
+    comment: str
 
     def read(self, each: TableInput) -> str:
         """The call that gives the value of a feature in a row."""
@@ -71,6 +76,12 @@ class Language:
     def count_met(self, rule: Iterable[Condition], none: str) -> str:
         """The number of conditions of a rule that a row satisfies; `none` where there are no conditions."""
         return " + ".join(map(self._condition, rule)) or none
+
+    def rules(self, script: Script, none: str, before: str = "") -> Iterator[str]:
+        """The lines of a list of how many conditions of each rule a row satisfies, each below the rule in words."""
+        for j, (rule, conditions) in enumerate(zip(script.model.rules, script.conditions, strict=True)):
+            yield f"{self.comment} {j}: {_in_a_comment(rule.text)}"
+            yield f"{before}{self.count_met(conditions, none)},"
 
     def _condition(self, condition: Condition) -> str:
         x = f"x{condition.feature}"
@@ -145,6 +156,12 @@ class Templates:
         if script.log_odds is not None:
             return self.softmax.format(scale=script.log_odds, largest=LARGEST_LOG_ODDS)
         return self.nearest if script.nearest else self.shares
+
+
+def _in_a_comment(text: str) -> str:
+    """A text of one line that does not end a comment or a script element, whatever the names in it."""
+    plain = printable(text.replace("≠", "!=")).encode("ascii", "backslashreplace").decode()
+    return re.sub(r"<(?=[/!a-z])", "< ", plain, flags=re.IGNORECASE)
 
 
 def tables(script: Script) -> dict[str, list[Any]]:

@@ -203,7 +203,7 @@ def _met(script: Script) -> str:
     lines = ["def _met(frame):"]
     lines += [f"    x{f} = {_PANDAS.read(each)}" for f, each in script.inputs.items()]
     lines += ["    every = np.ones(len(frame), dtype=int)", "    met = ["]
-    lines += [f"        {_PANDAS.count_met(rule, none='0 * every')}," for rule in script.conditions]
+    lines += [f"        {line}" for line in _PANDAS.rules(script, none="0 * every")]
     return "\n".join([*lines, "    ]", "    return np.column_stack(met)"])
 
 

@@ -187,6 +187,7 @@ PYTHON = Language(
     counted="({test})",
     always="True",
     never="False",
+    comment="#",
 )
 
 
@@ -267,7 +268,7 @@ def _met(script: Script) -> str:
     lines = ["def _met(row):"]
     lines += [f"    x{f} = {PYTHON.read(each)}" for f, each in script.inputs.items()]
     lines.append("    return [")
-    lines += [f"        {PYTHON.count_met(rule, none='0')}," for rule in script.conditions]
+    lines += [f"        {line}" for line in PYTHON.rules(script, none="0")]
     return "\n".join([*lines, "    ]"])
 
 
