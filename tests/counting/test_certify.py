@@ -253,7 +253,9 @@ def counts_by_label(few: MIRCOClassifier, frame: pd.DataFrame) -> dict[str, list
 DATED: dict[str, Callable[[pd.DataFrame], Any]] = {
     "pandas": lambda frame: frame,
     "pandas, texts": lambda frame: frame.assign(when=frame["when"].dt.strftime("%Y-%m-%d %H:%M:%S")),
-    "pandas, objects": lambda frame: frame.assign(when=frame["when"].dt.to_pydatetime().astype(object)),
+    "pandas, objects": lambda frame: frame.assign(
+        when=pd.Series([*pd.DatetimeIndex(frame["when"]).to_pydatetime()], frame.index, dtype=object)
+    ),
     "pandas, parts": lambda frame: pd.DataFrame(
         {f"when ({part})": DatePart("when", part).read(frame["when"]) for part in PARTS} | {"y": frame["y"].tolist()}
     ),
