@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import duckdb
+import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -57,6 +58,16 @@ PLACES: dict[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
     "DuckDB, SQL": in_duckdb,
     "SQLite": in_sqlite,
 }
+
+
+def test_a_model_of_lightgbm_knows_columns_with_blanks_by_other_names() -> None:
+    frame = pd.DataFrame({"net weight": np.arange(60.0), "size": np.arange(60) % 7})
+    kind = np.where(frame["net weight"] > 30, "heavy", "light")
+    model = lightgbm.LGBMClassifier(n_estimators=2, min_child_samples=5, verbose=-1, n_jobs=1).fit(frame, kind)
+
+    few = cover_table(model, frame.assign(kind=kind), target="kind", sample=40)
+
+    assert few.table_cover_.certificate.is_cover and "net weight" in str(few.rules_)
 
 
 @pytest.mark.slow

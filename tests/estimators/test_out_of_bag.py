@@ -15,10 +15,12 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
     VotingClassifier,
+    VotingRegressor,
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor
 from rulecover.estimators.asked import AskedModel, OutOfBagModel, has_out_of_bag, out_of_bag
@@ -130,3 +132,38 @@ def test_members_of_a_vote_that_drew_rows_are_asked() -> None:
 
     assert has_out_of_bag(model) and not has_out_of_bag(model.estimators_[1])
     assert out_of_bag(model, X) == pytest.approx(alone.oob_decision_function_)
+
+
+def test_members_of_a_vote_are_weighed_as_in_the_vote() -> None:
+    X, y = make_regression(60, random_state=1)
+    one, two = RandomForestRegressor(40, **SETTINGS), RandomForestRegressor(40, max_depth=2, **SETTINGS)
+
+    model = VotingRegressor([("one", one), ("no", "drop"), ("two", two)], weights=[3, 9, 1]).fit(X, y)
+    only = VotingRegressor([("one", one), ("two", two)], weights=[0, 1]).fit(X, y)
+
+    told = [out_of_bag(member, X) for member in model.estimators_]
+    assert out_of_bag(model, X) == pytest.approx(0.75 * told[0] + 0.25 * told[1])
+    assert out_of_bag(only, X) == pytest.approx(told[1])
+
+
+@pytest.mark.parametrize("settings", [{"within": 0.2}, {"model_share": 1.0, "choose": "last"}], ids=str)
+@pytest.mark.parametrize("n_trees", [2, 40])
+def test_a_vote_without_probabilities_is_asked_also_where_every_tree_saw_a_row(
+    settings: dict[str, Any], n_trees: int
+) -> None:
+    """A forest of two trees has rows that both of them saw; the vote predicts the classes of these."""
+    X, y = make_classification(150, n_classes=3, n_informative=5, random_state=1)
+    labels = np.array(["c", "a", "b"])[y]
+    forest = RandomForestClassifier(n_trees, random_state=0)
+    members = [("forest", forest), ("tree", DecisionTreeClassifier(max_depth=3))]
+    model = VotingClassifier(members).fit(X, labels)
+
+    path = RulePathClassifier(FrozenEstimator(model), train_in_folds=False, cv=2, max_rules=3, **settings)
+    path.fit(X, labels)
+
+    assert len(path.rules_) > 0
+    shares = OutOfBagModel(AskedModel(model, lambda rows: rows), np.arange(150)).predict_proba(X)
+    unseen = np.isnan(out_of_bag(model.estimators_[0], X)).any(axis=1)
+    assert unseen.any() == (n_trees == 2)
+    assert shares.sum(axis=1) == pytest.approx(1.0)
+    assert model.classes_[shares[unseen].argmax(axis=1)].tolist() == model.predict(X)[unseen].tolist()

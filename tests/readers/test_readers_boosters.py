@@ -138,6 +138,21 @@ def test_target_statistics_of_categories_are_refused_with_the_reason(policy: str
             read_trees(source)
 
 
+@pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise", "Lossguide"])
+def test_trees_of_catboost_without_a_split_are_read(policy: str, tmp_path: Path) -> None:
+    """As of rows that are all alike; symmetric trees then have null in place of a list of splits."""
+    rows = np.full((4, 2), np.nan)
+    model = catboost.CatBoostClassifier(iterations=2, depth=2, grow_policy=policy, **QUIET).fit(rows, [0, 1, 0, 1])
+    model.save_model(str(tmp_path / "flat.json"), format="json")
+
+    for source in (model, tmp_path / "flat.json"):
+        ensemble = read_trees(source)
+        rules, tree, node = all_leaf_rules(ensemble)
+        nodes = np.column_stack([route(ensemble.prepare(rows)) for route in ensemble.routes])
+        np.testing.assert_array_equal(rules.apply(rows).toarray(), nodes[:, tree] == node)
+        assert policy != "SymmetricTree" or all(len(tree.leaves) == 1 for tree in ensemble.trees)
+
+
 def test_a_model_without_trees_is_refused() -> None:
     empty = xgboost.train({"nthread": 1}, xgboost.DMatrix(X, Y), num_boost_round=0)
     with pytest.raises(UnreadableModelError, match="has no trees"):

@@ -119,7 +119,7 @@ def check_commands(table: pd.DataFrame, words: Sequence[str], seed: int) -> None
         table.to_parquet(data) if data.suffix == ".parquet" else table.to_csv(data, index=False)
         asked("fit", data, "--target", TARGET, *words, "--out", model, "--quiet")
         rules = from_json(model.read_text(encoding="utf-8"))
-        _check_predictions(rules, data, model, table)
+        _check_predictions(rules, data, model, table if data.suffix == ".parquet" else as_in_text(table))
         assert "rule" in asked("certify", model, "--table", data)
         assert asked("why", model, data, "--row", int(rng.integers(1, 1 + len(table)))).strip()
         page = folder / "report.html"
@@ -129,6 +129,11 @@ def check_commands(table: pd.DataFrame, words: Sequence[str], seed: int) -> None
             asked("export", model, "--to", to, "--out", folder / "exported")
             assert (folder / "exported").stat().st_size > 0
         assert "SELECT" in asked("export", model, "--to", "sql", "--dialect", one_of(rng, _DIALECTS))
+
+
+def as_in_text(table: pd.DataFrame) -> pd.DataFrame:
+    """The table under the names that a file of text gives it: without the spaces around them."""
+    return table.rename(columns=str.strip)
 
 
 def _check_predictions(rules: Any, data: Path, model: Path, table: pd.DataFrame) -> None:

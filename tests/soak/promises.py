@@ -24,12 +24,19 @@ import exported
 import node
 import numpy as np
 import test_export_mixed_tables as mixed_exports
+from comparing import answers, assert_close, assert_same, has_evidence, is_exported
 from drawings import plots_can_be_drawn
+from forms import a_table_in_blocks_is_the_same_rows, the_same_rows_in_another_form_are_the_same_rows
 from hostile import html_structure
 from page import Page
+from reused import (
+    a_table_is_covered_where_it_is,
+    a_threshold_does_what_is_asked_for,
+    fidelity_is_how_often_the_model_is_followed,
+    rules_are_a_source_of_rules,
+)
 from sklearn.frozen import FrozenEstimator
 from soak_cases import Case, Fitted
-from soak_tables import DATES
 from strategies import brute_force
 from test_every_estimator import added_up
 from test_every_export import EXPORTS
@@ -53,28 +60,6 @@ _TINY = 1e-6
 _FACTORS = (1e-6, 1e-3, 1 / 442, 1e6)
 #: Models that may know which of their trees saw a row.
 _BAGGED = ("forest", "one-hot pipeline", "bagging", "voting", "extra trees", "ordinal pipeline")
-#: Models whose columns may be made by what stands in front of them, or whose categories may be known by a hash alone.
-_MAKES_COLUMNS = ("one-hot pipeline", "ordinal pipeline", "scaled pipeline", "catboost with texts")
-
-
-def answers(model: Any, rows: Any) -> np.ndarray:
-    """Probabilities of classes, or numbers."""
-    return model.predict_proba(rows) if isinstance(model.vote_.answer, Classes) else model.predict(rows)
-
-
-def assert_close(one: np.ndarray, other: np.ndarray, tolerance: float = 1e-9, spread: float = 0.0) -> None:
-    """The same numbers but for rounding, which is that of the numbers, or of those that they are differences of."""
-    scale = max(float(np.abs(np.asarray(other, dtype=float)).max(initial=0.0)), spread)
-    np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * scale)
-
-
-def assert_same(f: Fitted, other: Any, tolerance: float = 0.0) -> None:
-    """The same rules, and the same answers."""
-    assert [rule.text for rule in f.model.rules_] == [rule.text for rule in other.rules_]
-    assert f.model.rules_ == other.rules_
-    # A mean of numbers around zero is zero only up to the rounding of these numbers.
-    spread = float(np.ptp(np.asarray(f.case.y, dtype=float))) if f.case.target == "numbers" else 0.0
-    assert_close(answers(f.model, f.data.asked), answers(other, f.data.asked), tolerance, spread)
 
 
 # By plain loops -------------------------------------------------------------------------------------------------
@@ -132,11 +117,6 @@ def reasons_add_up_to_the_answer(f: Fitted) -> None:
     np.testing.assert_array_equal(reasons["prediction"], f.model.predict(f.data.asked)[reasons["row"]])
     sums, asked = added_up(f.model, reasons)
     assert_close(sums, answers(f.model, f.data.asked)[asked])
-
-
-def has_evidence(f: Fitted) -> bool:
-    """Whether there are rules, and all of them cover training rows, as those to be kept need not do."""
-    return len(f.model.rules_) > 0 and f.model.rules_.evidence is not None
 
 
 def evidence_is_what_the_training_rows_say(f: Fitted) -> None:
@@ -330,18 +310,6 @@ def the_order_of_the_rows_does_not_matter(f: Fitted) -> None:
     assert_same(f, f.again(f.case.take(rows)), 1e-9)
 
 
-def is_exported(f: Fitted) -> bool:
-    """Whether the rules are a model by themselves, on columns of the table."""
-    if not has_evidence(f):
-        return False
-    try:
-        vote_of(f.model)
-    except ExportError as error:
-        assert f.case.settings.get("fallback") == "model" or f.case.source in _MAKES_COLUMNS, error
-        return False
-    return True
-
-
 # Shipped --------------------------------------------------------------------------------------------------------
 
 
@@ -357,10 +325,7 @@ def export_answers_as_the_model_does(name: str, f: Fitted) -> None:
 def export_answers_on_the_columns_of_the_table(name: str, f: Fitted) -> None:
     if not f.case.is_mixed or not is_exported(f):
         return
-    run, rows = mixed_exports.RUNS[name], f.data.asked
-    if DATES in rows and name not in mixed_exports.FROM_DATES:
-        rows = mixed_exports.as_exported(f.model, rows)
-    assert run(f.model, rows) == mixed_exports.answers_of(f.model, f.data.asked)
+    assert mixed_exports.RUNS[name](f.model, f.data.asked) == mixed_exports.answers_of(f.model, f.data.asked)
 
 
 def a_report_is_written(f: Fitted) -> None:
@@ -493,6 +458,12 @@ SOME: dict[str, Promise] = {
         plots_can_be_drawn,
         rules_are_columns,
         rules_weigh_in_a_linear_model,
+        the_same_rows_in_another_form_are_the_same_rows,
+        a_table_in_blocks_is_the_same_rows,
+        rules_are_a_source_of_rules,
+        fidelity_is_how_often_the_model_is_followed,
+        a_threshold_does_what_is_asked_for,
+        a_table_is_covered_where_it_is,
         a_checkpoint_changes_nothing,
         what_is_cut_short_is_a_model,
         pmml_is_a_document_of_all_rules,

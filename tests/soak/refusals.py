@@ -11,6 +11,7 @@ EXPECTED: dict[str, str] = {
     r"pricing='binned' needs XGBoost 3\.1 or later": "older versions of it",
     r"^AttributeError: property 'feature_names_in_' of 'LGBM.*has no setter": "older LightGBM, given a frame of polars",
     r"^Refused: .* has a character that no XML file can hold": "a name that was drawn, in PMML",
+    r"^Refused: .* has more than one column named": "names in a file of text that differ by spaces around them",
     r"^CatBoostError: .*All train targets are equal": "numbers that are rounded to one",
     r"^CatBoostError: .*All features are either constant or ignored": "few rows, in a fold fewer still",
 }

@@ -20,7 +20,19 @@ from record_settings import (
     without_conflicts,
 )
 from record_sources import MIXED, TRAINABLE, TRAINED, Source, trained
-from soak_tables import DATES, UNSEEN, Rng, asked_of, groups_of, n_rows, one_of, table_of, target_of, weight_of
+from soak_tables import (
+    DATES,
+    OTHER_KINDS,
+    UNSEEN,
+    Rng,
+    asked_of,
+    groups_of,
+    n_rows,
+    one_of,
+    table_of,
+    target_of,
+    weight_of,
+)
 
 import rulecover
 from rulecover.setcover import Exact, Greedy, Search
@@ -32,8 +44,9 @@ SINGLE = ("tree", "default")
 SOURCES = TRAINABLE | TRAINED
 #: Sources that take any name of a column: scikit-learn's own.
 TAKES_ANY_NAME = (*ENCODED, "bagging", "gradient boosting", "hist gradient boosting", "adaboost", "voting")
-#: Sources that give no probabilities of classes, and those that cannot be trained again.
-WITHOUT_SHARES = ("voting", *(name for name in TRAINED if name.endswith("file")))
+#: Sources that predict nothing, those that give no probabilities of classes, and those that cannot be trained again.
+PREDICT_NOTHING = tuple(name for name in TRAINED if name.endswith("file"))
+WITHOUT_SHARES = ("voting", *PREDICT_NOTHING)
 CANNOT_TRAIN = tuple(name for name in TRAINED if name.endswith(("file", "booster")))
 _ENDING: dict[Target, str] = {"classes": "Classifier", "numbers": "Regressor"}
 
@@ -81,7 +94,7 @@ class Case:
 
     @property
     def data(self) -> Data:
-        given = KINDS[self.kind]
+        given = (KINDS | OTHER_KINDS)[self.kind]
         truth = self.y[np.arange(len(self.asked)) % len(self.y)]
         return Data(self.kind, self.target, given(self.table), self.y, given(self.asked), truth, self.weight)
 
@@ -186,7 +199,7 @@ def _allowed(settings: Settings, method: str, name: str) -> Settings:
             settings["scoring"] = None
         if name in CANNOT_TRAIN:
             settings["train_in_folds"] = False
-        if name in WITHOUT_SHARES:  # which are not asked in folds
+        if name in PREDICT_NOTHING:
             settings |= {"model_share": 0.0, "within": None}
     if name in CANNOT_TRAIN and settings.get("prune") == "held-out":
         settings["prune"] = True
@@ -249,9 +262,13 @@ def fit(case: Case, source: Any) -> Any:
     if case.explains:
         method = case.method.removeprefix("explain ")
         return rulecover.explain(source, data.X, data.y, method=method, **weight, **case.settings)
-    estimator = getattr(rulecover, case.method + _ENDING[case.target])
     groups = {} if case.groups is None else {"groups": case.groups}
-    return estimator(source, **case.settings).fit(data.X, data.y, **weight, **groups)
+    return estimator_of(case, source).fit(data.X, data.y, **weight, **groups)
+
+
+def estimator_of(case: Case, source: Any) -> Any:
+    """The estimator of a case that trains its source itself, not fitted."""
+    return getattr(rulecover, case.method + _ENDING[case.target])(source, **case.settings)
 
 
 def fitted(case: Case, folder: Path) -> Fitted:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from hostile import ALL_PIECES
-from record_data import CODES, COLOURS, LABELS, NAMES, SHAPES, Target
+from record_data import CODES, COLOURS, KINDS, LABELS, NAMES, SHAPES, Target
+from scipy.sparse import coo_array, csc_array
 
 Rng = np.random.Generator
 
@@ -171,3 +172,46 @@ def weight_of(rng: Rng, n: int) -> np.ndarray | None:
     )()
     weight[:2] = weight.max() or 1.0
     return np.asarray(weight, dtype=float)
+
+
+# How the same rows are given, beside `record_data.KINDS` ----------------------------------------------------------
+
+
+def _of(kind: str, form: Callable[[Any], Any]) -> Callable[[pd.DataFrame], Any]:
+    return lambda table: form(KINDS[kind](table))
+
+
+def _polars(table: pd.DataFrame) -> Any:
+    import polars
+
+    return polars.from_pandas(table)
+
+
+def _arrow(table: pd.DataFrame) -> Any:
+    import pyarrow
+
+    return pyarrow.Table.from_pandas(table, preserve_index=False)
+
+
+def _every_second_row(rows: np.ndarray) -> np.ndarray:
+    return np.repeat(rows, 2, axis=0)[::2]
+
+
+OTHER_KINDS: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "columns first": _of("array", np.asfortranarray),
+    "every second row": _of("array", _every_second_row),
+    "lists": _of("array", np.ndarray.tolist),
+    "gaps, columns first": _of("gaps", np.asfortranarray),
+    "sparse columns": _of("sparse", csc_array),
+    "sparse cells": _of("sparse", coo_array),
+    "arrow": _of("frame", _arrow),
+    "nullable": _of("frame", pd.DataFrame.convert_dtypes),
+    "polars with gaps": _of("frame with gaps", _polars),
+    "arrow with gaps": _of("frame with gaps", _arrow),
+    "nullable with gaps": _of("frame with gaps", pd.DataFrame.convert_dtypes),
+    "polars words": _of("words", _polars),
+    "arrow words": _of("words", _arrow),
+    "nullable words": _of("words", pd.DataFrame.convert_dtypes),
+    "polars texts": _of("texts", _polars),
+    "arrow texts": _of("texts", _arrow),
+}

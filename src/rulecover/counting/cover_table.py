@@ -15,6 +15,7 @@ from rulecover.counting.certificate import TableCertificate
 from rulecover.counting.certify import table_of
 from rulecover.counting.groups import RowGroups
 from rulecover.counting.script import check_columns, rules_alone
+from rulecover.data.frames import as_spelled
 from rulecover.exceptions import MismatchedDataError
 from rulecover.readers import read_trees
 from rulecover.rules.ruleset import RuleSet
@@ -220,7 +221,7 @@ def _counted(few: MIRCOClassifier, rules: RuleSet, groups: RowGroups, sums: Floa
 
 
 def _costs(rules: RuleSet, sums: Floats, price: Price) -> Floats:
-    cost = 1.0 + price.impurity_weight * price.impurity(sums)
+    cost = 1.0 + price.impurity_weight * price.impurity_of(sums)
     return np.asarray(cost + price.length_weight * rules.lengths)
 
 
@@ -250,8 +251,9 @@ def _seed(random_state: int | np.random.RandomState | None) -> int:
 
 def _columns(model: Any, place: FrameTable | DatabaseTable, target: str) -> list[str]:
     """The columns that the model was trained on, or all of the table, and the target last."""
+    others = [name for name in place.columns if name != target]
     trained = getattr(model, "feature_names_in_", None)
-    names = [name for name in place.columns if name != target] if trained is None else [str(name) for name in trained]
+    names = others if trained is None else as_spelled([str(name) for name in trained], others)
     check_columns([*names, target], place.columns)
     return [*names, target]
 

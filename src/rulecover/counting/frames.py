@@ -95,7 +95,11 @@ def counted(script: Script, frame: Frame, target: str | None) -> TableCertificat
     if isinstance(frame, nw.DataFrame) and len(frame) > BLOCK:
         parts = (frame[start : start + BLOCK] for start in range(0, len(frame), BLOCK))
         return reduce(TableCertificate.__add__, (counted(script, part, target) for part in parts))
-    kept, grouped = _kept(script, target), patterns(script, frame, target)
+    kept = _kept(script, target)
+    if isinstance(frame, nw.DataFrame) and not len(frame) and (kept or target is None):
+        _read(script, frame, target)  # checks the columns; some versions of narwhals find no groups of no rows
+        return RowGroups.from_rows(len(rules), []).certificate(rules)
+    grouped = patterns(script, frame, target)
     if isinstance(grouped, nw.DataFrame) and (kept or target is None):  # the groups are here already
         return RowGroups.from_rows(len(rules), _collected(grouped)).certificate(rules)
     return TableCertificate.from_rows(rules, _collected(_counts(script, grouped, kept)))
@@ -163,7 +167,7 @@ def _read_in_memory(
 
 
 def _series(frame: nw.DataFrame[Any], name: str, values: Any) -> nw.Series[Any]:
-    """A column of the same library as the frame; `new_series` takes no implementation before narwhals 1.31."""
+    """A column of the same library as the frame."""
     return nw.from_dict({name: values}, backend=frame.implementation)[name]
 
 
@@ -172,18 +176,34 @@ def _new_name(name: str, there: list[str]) -> str:
 
 
 def _addressed(frame: Frame, names: list[str]) -> tuple[Frame, dict[str, nw.Expr]]:
-    """The frame, and each of its columns; Spark takes dots and quotes in a name for syntax, so it gets other names."""
-    if not frame.implementation.is_spark_like():
+    """The frame, and each of its columns, under other names where names are taken for syntax.
+
+    Spark takes dots and quotes so, and older versions of narwhals lose quotes on the way to DuckDB.
+    """
+    spark, quotes = frame.implementation.is_spark_like(), any('"' in name for name in names)
+    if not (spark or (quotes and frame.implementation.is_duckdb())):
         return frame, {name: nw.col(name) for name in names}
     plain = [f"column_{k}" for k in range(len(names))]
-    return nw.from_native(nw.to_native(frame).toDF(*plain)), dict(zip(names, map(nw.col, plain), strict=True))
+    native: Any = nw.to_native(frame)
+    renamed = native.toDF(*plain) if spark else native.project(", ".join(map(_renamed, names, plain)))
+    return nw.from_native(renamed), dict(zip(names, map(nw.col, plain), strict=True))
+
+
+def _renamed(name: str, plain: str) -> str:
+    """A column under another name, in SQL."""
+    return '"{}" AS {}'.format(name.replace('"', '""'), plain)
 
 
 def _packed(script: Script, flags: Frame) -> Frame:
     """The target, and the flags of all rules as bits: the sum of a power of two for each rule that covers a row."""
-    packed = {}
+    packed, arrow = {}, flags.implementation.is_pyarrow()
     for word, rules in words(len(script.conditions)).items():
-        bits = [nw.when(nw.col(f"rule_{j}")).then(_whole(2 ** (j - rules[0]))).otherwise(_whole(0)) for j in rules]
+        # With older versions of narwhals, Arrow takes neither branch where a condition is unknown.
+        covered = [nw.col(f"rule_{j}").fill_null(False) if arrow else nw.col(f"rule_{j}") for j in rules]
+        bits = [
+            nw.when(each).then(_whole(2 ** (j - rules[0]))).otherwise(_whole(0))
+            for j, each in zip(rules, covered, strict=True)
+        ]
         packed[word] = _balanced_sum(bits)
     flags = flags.with_columns(**packed)
     return flags.select(*(name for name in flags.collect_schema() if not name.startswith("rule_")))
@@ -286,7 +306,9 @@ def _part_of_date(part: DatePart, given: nw.Expr, kind: Any) -> nw.Expr:
         return found.cast(nw.Float64)
     before = given.dt.year().cast(nw.Int64) - 1
     days = before * 365 + before // 4 - before // 100 + before // 400 + given.dt.ordinal_day().cast(nw.Int64) - _EPOCH
-    return (days * 86400 + _second_of_day(given, kind)).cast(nw.Float64) / 86400.0
+    seconds = (days * 86400 + _second_of_day(given, kind)).cast(nw.Float64)
+    # By a column: polars multiplies by the reciprocal of a number, which is rounded twice.
+    return seconds / (seconds * 0.0 + 86400.0)
 
 
 def _second_of_day(given: nw.Expr, kind: Any) -> nw.Expr:

@@ -41,6 +41,22 @@ def absent(name: str, there: Sequence[Any], *, user: str = "the rules use") -> M
     return MismatchedDataError(f"{user} column {name!r}, but X has only {known}; add it.")
 
 
+def names_of_model(model: Any) -> tuple[str, ...] | None:
+    """The columns that a trained model knows by name."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def as_spelled(names: Sequence[str], there: Sequence[str]) -> list[str]:
+    """The names of a model as a table spells them: LightGBM writes _ for a blank.
+
+    >>> as_spelled(["net_weight", "size", "age"], ["size", "net weight"])
+    ['net weight', 'size', 'age']
+    """
+    spelled = {name.replace(" ", "_"): name for name in there} | {name: name for name in there}
+    return [spelled.get(name, name) for name in names]
+
+
 def names_of(frame: Any) -> list[Any]:
     """The names of a frame's columns, in order."""
     return list(frame.columns) if nw.dependencies.is_pandas_dataframe(frame) else list(_eager(frame).columns)

@@ -22,10 +22,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.cross_fitted import CrossFitted
+from rulecover.estimators.other_target import CentredRegressor
 from rulecover.estimators.prepare import RuleModel
 from rulecover.exceptions import UnreadableModelError
+from rulecover.readers.sklearn.models import vote_weights
 from rulecover.rulepath.family import RowPredictions
 from rulecover.typing import Array, Floats, Ints
 
@@ -89,8 +90,8 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
         return None if predicted is None else predicted + model.centre
     if isinstance(model, CrossFitted):
         return model.out_of_fold(X, places)[:, None]
-    if isinstance(model, (VotingClassifier, VotingRegressor)):  # members that have none are not asked
-        return _mean_of([out_of_bag(member, X, places) for member in model.estimators_ if has_out_of_bag(member)])
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        return _mean_of_members(_members(model), X, places)
     # As the trees of a forest take rows: checked once, not once per tree.
     rows = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=False)
     places = np.arange(rows.shape[0]) if places is None else places
@@ -117,8 +118,16 @@ def _as_seen_inside(model: Any, X: Any) -> Any:
     return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
 
 
-def _mean_of(predictions: list[Floats | None]) -> Floats:
-    return np.asarray(np.mean([each for each in predictions if each is not None], axis=0))
+def _mean_of_members(members: list[tuple[Any, float]], X: Any, places: Ints | None) -> Floats:
+    """By what the members count in the vote."""
+    predicted, weights = zip(*((out_of_bag(member, X, places), weight) for member, weight in members), strict=True)
+    return np.asarray(np.average(predicted, axis=0, weights=weights))
+
+
+def _members(model: VotingClassifier | VotingRegressor) -> list[tuple[Any, float]]:
+    """The members of a vote that have out-of-bag predictions, with what they count; the others are not asked."""
+    pairs = zip(model.estimators_, vote_weights(model).tolist(), strict=True)
+    return [(member, weight) for member, weight in pairs if weight > 0 and has_out_of_bag(member)]
 
 
 def has_out_of_bag(model: Any) -> bool:
@@ -132,7 +141,7 @@ def has_out_of_bag(model: Any) -> bool:
     if isinstance(model, CentredRegressor):
         return has_out_of_bag(model.estimator)
     if isinstance(model, (VotingClassifier, VotingRegressor)):
-        return any(map(has_out_of_bag, model.estimators_))
+        return bool(_members(model))
     return isinstance(model, CrossFitted) or (isinstance(model, _FORESTS) and bool(model.bootstrap))
 
 
@@ -153,7 +162,7 @@ class OutOfBagModel:
 
     def predict_proba(self, X: Any) -> Floats:
         """The shares of the classes."""
-        return self._out_of_bag_first(X, self.source.predict_proba)
+        return self._out_of_bag_first(X, self._shares)
 
     def predict(self, X: Any) -> Array:
         """The numbers of a regressor."""
@@ -165,6 +174,12 @@ class OutOfBagModel:
             return RowPredictions(self.predict(X))
         shares = self.predict_proba(X)
         return RowPredictions(np.asarray(self.source.classes_)[shares.argmax(axis=1)], shares)
+
+    def _shares(self, X: Any) -> Floats:
+        """The shares by the source itself; of a vote without shares whose members have some, all for one class."""
+        if has_out_of_bag(self.source.model) and not hasattr(self.source.model, "predict_proba"):
+            return np.asarray(self.source.predict(X)[:, None] == self.source.classes_, dtype=np.float64)
+        return self.source.predict_proba(X)
 
     def _out_of_bag_first(self, X: Any, predicted: Any) -> Floats:
         held_out = out_of_bag(self.source.model, self.source.as_seen(X), self.places)

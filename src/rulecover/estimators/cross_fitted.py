@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
+from rulecover.estimators.zeros import for_histograms
 from rulecover.readers import read_trees, register
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Floats, Ints
@@ -91,7 +92,8 @@ class CrossFitted(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return predicted
 
     def _trained(self, X: Any, y: Floats, weight: Any) -> Any:
-        return clone(self.estimator).fit(X, y, **({} if weight is None else {"sample_weight": weight}))
+        known = for_histograms(self.estimator, X)  # a fold may have no value of a column
+        return clone(self.estimator).fit(known, y, **({} if weight is None else {"sample_weight": weight}))
 
     def predict(self, X: Any) -> Floats:
         """The predictions of the regressor."""

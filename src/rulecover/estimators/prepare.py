@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,9 +25,7 @@ from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import LeftOut, TableEncoder
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import NOT_TRAINED_AGAIN, as_estimator, is_booster, is_file
-from rulecover.estimators.centred import CentredRegressor, inner_model
 from rulecover.estimators.checks import check_width, sample_weights
-from rulecover.estimators.coded import CodedClassifier, for_classes, trains_on_codes
 from rulecover.estimators.door import (
     as_rules_see,
     checked_numbers,
@@ -38,8 +35,15 @@ from rulecover.estimators.door import (
     naming_columns,
     rows_of,
     rules_on,
-    with_zeros_in,
 )
+from rulecover.estimators.other_target import (
+    CentredRegressor,
+    CodedClassifier,
+    for_classes,
+    inner_model,
+    trains_on_codes,
+)
+from rulecover.estimators.zeros import for_histograms, with_zeros_in
 from rulecover.exceptions import UnreadableModelError
 from rulecover.readers import read_trees, reader_of, unreadable
 from rulecover.readers.sklearn.models import best_of
@@ -215,12 +219,9 @@ def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -
     """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
     if source.columns is None and given.numbers is not None:
         return given.numbers
-    check = partial(_numbers_for, source.model)
-    return as_rules_see(given.X, source.columns, source.used, names, check)
-
-
-def _numbers_for(model: Any, X: Any) -> Any:
-    return checked_numbers(X, finite(model, X))
+    return as_rules_see(
+        given.X, source.columns, source.used, names, lambda X: checked_numbers(X, finite(source.model, X))
+    )
 
 
 def _read(model: Any, X: Any, recipe: Preparation) -> Source:
@@ -229,7 +230,8 @@ def _read(model: Any, X: Any, recipe: Preparation) -> Source:
         return Source(model, columns=model._columns, used=model._columns_in_use())
     if isinstance(model, RuleSet):
         columns = SourceColumns(model.n_features, recipe.names, model.columns.categories)
-        return Source(model, columns=columns, used=model.clauses.columns)
+        plain = columns.free and issparse(X)  # which has no names to match
+        return Source(model, columns=None if plain else columns, used=model.clauses.columns)
     trees = read_trees(model)
     if trees.columns is None and is_mixed(X):  # of numbers alone the width is checked later
         check_width(trees, X.shape[1])
@@ -333,6 +335,7 @@ def _seeded(model: Any, recipe: Preparation) -> Any:
 def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
     if not recipe.trains:
         return model
+    X = X if isinstance(model, Pipeline) else for_histograms(model, X)  # a pipeline may fill or drop such columns
     rows = repeats(weight) if recipe.repeats and weight is not None and weight.min() > 0 else None
     if rows is not None:  # least numbers of samples hold for them, and sums are those of plain rows
         X, y, weight = rows_of(X, rows), y[rows], None

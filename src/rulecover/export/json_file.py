@@ -107,32 +107,12 @@ def to_json(model: Any) -> str:
         "version": VERSION,
         "written_by": f"rulecover {rulecover.__version__}",
         "answer": _written_answer(exported),
-        "columns": list(rules.feature_names),
-        "levels": [
-            {"column": f, "name": name, "level": level} for f, (name, level) in sorted(rules.columns.levels.items())
-        ],
-        "categories": [
-            {"column": f, "labels": plain_labels(rules.columns.categories[f])}
-            for f in rules.clauses.columns.tolist()
-            if f in rules.columns.categories
-        ],
-        "zero_missing": sorted(rules.columns.zero_missing),
+        **_written_columns(rules),
         "fallback": exported.fallback.name,
         "totals": exported.totals.tolist(),
         "base": exported.base.tolist(),
+        **_written_forms(rules),
     }
-    if rules.columns.notations:
-        head["notations"] = [{"column": f} | asdict(each) for f, each in sorted(rules.columns.notations.items())]
-    if rules.columns.parts:
-        head["dates"] = [
-            {"column": f, "name": part.name, "part": part.part, "written": part.written}
-            for f, part in sorted(rules.columns.parts.items())
-        ]
-    if rules.columns.whole:
-        head["whole"] = [{"column": f, "from": a, "to": b} for f, (a, b) in sorted(rules.columns.whole.items())]
-    frequent = {f: n for f, n in sorted(rules.columns.frequent.items()) if f in rules.clauses.columns}
-    if frequent:
-        head["frequent"] = [{"column": f, "number": n} for f, n in frequent.items()]
     if isinstance(rules.evidence, NumberEvidence):
         head["numbers"] = _written_numbers(rules.evidence)
     if exported.provenance is not None:
@@ -142,6 +122,34 @@ def to_json(model: Any) -> str:
     lines = [f"{_text(key)}: {_text(value)}" for key, value in head.items()]
     lines.append('"rules": [\n' + ",\n".join(map(_text, each)) + "\n]")
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _written_columns(rules: RuleSet) -> Json:
+    """The columns, and what is known of them in every file."""
+    columns = rules.columns
+    used = [f for f in rules.clauses.columns.tolist() if f in columns.categories]
+    return {
+        "columns": list(columns.names),
+        "levels": [{"column": f, "name": name, "level": level} for f, (name, level) in sorted(columns.levels.items())],
+        "categories": [{"column": f, "labels": plain_labels(columns.categories[f])} for f in used],
+        "zero_missing": sorted(columns.zero_missing),
+    }
+
+
+def _written_forms(rules: RuleSet) -> Json:
+    """How columns are written in the user's table, where there is something to say."""
+    columns = rules.columns
+    frequent = {f: n for f, n in sorted(columns.frequent.items()) if f in rules.clauses.columns}
+    known = {
+        "notations": [{"column": f} | asdict(each) for f, each in sorted(columns.notations.items())],
+        "dates": [
+            {"column": f, "name": part.name, "part": part.part, "written": part.written}
+            for f, part in sorted(columns.parts.items())
+        ],
+        "whole": [{"column": f, "from": a, "to": b} for f, (a, b) in sorted(columns.whole.items())],
+        "frequent": [{"column": f, "number": n} for f, n in frequent.items()],
+    }
+    return {name: each for name, each in known.items() if each}
 
 
 def _text(value: Any) -> str:

@@ -20,7 +20,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from typer.main import get_command
 
 import rulecover
-from rulecover import RCBoostClassifier, RuleSet, explain
+from rulecover import RCBoostClassifier, RCBoostRegressor, RuleSet, explain
 from rulecover.cli.main import app
 from rulecover.cli.options.choices import MethodName
 from rulecover.cli.options.parsers import _OLD_METHODS
@@ -213,6 +213,12 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("boost", "classes", "--preset as-in-paper", {"make": RCBoostClassifier.as_in_paper}),
     ("boost", "classes", "--max-rules 5", {"make": RCBoostClassifier.few_rules, "max_rules": 5}),
     ("boost", "classes", "--preset few-rules --max-rules 5", {"make": RCBoostClassifier.few_rules, "max_rules": 5}),
+    ("boost", "classes", "--max-rules none", {}),
+    (
+        *("boost", "classes", "--max-rules 5 --vote fitted"),
+        {"make": RCBoostClassifier.few_rules, "max_rules": 5, "vote": "fitted"},
+    ),
+    ("boost", "numbers", "--max-rules 5", {"make": RCBoostRegressor.few_rules, "max_rules": 5}),
     ("boost", "numbers", "--scale 0.1", {"scale": 0.1}),
     ("boost", "numbers", "--step 1", {"step": 1}),
     (
@@ -257,7 +263,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
 #: Cases in which the last option may change nothing but the time that it takes.
 MAY_CHANGE_NOTHING = (
     *("--vote log-odds", "--solver search --time-limit 2", "--prune held-out"),
-    "--checkpoint {folder}/boost.npz",
+    *("--checkpoint {folder}/boost.npz", "--max-rules none"),
 )
 
 
@@ -464,13 +470,13 @@ WRONG_TOGETHER = {
     "--method boost --preset as-in-paper --max-rules 5": "--max-rules goes with --preset few-rules",
     "--method boost --step 0": "error: --step is 0.0; it must be finite and above 0",
     "--preset accurate": "--preset belongs to --method cover and boost, but the method is path",
-    "--method cover --preset few-rules": "--preset few-rules is for boosting (--method boost) of classes; leave it out",
+    "--method cover --preset few-rules": "--preset few-rules is for boosting (--method boost); leave it out",
     "--preset accurate --method boost": "--preset accurate is for covers (--method cover) of classes; leave it out",
     "--method path --max-rules none": "error: --max-rules is none; it must be a whole number",
     "--method path --min-samples 0.5": "error: --min-samples is 0.5; it must be a whole number",
     "--method cover --model x.json --prune held-out": "--prune held-out trains in folds, but --model is trained",
     "--model x.json --within 0.1": "a model file does not predict; give --max-rules",
-    "--model x.json --method boost": "--model goes with --method path and cover",
+    "--model x.json --method boost --depth 3": "--depth is for training, but --model is trained",
     "--method path --keep none.txt": "there is no file 'none.txt' here; --keep takes a model that rulecover fit wrote",
     "--method path --keep rows.csv": "rows.csv, line 1, is not a rule on the columns of rows.csv: position 3",
     "--method path --keep empty.txt": "empty.txt has no rule to keep",

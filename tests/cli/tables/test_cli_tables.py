@@ -142,3 +142,17 @@ def test_nothing_but_times_is_nothing_to_explain_by(tmp_path: Path) -> None:
 
     assert done.exit_code == 1
     assert "no column is left to explain 'y' by: column 'when' left out: it holds times" in done.stderr
+
+
+def test_names_of_a_parquet_file_are_taken_as_they_are(tmp_path: Path) -> None:
+    """Unlike those of a header of text, where spaces around a name are layout."""
+    frame = rows().rename(columns={"a": " a ", "b": "b\t"})
+
+    done = trained(frame, tmp_path / "rows.parquet")
+    without = trained(frame, tmp_path / "rows.parquet", "fit", "--drop", "b\t")
+    stripped = trained(frame, tmp_path / "rows.parquet", "fit", "--drop", "b")
+    as_csv = trained(frame, tmp_path / "rows.csv", "fit", "--drop", "b")
+
+    assert done.exit_code == without.exit_code == as_csv.exit_code == 0, without.output
+    assert from_json((tmp_path / "model.json").read_text()).rules.feature_names == ("a",)
+    assert stripped.exit_code == 1 and "has no column 'b' (did you mean 'b\\t'?)" in stripped.stderr

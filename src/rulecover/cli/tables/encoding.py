@@ -15,7 +15,7 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.header import quoted_names
 from rulecover.data.dates import holds_dates
 from rulecover.data.encoder import LeftOut, TableEncoder
-from rulecover.data.frames import MISSING
+from rulecover.data.frames import MISSING, as_spelled
 from rulecover.data.kinds import is_text, parse_numbers
 from rulecover.data.kinds import why_unusable as why_no_rules
 from rulecover.readers import read_trees
@@ -114,9 +114,10 @@ def _match_columns(
     names: tuple[str, ...] | None, n_features: int, there: list[str], path: Path
 ) -> tuple[list[str], list[str]]:
     """The columns of the table that the model was trained on, in its order, and what had to be assumed."""
-    spelled = {name.replace(" ", "_"): name for name in there} | {name: name for name in there}
-    if names is not None and all(name in spelled for name in names):  # LightGBM writes _ for a blank
-        return [spelled[name] for name in names], []
+    spelled = [] if names is None else as_spelled(names, there)
+    absent = [name for name in spelled if name not in there]
+    if names is not None and not absent:
+        return spelled, []
     nameless = names is None or all(_MADE_UP.fullmatch(name) for name in names)
     if nameless and len(there) == n_features:
         return there, [f"{path.name} knows its columns only by number; they are taken in the order of the table."]
@@ -125,7 +126,6 @@ def _match_columns(
             f"{path.name} was trained on {n_features} columns without names, but the table has {len(there)} besides "
             f"the target: {quoted_names(there)}; --drop those that it does not know."
         )
-    absent = [name for name in names if name not in spelled]
     raise CommandError(
         f"{path.name} was trained on the column {absent[0]!r}, which the table does not have; it has "
         f"{quoted_names(there)}."

@@ -180,7 +180,7 @@ def _how_well(first_rows: Sequence[Sequence[str]], needed: Collection[str]) -> t
 def names_in(row: Sequence[str], file: TableFile, below: Sequence[Sequence[str]] = ()) -> list[str]:
     """The names of the columns, by the first row of a file: itself, or numbers where there is no header."""
     if not file.reading.no_header:
-        return checked_names(row, file.source, below)
+        return checked_names([cell.strip() for cell in row], file.source, below)
     if any("\0" in cell for cell in row):
         raise not_text(file.source)
     if not any(cell.strip() for cell in row):
@@ -198,10 +198,9 @@ def no_names(names: Sequence[str], source: Path, rows: Sequence[Sequence[str]] =
 
 
 def checked_names(names: Sequence[str], path: Path, below: Sequence[Sequence[str]] = ()) -> list[str]:
-    """The names without the spaces around them, if they are distinct; some rows below help to tell what is wrong."""
+    """The names, if they are distinct; some rows below help to tell what is wrong."""
     if any("\0" in name for name in names):
         raise not_text(path)
-    names = [name.strip() for name in names]
     if not any(names):
         raise CommandError(f"{path} is empty; it needs a header line and rows below it.")
     repeated = sorted(name for name, times in Counter(names).items() if name and times > 1)
@@ -210,7 +209,7 @@ def checked_names(names: Sequence[str], path: Path, below: Sequence[Sequence[str
         if looks_like_data(names, below):
             raise CommandError(f"{what}.{no_names(names, path, below)}")
         raise CommandError(f"{what}; rename all but one, or add --no-header if its first line is a row already.")
-    return names
+    return list(names)
 
 
 def parquet() -> Any:

@@ -189,10 +189,11 @@ def _tree(
 
 def _symmetric_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tuple[Tree, Ints]:
     """All nodes of a level have the same split; the outcomes, the first one lowest, are the bits of the leaf number."""
-    levels = [columns.split(split) for split in field["splits"]]
+    given = field["splits"]  # null in a tree without any
+    levels = [] if given.value is None else [columns.split(split) for split in given]
     depth = len(levels)
     if depth > _DEEPEST:
-        raise field["splits"].wrong(f"at most {_DEEPEST} splits")
+        raise given.wrong(f"at most {_DEEPEST} splits")
     values = field["leaf_values"].floats()
     if not len(values) or len(values) % 2**depth:
         raise field["leaf_values"].wrong(f"as many numbers for each of {2**depth} leaves")
@@ -203,7 +204,7 @@ def _symmetric_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tu
     children = np.full((n_inner + 2**depth, 2), -1)
     children[:n_inner] = 2 * inner[:, None] + [1, 2]
     path = np.arange(2**depth)
-    leaf = n_inner + sum((path >> k & 1) << (depth - 1 - k) for k in range(depth))
+    leaf = n_inner + sum(((path >> k & 1) << (depth - 1 - k) for k in range(depth)), np.zeros_like(path))
     value = np.zeros((len(children), len(values) // 2**depth))
     value[leaf] = _scaled(values, scale).reshape(2**depth, -1)
     splits = [levels[k] for k in range(depth) for _ in range(2**k)] + [None] * 2**depth

@@ -28,6 +28,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.validation import check_is_fitted
 
+from rulecover.data.frames import names_of_model
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.combined import combined
@@ -130,7 +131,7 @@ def _of_trees(model: Any, members: Sequence[Any]) -> TreeEnsemble:
         routes=tuple(member.tree_.apply for member in members),
         prepare=_as_float32,
         n_features=model.n_features_in_,
-        feature_names=_names(model),
+        feature_names=names_of_model(model),
     )
 
 
@@ -155,7 +156,7 @@ def _together(model: Any, members: Sequence[Any]) -> TreeEnsemble:
     return combined(
         parts,
         model.n_features_in_,
-        _names(model),
+        names_of_model(model),
         columns=getattr(model, "estimators_features_", None),
         weights=_member_weights(model, len(parts)),
     )
@@ -165,11 +166,14 @@ def _member_weights(model: Any, n_members: int) -> Floats | None:
     """The weight of each member of the model; ``None`` if all are equal."""
     if isinstance(model, (AdaBoostClassifier, AdaBoostRegressor)):
         return np.asarray(model.estimator_weights_[:n_members], dtype=np.float64)
-    if isinstance(model, (VotingClassifier, VotingRegressor)):
-        given = [1.0] * len(model.estimators) if model.weights is None else model.weights
-        kept = [weight for (_, member), weight in zip(model.estimators, given, strict=True) if member != "drop"]
-        return np.array(kept, dtype=np.float64)
-    return None
+    return vote_weights(model) if isinstance(model, (VotingClassifier, VotingRegressor)) else None
+
+
+def vote_weights(model: VotingClassifier | VotingRegressor) -> Floats:
+    """What each trained member of a vote counts; those that were dropped are not among them."""
+    given = [1.0] * len(model.estimators) if model.weights is None else model.weights
+    kept = [weight for (_, member), weight in zip(model.estimators, given, strict=True) if member != "drop"]
+    return np.array(kept, dtype=np.float64)
 
 
 def _hist_boosting(model: Any) -> TreeEnsemble:
@@ -182,11 +186,6 @@ def _pipeline(model: Pipeline) -> TreeEnsemble:
     from rulecover.readers.sklearn.pipelines import read_pipeline
 
     return read_pipeline(model)
-
-
-def _names(model: Any) -> tuple[str, ...] | None:
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(map(str, names))
 
 
 def _tree(tree: Any) -> Tree:
