@@ -420,12 +420,15 @@ def a_checkpoint_changes_nothing(f: Fitted) -> None:
 
 def what_is_cut_short_is_a_model(f: Fitted) -> None:
     """A time limit of next to nothing leaves the best so far."""
-    cut = replace(f, model=f.again(replace(f.case, settings={**f.case.settings, "time_limit": 0.02})))
+    # A required column may be in the trees that there is no time to read.
+    settings = {name: value for name, value in f.case.settings.items() if name != "required"}
+    cut = replace(f, model=f.again(replace(f.case, settings={**settings, "time_limit": 0.02})))
     rules_cover_what_their_clauses_say(cut)
     answers_are_the_sums_of_the_votes(cut)
     reasons_add_up_to_the_answer(cut)
     every_row_is_covered_or_listed(cut)
-    certificates_hold(cut)
+    certificate = getattr(cut.model, "certificate_", None)  # its bound is that of the trees that were read
+    assert certificate is None or 0 <= certificate.bound <= certificate.objective * (1 + _TINY) < np.inf
 
 
 EVERY: dict[str, Promise] = {

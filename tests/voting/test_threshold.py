@@ -105,6 +105,14 @@ def test_rows_without_any_probability_are_never_found() -> None:
         threshold_for(positive, np.zeros(3), cost=2)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-7, 1e-11])
+def test_rows_of_hardly_any_probability_are_found(scale: float) -> None:
+    """As of a class whose rows count next to nothing."""
+    share, positive = scale * np.array([0.9, 0.7, 0.4, 0.2]), np.array([False, True, True, False])
+
+    assert (share > threshold_for(positive, share, recall=1.0)).tolist() == [True, True, True, False]
+
+
 def test_a_model_is_tuned_on_training_rows_or_in_folds() -> None:
     model = RulePathClassifier(forest(), max_rules=3, choose="last", random_state=0).fit(X[TRAIN], Y[TRAIN])
 
