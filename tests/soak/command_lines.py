@@ -186,12 +186,12 @@ def options_of(command: str) -> dict[str, Any]:
 
 
 def _known_to_explain(words: Sequence[str]) -> list[str]:
-    """Those of the options that explain has, too; it does not hold out rows to prune by."""
+    """Those of the options and values that explain has, too; all its rules are meant to be read."""
     known, kept = options_of("explain"), []
     starts = [place for place, word in enumerate(words) if word.startswith("--")]
     for start, end in pairwise([*starts, len(words)]):
         name, *values = words[start:end]
-        kept += [name, *values] if name in known and "held-out" not in values else []
+        kept += [name, *values] if name in known and not {"held-out", "none"} & {*values} else []
     return kept
 
 
