@@ -264,6 +264,11 @@ def test_the_frame_tells_what_each_rule_found() -> None:
     assert found["prediction"] == "no" and found["lift"] == pytest.approx(0.5 / 0.75)
 
 
+def test_the_frame_of_rules_that_saw_no_data_has_their_conditions_alone() -> None:
+    frame = RuleSet.of_intervals([{0: (1.0, math.inf)}, {0: (-math.inf, 1.0), 1: (0.0, 2.0)}], ["a", "b"]).to_frame()
+    assert frame.columns.tolist() == ["rule", "clauses"] and frame["clauses"].tolist() == [1, 2]
+
+
 def test_html_escapes_the_names_of_columns_and_classes() -> None:
     from sklearn.tree import DecisionTreeClassifier
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,3 +104,11 @@ def test_what_a_vote_does_not_know_is_refused_with_the_way_out() -> None:
         mean.predict_interval([[2.0]], 90)
     with pytest.raises(MismatchedDataError, match=r"X holds a value that is not a number \(.*'two'.*\); encode it as"):
         mean.predict(np.array([["two"]], dtype=object))
+
+
+def test_a_frame_without_a_column_that_a_rule_needs_is_refused() -> None:
+    rules = RuleSet.of_intervals([{0: (1.0, np.inf), 1: (0.0, 2.0)}], ["a", "b"])
+    mean = Vote(rules, np.array([[3.0, 1.0]]), Mean(), np.array([3.0, 1.0]))
+    assert mean.predict(pd.DataFrame({"b": [1.0], "more": [0.0], "a": [2.0]})).tolist() == [3.0]
+    with pytest.raises(MismatchedDataError, match="the rules use column 'b', but X has only a, c; add it"):
+        mean.predict(pd.DataFrame({"a": [2.0], "c": [1.0]}))

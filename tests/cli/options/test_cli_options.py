@@ -514,3 +514,10 @@ def test_a_wrong_value_is_one_line_with_a_way_out(
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
     assert said in done.stderr
     assert set(wrong.iterdir()) == before
+
+
+def test_the_demand_of_a_class_is_not_for_numbers(tmp_path: Path) -> None:
+    fruit().to_csv(tmp_path / "fruit.csv", index=False)
+    done = run("fit", tmp_path / "fruit.csv", "-t", "weight", "--method", "cover", "--demand", "plum=2")
+    assert done.exit_code == 1
+    assert "--demand CLASS=N is for classes, but the target is predicted as a number; give N alone" in done.stderr
