@@ -7,13 +7,13 @@ JOBS ?= auto
 OUT ?= experiments/study
 MINUTES ?= 60
 RUNS ?= 1000000
-NUMBERS ?= 3,11,19
+SAMPLE ?= 60
 # The oldest versions have no wheels for newer Pythons.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release clean
+.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu coverage soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release recipe clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -27,8 +27,15 @@ test-quick: $(VENV)/test  ## the tests that are not slow, with few random models
 test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with the oldest versions that are allowed
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -W ignore $(READERS) tests/golden tests/test_public_names.py --models 20 --files 100
 
-mutants: $(VENV)/mutants  ## a sample of small changes of the code, each of which a test should notice: make mutants NUMBERS=all
-	$(BIN)/python tests/mutants/mutants.py --numbers $(NUMBERS) --jobs $(JOBS)
+coverage: $(VENV)/coverage  ## the share of all branches that the tests take, and the files with most that are missed
+	$(BIN)/python -m coverage erase
+	-$(BIN)/python -m coverage run -m pytest -n $(JOBS) --dist worksteal --timeout 1500
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage json --quiet -o .coverage/branches.json
+	$(BIN)/python tests/support/branches.py .coverage/branches.json
+
+mutants: $(VENV)/mutants  ## a sample of small changes of the code, each of which a test should notice: make mutants SAMPLE=100 SEED=2
+	$(BIN)/python tests/mutants/mutants.py --sample $(SAMPLE) --seed $(or $(SEED),1) --jobs $(JOBS)
 
 fuzz: $(VENV)/fuzz  ## 10,000 random models of each library, 10,000 damaged files of each format, a million texts per loader
 	$(BIN)/python -m pytest -n $(JOBS) $(READERS) -k "random_models or damaged_files" --models 10000 --files 10000 --timeout 0
@@ -48,7 +55,7 @@ test-system: $(VENV)/system  ## exports in PostgreSQL, node and Java, the report
 	$(BIN)/python -m pytest tests/system/test_jpmml.py  # in a process of its own: Java does not go well with LAPACK
 
 test-exports: $(VENV)/system  ## every export on MODELS=210 random models of each kind, where make test takes some of 120
-	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest -n $(JOBS) --timeout 0 tests/contracts/test_every_export.py tests/system/test_postgres.py tests/system/test_node.py
+	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest -n $(JOBS) --timeout 0 tests/contracts/test_every_export.py tests/export/test_export_mixed_tables.py tests/system/test_postgres.py tests/system/test_node.py
 	RANDOM_MODELS=$(or $(MODELS),210) $(BIN)/python -m pytest --timeout 0 tests/system/test_jpmml.py
 
 test-gpu: $(VENV)/test  ## covers and predictions of rows on an NVIDIA GPU; says what is missing
@@ -108,6 +115,10 @@ docs-quick: $(VENV)/docs  ## the same pages and checks of links, without running
 release: $(VENV)/release  ## build and check what is published, and try it in a new environment
 	.ci/release $(BIN)/python
 
+recipe: $(VENV)/recipe  ## build and try the conda recipe with a channel made of this Python and wheels of PyPI
+	rm -rf build/recipe
+	$(BIN)/python recipe/local_channel.py build/recipe
+
 $(VENV)/core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
@@ -146,6 +157,10 @@ $(VENV)/fuzz: $(VENV)/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	touch $@
 
+$(VENV)/coverage: $(VENV)/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[coverage]'
+	touch $@
+
 $(VENV)/mutants: $(VENV)/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutants]'
 	touch $@
@@ -162,5 +177,9 @@ $(VENV)/release: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	touch $@
 
+$(VENV)/recipe: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[recipe]'
+	touch $@
+
 clean:
-	rm -rf dist docs/_build docs/api docs/cases docs/gallery docs/results $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist docs/_build docs/api docs/cases docs/gallery docs/results $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -13,7 +13,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT / "src")]
 
 from site_demo import RulesOfTheDemo, write_pages
-from site_pages import SCRIPTS, add_results, in_the_site, write_for_programs
+from site_pages import SCRIPTS, add_results, in_the_site, with_titles, write_for_programs
 
 import rulecover
 
@@ -125,6 +125,7 @@ def setup(app):
     """Adds the results before pages are read, fits their links to the site, and writes what programs read."""
     app.connect("config-inited", lambda app, config: add_results(ROOT, HERE / "results"))
     app.connect("source-read", in_the_site)
+    app.connect("source-read", with_titles)
     app.connect("autodoc-skip-member", _is_foreign)
     app.connect("build-finished", write_for_programs)
     app.connect("build-finished", _write_demo)

@@ -47,6 +47,11 @@ def in_the_site(app: Any, page: str, source: list[str]) -> None:
     source[0] = text
 
 
+def with_titles(app: Any, page: str, source: list[str]) -> None:
+    """Lets a link that is named by its file, which is how one finds it in the repository, say the title of the page."""
+    source[0] = re.sub(r"(?<!!)\[`?(?:[\w./-]+/)?[\w-]+\.md`?\]\(([^)\s]+\.md(?:#[^)\s]*)?)\)", r"[](\1)", source[0])
+
+
 def write_for_programs(app: Any, exception: Exception | None) -> None:
     """Writes `llms.txt`, and each page and each public name as a Markdown file next to its HTML page."""
     if exception is not None or app.builder.format != "html":

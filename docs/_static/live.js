@@ -33,7 +33,7 @@
     chart.append(svg("line", { x1: 34, x2: 308, y1: y(forest), y2: y(forest), class: "forest" }));
     chart.append(svg("polyline", { points: sizes.map((each) => `${x(each.size)},${y(each.accuracy)}`).join(" "), class: "path" }));
     chart.append(svg("circle", { id: "live-dot", r: 5 }));
-    const texts = [[34, 142, "1"], [300, 142, String(sizes.length)], [0, y(1) + 4, "1.00"], [0, y(low) + 4, low.toFixed(2)], [200, y(forest) - 4, "forest"]];
+    const texts = [[34, 142, "1"], [300, 142, String(sizes.length)], [155, 142, "rules"], [34, 12, "accuracy"], [0, y(1) + 4, "1.00"], [0, y(low) + 4, low.toFixed(2)], [200, y(forest) - 4, "forest"]];
     for (const [left, top, text] of texts) {
       const made = svg("text", { x: left, y: top });
       made.textContent = text;

@@ -221,7 +221,7 @@ def priced(
     """The evidence of rules, given the sums over their samples; and the totals, if there are more samples than here."""
     some = sums.any(axis=1)
     impurity = np.zeros(len(sums))  # of no sample, too
-    impurity[some] = price.impurity(sums[some])
+    impurity[some] = price.impurity_of(sums[some])
     cost = 1.0 + price.impurity_weight * impurity
     if price.length_weight:
         source = source if isinstance(source, RuleSet) else source.rules()

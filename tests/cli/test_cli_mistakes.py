@@ -349,10 +349,6 @@ MISTAKES = {
         ["fit", "fruit.csv", "-t", "kind", "--model", "x.json", "--trees", "5"],
         "--trees is for training, but --model is trained",
     ),
-    "a method that trains for a trained model": (
-        ["fit", "fruit.csv", "-t", "kind", "--model", "x.json", "--method", "boost"],
-        "--model goes with --method path and cover",
-    ),
     "no such trained model": (
         ["fit", "fruit.csv", "-t", "kind", "--model", "none.json"],
         "there is no file 'none.json' here; --model takes",

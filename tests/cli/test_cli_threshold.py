@@ -95,3 +95,16 @@ def test_thresholds_are_for_two_classes(tmp_path: Path) -> None:
 
     assert "two classes, but the target has 3" in explain(tmp_path / "three.csv", "--threshold", "cost=2").stderr
     assert "predicted as a number" in explain(tmp_path / "numbers.csv", "--threshold", "cost=2").stderr
+
+
+def test_a_class_of_too_few_rows_for_folds_is_asked_for_on_the_training_rows(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"a": np.arange(60) % 13, "b": np.arange(60) % 7})
+    rows.assign(fraud=np.where(np.arange(60) % 20 == 5, "yes", "no")).to_csv(tmp_path / "rows.csv", index=False)
+    done = run(
+        *("fit", tmp_path / "rows.csv", "-t", "fraud", "--method", "cover", "--trees", 5, "--folds", 0),
+        *("--threshold", "recall=0.9", "-o", tmp_path / "model.json"),
+    )
+    assert done.exit_code == 0, done.output
+    assert re.search(
+        r"'yes' is predicted from a probability of \S+ on, for recall 0\.9 on the training rows", done.stderr
+    )

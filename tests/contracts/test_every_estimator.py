@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import pickle
 from typing import Any
 
@@ -28,6 +29,7 @@ from rulecover import (
     RuleTransformer,
     TableEncoder,
 )
+from rulecover.estimators.base import VotingModel
 from rulecover.export import from_json, to_json
 from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.setcover import Status
@@ -69,6 +71,17 @@ def test_every_estimator_is_here() -> None:
     public = {name for name in rulecover.__all__ if hasattr(getattr(rulecover, name), "fit")}
     assert public == {type(estimator).__name__ for estimator in CHECKED}
     assert public == {case.name for case in ALL} | {"RuleTransformer", "TableEncoder"}
+
+
+@pytest.mark.parametrize("name", sorted({case.name for case in ALL}))
+def test_a_method_and_its_target_meet_in_values_alone(name: str) -> None:
+    """A class and its mixin have values and public methods for the target, and override no step of the method."""
+    kind = getattr(rulecover, name)
+    method = next(base for base in kind.__mro__[1:] if issubclass(base, VotingModel))
+    of_target = [each for each in kind.__mro__[: kind.__mro__.index(method)] if each.__module__.startswith("rulecover")]
+    for each in of_target:
+        steps = {name for name, value in vars(each).items() if inspect.isfunction(value) and name[:2] != "__"}
+        assert not {step for step in steps if step.startswith("_") or hasattr(method, step)}, each
 
 
 # scikit-learn ---------------------------------------------------------------------------------------------------

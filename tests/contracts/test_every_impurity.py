@@ -5,9 +5,14 @@ Impurities are found by their names.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 
+from rulecover import MIRCOClassifier
 from rulecover.targets.classes.impurity import CRITERIA
 from rulecover.targets.impurity import Impurity
 from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
@@ -53,3 +58,13 @@ def test_impurity_is_a_number_for_each_rule_whatever_the_others_and_the_unit_of_
 @pytest.mark.parametrize("name", CRITERIA)
 def test_the_order_of_the_classes_does_not_matter(name: str) -> None:
     np.testing.assert_allclose(CRITERIA[name](WEIGHTS[:, ::-1]), CRITERIA[name](WEIGHTS), rtol=1e-12)
+
+
+@pytest.mark.parametrize("returned", [lambda sums: sums, lambda sums: 0.5, lambda sums: sums.sum(axis=0)])
+def test_an_impurity_of_ones_own_that_does_not_return_one_number_per_rule_is_named(
+    returned: Callable[[np.ndarray], object],
+) -> None:
+    X, y = load_iris(return_X_y=True)
+
+    with pytest.raises(ValueError, match=r"criterion <function .*rules; it must return one number per rule"):
+        MIRCOClassifier(RandomForestClassifier(3, random_state=0), criterion=returned).fit(X, y)

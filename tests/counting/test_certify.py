@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,6 +20,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, certify
+from rulecover.counting.frames import _part_of_date
 from rulecover.counting.query import MOST_RULES, counting_query
 from rulecover.data.dates import PARTS, DatePart
 from rulecover.exceptions import ExportError, MismatchedDataError
@@ -302,5 +304,24 @@ def test_texts_are_read_as_dates_in_memory_only() -> None:
         certify(few, pl.from_pandas(frame).lazy())
     with pytest.raises(MismatchedDataError, match="no column 'day'"):
         certify(few, frame.rename(columns={"day": "date"}))
+    in_duckdb = certify(few, "dated", connection=duckdb_with(frame))
+    assert in_duckdb.support.tolist() == few.apply(frame).sum(axis=0).tolist()
+
+
+def test_a_database_is_given_the_parts_of_dates_that_it_would_read_otherwise() -> None:
+    frame = pd.DataFrame({"day": [f"2024-{1 + k // 30}-{1 + k % 28}" for k in range(60)]})
+    few = MIRCOClassifier(DecisionTreeClassifier(), prune=False).fit(frame, np.arange(60) < 30)
+
     with pytest.raises(MismatchedDataError, match=r"no column 'day \((month|days since 1970-01-01)\)'.* of 'day'"):
         certify(few, "dated", connection=duckdb_with(frame))
+
+
+@pytest.mark.parametrize("name", ["polars", "polars, lazy", "Arrow", "DuckDB"])
+def test_days_with_times_are_the_same_to_the_last_bit(name: str) -> None:
+    moments = pd.date_range("1969-12-01 00:59:59", periods=500, freq="7h13min").as_unit("us")
+    table = nw.from_native(DATED[name](pd.DataFrame({"when": moments})))
+    part = DatePart("when", PARTS[3])
+
+    found = table.select(days=_part_of_date(part, nw.col("when"), table.collect_schema()["when"])).lazy().collect()
+
+    assert found["days"].to_list() == part.read(moments.to_numpy()).tolist()

@@ -300,3 +300,9 @@ def test_columns_that_say_the_same_are_found_as_by_comparing_all_of_them(X: np.n
             expected.append((names[twin], names[f]))
 
     assert [each.columns for each in duplicates(X, names)] == expected
+
+
+def test_a_target_that_numbers_the_rows_is_named() -> None:
+    (said,) = advice.id_target("customer_id", np.arange(100))
+    assert "the target 'customer_id' looks like an id, which rules cannot predict" in str(said)
+    assert advice.id_target("kind", np.arange(100) % 3) == []

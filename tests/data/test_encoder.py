@@ -17,6 +17,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 
 from rulecover import TableEncoder, explain, read_trees
+from rulecover.data.dates import days_of, time_text
 from rulecover.export import from_json, to_json
 
 
@@ -202,3 +203,54 @@ def test_numbers_as_people_write_them_are_numbers_in_rules_too():
     assert (few.rules_.apply(table.assign(share=[k % 50 + 0.5 for k in range(80)])) != few.apply(table)).nnz == 0
     with pytest.raises(ValueError, match="column 'share' holds '5 \\$'"):
         few.predict(table.assign(share="5 $"))
+
+
+@pytest.mark.parametrize("levels", [1, 2.5, "all"])
+def test_a_number_of_levels_that_is_none_is_refused(levels):
+    with pytest.raises(ValueError, match=f"max_levels is {levels!r}; it is a whole number, at least 2"):
+        TableEncoder(levels).fit(pd.DataFrame({"a": [1.0, 2.0]}))
+
+
+def test_arrays_are_encoded_as_frames_of_the_same_cells():
+    rows = np.array([["red", 1.0], ["blue", 2.0], ["red", None], ["green", 4.0]], dtype=object)
+    frame = pd.DataFrame({"x0": rows[:, 0], "x1": rows[:, 1].astype(float)})
+    ours, theirs = TableEncoder().fit(rows), TableEncoder().fit(frame)
+
+    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(ours.transform(rows), theirs.transform(frame))
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        TableEncoder().fit(rows[:1])
+    np.testing.assert_array_equal(ours.transform(rows[:1]), theirs.transform(frame[:1]))
+
+
+@pytest.mark.parametrize("kind", ["zone", "periods"])
+def test_dates_of_a_zone_and_periods_are_read_by_their_calendar(kind):
+    days = pd.date_range("2020-01-30", periods=40, freq="D")
+    given = days.tz_localize("Asia/Tokyo") if kind == "zone" else days.to_period("D")
+    plain, other = (TableEncoder().fit(pd.DataFrame({"day": each})) for each in (days, given))
+
+    assert plain.get_feature_names_out().tolist() == other.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(
+        plain.transform(pd.DataFrame({"day": days})), other.transform(pd.DataFrame({"day": given}))
+    )
+
+
+def test_many_numbers_with_a_few_words_among_them_are_left_out_with_the_cell():
+    cells = [str(number) for number in range(200)]
+    cells[7] = "unknown?"
+    encoder = TableEncoder(max_levels=5).fit(pd.DataFrame({"amount": cells, "b": np.arange(200) % 7}))
+
+    (note,) = [note for note in encoder.notes_ if "amount" in note]
+    assert "it holds numbers, but" in note and "unknown?" in note and "correct the cell" in note
+
+
+@given(st.integers(-(10**10), 10**10), st.sampled_from([-1, 0, 1]))
+def test_a_time_in_words_is_the_last_second_that_is_not_after_the_number(second, beside):
+    """Whatever the product of a number of days and the seconds of a day is rounded to."""
+    days = second / 86400
+    days = days if not beside else float(np.nextafter(days, beside * np.inf))
+    text = time_text(days)
+    assert text is not None
+    last = round(days_of(text) * 86400)
+
+    assert last == second - (beside < 0)

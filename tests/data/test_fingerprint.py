@@ -143,14 +143,14 @@ def test_a_summary_of_training_rows_says_so(from_file: bool) -> None:
     fitted = path().fit(X[::2], y[::2])
     model = from_json(to_json(fitted)) if from_file else fitted
 
-    def said(rows: Any, truth: Any) -> tuple[bool, str]:
+    def said(rows: Any, truth: Any) -> tuple[str, str]:
         shown = Summary.of(model, rows, truth, title="Iris")
-        return shown.on_training_rows, " ".join(shown.warnings)
+        return shown.checked_rows, " ".join(shown.warnings)
 
-    on_training, words = said(X[::2][::-1], y[::2][::-1])
-    assert on_training and "these are the rows that the rules were trained on" in words
-    assert said(X, y)[0] is False and "of these rows equal training rows" in said(X, y)[1]
-    assert said(X[1::2] + 0.001, y[1::2]) == (False, "")
+    checked, words = said(X[::2][::-1], y[::2][::-1])
+    assert checked == "training rows" and "these are the rows that the rules were trained on" in words
+    assert said(X, y)[0] == "given rows" and "of these rows equal training rows" in said(X, y)[1]
+    assert said(X[1::2] + 0.001, y[1::2]) == ("held-out rows", "")
 
 
 def test_rows_that_are_equal_by_chance_are_not_warned_of() -> None:

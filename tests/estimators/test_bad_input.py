@@ -17,7 +17,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
@@ -46,6 +46,24 @@ ESTIMATORS = (
     RCBoostRegressor(max_rmp_calls=1),
     RulePathRegressor(NUMBERS, max_rules=5, cv=2),
 )
+
+
+class Unweighted(DecisionTreeClassifier):
+    """A tree that is trained without weights."""
+
+    def fit(self, X: Any, y: Any) -> Unweighted:
+        return super().fit(X, y)
+
+
+class WithoutShares(DecisionTreeClassifier):
+    """A tree that gives no probabilities."""
+
+    def __init__(self, max_depth: int = 3) -> None:
+        super().__init__(max_depth=max_depth, random_state=0)
+
+    @property
+    def predict_proba(self) -> Any:
+        raise AttributeError("there are no probabilities")
 
 
 def infinite() -> np.ndarray:
@@ -170,6 +188,28 @@ def test_negative_and_all_zero_weights_are_refused() -> None:
         MIRCOClassifier(FOREST).fit(X, Y, sample_weight=np.full(100, np.nan))
     with pytest.raises(ValueError, match="sample_weight"):
         MIRCOClassifier(FOREST).fit(X, Y, sample_weight=np.ones(99))
+    with pytest.raises(ValueError, match="all sample weights are zero; at least one sample must count"):
+        MIRCOClassifier(FOREST, class_weight={0: 0.0, 1: 0.0}).fit(X, Y)
+
+
+def test_weights_are_refused_where_the_model_takes_none() -> None:
+    weight = np.where(Y == 1, 2.5, 1.0)
+    for model in (Unweighted(), make_pipeline(StandardScaler(), Unweighted())):
+        with pytest.raises(ValueError, match="Unweighted takes no sample weights; leave weights out or choose another"):
+            MIRCOClassifier(model).fit(X, Y, sample_weight=weight)
+    with pytest.raises(UnreadableModelError, match=r"Unweighted takes no sample weights, by which RCBoost steers its"):
+        RCBoostClassifier(Unweighted()).fit(X, Y)
+
+
+@pytest.mark.parametrize(("scoring", "words"), [("neg_log_loss", "log loss"), ("roc_auc", "AUC")])
+def test_nothing_is_within_a_score_that_needs_probabilities_of_a_model_without(scoring: str, words: str) -> None:
+    path = RulePathClassifier(WithoutShares(), max_rules=2, cv=2, model_share=0.0, scoring=scoring)
+
+    assert path.fit(X, Y).model_score_ > 0.5  # the accuracy, which needs none
+    with pytest.raises(
+        ValueError, match=rf"within is 0.1, which is measured from the model's .*{words}.*, but the model"
+    ):
+        path.set_params(within=0.1).fit(X, Y)
 
 
 def test_x_and_y_of_different_length_are_refused() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
+from catboost import CatBoostClassifier
+from lightgbm import LGBMClassifier
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, load_wine, make_classification, make_regression
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -22,12 +32,20 @@ from rulecover import (
     MIRCOClassifier,
     MIRCORegressor,
     RCBoostClassifier,
+    RCBoostRegressor,
     RulePathClassifier,
     RulePathRegressor,
     RuleSet,
+    TableEncoder,
     explain,
+    open_table,
+    read_trees,
 )
-from rulecover.exceptions import UnknownOptionError, UnreadableModelError
+from rulecover.coverage import Coverage
+from rulecover.exceptions import CutShortWarning, UnknownOptionError, UnreadableModelError
+from rulecover.export import from_json, to_json
+from rulecover.pool import with_evidence
+from rulecover.setcover.master import Master
 
 X, Y = make_classification(300, 6, n_informative=4, random_state=0)
 NUMBERS = make_regression(200, 4, noise=5.0, random_state=0)
@@ -58,7 +76,7 @@ def test_the_default_is_a_path_of_a_few_rules() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["path", "cover"])
+@pytest.mark.parametrize("method", ["path", "cover", "boost"])
 def test_neither_the_model_nor_a_copy_of_it_is_trained(method: Any) -> None:
     OnlyOnce.trained = False
     model = OnlyOnce(10, max_depth=4, random_state=0).fit(X, Y)
@@ -156,6 +174,111 @@ def test_the_default_cover_has_a_bound_worth_printing() -> None:
         assert cover.certificate_.gap < paper.certificate_.gap
 
 
+# Boosting -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_boosting_chooses_among_the_leaves_of_the_model_and_proves_the_optimum_over_all_of_them(numbers: bool) -> None:
+    rows, y = NUMBERS if numbers else (X, Y)
+    kind, boosting = (
+        (RandomForestRegressor, RCBoostRegressor) if numbers else (RandomForestClassifier, RCBoostClassifier)
+    )
+    model = kind(20, max_depth=4, random_state=0).fit(rows, y)
+    boosted = explain(model, rows, y, method="boost", max_rmp_calls=99)
+    leaves = read_trees(model).rules().clauses.keys({})
+
+    assert isinstance(boosted, boosting) and boosted.estimator_ is boosted.initial_estimator_ is model
+    assert set(boosted.rules_.clauses.keys({})) < set(leaves)
+    assert not boosted.missed(rows).any()
+    cost = boosted.pool_.evidence.cost
+    samples = boosted._target.samples(rows, y, None, None, model)
+    every = with_evidence(samples, read_trees(model).rules(), boosted._recipe().price)
+    optimum = Master(Coverage.of_masks(every.apply(rows).toarray().T), every.evidence.cost).solve().objective
+    assert boosted.certificate_.objective == pytest.approx(optimum, abs=1e-6)
+    assert boosted.history_["bound"].iloc[-1] == pytest.approx(optimum, abs=1e-6)
+    assert boosted.z_ @ cost == pytest.approx(optimum, abs=1e-6)
+
+
+def test_boosting_is_that_of_the_frozen_model_and_needs_no_seed() -> None:
+    boosted, again = (explain(forest(), X, Y, method="boost", random_state=seed) for seed in (0, 1))
+    same = RCBoostClassifier(FrozenEstimator(forest())).fit(X, Y)
+
+    assert boosted.rules_ == again.rules_ == same.rules_
+    assert boosted.score(X, Y) > 0.9
+
+
+def test_boosting_as_in_the_paper_takes_one_tree_of_the_model_at_a_call() -> None:
+    boosted = explain(forest(), X, Y, method="boost", preset="as-in-paper", max_rmp_calls=3)
+    largest = max(len(tree.leaves) for tree in read_trees(forest()).trees)
+
+    assert boosted.duals == "vertex" and boosted.vote == "counts"
+    assert boosted.history_["added"].max() <= largest
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_a_boosting_of_few_rules_is_a_path_through_its_pool(numbers: bool) -> None:
+    rows, y = NUMBERS if numbers else (X, Y)
+    model = (RandomForestRegressor if numbers else RandomForestClassifier)(10, max_depth=4, random_state=0).fit(rows, y)
+    few = explain(model, rows, y, method="boost", max_rules=4)
+    pool = explain(model, rows, y, method="boost")
+
+    assert isinstance(few, RulePathRegressor if numbers else RulePathClassifier)
+    assert len(few.rules_) == 4 and few.estimator_.rules_ == pool.rules_
+    assert few.estimator_.estimator_ is model
+    assert explain(model, rows, y, method="boost", max_rules=None).rules_ == pool.rules_
+
+
+def test_the_vote_of_few_boosted_rules_is_that_of_a_path() -> None:
+    votes = [explain(forest(), X, Y, method="boost", max_rules=4, vote=vote) for vote in ("log-odds", "fitted")]
+
+    assert [few.vote for few in votes] == ["log-odds", "fitted"]
+    assert (votes[0].vote_.votes != votes[1].vote_.votes).any()
+
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "extra trees": lambda: make_pipeline(TableEncoder(), ExtraTreesClassifier(10, random_state=0)),
+    "histograms, native": lambda: HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype"),
+    "XGBoost, native": lambda: xgboost.XGBClassifier(n_estimators=5, enable_categorical=True),
+    "LightGBM, native": lambda: LGBMClassifier(n_estimators=5, verbose=-1),
+    "CatBoost, native": lambda: CatBoostClassifier(
+        iterations=5, cat_features=["colour"], one_hot_max_size=5, verbose=0, allow_writing_files=False
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_every_kind_of_model_is_boosted_on_the_columns_of_its_table(name: str) -> None:
+    rows = pd.DataFrame(X[:, :3], columns=list("abc"))
+    rows["colour"] = np.array(["red", "green", "blue"])[(Y + np.arange(len(Y)) // 2 % 2) % 3]
+    if "native" in name:
+        rows["colour"] = rows["colour"].astype("category")
+    model = MODELS[name]().fit(rows, Y)
+    boosted = explain(model, rows, Y, method="boost", sample_weight=1 + np.arange(len(Y)) % 3)
+    few = explain(model, rows, Y, method="boost", max_rules=3)
+
+    assert not boosted.missed(rows).any() and boosted.score(rows, Y) > 0.8
+    assert (from_json(to_json(boosted)).predict(rows) == boosted.predict(rows)).all()
+    assert (pickle.loads(pickle.dumps(few)).predict(rows) == few.predict(rows)).all()
+    assert "colour" in str(boosted.rules_) and "colour =" not in boosted.feature_names_in_
+
+
+def test_boosting_of_a_model_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    settings = {"method": "boost", "random_state": 0, "pricing": "tree"}
+    file, whole = tmp_path / "boost.npz", explain(forest(), X, Y, max_rmp_calls=6, **settings)
+    with pytest.warns(CutShortWarning):
+        explain(forest(), X, Y, max_rmp_calls=6, checkpoint=file, time_limit=1e-6, **settings)
+    resumed = explain(forest(), X, Y, max_rmp_calls=6, checkpoint=file, **settings)
+
+    assert resumed.rules_ == whole.rules_ and not file.exists()
+
+
+def test_rules_of_a_table_in_blocks_are_not_boosted(tmp_path: Path) -> None:
+    pd.DataFrame(X, columns=list("abcdef")).assign(y=Y).to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(TypeError, match="RCBoost grows trees on all rows and does not take tables of open_table"):
+        explain(forest(), open_table(tmp_path / "rows.parquet", target="y"), method="boost")
+
+
 # Models that cannot be asked ------------------------------------------------------------------------------------------
 
 
@@ -216,10 +339,25 @@ def test_a_distance_is_measured_from_out_of_bag_predictions() -> None:
 # What is refused ------------------------------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "boosting": ({"method": "boost"}, r"method is 'boost', which trains trees of its own.*RCBoostClassifier\(\)\.fit"),
-    "another method": ({"method": "tree"}, "method is 'tree'; choose 'path' or 'cover'"),
+    "another method": ({"method": "tree"}, "method is 'tree'; choose 'path', 'cover' or 'boost'"),
     "a preset of a path": ({"preset": "accurate"}, "preset is 'accurate', which belongs to method='cover'"),
+    "a preset of boosting": ({"preset": "few-rules"}, "preset is 'few-rules', which belongs to method='boost'"),
     "no such preset": ({"method": "cover", "preset": "best"}, "preset is 'best', which MIRCOClassifier does not have"),
+    "a preset of covers": (
+        {"method": "boost", "preset": "accurate"},
+        "preset is 'accurate', which RCBoostClassifier does not have",
+    ),
+    "few rules of the paper": (
+        {"method": "boost", "preset": "as-in-paper", "max_rules": 5},
+        "max_rules is 5, which goes with the preset few-rules; as-in-paper keeps",
+    ),
+    "trees that are grown": (
+        {"method": "boost", "pricing": "exact"},
+        "pricing is 'exact', which grows trees, but the model is trained; choose 'tree' or 'forest'",
+    ),
+    "rows to watch": ({"method": "boost", "early_stopping": 3}, "early_stopping is 3, .* but the model is trained"),
+    "no such vote": ({"method": "boost", "vote": "fitted"}, "vote is 'fitted'; choose one of 'counts'"),
+    "a vote of few rules": ({"method": "boost", "max_rules": 5, "vote": "counts"}, "vote is 'counts'; choose"),
 }
 
 
@@ -228,6 +366,21 @@ def test_what_cannot_be_done_is_refused_with_the_way_out(case: str) -> None:
     options, said = WRONG[case]
     with pytest.raises(ValueError, match=said):
         explain(forest(), X, Y, **options)
+
+
+@pytest.mark.parametrize(("option", "method"), [("within", "path"), ("prune", "cover")])
+def test_an_option_of_another_method_is_refused_by_boosting(option: str, method: str) -> None:
+    with pytest.raises(UnknownOptionError, match=rf"has no '{option}'; it belongs to method='{method}'"):
+        explain(forest(), X, Y, method="boost", **{option: 0.1})
+
+
+def test_rules_without_trees_are_not_boosted() -> None:
+    rules = RuleSet.from_text(["x0 > 0", "x0 <= 0"], [f"x{k}" for k in range(6)])
+    boosted = RCBoostClassifier(max_rmp_calls=1, random_state=0).fit(X, Y)
+
+    for source in (rules, boosted):
+        with pytest.raises(UnreadableModelError, match=r"RCBoost takes trees.*explain\(rules, X, y\)"):
+            explain(source, X, Y, method="boost")
 
 
 def test_a_model_that_has_no_trees_is_refused() -> None:

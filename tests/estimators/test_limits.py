@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, RulePathRegressor
-from rulecover.estimators import fold_scores, mirco, path_folds, pruning, rulepath
+from rulecover.estimators import mirco, path_folds, pruning, rulepath
 from rulecover.exceptions import CheckpointError, CutShortWarning
 from rulecover.export.json_file import to_json
 from rulecover.mirco import forward as covering
@@ -41,7 +41,7 @@ class Clock:
             enter(fit, *args, **settings)
 
         monkeypatch.setattr(forward.ForwardFit, "enter", slow)
-        for module in (forward, fold_scores, rulepath):
+        for module in (forward, path_folds, rulepath):
             monkeypatch.setattr(module.time, "perf_counter", lambda: self.now)
 
 
@@ -91,7 +91,7 @@ def test_what_is_required_is_in_a_path_that_is_cut(monkeypatch: pytest.MonkeyPat
 
 def broken_off(model: Any, after: int, monkeypatch: pytest.MonkeyPatch, *data: Any) -> None:
     """Fits, and presses Ctrl-C once this many folds are done."""
-    count, put = itertools.count(1), fold_scores.Checkpoint.put
+    count, put = itertools.count(1), path_folds.Checkpoint.put
 
     def put_and_end(*args: Any) -> None:
         put(*args)
@@ -99,7 +99,7 @@ def broken_off(model: Any, after: int, monkeypatch: pytest.MonkeyPatch, *data: A
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(fold_scores.Checkpoint, "put", put_and_end)
+        patched.setattr(path_folds.Checkpoint, "put", put_and_end)
         model.fit(*data)
 
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from catboost import CatBoostClassifier
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lightgbm import LGBMClassifier, LGBMRegressor
 from mixed_tables import mixed_table, odd_rows
-from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.base import is_regressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier
 
 from rulecover import (
@@ -27,9 +38,11 @@ from rulecover import (
     RuleSet,
     TableEncoder,
     explain,
+    read_trees,
 )
 from rulecover.data.fingerprint import row_hashes
-from rulecover.export import from_json, to_json
+from rulecover.export import from_json, to_json, to_python
+from rulecover.readers.sklearn.models import best_of
 
 CLASSIFIERS = [
     MIRCOClassifier(RandomForestClassifier(5, max_depth=4), random_state=0),
@@ -99,6 +112,133 @@ def test_categories_are_left_to_a_model_that_knows_them():
 
     assert isinstance(native.estimator_, HistGradientBoostingClassifier)
     assert isinstance(encoded.estimator_, Pipeline)
+
+
+_EAGER = {"min_child_samples": 2, "min_data_per_group": 1, "cat_smooth": 1.0, "verbose": -1}
+NATIVE = {
+    "histograms": HistGradientBoostingClassifier(max_iter=4, min_samples_leaf=3),
+    "histograms of numbers": HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=3),
+    "XGBoost, sets": XGBClassifier(n_estimators=4, enable_categorical=True, max_cat_to_onehot=1),
+    "XGBoost, one level": XGBClassifier(n_estimators=4, enable_categorical=True, max_cat_to_onehot=99),
+    "LightGBM, sets": LGBMClassifier(n_estimators=4, max_cat_to_onehot=1, **_EAGER),
+    "LightGBM, one level": LGBMClassifier(n_estimators=4, max_cat_to_onehot=99, **_EAGER),
+    "LightGBM of numbers": LGBMRegressor(n_estimators=4, **_EAGER),
+    "a search": GridSearchCV(LGBMClassifier(n_estimators=2, **_EAGER), {"max_depth": [2, 3]}, cv=2),
+}
+
+
+def covered_by(source, table, y):
+    """A cover of a model of this kind, and the pipeline that it was trained in."""
+    number = is_regressor(source)
+    target = np.where(y == "yes", 3.0, 0.0) + table["children"].to_numpy() if number else y
+    model = (MIRCORegressor if number else MIRCOClassifier)(source, random_state=0).fit(table, target)
+    pipeline = model.estimator_
+    return model, pipeline if isinstance(pipeline, Pipeline) else pipeline.estimator
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NATIVE)
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_trees_that_know_categories_are_given_texts_as_such(name, seed):
+    table, y = mixed_table(120, seed)
+    rows = pd.concat([table, odd_rows(table)], ignore_index=True)
+
+    model, pipeline = covered_by(NATIVE[name], table, y)
+
+    encoder, trees = pipeline[0], best_of(pipeline[-1])
+    frame = encoder.transform(rows)
+    assert encoder.native_categories and (frame.dtypes == "category").any()
+    # The leaves of the model itself, by its own code:
+    if "histograms" in name:
+        read = read_trees(pipeline)
+        leaves = [tree.apply(read.matrix(rows)) for tree in read.trees]
+        added = sum(tree.value[leaf, 0] for tree, leaf in zip(read.trees, leaves, strict=True))
+        np.testing.assert_allclose(added + trees._baseline_prediction.item(), trees._raw_predict(frame).ravel())
+    else:
+        own = trees.apply(frame) if "XGBoost" in name else trees.predict(frame, pred_leaf=True)
+        read = read_trees(pipeline)
+        for tree, of_model in zip(read.trees, np.asarray(own).T, strict=True):
+            mine = tree.apply(read.matrix(rows))
+            assert len({*zip(mine, of_model, strict=True)}) == len(set(mine)) == len(set(of_model))
+    # Rules speak of the table, wherever they are:
+    assert model.feature_names_in_.tolist() == table.columns.tolist()
+    for other in (model.vote_, from_json(to_json(model)), pickle.loads(pickle.dumps(model))):
+        assert (other.predict(rows) == model.predict(rows)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["histograms", "XGBoost, sets", "LightGBM, sets"])
+def test_texts_in_trees_that_know_categories_are_said_as_sets(name):
+    rng = np.random.default_rng(0)
+    months = np.array(["jan", "feb", "mar", "apr", "may", "jun", None], dtype=object)
+    table = pd.DataFrame({"month": months[rng.integers(0, 7, 400)], "x, y": rng.normal(size=400)})
+    y = np.isin(table["month"].astype(str), ["feb", "mar", "jun"]) ^ (rng.random(400) < 0.05)
+
+    model, _ = covered_by(NATIVE[name], table, np.where(y, "yes", "no"))
+
+    assert any("month in {feb, jun, mar}" in rule.text or "month not in" in rule.text for rule in model.rules_)
+    code: dict[str, Any] = {}
+    exec(to_python(model), code)
+    rows = pd.concat([table, pd.DataFrame({"month": ["dec", None], "x, y": [0.0, np.nan]})], ignore_index=True)
+    records = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    assert [code["predict"](row)["prediction"] for row in records] == model.predict(rows).tolist()
+
+
+def texts_and_dates(gaps: bool) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(0)
+    months = np.array(["jan", "feb", "mar", None if gaps else "apr"], dtype=object)
+    table = pd.DataFrame({"month": months[rng.integers(0, 4, 200)], "x": rng.normal(size=200)})
+    y = np.isin(table["month"].astype(str), ["feb", "mar"]) ^ (rng.random(200) < 0.05)
+    days = pd.to_timedelta(rng.integers(0, 900, 200), "D")
+    return table.assign(hired=pd.Timestamp("2020-01-01") + days) if gaps else table, np.where(y, "yes", "no")
+
+
+@pytest.mark.parametrize("listed", [["month"], [0], [True, False, False]], ids=["name", "place", "mask"])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_columns_that_are_listed_as_categories_may_be_texts(listed, gaps):
+    table, y = texts_and_dates(gaps)
+    listed = listed[: table.shape[1]]
+    model = MIRCOClassifier(HistGradientBoostingClassifier(max_iter=3, categorical_features=listed)).fit(table, y)
+
+    assert model.score(table, y) > 0.9 and "month" in str(model.rules_)
+    with pytest.raises(ValueError, match=r"names column 'x', which holds numbers.*astype\({'x': 'category'}\)"):
+        MIRCOClassifier(HistGradientBoostingClassifier(categorical_features=["x"])).fit(table, y)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gaps", [False, True])
+def test_catboost_takes_texts_itself_unless_they_have_gaps(gaps):
+    table, y = texts_and_dates(gaps)
+    settings = {"iterations": 5, "depth": 3, "verbose": 0, "allow_writing_files": False, "one_hot_max_size": 9}
+    model = MIRCOClassifier(CatBoostClassifier(cat_features=["month"], **settings)).fit(table, y)
+
+    assert isinstance(model.estimator_, Pipeline) == gaps
+    assert model.score(table, y) > 0.9 and "month" in str(model.rules_)
+
+
+@pytest.mark.parametrize("kind", [MIRCOClassifier, RCBoostClassifier])
+def test_days_that_are_all_different_are_not_taken_for_ids(kind):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"hired": pd.date_range("2015-01-01", periods=600, freq="3D"), "x": rng.normal(size=600)})
+    y = (table["hired"] > "2017-04-17") ^ (rng.random(600) < 0.1)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = kind(random_state=0).fit(table, y)
+
+    assert "hired >= 2017" in str(model.rules_)
+    assert not [each for each in caught if "looks like an id" in str(each.message)]
+
+
+def test_boosting_grows_its_trees_on_encoded_columns_whatever_the_encoder_says():
+    table, y = mixed_table(80, 4)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    given = [make_pipeline(TableEncoder(native_categories=native), tree) for native in (False, True)]
+
+    plain, native = (RCBoostClassifier(each, max_rmp_calls=1, random_state=0).fit(table, y) for each in given)
+
+    assert plain.rules_ == native.rules_
 
 
 def test_a_search_is_trained_behind_the_encoder():

@@ -16,9 +16,9 @@ from sklearn.model_selection import GridSearchCV
 from tictactoe import LINES, tic_tac_toe
 
 from rulecover import MIRCOClassifier, explain
-from rulecover.estimators.fold_scores import TimeLimits
+from rulecover.clock import TimeLimits
 from rulecover.estimators.pruning import pruning_pays
-from rulecover.mirco.prune import pruned
+from rulecover.mirco.prune import pruned_in_time
 from rulecover.targets.classes.samples import ClassSamples
 
 FOREST = RandomForestClassifier(20, max_depth=6, random_state=0)
@@ -40,7 +40,7 @@ def test_a_pruned_rule_covers_what_it_covered_and_is_no_less_sure(seed: int) -> 
     rules = explain(forest, X, y, method="cover").rules_
     data = ClassSamples(X, y, np.array([0, 1]), weight)
 
-    short = [pruned(rules[j : j + 1], data) for j in range(len(rules))]
+    short = [pruned_in_time(rules[j : j + 1], data)[0] for j in range(len(rules))]
 
     prior = np.bincount(y, weights=weight) / weight.sum()
     for j, rule in enumerate(short):

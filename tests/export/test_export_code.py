@@ -267,3 +267,15 @@ def test_a_booster_of_categories_is_exported_by_their_names() -> None:
     predict = executed(to_python(few))["predict"]
     said = [predict(row)["prediction"] for row in frame.to_dict("records")]
     assert said == few.predict(frame).tolist() == from_json(to_json(few)).predict(frame).tolist()
+
+
+def test_polars_finds_rules_that_are_equally_close() -> None:
+    names = [f"x{k}" for k in range(15)]
+    rules = RuleSet.from_text([" and ".join(f"{name} > 0" for name in names[:size]) for size in (5, 15)], names)
+    X = np.vstack([np.ones(15), [*[1] * 5, *[0] * 10], [1, 1, 1, 0, 0, *[1] * 6, 0, 0, 0, 0]])
+    model = MIRCOClassifier(rules, demand=2, vote="counts", fallback="closest").fit(X[:2], ["a", "b"])
+    assert len(model.rules_) == 2  # of which the last row meets 3 of 5 conditions, and 9 of 15
+    answers = pl.DataFrame(X, schema=names).select(to_polars(model)).unnest("answer")
+
+    assert answers["decided_by"][2] == "closest"
+    assert answers.select("probability_a", "probability_b").rows() == [*map(tuple, model.predict_proba(X))]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
+import re
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -16,10 +19,13 @@ import pytest
 from damage import changed_json
 from exported import HOSTILE, Case, cases, hostile_case, log_odds_cases, many_rules, named_case, text_case
 from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from rulecover import MIRCOClassifier
-from rulecover.exceptions import InvalidModelFileError, RulecoverError
+from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RuleSet
+from rulecover.data.categories import HashedCategories
+from rulecover.exceptions import ExportError, InvalidModelFileError, RulecoverError, UnreadableModelError
 from rulecover.export import Vote, from_json, json_file, json_schema, schema, to_json
+from rulecover.voting.answers import Classes
 
 
 @pytest.mark.slow
@@ -148,6 +154,10 @@ MISTAKES = {
     "labels of another type": (changed("answer", "type", to="int64"), "rules|labels"),
     "a type that runs code": (changed("answer", "type", to="O8"), "O8"),
     "nothing seen": (changed("rules", 0, "seen", "sums", to=[0.0, 0.0]), "seen some"),
+    "rules that saw nothing at all": (
+        sound() | {"rules": [{key: rule[key] for key in rule if key != "seen"} for rule in sound()["rules"]]},
+        "rules that vote for classes must have 'seen'",
+    ),
     "a path for some": (changed("rules", 0, "path", to=[]), "some rules have .path"),
     "a list": ([], "not a file of rules"),
     "a number": (1, "not a file of rules"),
@@ -187,6 +197,87 @@ def test_a_mistake_is_named(mistake: str) -> None:
         from_json(json.dumps(written))
 
 
+@functools.cache
+def written_numbers() -> str:
+    X = np.array([[0.0], [0.0], [1.0], [1.0], [2.0], [2.0]])
+    model = MIRCORegressor(DecisionTreeRegressor(max_depth=1, random_state=0)).fit(X, [1.0, 2.0, 1.0, 2.0, 7.0, 8.0])
+    return to_json(model)
+
+
+def numbers(change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """A file of rules that predict a number, changed."""
+    written = json.loads(written_numbers())
+    del written["checksum"]
+    change(written)
+    return written
+
+
+NUMBER_MISTAKES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "squares without numbers": (
+        lambda w: [w.pop("numbers"), [rule.pop("seen") for rule in w["rules"]]],
+        "rules with squares must have 'numbers'",
+    ),
+    "a unit of nothing": (
+        lambda w: w["answer"].update(unit=0.0),
+        "in answer/unit, 0.0 is not above 0",
+    ),
+    "numbers seen in no unit": (lambda w: w["numbers"].update(unit=-1.0), "in numbers/unit, -1.0 is not above"),
+    "numbers that were never seen": (
+        lambda w: [rule.pop("seen") for rule in w["rules"]],
+        "rules that vote on a number must have 'seen'",
+    ),
+    "rules that saw nothing": (
+        lambda w: w["rules"][0]["seen"]["sums"].__setitem__(0, 0.0),
+        "rules must have seen some samples",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", NUMBER_MISTAKES)
+def test_a_mistake_in_rules_that_predict_a_number_is_named(mistake: str) -> None:
+    from_json(json.dumps(numbers(lambda written: None)))
+    change, said = NUMBER_MISTAKES[mistake]
+
+    with pytest.raises(InvalidModelFileError, match=said):
+        from_json(json.dumps(numbers(change)))
+
+
+def test_a_class_weight_survives() -> None:
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 5), np.array(["no", "no", "no", "yes"] * 5)
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    model = RulePathClassifier(tree, max_rules=1, choose="last", class_weight={"yes": 3.0}).fit(X, y)
+    written = json.loads(to_json(model))
+
+    assert written["answer"]["class_weights"] == [1.0, 3.0]
+    assert from_json(to_json(model)).predict_proba(X).tolist() == model.predict_proba(X).tolist()
+    assert to_json(from_json(to_json(model))) == to_json(model)
+
+
+# What cannot be written ---------------------------------------------------------------------------------------------
+
+
+def test_rules_that_saw_no_data_cannot_be_exported() -> None:
+    rules, classes = RuleSet.of_intervals([{0: (1.0, np.inf)}], ["a"]), Classes(np.array(["no", "yes"]))
+    with pytest.raises(ExportError, match="these rules have no evidence and cannot vote; use the rules_ of a fitted"):
+        to_json(rules)
+    with pytest.raises(ValueError, match="the rules have no evidence, which rules that vote for classes need"):
+        to_json(Vote(rules, np.array([[0.0, 1.0]]), classes, np.array([1.0, 1.0])))
+    with pytest.raises(ValueError, match="there are no rules; a model needs at least one"):
+        to_json(Vote(rules[:0], np.zeros((0, 2)), classes, np.array([1.0, 1.0])))
+
+
+def test_other_objects_cannot_be_exported() -> None:
+    with pytest.raises(UnreadableModelError, match="DecisionTreeClassifier cannot be exported; pass a fitted model"):
+        to_json(DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]))
+
+
+def test_a_category_that_is_known_by_a_number_only_cannot_be_exported() -> None:
+    case = hostile_case("x").model
+    columns = replace(case.rules.columns, categories={0: HashedCategories((7, 9), ((7, "red"),))})
+    with pytest.raises(ExportError, match="the model knows some categories of column 'x' only by a number"):
+        to_json(replace(case, rules=replace(case.rules, columns=columns)))
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "{", "null", "NaN", "[" * 100_000, '{"format": 1, "format": 2}', b"\xff\xfe\x00", "9" * 5000],
@@ -203,6 +294,18 @@ def test_infinite_numbers_are_refused_however_they_are_written() -> None:
     for number in ("1e999", "Infinity", "NaN", "-1e999"):
         with pytest.raises(InvalidModelFileError):
             from_json(written.replace('"votes": [3.0', f'"votes": [{number}'))
+
+
+@pytest.mark.parametrize("name", ["centre", "unit", "default", "cost", "adds", "impurity"])
+@pytest.mark.parametrize("number", ["1e999", "-1e999", f"1{'0' * 400}"], ids=lambda number: number[:6])
+def test_a_number_beyond_all_floats_is_refused_wherever_it_is(name: str, number: str) -> None:
+    """Read as infinite, it would be predicted, and could not be written again."""
+    written = json.dumps(numbers(lambda written: None))
+    large, n_changed = re.subn(rf'"{name}": [-+.e0-9]+', f'"{name}": {number}', written, count=1)
+
+    assert n_changed == 1
+    with pytest.raises(InvalidModelFileError, match=r"^this is not a valid file of rules: \S{,20} is too large for"):
+        from_json(large)
 
 
 def test_half_a_file_is_no_file() -> None:

@@ -111,6 +111,7 @@ def test_what_does_not_fit_x_is_one_clear_error(table):
         (array, da.zeros(19, chunks=19), "X has 20 rows, but y has 19"),
         (X, partitions(table, table)["y"], "partition 0 has 10 rows in X, but 20 in y"),
         (X, "z", "X has no column 'z'"),
+        (da.zeros((20, 2, 2), chunks=10), table["y"], "X has 3 dimensions; give rows x columns"),
         (X[X["a"] > 100], frame["y"][frame["a"] > 100], "X has no rows in any of its 2 partitions"),
     ):
         with pytest.raises(MismatchedDataError, match=message):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.dataset as ds
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -237,6 +238,39 @@ def test_a_column_of_another_type_in_one_file_is_named_with_the_file(tmp_path):
     frame.assign(b="text").to_parquet(tmp_path / "2.parquet")
     with pytest.raises(MismatchedDataError, match=r"2.parquet has column .b. as .*string"):
         open_table(tmp_path, target="y")
+
+
+def test_a_column_that_only_a_later_file_has_is_named_with_the_file(tmp_path):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame.to_parquet(tmp_path / "1.parquet")
+    frame.assign(more=1.0).to_parquet(tmp_path / "2.parquet")
+    with pytest.raises(MismatchedDataError, match=r"2.parquet has column 'more', which the first file lacks; give fi"):
+        open_table(tmp_path, target="y")
+
+
+def test_a_folder_without_parquet_files_is_refused(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,y\n1,2\n")
+    with pytest.raises(ValueError, match=r"the folder '.*' holds no Parquet file \(\*\.parquet\)"):
+        open_table(tmp_path, target="y")
+
+
+def test_numbers_of_several_types_in_a_union_of_datasets_are_refused(tmp_path):
+    """A dataset of files is read as doubles; one of datasets cannot be read in another way."""
+    frame = drawn_frame()[[*"abcd", "y"]]
+    for name, rows in (("1", frame), ("2", frame.assign(b=frame["b"].astype("float32")))):
+        rows.to_parquet(tmp_path / f"{name}.parquet")
+    files = ds.dataset([tmp_path / "1.parquet", tmp_path / "2.parquet"])
+    assert open_table(files, target="y").columns == (*"abcd",)
+    with pytest.raises(MismatchedDataError, match="column 'b' has numbers of different types in parts of the dataset"):
+        open_table(ds.UnionDataset(files.schema, [files]), target="y")
+
+
+def test_a_table_needs_columns_and_rows_to_sample():
+    frame = drawn_frame()[["y"]]
+    with pytest.raises(ValueError, match=r"the table has no columns besides .*; give some to make rules of"):
+        open_table([frame], target="y")
+    with pytest.raises(ValueError, match="sample_rows is 0; give a whole number of at least 1"):
+        open_table([drawn_frame()], target="y", sample_rows=0)
 
 
 def test_categories_that_are_numbered_differently_in_blocks_are_known_by_their_names():

@@ -18,7 +18,8 @@ from boosters import CASES
 from damage import JSON_DAMAGE, TEXT_DAMAGE, check_sound
 
 from rulecover import read_trees
-from rulecover.exceptions import DamagedModelError, RulecoverError
+from rulecover.exceptions import DamagedModelError, RulecoverError, UnreadableModelError
+from rulecover.readers.files import model_file
 from rulecover.readers.files.model_file import read_text
 
 #: No file here is large: what takes longer hangs.
@@ -126,6 +127,114 @@ def test_a_tree_of_xgboost_that_is_none_is_refused(name: str) -> None:
         read_text(xgboost_with(change))
 
 
+def xgboost_model(change: Callable[[dict[str, Any]], Any], *, at: int = 0) -> str:
+    """A model file of XGBoost whose learner was changed."""
+    document = json.loads(model_files("xgboost")[at])
+    change(document["learner"])
+    return json.dumps(document)
+
+
+def trees_of(learner: dict[str, Any]) -> dict[str, Any]:
+    booster = learner["gradient_booster"]
+    return booster["model"] if "model" in booster else booster["gbtree"]["model"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m["gradient_booster"].update(name="gbforest"), "'gbforest', but must be 'gbtree' or 'dart'"),
+        (lambda m: trees_of(m)["gbtree_model_param"].update(num_trees="1000"), "trees, not 1000; the file is damaged"),
+        (lambda m: trees_of(m)["tree_info"].__setitem__(0, 99), "tree_info is .*, but must be numbers of the . output"),
+        (lambda m: trees_of(m)["tree_info"].__setitem__(0, -1), "tree_info is .*, but must be numbers of the . output"),
+        (lambda m: trees_of(m).update(cats={"enc": [{"values": [0]}] * 99}), "enc is .*, but must be a list of . col"),
+        (lambda m: m.update(gradient_booster=[]), "gradient_booster is .*, but must be an object"),
+        (lambda m: m["gradient_booster"].update(name=7), "name is 7, but must be text"),
+        (lambda m: trees_of(m).update(trees={}), "trees is {}, but must be a list"),
+    ],
+)
+def test_a_model_of_xgboost_that_is_none_is_refused(change: Any, message: str) -> None:
+    with pytest.raises(DamagedModelError, match=message):
+        read_text(xgboost_model(change))
+
+
+def with_names(ends: list[int], letters: list[int]) -> Callable[[dict[str, Any]], None]:
+    """Categories of every column of a model of XGBoost, as the file has them: all letters, and where names end."""
+
+    def change(learner: dict[str, Any]) -> None:
+        n_features = int(learner["learner_model_param"]["num_feature"])
+        trees_of(learner)["cats"] = {"enc": [{"offsets": ends, "values": letters}] * n_features}
+
+    return change
+
+
+def test_names_of_categories_of_xgboost_are_read() -> None:
+    read = read_text(xgboost_model(with_names([0, 3, 7], [*b"redblue"])))
+    assert read.categories == dict.fromkeys(range(read.n_features), ("red", "blue"))
+
+
+def test_names_of_categories_that_xgboost_has_cut_are_left_out() -> None:
+    """Beyond ASCII it writes parts of names, as negative numbers."""
+    assert read_text(xgboost_model(with_names([0, 2, 4], [-61, -68, 97, 98]))).categories == {}
+
+
+@pytest.mark.parametrize("ends", [[1, 4], [0, 3], [0, 3, 2, 4]], ids=["begin later", "end early", "go back"])
+def test_names_of_categories_of_xgboost_at_no_place_are_refused(ends: list[int]) -> None:
+    with pytest.raises(DamagedModelError, match="must be places in the text of the categories, in order"):
+        read_text(xgboost_model(with_names(ends, [*b"abcd"])))
+
+
+def test_a_tree_of_an_xgboost_that_knew_no_categories_is_read() -> None:
+    def forget(tree: dict[str, Any]) -> None:
+        for name in ("split_type", "categories", "categories_nodes", "categories_segments", "categories_sizes"):
+            del tree[name]
+
+    old, new = read_text(xgboost_with(forget)), read_text(xgboost_with(lambda tree: None))
+    assert all(tree.category is None for tree in old.trees)
+    assert [a.threshold.tolist() for a in old.trees] == [b.threshold.tolist() for b in new.trees]
+
+
+def test_categories_of_an_old_xgboost_meant_something_else_and_are_refused() -> None:
+    document = json.loads(xgboost_with(lambda tree: None, categories=True)) | {"version": [1, 5, 2]}
+    with pytest.raises(UnreadableModelError, match=r"version is \[1, 5, 2\], and XGBoost before 1.6 had other splits"):
+        read_text(json.dumps(document))
+
+
+def several_outputs(change: Callable[[dict[str, Any]], Any], *, n_leaves: int = 2) -> str:
+    """One tree of XGBoost with two values per leaf, as since version 3.1: a split on the first column at 1.5."""
+    tree: dict[str, Any] = {
+        "tree_param": {"num_nodes": "3", "size_leaf_vector": "2", "num_deleted": "0"},
+        "left_children": [1, -1, -1],
+        "right_children": [2, 0, 1],
+        "split_conditions": [1.5, 0.0, 0.0],
+        "split_indices": [0, 0, 0],
+        "default_left": [0, 0, 0],
+        "leaf_weights": [1.0, 2.0, 3.0, 4.0][: 2 * n_leaves],
+    }
+    change(tree)
+    shape = {"num_feature": "1", "num_class": "0", "num_target": "2"}
+    model = {"gbtree_model_param": {"num_trees": "1"}, "tree_info": [0], "trees": [tree]}
+    learner = {"learner_model_param": shape, "gradient_booster": {"name": "gbtree", "model": model}}
+    return json.dumps({"learner": learner, "version": [3, 1, 0]})
+
+
+def before_3_1(tree: dict[str, Any]) -> None:
+    """The values of all nodes, those that split included, in place of those of leaves."""
+    del tree["leaf_weights"]
+    tree |= {"right_children": [2, -1, -1], "base_weights": [9.0, 9.0, 1.0, 2.0, 3.0, 4.0]}
+
+
+@pytest.mark.parametrize("change", [lambda tree: None, before_3_1], ids=["since 3.1", "before"])
+def test_several_values_of_a_leaf_of_xgboost_are_read_as_either_version_writes_them(change: Any) -> None:
+    (tree,) = read_text(several_outputs(change)).trees
+    leaf = tree.apply(np.array([[1.0], [2.0]]))
+    assert tree.value is not None and tree.value[leaf].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_values_of_leaves_of_xgboost_that_are_not_there_are_refused() -> None:
+    with pytest.raises(DamagedModelError, match="must be 2 numbers for each of 2 leaves"):
+        read_text(several_outputs(lambda tree: None, n_leaves=1))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -209,6 +318,37 @@ def lightgbm_with(key: str, words: Callable[[list[str]], list[str]]) -> str:
 def test_a_tree_of_lightgbm_that_is_none_is_refused(key: str, words: Any, message: str) -> None:
     with pytest.raises(DamagedModelError, match=message):
         read_text(lightgbm_with(key, words))
+
+
+def lightgbm_file(*, categories: bool = False) -> str:
+    """A model file of LightGBM with several trees, and with splits on categories if asked for."""
+    texts = model_files("lightgbm")
+    return next(text for text in texts if "\nTree=1\n" in text and (not categories or "\ncat_boundaries=" in text))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (r"(?s)\nend of trees.*", "", "it does not go from 'tree' to 'end of trees'"),
+        ("\nTree=1\n", "\nTree=7\n", "its trees are not numbered from 0"),
+        ("\nend of parameters", "", "its parameters have no end"),
+        (r"num_tree_per_iteration=\d+", "num_tree_per_iteration=1000", "1000 per round, which is not a whole number"),
+        (r"\nversion=v\d", "\nversion=v9", "version is 'v9', but must be 'v3' or 'v4'"),
+        (r"\npandas_categorical:.*", "\npandas_categorical:[[null]]", "but must be a list of texts and numbers"),
+        (r"\npandas_categorical:.*", "\npandas_categorical:[[", "is not a complete JSON document"),
+    ],
+)
+def test_a_file_of_lightgbm_that_is_none_is_refused(old: str, new: str, message: str) -> None:
+    damaged, n_changed = re.subn(old, new, lightgbm_file(), count=1)
+    assert n_changed == 1
+    with pytest.raises(DamagedModelError, match=message):
+        read_text(damaged)
+
+
+def test_categories_of_an_old_lightgbm_meant_something_else_and_are_refused() -> None:
+    old = lightgbm_file(categories=True).replace("version=v4", "version=v3")
+    with pytest.raises(UnreadableModelError, match=r"is 'v3', and LightGBM before 4\.0 had other splits on categories"):
+        read_text(old)
 
 
 def catboost_with(change: Callable[[dict[str, Any]], Any], kind: str) -> str:
@@ -299,6 +439,58 @@ def test_leaves_of_catboost_that_are_not_there_are_refused() -> None:
         read_text(catboost_with(lambda d: d["trees"][0].update(left={}), "trees"))
 
 
+def one_hot(document: dict[str, Any]) -> dict[str, Any]:
+    """The first split, made one on a column of categories that the file now has."""
+    info = document["features_info"]
+    place = sum(len(info[kind]) for kind in info if kind.endswith("_features"))
+    category = {"flat_feature_index": place, "feature_index": 99, "feature_id": "colour", "values": [11, 22]}
+    info.setdefault("categorical_features", []).append(category)
+    split = first_split(document)
+    split.update(split_type="OneHotFeature", cat_feature_index=99, value=22)
+    return split
+
+
+@pytest.mark.parametrize("kind", ["trees", "oblivious_trees"])
+def test_a_split_of_catboost_on_no_known_category_is_refused(kind: str) -> None:
+    read = read_text(catboost_with(one_hot, kind))
+    assert any(22 in known.hashes for known in read.categories.values())
+
+    with pytest.raises(DamagedModelError, match="value is 33, but must be the hash of one of the feature's categories"):
+        read_text(catboost_with(lambda document: one_hot(document).update(value=33), kind))
+
+
+@pytest.mark.parametrize("kind", ["trees", "oblivious_trees"])
+def test_a_split_of_catboost_on_text_is_refused(kind: str) -> None:
+    with pytest.raises(UnreadableModelError, match="is a split of type TextFeature, which rules cannot express"):
+        read_text(catboost_with(lambda document: first_split(document).update(split_type="TextFeature"), kind))
+
+
+def test_leaves_of_catboost_with_other_numbers_of_values_are_refused() -> None:
+    def another(document: dict[str, Any]) -> None:
+        leaf = document["trees"][0]
+        while "split" in leaf:
+            leaf = leaf["left"]
+        leaf["value"] = [1.0] * 7
+
+    with pytest.raises(DamagedModelError, match="must be a tree whose leaves have 7 values each"):
+        read_text(catboost_with(another, "trees"))
+
+    def twice(document: dict[str, Any]) -> None:
+        tree = document["oblivious_trees"][0]
+        document["oblivious_trees"].append(tree | {"leaf_values": tree["leaf_values"] * 2})
+
+    with pytest.raises(DamagedModelError, match=r"has leaves of \[\d, \d\] values; the model file is damaged"):
+        read_text(catboost_with(twice, "oblivious_trees"))
+
+
+def test_weights_of_leaves_of_catboost_may_be_left_out() -> None:
+    whole = read_text(catboost_with(lambda document: None, "oblivious_trees"))
+    without = read_text(
+        catboost_with(lambda d: [tree.pop("leaf_weights") for tree in d["oblivious_trees"]], "oblivious_trees")
+    )
+    assert [tree.value.tolist() for tree in whole.trees] == [tree.value.tolist() for tree in without.trees]
+
+
 # Other files ----------------------------------------------------------------------------------------------------
 
 
@@ -321,3 +513,10 @@ def test_json_that_is_no_model_is_refused() -> None:
 def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_trees(tmp_path / "nowhere.json")
+
+
+def test_a_file_beyond_the_limit_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_file, "MAX_BYTES", 1000)
+    (tmp_path / "model.json").write_bytes(b"\xff" * 1001)
+    with pytest.raises(DamagedModelError, match=r"model.json has 1,001 bytes, more than the limit of 1,000"):
+        read_trees(tmp_path / "model.json")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import (
     AdaBoostClassifier,
+    BaggingClassifier,
     GradientBoostingClassifier,
     IsolationForest,
     RandomTreesEmbedding,
@@ -16,6 +17,8 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 from sklearn_models import KINDS, random_rows, target
 
@@ -71,3 +74,18 @@ def test_what_is_no_ensemble_of_voting_trees_is_refused_with_the_reason(model: A
 def test_an_untrained_ensemble_is_not_read(model: Any) -> None:
     with pytest.raises(NotFittedError):
         read_trees(model)
+
+
+def test_members_that_number_categories_differently_are_refused() -> None:
+    """Those of a few rows each do not know every category."""
+    colours = np.array(["red", "green", "blue"] * 50, dtype=object)[:, None]
+    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    members = make_pipeline(encoder, DecisionTreeClassifier(max_depth=2))
+    model = BaggingClassifier(members, n_estimators=5, max_samples=4, random_state=3)
+    with pytest.raises(
+        UnreadableModelError, match=r"have different categories for a column, so codes differ; give thei"
+    ):
+        read_trees(model.fit(colours, colours[:, 0] == "green"))
+
+    encoder.set_params(categories=[["blue", "green", "red"]])
+    assert len(read_trees(model.fit(colours, colours[:, 0] == "green")).trees) == 5

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn_models import grown_hist, random_rows, target
 
-from rulecover import read_trees
+from rulecover import explain, read_trees
+from rulecover.exceptions import MismatchedDataError
 
 
 def test_leaf_values_add_up_to_the_model_s_raw_predictions() -> None:
@@ -28,3 +30,12 @@ def test_leaf_values_add_up_to_the_model_s_raw_predictions() -> None:
 def test_an_untrained_model_is_not_read() -> None:
     with pytest.raises(NotFittedError):
         read_trees(HistGradientBoostingClassifier())
+
+
+def test_sparse_rows_are_refused_as_the_model_refuses_them() -> None:
+    X, y = np.array([[0.0], [1.0]] * 20), np.array([0, 1] * 20)
+    model = HistGradientBoostingClassifier(max_iter=1, min_samples_leaf=1).fit(X, y)
+    with pytest.raises(
+        MismatchedDataError, match=r"HistGradientBoosting does not take sparse rows; pass X.toarray\(\)"
+    ):
+        explain(model, scipy.sparse.csr_array(X), y, method="cover")

@@ -365,3 +365,29 @@ def test_a_pipeline_that_ends_in_no_tree_is_refused() -> None:
         read_trees(make_pipeline(MaxAbsScaler(), LogisticRegression()).fit(X, [0, 1, 0, 1, 0, 1]))
     with pytest.raises(NotFittedError):
         read_trees(make_pipeline(MaxAbsScaler(), DecisionTreeClassifier()))
+
+
+#: The same two of four columns, as a ColumnTransformer takes them.
+CHOSEN: dict[str, Any] = {
+    "numbers": [1, 2],
+    "numbers from the end": [-3, -2],
+    "a slice": slice(1, 3),
+    "a slice of names": slice("b", "c"),
+    "an open slice of names": slice("b", None),
+    "a mask": [False, True, True, False],
+    "names": ["b", "c"],
+}
+
+
+@pytest.mark.parametrize("chosen", CHOSEN)
+def test_columns_are_found_however_they_are_chosen(chosen: str) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
+    y = (frame["b"] > 0.3) & (frame["c"] < 0.5)
+    some = ColumnTransformer([("some", StandardScaler(), CHOSEN[chosen])])
+    model = make_pipeline(some, DecisionTreeClassifier(max_depth=2, random_state=0)).fit(frame, y)
+    (tree,) = read_trees(model).trees
+
+    used = set(tree.feature[tree.left >= 0].tolist())
+    assert used <= {1, 2, 3} and {1, 2} <= used
+    assert (tree.apply(frame.to_numpy()) == model[-1].apply(some.transform(frame))).all()

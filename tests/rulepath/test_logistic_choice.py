@@ -19,6 +19,7 @@ from sklearn.ensemble import (
 
 from rulecover import RulePathClassifier, RulePathRegressor, read_trees
 from rulecover.estimators.cross_fitted import CrossFitted
+from rulecover.estimators.path_kinds import class_pool
 from rulecover.rulepath.candidates import Candidates, node_candidates
 from rulecover.rulepath.forward import forward_path
 from rulecover.rulepath.logistic import LogisticFit, shares_of
@@ -158,7 +159,8 @@ def test_votes_are_smaller_where_classes_are_noisier() -> None:
         path = RulePathClassifier(forest, max_rules=3, choose="last").fit(X, labels)
         data = path._follow(X, path._prepare(X, labels, None), None)
         assert data.response.noise is not None
-        penalties.append(path._ridge(data.response.noise))
+        target = path._target.of(data.samples)
+        penalties.append(path._votes().ridge_of_log_odds(data.samples, target, data.response.noise))
         given = RulePathClassifier(forest, max_rules=3, choose="last", ridge=penalties[-1]).fit(X, labels)
         np.testing.assert_array_equal(path.vote_.votes, given.vote_.votes)
 
@@ -232,7 +234,7 @@ def test_candidates_that_lead_are_judged_by_what_is_left_now(seed: int, n_classe
 def test_rules_for_a_rare_class_come_from_a_forest_and_boosted_trees() -> None:
     y = np.repeat([0, 1], [96, 4])
 
-    assert [name for name, _ in RulePathClassifier()._pool(y).estimators] == ["forest", "boosted"]
-    assert isinstance(RulePathClassifier()._pool(y[3:]), VotingClassifier)
-    assert isinstance(RulePathClassifier()._pool(np.repeat([0, 1], [95, 5])), RandomForestClassifier)
-    assert isinstance(RulePathClassifier(pool="forest")._pool(y), RandomForestClassifier)
+    assert [name for name, _ in class_pool(None, y, None).estimators] == ["forest", "boosted"]
+    assert isinstance(class_pool(None, y[3:], None), VotingClassifier)
+    assert isinstance(class_pool(None, np.repeat([0, 1], [95, 5]), None), RandomForestClassifier)
+    assert isinstance(class_pool("forest", y, None), RandomForestClassifier)

@@ -264,6 +264,11 @@ def test_the_frame_tells_what_each_rule_found() -> None:
     assert found["prediction"] == "no" and found["lift"] == pytest.approx(0.5 / 0.75)
 
 
+def test_the_frame_of_rules_that_saw_no_data_has_their_conditions_alone() -> None:
+    frame = RuleSet.of_intervals([{0: (1.0, math.inf)}, {0: (-math.inf, 1.0), 1: (0.0, 2.0)}], ["a", "b"]).to_frame()
+    assert frame.columns.tolist() == ["rule", "clauses"] and frame["clauses"].tolist() == [1, 2]
+
+
 def test_html_escapes_the_names_of_columns_and_classes() -> None:
     from sklearn.tree import DecisionTreeClassifier
 
@@ -296,3 +301,33 @@ def test_a_bound_that_is_too_low_for_float32_is_a_bound(low: float, kind: type) 
     rules = RuleSet.of_intervals([{0: (low, np.inf)}, {0: (-np.inf, low)}], ["x"])
     rows = np.array([[np.finfo(np.float32).min], [-np.inf], [0.0]], dtype=kind)
     assert rules.apply(rows).toarray().T.tolist() == [[1, 0, 1], [0, 1, 0]]
+
+
+MANY = tuple(f"town {k}" for k in range(30))
+
+
+@pytest.mark.parametrize(
+    ("codes", "others", "words"),
+    [
+        (range(20, 30), False, "town is none of the 20 most frequent"),
+        (range(20), True, "town is none of the 20 most frequent"),
+        (range(20), False, "town is one of the 20 most frequent"),
+        (range(20, 30), True, "town is one of the 20 most frequent"),
+    ],
+)
+def test_all_rare_categories_and_all_others_are_named_as_a_group(codes: range, others: bool, words: str) -> None:
+    clause = Clause(0, "town", categories=CategorySet(tuple(map(float, codes)), others=others), known=MANY, frequent=20)
+
+    assert str(clause) == words
+    assert clause.exact != words and "town 2" in clause.exact
+
+
+def test_any_other_set_of_categories_is_listed() -> None:
+    clause = Clause(0, "town", categories=CategorySet((0.0, 25.0)), known=MANY, frequent=20)
+    assert str(clause) == "town in {town 0, town 25}"
+
+
+def test_rules_and_clauses_are_equal_to_nothing_else() -> None:
+    rules = RuleSet.of_intervals([{0: (1.0, math.inf)}], ["a"])
+    assert rules != "a > 1" and rules.clauses != "a > 1"
+    assert rules == RuleSet.of_intervals([{0: (1.0, math.inf)}], ["a"])

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import covering_problems
+from strategies import brute_force, covering_problems
 
 from rulecover.coverage import Coverage
 from rulecover.exceptions import CheckpointError
-from rulecover.setcover import CoveringProblem, Exact, Status, verify
+from rulecover.setcover import Cover, CoveringProblem, Exact, Status, verify
 from rulecover.setcover import exact as module
 from rulecover.setcover.kept_stages import KeptStages
 
@@ -77,6 +77,33 @@ def test_stages_that_were_done_are_not_done_again(tmp_path: Path, monkeypatch: p
     assert solver(problem).status == Status.OPTIMAL
 
 
+def by_proof_alone(problem: CoveringProblem, file: Path, monkeypatch: pytest.MonkeyPatch, parts: int) -> Cover:
+    """The cover where search finds nothing."""
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "PARTS", parts)
+        patched.setattr(module, "improve", lambda left, bound, rules, **_: (rules, module.Ended.EFFORT))
+        patched.setattr(module, "cover_from_lp", lambda left, bound, rules, deadline: rules)
+        return Exact(checkpoint=file)(problem)
+
+
+def test_rules_that_bounds_alone_decide_on_leave_nothing_to_divide(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = np.array([[3, 2, 2, 0, 0, 4, 4, 2, 3], [1, 1, 2, 2, 2, 0, 1, 0, 0], [0, 2, 0, 0, 0, 1, 2, 1, 0]])
+    ids = np.vstack([ids, [0, 0, 1, 2, 0, 2, 2, 0, 0]])
+    place = [[2, 5, 8, 9], [0, 1], [3, 4], [6, 7]]
+    masks = np.zeros((10, 9), dtype=bool)
+    for mine, rules in zip(ids, place, strict=True):
+        masks[rules] = mine == np.arange(1, len(rules) + 1)[:, None]
+    cost = [1.12198618, 1.75, 1.0, 1.0, 1.25, 1.0, 1.75, 1.68298871, 1.22279523, 1.52687786]
+    problem = CoveringProblem(Coverage.of_masks(masks), cost, demand=[2, 3, 1, 1, 1, 1, 3, 2, 1])
+
+    cover = by_proof_alone(problem, tmp_path / "cover.npz", monkeypatch, parts=1)
+
+    verify(problem, cover)
+    assert cover.objective == pytest.approx(brute_force(problem)) and cover.status == Status.OPTIMAL
+
+
 @pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
 @given(problem=covering_problems(max_rules=10), parts=st.integers(1, 4))
@@ -84,11 +111,7 @@ def test_parts_of_a_proof_have_every_cover_in_one_of_them(
     problem: CoveringProblem, parts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even where search finds nothing, and proof is all there is."""
-    with monkeypatch.context() as patched:
-        patched.setattr(module, "PARTS", parts)
-        patched.setattr(module, "improve", lambda left, bound, rules, **_: (rules, module.Ended.EFFORT))
-        patched.setattr(module, "cover_from_lp", lambda left, bound, rules, deadline: rules)
-        cover = Exact(checkpoint=tmp_path / "cover.npz")(problem)
+    cover = by_proof_alone(problem, tmp_path / "cover.npz", monkeypatch, parts)
     verify(problem, cover)
 
     assert cover.objective == pytest.approx(Exact()(problem).objective) and cover.status == Status.OPTIMAL

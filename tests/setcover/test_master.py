@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 from strategies import random_coverage
 
 from rulecover.coverage import Coverage
-from rulecover.exceptions import UncoveredSamplesError
+from rulecover.exceptions import SolverError, UncoveredSamplesError
+from rulecover.setcover.highs import CoveringLP
 from rulecover.setcover.master import Master, Signatures
 
 
@@ -174,3 +177,22 @@ def test_a_clash_of_signatures_is_noticed() -> None:
 def test_a_first_pool_that_misses_a_sample_is_refused() -> None:
     with pytest.raises(UncoveredSamplesError, match="the first is sample 1"):
         Master(Coverage.of_masks([[1, 0]]), np.array([1.0]))
+
+
+def test_an_optimum_that_comes_too_late_is_no_optimum_and_a_deadline_holds_once() -> None:
+    pools = list(growing_pools(0, n_samples=1000, rounds=40))
+    coverage, cost = pools[0]
+    for more, costs in pools[1:]:
+        coverage, cost = coverage.join(more), np.concatenate([cost, costs])
+    master = Master(coverage, cost)
+    with pytest.raises(TimeoutError, match="the restricted master problem was not solved in time"):
+        master.solve(deadline=time.perf_counter() - 1)
+    assert master.solve().objective == pytest.approx(full_lp(coverage, cost), abs=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_cost_that_is_not_a_number_is_refused_before_it_is_called_optimal(wrong: float) -> None:
+    coverage, _ = next(growing_pools(0))
+    cost = np.where(np.arange(8) == 3, wrong, 1.0)
+    with pytest.raises(SolverError, match="the covering LP has a cost or demand that is not a finite number"):
+        CoveringLP(coverage.to_sparse(), cost, np.ones(200, dtype=np.intp))

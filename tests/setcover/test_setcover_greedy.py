@@ -145,6 +145,14 @@ def test_a_sample_that_no_rule_covers_raises():
         CoveringProblem(Coverage.of_masks([[1, 0, 1]]), cost=[1.0])
 
 
+@pytest.mark.parametrize("weight", [[1.0, 1.0], [1.0, 0.0, 1.0], [1.0, np.inf, 1.0], [1.0, -2.0, 1.0]])
+def test_weights_that_count_no_sample_are_refused(weight: list[float]):
+    with pytest.raises(
+        ValueError, match="weights must be positive and finite, one per sample; leave samples of weight"
+    ):
+        CoveringProblem(Coverage.of_masks([[1, 1, 1]]), cost=[1.0], weight=np.array(weight))
+
+
 @pytest.mark.parametrize(
     "settings", [{"redundancy": "none"}, {"bound": "best"}, {"bound": "lp", "time_limit": 0}, {"time_limit": -1.0}]
 )

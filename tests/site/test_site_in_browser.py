@@ -16,10 +16,14 @@ PAGES = [
     "index",
     "tutorial",
     "try",
+    "gallery/index",
     "gallery/plot_2_rules",
     "cases/plot_1_credit",
     "api/rulecover.explain",
     "comparison",
+    "seams/impurity",
+    "results/study/table_s2",
+    "benchmarks-scale",
 ]
 
 

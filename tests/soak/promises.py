@@ -37,7 +37,6 @@ from reused import (
 )
 from sklearn.frozen import FrozenEstimator
 from soak_cases import Case, Fitted
-from soak_tables import DATES
 from strategies import brute_force
 from test_every_estimator import added_up
 from test_every_export import EXPORTS
@@ -330,10 +329,7 @@ def export_answers_as_the_model_does(name: str, f: Fitted) -> None:
 def export_answers_on_the_columns_of_the_table(name: str, f: Fitted) -> None:
     if not f.case.is_mixed or not is_exported(f):
         return
-    run, rows = mixed_exports.RUNS[name], f.data.asked
-    if DATES in rows and name not in mixed_exports.FROM_DATES:
-        rows = mixed_exports.as_exported(f.model, rows)
-    assert run(f.model, rows) == mixed_exports.answers_of(f.model, f.data.asked)
+    assert mixed_exports.RUNS[name](f.model, f.data.asked) == mixed_exports.answers_of(f.model, f.data.asked)
 
 
 def a_report_is_written(f: Fitted) -> None:

@@ -8,16 +8,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from exported import same_probabilities
+from exported import ASKED, same_probabilities
 from mixed_tables import mixed_table, odd_rows
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, RulePathRegressor
+from rulecover.data.dates import ISO, moments
 from rulecover.export.exported import vote_of
 from rulecover.voting.answers import Classes, LogOddsClasses
 from rulecover.voting.vote import Vote
 
-N_MIXED_MODELS = 18
+N_MIXED_MODELS = int(ASKED or 18)
+
+#: How the dates of a table are written in turn, ``None`` for dates as such.
+WRITTEN = (None, "%Y-%m-%d", None, "%d.%m.%Y", None, "%Y-%m-%dT%H:%M:%S", "%m/%d/%Y")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +56,15 @@ class MixedModel:
         return shares == self.probabilities
 
     @property
-    def as_exported(self) -> pd.DataFrame:
-        """The rows with the parts of dates that some exports take as columns."""
-        parts = self.vote.rules.columns.parts.values()
-        made = {part.made_name: part.read(self.rows[part.name].to_numpy()) for part in parts}
-        return self.rows.assign(**made).drop(columns="hired")
+    def dates_are_texts(self) -> bool:
+        return self.rows["hired"].dtype.kind != "M"
+
+    @property
+    def moments(self) -> list[pd.Timestamp | None]:
+        """The dates, however they are written."""
+        written = next((part.written for part in self.vote.rules.columns.parts.values()), ISO)
+        known = pd.Series(moments(self.rows["hired"], written, "hired"))
+        return known.astype(object).where(known.notna(), None).tolist()
 
     def plain(self, rows: pd.DataFrame) -> list[dict[str, Any]]:
         """Rows as other languages take them."""
@@ -80,13 +88,22 @@ def _mixed_model(seed: int) -> MixedModel:
     table["town"] = rng.choice(towns, len(table), p=np.arange(1, 71) / np.arange(1, 71).sum())
     if seed % 2:
         table["hired"] += pd.to_timedelta(rng.integers(0, 86400, len(table)), unit="s")
+    if seed % 5 == 4:
+        table["hired"] -= pd.Timedelta(days=50 * 366)  # some before 1970, some after
     model = _model(rng, seed)
+    weekend = table["hired"].dt.day_of_week.to_numpy() >= 5
+    y = np.where(weekend & (rng.random(len(table)) < 0.8), "no", y)
     if isinstance(model, (MIRCORegressor, RulePathRegressor)):
         y = (y == "yes") * 2.5 + table["children"].to_numpy() + rng.normal(0, 0.3, len(table))
+        y += 3 * (table["hired"] > table["hired"].median()).to_numpy() + 2 * weekend
     elif seed % 3 == 1:
         y = np.where(y == "yes", rng.choice(["yes", 'it\'s "so"'], len(table)), "no")
     rows = pd.concat([table, odd_rows(table)], ignore_index=True)
     rows["grade"] = rows["grade"].where(rows["grade"] != "never seen", 9).astype("Int64")
+    written = WRITTEN[seed % len(WRITTEN)]
+    if written is not None:
+        for each in (table, rows):
+            each["hired"] = each["hired"].dt.strftime(written).astype(object).where(each["hired"].notna(), None)
     return MixedModel(model.fit(table, y), rows)
 
 

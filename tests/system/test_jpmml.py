@@ -56,7 +56,8 @@ def test_models_of_mixed_tables_answer_as_they_do_here(java: Any, tmp_path: Path
     for each in mixed_models():
         path.write_text(to_pmml(each.model), encoding="utf-8")
         evaluator = make_evaluator(str(path), backend=java).verify()
-        frame = pd.DataFrame(each.plain(each.as_exported), dtype=object)
+        frame = pd.DataFrame(each.plain(each.rows), dtype=object)
+        frame["hired"] = [None if moment is None else moment.isoformat() for moment in each.moments]
         answers = evaluator.evaluateAll(frame, nan_as_missing=True)
 
         target = next(name for name in answers.columns if name.endswith("class"))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from dated import FORMATS, dated_model, some_texts
 from exported import (
     HOSTILE,
     Case,
@@ -21,10 +22,12 @@ from exported import (
     text_case,
     truth_case,
 )
-from mixed_models import mixed_models
+from mixed_models import MixedModel, mixed_models
 from node import by_node, check, known
 
 from rulecover import RCBoostClassifier
+from rulecover.data.dates import ISO
+from rulecover.exceptions import MismatchedDataError
 from rulecover.export import conditions, to_javascript
 
 
@@ -36,14 +39,55 @@ def test_exported_javascript_answers_as_the_model_does(made: Callable[[], list[C
         check(case, answers)
 
 
+def in_json(each: MixedModel) -> pd.DataFrame:
+    """The rows with dates as JSON has them: as texts, in JavaScript's own form where they are not texts before."""
+    if each.dates_are_texts:
+        return each.rows
+    return each.rows.assign(hired=[None if moment is None else f"{moment.isoformat()}.000Z" for moment in each.moments])
+
+
 def test_models_of_mixed_tables_answer_as_they_do_here(tmp_path: Path) -> None:
-    jobs = [(to_javascript(each.model), each.plain(each.as_exported)) for each in mixed_models()]
+    jobs = [(to_javascript(each.model), each.plain(in_json(each))) for each in mixed_models()]
 
     for each, answers in zip(mixed_models(), by_node(tmp_path, jobs), strict=True):
         assert [answer["prediction"] for answer in answers] == each.prediction
         assert [answer["rules"] for answer in answers] == each.fired
         if each.probabilities is not None:
             assert each.has_probabilities([answer["probabilities"] for answer in answers])
+
+
+@pytest.mark.parametrize("written", [ISO, *FORMATS])
+def test_texts_are_dates_as_they_are_to_the_model_or_an_error(written: str, tmp_path: Path) -> None:
+    model, some = dated_model(written), [*some_texts(written, 400), None]
+
+    (answers,) = by_node(tmp_path, [(to_javascript(model), [{"when": text} for text in some])])
+
+    n_read = 0
+    for text, answer in zip(some, answers, strict=True):
+        try:
+            (meant,) = model.predict(pd.DataFrame({"when": pd.Series([text], dtype=object)}))
+        except MismatchedDataError:
+            assert "TypeError: column when is not a date as in training" in answer["error"], text
+        else:
+            n_read += 1
+            assert answer["prediction"] == meant, text
+    assert 20 < n_read < len(some) - 20
+
+
+@pytest.mark.parametrize("written", [ISO, "%d.%m.%Y"])
+def test_the_time_of_a_date_is_that_of_utc(written: str, tmp_path: Path) -> None:
+    source = to_javascript(dated_model(written)).replace(
+        "module.exports = { predict }",
+        "module.exports = { predict: (row) => predict({ when: new Date(row.milliseconds) }) }",
+    )
+    moments = pd.date_range("1949-12-31 23:59:59.5", periods=200, freq="2111h33min")
+    milliseconds = (moments.to_numpy().astype("datetime64[ms]").astype(np.int64)).tolist()
+
+    (answers,) = by_node(tmp_path, [(source, [{"milliseconds": each} for each in [*milliseconds, None, "x"]])])
+
+    meant = dated_model(written).predict(pd.DataFrame({"when": [*moments, pd.Timestamp(0)]}))
+    assert [answer["prediction"] for answer in answers[:-1]] == meant.tolist()  # the Date of null is that of 0
+    assert "TypeError" in answers[-1]["error"]
 
 
 def test_all_categories_but_some_are_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

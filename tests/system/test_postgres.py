@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import psycopg
 import pytest
+from dated import FORMATS, parts_of, some_texts
 from exported import (
     HOSTILE,
     Case,
@@ -25,9 +27,10 @@ from postgres import PostgreSQL, server
 from sqlglot import exp
 
 from rulecover.data.dates import PARTS, DatePart
+from rulecover.exceptions import MismatchedDataError
 from rulecover.export import conditions, to_sql, to_sql_expression
 from rulecover.export.conditions import Script
-from rulecover.export.dialects import DIALECTS
+from rulecover.export.dialects import DIALECTS, column
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +51,6 @@ def test_a_query_answers_as_the_model_does(made: Callable[[], list[Case]], datab
 
 #: The types of the columns that do not hold numbers.
 KINDS = {
-    "hired": "TIMESTAMP",
     "colour": "TEXT",
     "over, time": "TEXT",
     "size": "TEXT",
@@ -61,7 +63,8 @@ KINDS = {
 def test_models_of_mixed_tables_answer_as_they_do_here(database: PostgreSQL) -> None:
     for each in mixed_models():
         names = list(each.rows.columns)
-        columns = ", ".join(f"{database.quoted(name)} {KINDS.get(name, 'DOUBLE PRECISION')}" for name in names)
+        kinds = KINDS | {"hired": "TEXT" if each.dates_are_texts else "TIMESTAMP"}
+        columns = ", ".join(f"{database.quoted(name)} {kinds.get(name, 'DOUBLE PRECISION')}" for name in names)
         database.connection.execute("DROP TABLE IF EXISTS data")
         database.connection.execute(f"CREATE TABLE data (id INTEGER, {columns})")
         cells = [(k, *row.values()) for k, row in enumerate(each.plain(each.rows))]
@@ -121,9 +124,33 @@ def test_dates_are_taken_apart_as_we_do(database: PostgreSQL, kind: str) -> None
     given = exp.cast(exp.column("day"), kind)
     for part in PARTS:
         days = exp.values([(each,) for each in values], alias="days", columns=["day"])
-        query = sql.text(exp.select(sql.part_of_date(given.copy(), part)).from_(days))
+        query = sql.text(exp.select(sql.part_of_date(given.copy(), DatePart("day", part))).from_(days))
 
         assert [row[0] for row in database.rows(query)] == DatePart("day", part).read(np.array(values)).tolist()
+
+
+@pytest.mark.parametrize("written", FORMATS)
+def test_texts_are_read_in_the_order_of_training_or_refused(database: PostgreSQL, written: str) -> None:
+    sql = DIALECTS["postgres"]
+    parts = [sql.part_of_date(column("day"), DatePart("day", part, written)) for part in PARTS]
+
+    def answer(texts: list[str]) -> list[Any]:
+        days = exp.values([(each,) for each in texts], alias="days", columns=["day"])
+        return [list(row) for row in database.rows(sql.text(exp.select(*parts).from_(days)))]
+
+    dates, others = {}, []
+    for text in some_texts(written, 300):
+        try:
+            dates[text] = parts_of(text, written)
+        except MismatchedDataError:
+            others.append(text)
+    dates.pop("", None)
+
+    assert len(dates) > 20 and answer(list(dates)) == list(dates.values())
+    for text in ["1.2.03", "2/3/04", "2-3-04", *others[:20]]:
+        if text[4:5] != "-":  # as dates of the database are, when they are texts
+            with pytest.raises(psycopg.errors.DataError, match=r"not as in training|out of range"):
+                answer([text])
 
 
 def test_names_that_the_database_cuts_off_are_found_all_the_same(database: PostgreSQL) -> None:

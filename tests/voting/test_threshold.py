@@ -164,6 +164,14 @@ def test_what_makes_no_sense_is_refused(asked: dict[str, Any], said: str) -> Non
         model.tuned(X[TRAIN], Y[TRAIN], **asked)
 
 
+def test_rows_of_the_other_class_alone_are_not_enough() -> None:
+    model = MODELS["cover"].fit(X[TRAIN], Y[TRAIN])
+    others = Y[TRAIN] == "well"
+
+    with pytest.raises(ValueError, match="no row is of the class that the threshold is for; give rows of both classes"):
+        model.tuned(X[TRAIN][others], Y[TRAIN][others], recall=0.5, label="ill")
+
+
 def test_thresholds_are_for_two_classes_and_for_rules_that_decide() -> None:
     with pytest.raises(ValueError, match="a threshold is for two classes"):
         MIRCOClassifier(forest()).fit(*load_iris(return_X_y=True)).at_threshold(0.3)
@@ -172,3 +180,31 @@ def test_thresholds_are_for_two_classes_and_for_rules_that_decide() -> None:
         asking.at_threshold(0.3)
     with pytest.raises(ValueError, match="threshold is 1"):
         MODELS["cover"].fit(X[TRAIN], Y[TRAIN]).at_threshold(1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "give one of recall, precision and cost, above 0."),
+        ({"recall": 0.5, "cost": 1.0}, "give one of recall, precision and cost, above 0."),
+        ({"recall": 1.5}, "recall is 1.5; it is a share, at most 1."),
+        ({"precision": 2.0}, "precision is 2.0; it is a share, at most 1."),
+        ({"recall": 1.0}, "recall is 1.0, but 0.667 is the most; the other rows have probability 0."),
+        ({"precision": 0.9}, "precision is 0.9, but no threshold has more than 0.667; ask for less."),
+    ],
+)
+def test_what_no_threshold_does_is_refused_with_the_most_there_is(asked: dict[str, float], message: str) -> None:
+    share, positive = np.array([0.9, 0.7, 0.4, 0.0]), np.array([False, True, True, True])
+
+    with pytest.raises(ValueError) as raised:
+        threshold_for(positive, share, **asked)
+
+    assert str(raised.value) == message
+
+
+def test_a_threshold_needs_rows_of_the_class_and_probabilities_above_zero() -> None:
+    share = np.array([0.9, 0.1])
+    with pytest.raises(ValueError, match="no row is of the class that the threshold is for; give rows of both classes"):
+        threshold_for(np.zeros(2, dtype=bool), share, recall=0.5)
+    with pytest.raises(ValueError, match="every probability of the class is 0; no threshold finds any row"):
+        threshold_for(np.ones(2, dtype=bool), 0 * share, recall=0.5)

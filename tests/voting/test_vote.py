@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,8 +15,9 @@ from strategies import DIGITS, rule_sets, tables
 
 from rulecover import MIRCOClassifier, RuleSet
 from rulecover.coverage import addable, fit_float32
+from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.clauses import CHUNK
-from rulecover.voting.answers import Classes
+from rulecover.voting.answers import Classes, Mean
 from rulecover.voting.vote import Vote
 
 WHOLE = st.integers(-(2**25), 2**25).map(float)
@@ -66,3 +68,47 @@ def test_rows_in_several_blocks_are_predicted_as_in_one(fallback: str) -> None:
     np.testing.assert_array_equal(model.predict(many), np.tile(model.predict(X), len(many) // 300))
     shares = np.tile(model.predict_proba(X), (len(many) // 300, 1))
     np.testing.assert_array_equal(model.predict_proba(many), shares)
+
+
+def vote_of(rules: RuleSet, **changed: np.ndarray) -> Vote:
+    given = {"votes": np.array([[0.0, 1.0]]), "totals": np.array([1.0, 1.0])} | changed
+    return Vote(rules, answer=Classes(np.array(["no", "yes"])), **given)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"votes": np.zeros((2, 2))}, r"votes has shape \(2, 2\); give finite numbers of shape \(1, 2\)"),
+        ({"votes": np.array([[0.0, np.inf]])}, r"votes has shape \(1, 2\); give finite numbers of shape \(1, 2\)"),
+        ({"totals": np.ones(3)}, r"totals has shape \(3,\); give finite numbers of shape \(2,\)"),
+        ({"base": np.ones(1)}, r"base has shape \(1,\); give finite numbers of shape \(2,\)"),
+        ({"fallback_votes": np.ones((1, 3))}, r"fallback_votes has shape \(1, 3\); give .* of shape \(1, 2\)"),
+    ],
+)
+def test_votes_that_do_not_fit_the_rules_are_refused(changed: dict[str, np.ndarray], said: str) -> None:
+    rules = RuleSet.of_intervals([{0: (1.0, np.inf)}], ["a"])
+    assert len(vote_of(rules)) == 1
+    with pytest.raises(ValueError, match=said):
+        vote_of(rules, **changed)
+
+
+def test_what_a_vote_does_not_know_is_refused_with_the_way_out() -> None:
+    rules = RuleSet.of_intervals([{0: (1.0, np.inf)}], ["a"])
+    mean = Vote(rules, np.array([[3.0, 1.0]]), Mean(), np.array([3.0, 1.0]))
+    assert mean.predict([[2.0]]).tolist() == [3.0]
+    with pytest.raises(AttributeError, match="these rules predict a number and have no probabilities; use predict"):
+        mean.predict_proba([[2.0]])
+    with pytest.raises(AttributeError, match="no spread is stored for these rules; use predict"):
+        mean.predict_interval([[2.0]])
+    with pytest.raises(ValueError, match=r"coverage is 90; it is a probability, above 0 and below 1, such as 0\.9"):
+        mean.predict_interval([[2.0]], 90)
+    with pytest.raises(MismatchedDataError, match=r"X holds a value that is not a number \(.*'two'.*\); encode it as"):
+        mean.predict(np.array([["two"]], dtype=object))
+
+
+def test_a_frame_without_a_column_that_a_rule_needs_is_refused() -> None:
+    rules = RuleSet.of_intervals([{0: (1.0, np.inf), 1: (0.0, 2.0)}], ["a", "b"])
+    mean = Vote(rules, np.array([[3.0, 1.0]]), Mean(), np.array([3.0, 1.0]))
+    assert mean.predict(pd.DataFrame({"b": [1.0], "more": [0.0], "a": [2.0]})).tolist() == [3.0]
+    with pytest.raises(MismatchedDataError, match="the rules use column 'b', but X has only a, c; add it"):
+        mean.predict(pd.DataFrame({"a": [2.0], "c": [1.0]}))

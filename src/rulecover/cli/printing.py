@@ -114,7 +114,7 @@ class Printer:
 
     def figures(self, summary: Summary) -> None:
         """The scores of the rules on held-out rows, next to those of other models."""
-        self.say(f"On {'the ' if summary.on_training_rows else ''}{summary.checked_rows}", "bold")
+        self.say(f"On {'' if summary.checked_rows == 'held-out rows' else 'the '}{summary.checked_rows}", "bold")
         self.say(score_table(summary.scores))
         by_class = class_table(summary)
         if by_class:

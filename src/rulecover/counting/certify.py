@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -12,6 +11,7 @@ from rulecover.counting.frames import FrameTable
 from rulecover.counting.script import rules_alone
 from rulecover.exceptions import MismatchedDataError, MissingExtraError
 from rulecover.export.conditions import Script
+from rulecover.show.text import some_of
 
 if TYPE_CHECKING:
     from rulecover.counting.databases import DatabaseTable
@@ -98,10 +98,6 @@ def _check_labels(script: Script, certificate: TableCertificate, target: str | N
     if target is None or script.classes is None or not found or set(found) & set(script.classes):
         return
     raise MismatchedDataError(
-        f"the target {target!r} holds {_some(found)}, and the classes of the model are {_some(script.classes)}; "
+        f"the target {target!r} holds {some_of(found)}, and the classes of the model are {some_of(script.classes)}; "
         "give the column with these classes."
     )
-
-
-def _some(labels: Sequence[Any]) -> str:
-    return ", ".join(map(repr, labels[:5])) + ("…" if len(labels) > 5 else "")

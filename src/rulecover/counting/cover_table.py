@@ -221,7 +221,7 @@ def _counted(few: MIRCOClassifier, rules: RuleSet, groups: RowGroups, sums: Floa
 
 
 def _costs(rules: RuleSet, sums: Floats, price: Price) -> Floats:
-    cost = 1.0 + price.impurity_weight * price.impurity(sums)
+    cost = 1.0 + price.impurity_weight * price.impurity_of(sums)
     return np.asarray(cost + price.length_weight * rules.lengths)
 
 

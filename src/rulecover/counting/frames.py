@@ -306,7 +306,9 @@ def _part_of_date(part: DatePart, given: nw.Expr, kind: Any) -> nw.Expr:
         return found.cast(nw.Float64)
     before = given.dt.year().cast(nw.Int64) - 1
     days = before * 365 + before // 4 - before // 100 + before // 400 + given.dt.ordinal_day().cast(nw.Int64) - _EPOCH
-    return (days * 86400 + _second_of_day(given, kind)).cast(nw.Float64) / 86400.0
+    seconds = (days * 86400 + _second_of_day(given, kind)).cast(nw.Float64)
+    # By a column: polars multiplies by the reciprocal of a number, which is rounded twice.
+    return seconds / (seconds * 0.0 + 86400.0)
 
 
 def _second_of_day(given: nw.Expr, kind: Any) -> nw.Expr:

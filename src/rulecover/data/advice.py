@@ -139,8 +139,6 @@ def ids(X: Any, names: Sequence[str], among: Sequence[int] | None = None) -> lis
 
 def constants(X: Any, names: Sequence[str]) -> list[Advice]:
     """Columns with one value; one sentence for all of them."""
-    if issparse(X) or not len(X):
-        return []
     first = X[0]
     maybe = [f for f in range(X.shape[1]) if _equal(X[-1, f], first[f])]
     found = tuple(names[f] for f in maybe if _equal(X[:, f], first[f]).all())
@@ -156,8 +154,6 @@ def duplicates(X: Any, names: Sequence[str], among: Sequence[int] | None = None)
 
     They are equal, or have two values each that go together, such as ``Sex`` and a code for it.
     """
-    if issparse(X) or not len(X):
-        return []
     found, places = [], _places(X, among)
     some = X[np.unique(np.linspace(0, len(X) - 1, min(len(X), 16)).astype(int))]
     for f in places:
@@ -331,8 +327,6 @@ def unbalanced(y: Array) -> list[Advice]:
 
 def shared_rows(train: Any, held_out: Any, y_train: Array, y_held_out: Array) -> list[Advice]:
     """Held-out rows that are among the training rows too, target included."""
-    if issparse(train) or issparse(held_out) or not len(y_held_out):
-        return []
     seen, new = _rows_as_bytes(train, y_train, y_held_out), _rows_as_bytes(held_out, y_held_out, y_train)
     both = np.isin(new, seen)
     share = float(both.mean())
@@ -404,8 +398,6 @@ def guessing(scores: Mapping[str, tuple[float, float]], better: str) -> list[Adv
 
 
 def _places(X: Any, among: Sequence[int] | None) -> Sequence[int]:
-    if issparse(X):
-        return []
     return range(X.shape[1]) if among is None else among
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from rulecover.data.city_hash import category_hash
 from rulecover.exceptions import MismatchedDataError
 from rulecover.show.numbers import short_number
+from rulecover.show.text import some_of
 from rulecover.typing import Array, Bools, Floats, Ints
 
 #: For a column of category codes, by its number: the category behind each code, from 0.
@@ -81,9 +82,9 @@ class CategorySet:
         CategorySet(codes=(1.0,), others=False)
         """
         if not all(isinstance(label, Number) for label in known):
-            some = ", ".join(map(repr, known[:5])) + ("…" if len(known) > 5 else "")
             raise MismatchedDataError(
-                f"a rule compares column {column!r} with numbers, but it holds categories: {some}; write in {{…}}."
+                f"a rule compares column {column!r} with numbers, but it holds categories: {some_of(known)}; write in "
+                "{…}."
             )
         return cls(tuple(float(code) for code, label in enumerate(known) if lower < label <= upper))
 

@@ -31,6 +31,12 @@ Whole = dict[int, tuple[float, float]]
 Gaps = tuple[float | None, ...]
 
 
+def values_of(X: Any, f: int) -> Floats:
+    """The values of a column of numbers, by its number; X is an array or a sparse matrix."""
+    column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]
+    return np.ascontiguousarray(column, dtype=np.float64)
+
+
 def all_names(given: Iterable[str], made: Iterable[str]) -> tuple[str, ...]:
     """The names of given columns, then of made ones; a made one whose name is taken gets a number appended.
 

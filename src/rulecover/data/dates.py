@@ -72,10 +72,9 @@ def _parsed(texts: Any, written: str) -> Any:
     import pandas as pd
 
     stripped = [each.strip() if isinstance(each, str) else each for each in texts]
-    if is_iso(written) and any(
-        isinstance(each, str) and re.match(r"\d{4}-\d{1,2}(-\d{1,2})?\b", each) is None for each in stripped
-    ):
-        raise ValueError("not ISO 8601")
+    begins = re.compile(r"\d{4}-\d{1,2}(-\d{1,2})?\b" if is_iso(written) else r"\d")  # pandas takes "nan" for a date
+    if any(isinstance(each, str) and begins.match(each) is None for each in stripped):
+        raise ValueError("not a date")
     format_ = ISO if is_iso(written) else written
     return pd.to_datetime(pd.Series(stripped, dtype=object), format=format_, utc=True).dt.tz_localize(None)
 
@@ -128,10 +127,10 @@ def moments(values: Any, written: str, name: str) -> Array:
 
 
 def _moments_of_objects(column: Any, written: str, name: str) -> Any:
-    """Dates from texts and from date objects; each distinct value is converted once."""
+    """Dates from texts, empty ones being missing, and from date objects; each distinct value is converted once."""
     import pandas as pd
 
-    which, known = pd.factorize(column.astype(object).to_numpy())
+    which, known = pd.factorize(column.astype(object).mask(column.isin([""]), None).to_numpy())
     texts = [each for each in known if isinstance(each, str)]
     try:
         by_text = dict(zip(texts, _parsed(texts, written), strict=True)) if texts else {}

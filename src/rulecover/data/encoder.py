@@ -76,9 +76,39 @@ class EncodedLevels:
 
     def of_codes(self, known: Floats) -> Floats:
         """The encoded columns of codes: the places of labels, -1 for a level that was never seen, NaN for missing."""
+        place = self.place[self.places(known)]
+        return np.asarray(place[:, None] == np.arange(len(self.made_names)), dtype=np.float64)
+
+    def places(self, known: Floats) -> Ints:
+        """Where the codes are in `place`."""
         n = len(self.labels)
-        which = np.where(np.isnan(known), n + 1, np.where(known < 0, n, known)).astype(np.intp)
-        return np.asarray(self.place[which][:, None] == np.arange(len(self.made_names)), dtype=np.float64)
+        return np.where(np.isnan(known), n + 1, np.where(known < 0, n, known)).astype(np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedCategories(EncodedLevels):
+    """A column of levels as one column of codes, for trees that know categories; NaN stands for what has no code."""
+
+    @classmethod
+    def of(cls, levels: EncodedLevels) -> EncodedLevels:
+        """The same levels as codes, the numbers of their 0/1 columns; two levels stay one 0/1 column."""
+        if len(levels.made_names) == 1:
+            return levels
+        return cls(levels.name, levels.labels, levels.place, (levels.name,))
+
+    @property
+    def n_codes(self) -> int:
+        """The number of levels that have a code."""
+        return int(self.place.max()) + 1
+
+    @property
+    def code(self) -> Floats:
+        """The code of each label, then of a level that was never seen, then of a missing value."""
+        return np.where(self.place < 0, np.nan, self.place)
+
+    def of_codes(self, known: Floats) -> Floats:
+        """As in `EncodedLevels`."""
+        return self.code[self.places(known)][:, None]
 
 
 @dataclass(frozen=True)
@@ -150,6 +180,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     keep_ids
         Whether to use columns of numbers that look like ids: whole numbers, all different though chance would repeat
         some, or half of them under a name such as ``customer_id``. They are left out otherwise.
+    native_categories
+        Whether a column of more than two levels becomes one column of pandas' type for categories, for trees that know
+        such, in place of 0/1 columns. `transform` then returns a data frame, whose columns are x0, x1 and so on; a
+        level that was never seen is a missing value in it. Models of rules set it for trees that know categories.
 
     Attributes
     ----------
@@ -175,9 +209,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     notes_: list[str]
     n_features_in_: int
 
-    def __init__(self, max_levels: int = 50, *, keep_ids: bool = False) -> None:
+    #: For encoders that were stored before there was such a setting.
+    native_categories = False
+
+    def __init__(self, max_levels: int = 50, *, keep_ids: bool = False, native_categories: bool = False) -> None:
         self.max_levels = max_levels
         self.keep_ids = keep_ids
+        self.native_categories = native_categories
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Looks at each column of a table and decides what is made of it.
@@ -210,7 +248,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(f"no column is left to make rules of: {' '.join(self.notes_)}")
         return self
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Any) -> Any:
         """The encoded columns, rows x columns.
 
         Parameters
@@ -220,8 +258,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        numpy.ndarray
-            Numbers; NaN where a number or a date is missing.
+        numpy.ndarray or pandas.DataFrame
+            Numbers, and categories if these are native; NaN where a number or a date is missing.
 
         Raises
         ------
@@ -232,7 +270,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = self._table(X, reset=False)
-        return np.hstack([each.encode(table.iloc[:, f]) for f, each in enumerate(self.columns_)])
+        encoded = np.hstack([each.encode(table.iloc[:, f]) for f, each in enumerate(self.columns_)])
+        return self._framed(encoded) if self.native_categories else encoded
+
+    def _framed(self, encoded: Floats) -> Any:
+        """Encoded columns as a frame in which those of codes are categories."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {}
+        for each in self.columns_:
+            for _ in each.made_names:
+                values = encoded[:, len(columns)]
+                if isinstance(each, EncodedCategories):
+                    codes = np.where(np.isnan(values), -1, values).astype(np.intp)
+                    values = pd.Categorical.from_codes(codes, categories=range(each.n_codes))
+                columns[f"x{len(columns)}"] = values  # some libraries refuse names as people write them
+        return pd.DataFrame(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the encoded columns.
@@ -253,12 +306,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             If the encoder is not fitted yet.
         """
         check_is_fitted(self)
-        given = [each.name for each in self.columns_ if isinstance(each, EncodedNumbers)]
-        made = [name for each in self.columns_ if not isinstance(each, EncodedNumbers) for name in each.made_names]
+        kept = (EncodedNumbers, EncodedCategories)
+        given = [each.name for each in self.columns_ if isinstance(each, kept)]
+        made = [name for each in self.columns_ if not isinstance(each, kept) for name in each.made_names]
         of_made = iter(all_names(given, made)[len(given) :])
-        names = (
-            [each.name] if isinstance(each, EncodedNumbers) else list(_next(of_made, each)) for each in self.columns_
-        )
+        names = ([each.name] if isinstance(each, kept) else list(_next(of_made, each)) for each in self.columns_)
         return np.array([name for mine in names for name in mine], dtype=object)
 
     def _table(self, X: Any, *, reset: bool) -> Any:
@@ -292,6 +344,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return self._left_out(encoded)
         if note:
             self.notes_.append(f"column {name!r} {note}.")
+        if self.native_categories and isinstance(encoded, EncodedLevels):
+            return EncodedCategories.of(encoded)
         return encoded
 
     def _left_out(self, column: LeftOut) -> LeftOut:

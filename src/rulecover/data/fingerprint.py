@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
 
+from rulecover.data.columns import values_of
 from rulecover.typing import Array, Ints
 
 Hashes = npt.NDArray[np.uint64]
@@ -112,8 +112,7 @@ def row_hashes(X: Any, places: Sequence[int] | Ints, names: Sequence[str], y: Ar
     """The hash of each row: some columns of X, by their places and names, and the target."""
     sums = hashed_labels(y)
     for f, name in zip(places, names, strict=True):
-        column = X[:, [int(f)]].toarray().ravel() if issparse(X) else X[:, int(f)]
-        sums = sums + mixed(_bits(column) ^ seed_of_column(name))
+        sums = sums + mixed(_bits(values_of(X, int(f))) ^ seed_of_column(name))
     return mixed(sums)
 
 

@@ -41,6 +41,12 @@ def absent(name: str, there: Sequence[Any], *, user: str = "the rules use") -> M
     return MismatchedDataError(f"{user} column {name!r}, but X has only {known}; add it.")
 
 
+def names_of_model(model: Any) -> tuple[str, ...] | None:
+    """The columns that a trained model knows by name."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
 def as_spelled(names: Sequence[str], there: Sequence[str]) -> list[str]:
     """The names of a model as a table spells them: LightGBM writes _ for a blank.
 

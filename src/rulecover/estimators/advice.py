@@ -22,7 +22,7 @@ from rulecover.data.advice import (
     unbalanced,
 )
 from rulecover.data.encoder import TableEncoder
-from rulecover.estimators.centred import inner_model
+from rulecover.estimators.other_target import inner_model
 from rulecover.exceptions import AdviceWarning
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
@@ -76,7 +76,7 @@ def advice_on(vote: Vote, samples: Samples, *, weighted: bool, all_read: bool) -
 
 def _on_columns(rules: RuleSet, X: Any, *, all_read: bool) -> list[Advice]:
     used = rules.clauses.columns.tolist()
-    numbers = [f for f in used if f not in rules.columns.categories]
+    numbers = [f for f in used if f not in rules.columns.categories and f not in rules.columns.parts]
     same = constants(X, rules.feature_names) if all_read else []
     return [*ids(X, rules.feature_names, numbers), *same, *duplicates(X, rules.feature_names, used)]
 

@@ -22,8 +22,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.centred import CentredRegressor
 from rulecover.estimators.cross_fitted import CrossFitted
+from rulecover.estimators.other_target import CentredRegressor
 from rulecover.estimators.prepare import RuleModel
 from rulecover.exceptions import UnreadableModelError
 from rulecover.readers.sklearn.models import vote_weights

@@ -12,6 +12,7 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from rulecover.data.frames import names_of_model
 from rulecover.estimators.checks import whole_number
 from rulecover.rcboost.pricing.bins import Bins
 from rulecover.readers import read_trees, register
@@ -108,12 +109,11 @@ class BinnedTrees(MetaEstimatorMixin, BaseEstimator):
         """The trees on the columns that were cut: a threshold between two bins is where they were cut."""
         check_is_fitted(self)
         inner = read_trees(self.estimator_)
-        names = getattr(self, "feature_names_in_", None)
         return replace(
             inner,
             trees=tuple(_on_values(tree, self.bins_) for tree in inner.trees),
             prepare=partial(_prepared, self.bins_, inner.prepare),
-            feature_names=None if names is None else tuple(map(str, names)),
+            feature_names=names_of_model(self),
             keeps_columns=False,
         )
 

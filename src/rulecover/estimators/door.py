@@ -10,6 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -23,9 +24,9 @@ from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import TableEncoder
 from rulecover.data.frames import absent, as_pandas, category_columns, check_kind, is_frame
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import check_column_names
 from rulecover.estimators.cross_fitted import CrossFitted
+from rulecover.estimators.other_target import inner_model
 from rulecover.estimators.zeros import HISTOGRAMS
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
@@ -52,12 +53,6 @@ def opened(
     return X.reindex(columns=list(names), fill_value=0.0)
 
 
-def names_of_model(model: Any) -> list[str] | None:
-    """The columns that a trained model knows by name."""
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
-
-
 def is_mixed(X: Any) -> bool:
     """Whether X may hold more than numbers: words, categories, dates."""
     if is_frame(X):
@@ -73,15 +68,51 @@ def encoded_first(estimator: Any, X: Any) -> Any:
     inner = inner_model(estimator)
     if isinstance(inner, (RuleSet, FrozenEstimator, Pipeline)) or not needs_encoder(inner, X):
         return estimator
-    return Pipeline([("table", TableEncoder()), ("trees", inner)])
+    inner = _by_type(inner, X)
+    return Pipeline([("table", TableEncoder(native_categories=_knows_categories(inner))), ("trees", inner)])
+
+
+def _by_type(estimator: Any, X: Any) -> Any:
+    """The estimator without a list of the columns that are categories: behind an encoder it knows them by their type.
+
+    Splits of CatBoost that rules can express are on one level, as on 0/1 columns, which may have gaps as well.
+    """
+    if isinstance(estimator, HISTOGRAMS) and not isinstance(estimator.categorical_features, (str, type(None))):
+        listed = np.asarray(X.columns)[_places(estimator.categorical_features, X)]
+        numeric = [name for name in listed if not (_is_not_numeric(X[name].dtype) or _is_truth(X[name].dtype))]
+        if numeric:
+            raise ValueError(
+                f"categorical_features names column {numeric[0]!r}, which holds numbers, but X has texts or dates, "
+                f"too, and is encoded first; give X.astype({{{numeric[0]!r}: 'category'}})."
+            )
+        return clone(estimator).set_params(categorical_features="from_dtype")
+    settings = estimator.get_params() if type(estimator).__module__.startswith("catboost.") else {}
+    return type(estimator)(**settings | {"cat_features": None}) if settings.get("cat_features") else estimator
+
+
+def _places(columns: Any, X: Any) -> Any:
+    """The places of columns that are listed by name, number or mask."""
+    listed = np.asarray(columns)
+    return listed if listed.dtype.kind in "biu" else [list(X.columns).index(name) for name in listed.tolist()]
 
 
 def needs_encoder(estimator: Any, X: Any) -> bool:
     """Whether a frame holds columns that the estimator cannot be trained on, or that rules would take for numbers."""
     if not nw.dependencies.is_pandas_dataframe(X):
         return False
-    odd = [kind for kind in X.dtypes if _is_not_numeric(kind) or _is_truth(kind)]
-    return bool(odd) and not _takes(estimator, odd)
+    odd = [name for name, kind in X.dtypes.items() if _is_not_numeric(kind) or _is_truth(kind)]
+    if odd and type(estimator).__module__.startswith("catboost."):
+        return not _catboost_takes(estimator, X, odd)
+    return bool(odd) and not _takes(estimator, [X.dtypes[name] for name in odd])
+
+
+def _catboost_takes(estimator: Any, X: Any, odd: Sequence[Any]) -> bool:
+    """Whether CatBoost knows all of these columns as categories, and none has gaps, which it refuses there."""
+    listed = estimator.get_params().get("cat_features")
+    known = set() if listed is None else set(np.asarray(X.columns)[_places(listed, X)])
+    return all(_is_truth(X.dtypes[name]) or (name in known and not X[name].isna().any()) for name in odd) and bool(
+        known
+    )
 
 
 def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
@@ -95,14 +126,24 @@ def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
         return False
     if library == "rulecover":  # a model of rules encodes a table itself
         return True
-    if library == "catboost" and estimator.get_params().get("cat_features") is not None:
+    if library == "catboost" and estimator.get_params().get("cat_features") is not None:  # in a search
         return True
-    knows = (
-        isinstance(estimator, HISTOGRAMS)
-        or library == "lightgbm"
-        or (library == "xgboost" and bool(estimator.get_params().get("enable_categorical")))
-    )
+    knows = isinstance(estimator, HISTOGRAMS) or _knows_categories(estimator)
     return knows and all(isinstance(kind, pd.CategoricalDtype) or _is_truth(kind) for kind in kinds)
+
+
+def _knows_categories(estimator: Any) -> bool:
+    """Whether a model, as it is set, takes columns of pandas' type for categories by their levels.
+
+    CatBoost does not: its settings name the columns, which it then takes as they are given.
+    """
+    if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV)):
+        return _knows_categories(estimator.estimator)
+    library = type(estimator).__module__.partition(".")[0]
+    if library == "xgboost":
+        return bool(estimator.get_params().get("enable_categorical"))
+    by_type = isinstance(estimator, HISTOGRAMS) and estimator.categorical_features == "from_dtype"
+    return by_type or library == "lightgbm"
 
 
 def checked_apart(estimator: Any, X: Any, y: Any) -> Array:

@@ -22,7 +22,7 @@ from rulecover.gpu.launch import is_on_device
 from rulecover.partitions.dask_rows import is_dask
 from rulecover.partitions.parts import Parts
 from rulecover.rcboost.pricing.binned import BinnedPricing
-from rulecover.rulepath.path import PathSteps
+from rulecover.rulepath.path import PathVotes
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Greedy
 from rulecover.targets.classes.samples import class_factors
@@ -84,7 +84,7 @@ class PathElsewhere(ModelElsewhere, Protocol):
     time_limit: float | None
     max_rules: int
 
-    def _steps(self, samples: Samples, noise: float | None) -> PathSteps: ...
+    def _votes(self) -> PathVotes: ...
 
     def _share(self) -> float | None: ...
 
@@ -166,10 +166,10 @@ def check_on_parts(model: Any, solver: Any) -> None:
         f"estimator is a {type(model.estimator).__name__}": isinstance(model.estimator, (RuleSet, RuleModel)),
         f"solver is {model.solver!r}": not isinstance(solver, Greedy)
         or (solver is model.solver and solver.bound == "lp"),
-        "prune is 'held-out'": getattr(model, "prune", None) == "held-out",
+        "prune is 'held-out'": model.prune == "held-out",
         "demand has one number for each row": not isinstance(model.demand, Mapping) and np.ndim(model.demand) > 0,
-        f"ridge is {getattr(model, 'ridge', None)}": getattr(model, "ridge", None) is not None,
-        f"min_samples is {getattr(model, 'min_samples', 1)!r}": _cuts_branches(model),
+        f"ridge is {model.ridge}": model.ridge is not None,
+        f"min_samples is {model.min_samples!r}": _cuts_branches(model),
     }
     for what, wrong in refused.items():
         if wrong:
@@ -178,8 +178,7 @@ def check_on_parts(model: Any, solver: Any) -> None:
 
 def _cuts_branches(model: Any) -> bool:
     """Whether small branches of the trees are cut off, which depends on all rows."""
-    wanted = getattr(model, "min_samples", 1)
-    return wanted != 1 and not (wanted == "auto" and model.estimator is None)
+    return model.min_samples != 1 and not (model.min_samples == "auto" and model.estimator is None)
 
 
 def check_path_on_parts(model: PathElsewhere) -> None:

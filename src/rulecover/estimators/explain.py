@@ -32,6 +32,7 @@ METHODS: dict[str, tuple[type, type]] = {
 
 Path = RulePathClassifier | RulePathRegressor
 CoverModel = MIRCOClassifier | MIRCORegressor
+Boosting = RCBoostClassifier | RCBoostRegressor
 
 
 @overload
@@ -49,6 +50,17 @@ def explain(
     sample_weight: Any = ...,
     **options: Any,
 ) -> CoverModel: ...
+@overload
+def explain(
+    model: Any,
+    X: Any,
+    y: Any = ...,
+    *,
+    method: Literal["boost"],
+    preset: str | None = ...,
+    sample_weight: Any = ...,
+    **options: Any,
+) -> Boosting | Path: ...
 def explain(
     model: Any,
     X: Any,
@@ -58,7 +70,7 @@ def explain(
     preset: str | None = None,
     sample_weight: Any = None,
     **options: Any,
-) -> Path | CoverModel:
+) -> Path | CoverModel | Boosting:
     """A few rules of a model that is already trained; the model is never trained again.
 
     Parameters
@@ -73,23 +85,27 @@ def explain(
         in it and is read in blocks.
     method
         "path": the rules that explain most, one after another, with fitted votes: the most accurate small rule set.
-        "cover": rules that cover every row, with a certificate of how few they could be (`MIRCOClassifier`). "boost"
-        trains trees of its own, and so is not for a trained model: see `RCBoostClassifier`.
+        "cover": rules that cover every row, with a certificate of how few they could be (`MIRCOClassifier`). "boost":
+        a pool of the model's rules, often hundreds, that enter it by the duals of a covering LP (`RCBoostClassifier`);
+        with `max_rules`, a path through that pool.
     preset
-        For covers, a named set of settings: "as-in-paper" or "accurate"; `options` take precedence.
+        A named set of settings: "as-in-paper" (covers, and boosting of classes), "accurate" (covers of classes) or
+        "few-rules" (boosting: at most 100 rules, unless `max_rules` is given); `options` take precedence.
     sample_weight
         What each row counts.
     **options
-        Of the method: those of `RulePathClassifier` or `MIRCOClassifier`, or of their regressors. `max_rules` is the
-        most rules there may be: in a path 15 by default, or three per class if these are more, and 50 if `within` is
-        given. The size of a path is chosen in folds in which rules are chosen and weighed again, but the model stays as
-        it is; with ``train_in_folds=True`` copies of it are trained in the folds. Where the model predicts nothing, as
-        a model file and rules made by hand, or no probabilities, rules are chosen by the labels alone.
+        Of the method: those of `RulePathClassifier`, `MIRCOClassifier` or `RCBoostClassifier`, or of their regressors.
+        `max_rules` is the most rules there may be: in a path 15 by default, or three per class if these are more, and
+        50 if `within` is given; in others there is no limit by default, but 20 in a cover of numbers. The size of a
+        path is chosen in folds in which rules are chosen and weighed again, but the model stays as it is; with
+        ``train_in_folds=True`` copies of it are trained in the folds. Where the model predicts nothing, as a model file
+        and rules made by hand, or no probabilities, rules of a path are chosen by the labels alone.
 
     Returns
     -------
-    RulePathClassifier or RulePathRegressor, MIRCOClassifier or MIRCORegressor
-        Fitted; see its ``rules_``, ``predict`` and ``why``; of a path ``size_reason_``, of a cover ``certificate_``.
+    RulePathClassifier or RulePathRegressor, MIRCOClassifier or MIRCORegressor, RCBoostClassifier or RCBoostRegressor
+        Fitted; see its ``rules_``, ``predict`` and ``why``; of a path ``size_reason_``, of others ``certificate_``. A
+        boosting of at most `max_rules` is a path, whose ``estimator_`` has the pool.
 
     Examples
     --------
@@ -103,6 +119,11 @@ def explain(
     >>> cover = explain(forest, X, y, method="cover")
     >>> bool(cover.missed(X).any()), cover.certificate_.n_uncovered
     (False, 0)
+    >>> boosted = explain(forest, X, y, method="boost")
+    >>> len(cover.rules_) < len(boosted.rules_), boosted.score(X, y) > 0.97
+    (True, True)
+    >>> len(explain(forest, X, y, method="boost", max_rules=10).rules_)
+    10
     """
     _check_method(method, preset)
     rows = rows_elsewhere(X, y, sample_weight)
@@ -113,9 +134,32 @@ def explain(
     kind = METHODS[method][numbers]
     _check_options(method, kind, options)
     settings = _path_settings(model, options, y, numbers=numbers) if method == "path" else options
-    make = kind if preset is None else preset_of(kind, preset)
-    fitted: Path | CoverModel = make(source, **settings).fit(*given)
+    if method == "boost":
+        make, settings = boosting_of(kind, preset, options)
+    else:
+        make = kind if preset is None else preset_of(kind, preset)
+    fitted: Path | CoverModel | Boosting = make(estimator=source, **settings).fit(*given)
     return fitted
+
+
+def boosting_of(kind: Any, preset: str | None, options: Mapping[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """How RCBoost is made, and its settings: with a limit on the rules, a path through its pool.
+
+    >>> make, settings = boosting_of(RCBoostClassifier, None, {"max_rules": 5, "duals": "vertex"})
+    >>> make.__name__, settings
+    ('few_rules', {'max_rules': 5, 'duals': 'vertex'})
+    """
+    settings = dict(options)
+    if settings.get("max_rules") is None:
+        settings.pop("max_rules", None)
+    elif preset is None:
+        preset = "few-rules"
+    elif preset != "few-rules":
+        raise ValueError(
+            f"max_rules is {settings['max_rules']!r}, which goes with the preset few-rules; {preset} keeps the rules "
+            "that its calls find (max_rmp_calls). Leave one of them out."
+        )
+    return kind if preset is None else preset_of(kind, preset), settings
 
 
 def small_path(options: Mapping[str, Any], y: Any, *, numbers: bool) -> dict[str, Any]:
@@ -140,7 +184,7 @@ def preset_of(kind: type, preset: str) -> Callable[..., Any]:
     return make
 
 
-_PRESETS = ("as-in-paper", "accurate")
+_PRESETS = ("as-in-paper", "accurate", "few-rules")
 
 
 def _path_settings(model: Any, options: Mapping[str, Any], y: Any, *, numbers: bool) -> dict[str, Any]:
@@ -155,15 +199,11 @@ def _path_settings(model: Any, options: Mapping[str, Any], y: Any, *, numbers: b
 
 
 def _check_method(method: str, preset: str | None) -> None:
-    if method == "boost":
-        raise ValueError(
-            "method is 'boost', which trains trees of its own, but explain takes a trained model as it is; give "
-            "RCBoostClassifier().fit(X, y) or RCBoostRegressor, or choose 'path' or 'cover'."
-        )
     if method not in METHODS:
-        raise ValueError(f"method is {method!r}; choose 'path' or 'cover'.")
-    if preset is not None and method != "cover":
-        raise ValueError(f"preset is {preset!r}, which belongs to method='cover', but the method is {method!r}.")
+        raise ValueError(f"method is {method!r}; choose 'path', 'cover' or 'boost'.")
+    if preset is not None and method == "path":
+        of = "boost" if preset == "few-rules" else "cover"
+        raise ValueError(f"preset is {preset!r}, which belongs to method={of!r}, but the method is {method!r}.")
 
 
 def _check_options(method: str, kind: type, options: Mapping[str, Any]) -> None:
@@ -184,7 +224,8 @@ def _check_options(method: str, kind: type, options: Mapping[str, Any]) -> None:
 
 
 def _options_of(kind: Any) -> list[str]:
-    return [name for name in kind._get_param_names() if name != "estimator"]
+    own = [name for name in kind._get_param_names() if name != "estimator"]
+    return ["max_rules", *own] if kind in METHODS["boost"] else own
 
 
 def _predicts_numbers(source: Any, y: Any) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 import warnings
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -18,7 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
+from rulecover.clock import TimeLimits
+from rulecover.estimators.base import VotingModel
 from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
     check_checkpoint,
@@ -30,8 +30,8 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.elsewhere import RowsElsewhere
-from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.places import rows_elsewhere
+from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
 from rulecover.estimators.pruning import pruning_pays
 from rulecover.exceptions import CutShortWarning
@@ -74,6 +74,38 @@ SOLVERS: dict[str, Callable[[float | None, int], AnySolver]] = {
 }
 
 
+def _shortened(
+    pool: RulePool, samples: Samples, *, price: Price, deadline: float | None = None
+) -> tuple[RulePool, str]:
+    """The rules of a pool without needless clauses; those that there is no time for are as they were."""
+    assert isinstance(samples, ClassSamples)
+    short, n_done = pruned_in_time(pool.rules, samples, deadline)
+    if n_done == len(pool):
+        return rule_pool(samples, short, price), ""
+    late = pool.take(np.arange(n_done, len(pool)))
+    late = replace(late, evidence=priced(samples, late.source, late.evidence.sums, price), strength=None)
+    whole = rule_pool(samples, short, price).join(late).distinct() if n_done else late
+    return whole, f"{n_done} of {len(pool)} rules were pruned"
+
+
+class CoverKind(NamedTuple):
+    """What a cover does in its own way where classes are predicted, or numbers.
+
+    Parameters
+    ----------
+    solvers
+        The solvers that have a name.
+    shorten
+        What drops the clauses that rules do not need, if anything does.
+    cut
+        What cuts small branches off the trees, if anything does.
+    """
+
+    solvers: Mapping[str, Callable[[float | None, int], AnySolver]]
+    shorten: Callable[..., tuple[RulePool, str]] | None = None
+    cut: Callable[..., TreeEnsemble] | None = None
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class MinimumRuleCover(VotingModel):
     """What MIRCO does with rules, whatever they predict: price them, and choose a cheapest cover."""
@@ -94,7 +126,12 @@ class MinimumRuleCover(VotingModel):
     n_jobs: int | None = None
     verbose: int = 0
 
-    _solvers: ClassVar[Mapping[str, Callable[[float | None, int], AnySolver]]] = SOLVERS
+    # Settings for one kind of target, which are fixed for the other.
+    prune: bool | str | None = field(init=False, default=False)
+    min_samples: float | str = field(init=False, default=1)
+    ridge: float | None = field(init=False, default=None)
+
+    _kind: ClassVar[CoverKind]
 
     # Fitting: Algorithm 1 ---------------------------------------------------------------------------------------
 
@@ -189,12 +226,16 @@ class MinimumRuleCover(VotingModel):
 
     def _parts_recipe(self, solver: Any, demand: Ints) -> PartsRecipe:
         """The steps of Algorithm 1 as they are set, for rows in many places."""
+        if self._kind.shorten is not None:
+            self.pruned_ = self.prune is not False
         return PartsRecipe(
             solver=solver,
             price=self._price(),
             vote=self._vote_of,
             demand=demand,
             max_rules=self.max_rules,
+            prune=self.prune is not False,
+            fit=voting_on(self._target).fitted.get(self.vote),
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
 
@@ -202,13 +243,53 @@ class MinimumRuleCover(VotingModel):
         data = samples.X, samples.labels, samples.weight, demand, pool.evidence.cost
         return Checkpoint(self.checkpoint, "an exact cover", fingerprint(settings_that_matter(self), *data))
 
-    @abstractmethod
     def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         """The steps of Algorithm 1 as they are set."""
+        shorten = self._kind.shorten
+        if shorten is not None:
+            self.pruned_ = self._prunes(X, y, sample_weight, limits)
+            shorten = partial(shorten, price=self._price(), deadline=limits.pruning) if self.pruned_ else None
+        return Recipe(
+            solver=partial(TimedSolver.of, solver, deadline=limits.end),
+            vote=self._vote_of,
+            max_rules=self.max_rules,
+            shorten=shorten,
+            fit=self._fit_votes,
+            weigh_votes=self.estimator_weights in ("vote", "both"),
+        )
 
-    @abstractmethod
+    def _prunes(self, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> bool:
+        """Whether needless clauses are dropped; rules that were made by hand stay as they are by default."""
+        if self.prune == "held-out":
+            return pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
+        return not isinstance(self.estimator, RuleSet) if self.prune is None else bool(self.prune)
+
+    def _fit_votes(self, vote: Vote, samples: Samples) -> Vote:
+        """The votes, fitted to samples if that is asked for."""
+        if self.ridge is None:
+            return voting_on(self._target).fitted_to(samples, self.vote, vote)
+        assert isinstance(samples, NumberSamples)
+        return fitted_values(vote, vote.rules.apply(samples.X), samples, ridge=self.ridge)
+
     def _trees(self, prepared: Prepared, deadline: float | None = None) -> TreeEnsemble:
-        """The trees whose leaves are the rules to choose from."""
+        """The trees whose leaves are the rules to choose from, small branches cut off if that is asked for."""
+        trees, samples = prepared.source.trees, prepared.samples
+        assert trees is not None
+        if self._kind.cut is None:
+            return trees
+        fewest = self.min_samples_ = self._fewest(float(samples.totals[0]))
+        if fewest <= 1:
+            return trees
+        return self._kind.cut(trees, samples.X, samples.weight, fewest, deadline=deadline, n_jobs=self.n_jobs)
+
+    def _fewest(self, n_samples: float) -> float:
+        """The fewest samples of a rule, by weight."""
+        if self.min_samples != "auto":
+            share = float(self.min_samples)
+            return share * n_samples if share < 1 else share
+        if self.estimator is None:
+            return 1.0
+        return max(5.0, n_samples * min(0.1, 2.5 / (self.max_rules or 1)))
 
     def _demands(self, prepared: Prepared, y: Any) -> Ints:
         """How many rules must cover each sample."""
@@ -219,6 +300,7 @@ class MinimumRuleCover(VotingModel):
         return voting_on(self._target).plain(rules, self.vote)
 
     def _check_settings(self) -> Any:
+        self._check_target_settings()
         if np.ndim(self.demand) == 0 and not isinstance(self.demand, Mapping):
             whole_number("demand", self.demand, at_least=1)
         if self.max_rules is not None:
@@ -247,16 +329,30 @@ class MinimumRuleCover(VotingModel):
             )
         return solver
 
+    def _check_target_settings(self) -> None:
+        """Checks what is for classes alone, or for numbers."""
+        if isinstance(self.demand, Mapping) and self._target.name == "numbers":
+            raise TypeError("demand is a dictionary, but numbers have no labels; give one number, or one for each row.")
+        if self.prune is not None and not isinstance(self.prune, bool) and self.prune != "held-out":
+            raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
+        if self.prune == "held-out":
+            check_trains_again(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
+        if self.min_samples != "auto":
+            real_number("min_samples", self.min_samples)
+        if self.ridge is not None:
+            real_number("ridge", self.ridge, above=True)
+
     def _solver(self) -> Any:
         given = self.solver
         if isinstance(given, SolverOnSamples) and not isinstance(given, type):
             if given.target != self._target.name:
+                known = ", ".join(map(repr, self._kind.solvers))
                 raise ValueError(
                     f"solver is {given!r}, which is for {given.target}, but {type(self).__name__} predicts "
-                    f"{self._target.name}; choose one of {', '.join(map(repr, self._solvers))} or give another object."
+                    f"{self._target.name}; choose one of {known} or give another object."
                 )
             return given
-        solver = chosen("solver", given, dict(self._solvers))
+        solver = chosen("solver", given, dict(self._kind.solvers))
         if not isinstance(given, str):
             return solver
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -349,8 +445,9 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     of Birbil, Edali and Yüceoğlu, 2020). The chosen rules vote (eq. (2)); rows that none covers go to a fallback.
 
     The defaults are the most accurate covers that have no more rules and clauses than those of the paper, on average:
-    clauses that are not needed are dropped, impurity counts twice, and votes are fitted. `as_in_paper` is the algorithm
-    as it is printed, `accurate` covers every sample three times.
+    clauses that are not needed are dropped, impurity counts twice, and votes are fitted. Where
+    classes are easy to tell apart there may be a rule or two more than in the paper; ``impurity_weight=1`` saves them.
+    `as_in_paper` is the algorithm as it is printed, `accurate` covers every sample three times.
 
     Parameters
     ----------
@@ -454,6 +551,9 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     array([0, 0])
     """
 
+    _default = RandomForestClassifier(n_estimators=100, max_depth=10)
+    _kind = CoverKind(SOLVERS, _shortened)
+
     criterion: Any = "gini"
     solver: Any = "greedy"
     max_rules: int | None = None
@@ -524,40 +624,6 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         """
         accurate = {"demand": 3, "impurity_weight": 1.0, "prune": True, "vote": "log-odds"}
         return cls(estimator, **{**accurate, **settings})
-
-    def _check_settings(self) -> Any:
-        if self.prune is not None and not isinstance(self.prune, bool) and self.prune != "held-out":
-            raise ValueError(f"prune is {self.prune!r}; choose True, False or 'held-out'.")
-        if self.prune == "held-out":
-            check_trains_again(self.estimator, "prune='held-out' decides in folds", "choose prune=True or prune=False")
-        return super()._check_settings()
-
-    def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
-        always = not isinstance(self.estimator, RuleSet) if self.prune is None else self.prune is True
-        self.pruned_ = always or self._pruning_pays(X, y, sample_weight, limits)
-        return Recipe(
-            solver=partial(TimedSolver.of, solver, deadline=limits.end),
-            vote=self._vote_of,
-            max_rules=self.max_rules,
-            shorten=partial(_shortened, price=self._price(), deadline=limits.pruning) if self.pruned_ else None,
-            fit=lambda vote, samples: voting_on(self._target).fitted_to(samples, self.vote, vote),
-            weigh_votes=self.estimator_weights in ("vote", "both"),
-        )
-
-    def _parts_recipe(self, solver: Any, demand: Ints) -> PartsRecipe:
-        self.pruned_ = self.prune is not False
-        fit = voting_on(self._target).fitted.get(self.vote)
-        return replace(super()._parts_recipe(solver, demand), prune=self.pruned_, fit=fit)
-
-    def _pruning_pays(self, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> bool:
-        return self.prune == "held-out" and pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
-
-    def _trees(self, prepared: Prepared, deadline: float | None = None) -> TreeEnsemble:
-        assert prepared.source.trees is not None
-        return prepared.source.trees
-
-    def _default_estimator(self) -> Any:
-        return RandomForestClassifier(n_estimators=100, max_depth=10, n_jobs=self.n_jobs)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -646,10 +712,11 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
     (2, 2)
     """
 
-    _solvers: ClassVar[Mapping[str, Callable[[float | None, int], AnySolver]]] = {
-        "forward": lambda time_limit, seed: Forward(time_limit=time_limit),
-        **SOLVERS,
-    }
+    # Few leaves, each of some samples, and trees that differ: a cover of them needs few rules (S.3).
+    _default = RandomForestRegressor(n_estimators=100, max_leaf_nodes=8, min_samples_leaf=5, max_features=1 / 3)
+    _kind = CoverKind(
+        {"forward": lambda time_limit, seed: Forward(time_limit=time_limit), **SOLVERS}, cut=without_small_branches
+    )
 
     criterion: Any = "squared_error"
     scale: Any = "auto"
@@ -684,68 +751,6 @@ class MIRCORegressor(PredictsMeans, MinimumRuleCover):
         """
         paper = {"solver": "greedy", "max_rules": None, "min_samples": 1, "ridge": None}
         return cls(estimator, **{**paper, **settings})
-
-    def _default_estimator(self) -> Any:
-        # Few leaves, each of some samples, and trees that differ: a cover of them needs few rules (S.3).
-        return RandomForestRegressor(
-            n_estimators=100, max_leaf_nodes=8, min_samples_leaf=5, max_features=1 / 3, n_jobs=self.n_jobs
-        )
-
-    def _check_settings(self) -> Any:
-        if isinstance(self.demand, Mapping):
-            raise TypeError("demand is a dictionary, but numbers have no labels; give one number, or one for each row.")
-        if self.min_samples != "auto":
-            real_number("min_samples", self.min_samples)
-        if self.ridge is not None:
-            real_number("ridge", self.ridge, above=True)
-        return super()._check_settings()
-
-    def _fewest(self, n_samples: float) -> float:
-        """The fewest samples of a rule, by weight."""
-        if self.min_samples != "auto":
-            share = float(self.min_samples)
-            return share * n_samples if share < 1 else share
-        if self.estimator is None:
-            return 1.0
-        return max(5.0, n_samples * min(0.1, 2.5 / (self.max_rules or 1)))
-
-    def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
-        return Recipe(
-            solver=partial(TimedSolver.of, solver, deadline=limits.end),
-            vote=self._vote_of,
-            max_rules=self.max_rules,
-            fit=None if self.ridge is None else partial(_fitted_numbers, ridge=self.ridge),
-            weigh_votes=self.estimator_weights in ("vote", "both"),
-        )
-
-    def _trees(self, prepared: Prepared, deadline: float | None = None) -> TreeEnsemble:
-        trees, samples = prepared.source.trees, prepared.samples
-        assert trees is not None
-        self.min_samples_ = self._fewest(float(samples.totals[0]))
-        if self.min_samples_ <= 1:
-            return trees
-        return without_small_branches(
-            trees, samples.X, samples.weight, self.min_samples_, deadline=deadline, n_jobs=self.n_jobs
-        )
-
-
-def _shortened(
-    pool: RulePool, samples: Samples, *, price: Price, deadline: float | None = None
-) -> tuple[RulePool, str]:
-    """The rules of a pool without needless clauses; those that there is no time for are as they were."""
-    assert isinstance(samples, ClassSamples)
-    short, n_done = pruned_in_time(pool.rules, samples, deadline)
-    if n_done == len(pool):
-        return rule_pool(samples, short, price), ""
-    late = pool.take(np.arange(n_done, len(pool)))
-    late = replace(late, evidence=priced(samples, late.source, late.evidence.sums, price), strength=None)
-    whole = rule_pool(samples, short, price).join(late).distinct() if n_done else late
-    return whole, f"{n_done} of {len(pool)} rules were pruned"
-
-
-def _fitted_numbers(vote: Vote, samples: Samples, *, ridge: float) -> Vote:
-    assert isinstance(samples, NumberSamples)
-    return fitted_values(vote, vote.rules.apply(samples.X), samples, ridge=ridge)
 
 
 def frozen(source: Any) -> Any:

@@ -150,7 +150,7 @@ def _bytes_of_path(model: PathElsewhere, head: Samples) -> float:
     classes = len(head.classes) if isinstance(head, ClassSamples) else 0
     responses = classes if classes > 2 else 1
     predictions = responses if model._share() != 0 else 0
-    slopes = 4 * responses if model._steps(head, None).start is LogisticFit else 0
+    slopes = 4 * responses if model._votes().steps(head, model._target.of(head), None).start is LogisticFit else 0
     return 8 * (3 + responses + predictions + slopes) + model.max_rules / 8
 
 

@@ -77,6 +77,6 @@ def _family_of(
     calibrate = len(target.classes) > 1 and has_out_of_bag(model.estimator_)
     softened = soften_parts(parts, target, model._share() or 0.0, calibrate=calibrate, totals=weighed.totals)
     usual = model._recipe(weighed.nodes.nodes, head, softened.noise, weighed.total)
-    strength = model._strength_on_parts(head, softened.noise)
+    strength = model._votes().ridge_of_log_odds(head, target, softened.noise)
     recipe = replace(usual, max_rules=max(size, 1))
     return rule_path_of_parts(parts, weighed, head, softened, recipe, strength=strength)

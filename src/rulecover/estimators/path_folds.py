@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
@@ -12,10 +13,10 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 
-from rulecover.checkpoint import Checkpoint, fingerprint
+from rulecover.checkpoint import Checkpoint, Entry, fingerprint
+from rulecover.clock import TimeLimits, check_in_time
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.checks import for_labels, sample_weights, settings_that_matter, without_checkpoint
-from rulecover.estimators.fold_scores import Fold, TimeLimits, check_in_time, fold_scores
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.path_model import PathModel
 from rulecover.estimators.prepare import fresh
@@ -27,6 +28,10 @@ from rulecover.rulepath.family import RowPredictions
 from rulecover.rulepath.folds import PathData, scores_with_kept_model
 from rulecover.rulepath.path import PathRecipe
 from rulecover.rulepath.sizes import HeldOut, LabelledRows, SizeScores, size_scores
+from rulecover.typing import Ints
+
+#: Rows to learn from, and rows to check on.
+Fold = tuple[Ints, Ints]
 
 
 def held_out_scores(
@@ -60,7 +65,7 @@ def held_out_scores(
     else:
         score = _by_kept_model(model, X, of, scoring, limits.end)
     with nullcontext() if model.checkpoint is None else _checkpoint(model, of, folds) as file:
-        scores, done = fold_scores(score, shown, seconds=limits.seconds, deadline=limits.end, file=file)
+        scores, done = _in_time(score, shown, seconds=limits.seconds, deadline=limits.end, file=file)
     if file is not None and done == len(folds):
         file.remove()
     cut = "" if done == len(folds) else f"its size was chosen in {done} of {len(folds)} folds"
@@ -73,6 +78,57 @@ def _checkpoint(model: PathModel, data: PathData, folds: list[Fold]) -> Checkpoi
     arrays = samples.X, samples.labels, samples.weight, data.response.values, candidates.first, candidates.last
     rows = [part for fold in folds for part in fold]
     return Checkpoint(model.checkpoint, "a rule path", fingerprint(settings_that_matter(model), *arrays, *rows))
+
+
+def _in_time(
+    score: Callable[[Fold], list[SizeScores]],
+    folds: Iterable[Fold],
+    *,
+    seconds: float,
+    deadline: float | None = None,
+    file: Checkpoint | None = None,
+) -> tuple[list[SizeScores], int]:
+    """The scores in the folds, and the number of folds that there was time for.
+
+    Parameters
+    ----------
+    score
+        From a fold to its scores, or to none if it has no rows; a TimeoutError if time is up.
+    folds
+        The folds.
+    seconds
+        What a fold takes, roughly; no fold is begun that would end after the deadline.
+    deadline
+        When time is up, by `time.perf_counter`.
+    file
+        Has the scores of folds that were done before, and takes the others.
+    """
+    scores: list[SizeScores] = []
+    done = 0
+    for fold in folds:
+        kept = None if file is None else file.get(f"fold {done}")
+        begin = time.perf_counter()
+        if kept is None and deadline is not None and begin + seconds > deadline:
+            break
+        try:
+            found = score(fold) if kept is None else [_scores(kept)]
+        except TimeoutError:
+            break
+        seconds = max(seconds, time.perf_counter() - begin)
+        if file is not None and kept is None:
+            file.put({f"fold {done}": _written(one) for one in found})
+        scores += found
+        done += 1
+    return scores, done
+
+
+def _written(scores: SizeScores) -> Entry:
+    return {name: np.asarray(value) for name, value in scores._asdict().items()}
+
+
+def _scores(kept: Entry) -> SizeScores:
+    numbers = {"model": float(kept["model"]), "model_chosen_by": float(kept["model_chosen_by"])}
+    return SizeScores(score=kept["score"], fidelity=kept["fidelity"], chosen_by=kept["chosen_by"], **numbers)
 
 
 # Models that are trained again ----------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,9 +25,7 @@ from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import LeftOut, TableEncoder
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import NOT_TRAINED_AGAIN, as_estimator, is_booster, is_file
-from rulecover.estimators.centred import CentredRegressor, inner_model
 from rulecover.estimators.checks import check_width, sample_weights
-from rulecover.estimators.coded import CodedClassifier, for_classes, trains_on_codes
 from rulecover.estimators.door import (
     as_rules_see,
     checked_numbers,
@@ -38,6 +35,13 @@ from rulecover.estimators.door import (
     naming_columns,
     rows_of,
     rules_on,
+)
+from rulecover.estimators.other_target import (
+    CentredRegressor,
+    CodedClassifier,
+    for_classes,
+    inner_model,
+    trains_on_codes,
 )
 from rulecover.estimators.zeros import for_histograms, with_zeros_in
 from rulecover.exceptions import UnreadableModelError
@@ -215,12 +219,9 @@ def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -
     """The training rows as numbers, once the source is trained: it knows what its columns are made of."""
     if source.columns is None and given.numbers is not None:
         return given.numbers
-    check = partial(_numbers_for, source.model)
-    return as_rules_see(given.X, source.columns, source.used, names, check)
-
-
-def _numbers_for(model: Any, X: Any) -> Any:
-    return checked_numbers(X, finite(model, X))
+    return as_rules_see(
+        given.X, source.columns, source.used, names, lambda X: checked_numbers(X, finite(source.model, X))
+    )
 
 
 def _read(model: Any, X: Any, recipe: Preparation) -> Source:

@@ -13,6 +13,7 @@ import rulecover
 from rulecover.data.fingerprint import Fingerprint, row_hashes
 from rulecover.data.provenance import Provenance, today
 from rulecover.rules.ruleset import RuleSet
+from rulecover.show.text import cut_to
 from rulecover.targets.samples import Samples
 
 #: Settings that do not change what is fitted, or are said elsewhere.
@@ -53,8 +54,7 @@ def _settings(model: Any) -> str:
 def _said(value: Any) -> str:
     """A setting in a few letters that are the same each time."""
     if value is None or isinstance(value, (str, bool, int, float, tuple, list, dict)):
-        text = repr(value)
-        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+        return cut_to(_LONGEST, repr(value))
     return type(value).__name__
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, indexable
 
+from rulecover.clock import TimeLimits
 from rulecover.estimators.checks import for_labels, sample_weights, without_checkpoint
-from rulecover.estimators.fold_scores import TimeLimits
 from rulecover.estimators.held_out import folds_of
 from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import CutShortWarning

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -19,8 +20,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
-from rulecover.estimators.base import PredictsClasses, PredictsMeans, VotingModel
-from rulecover.estimators.centred import behind, inner_model
+from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -31,7 +31,9 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, opened
 from rulecover.estimators.elsewhere import RowsToBoost
+from rulecover.estimators.other_target import behind, inner_model
 from rulecover.estimators.places import rows_elsewhere
+from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
@@ -40,7 +42,7 @@ from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
 from rulecover.rcboost.kept_rounds import KeptRounds
-from rulecover.rcboost.pricing.oracles import PRICINGS, ForestPricing
+from rulecover.rcboost.pricing.oracles import PRICINGS
 from rulecover.rcboost.removal import REMOVALS, Removal
 from rulecover.readers import unreadable
 from rulecover.readers.sklearn.tables import encoded_columns, rules_on_table, table_columns
@@ -54,12 +56,12 @@ from rulecover.voting.vote import Tally, Vote
 from rulecover.voting.voting_on import voting_on
 
 if TYPE_CHECKING:
-    from rulecover.estimators.rulepath import RulePathClassifier
+    from rulecover.estimators.rulepath import RulePathClassifier, RulePathRegressor
 
 #: A share of a rule in the LP's optimum that counts as more than nothing.
 _SHARE = 1e-9
-#: How many calls there are by default, where each adds a forest and where each adds a tree.
-_FOREST_CALLS, _TREE_CALLS = 5, 50
+#: How many calls there are by default, unless the pricing says otherwise.
+_CALLS = 50
 #: With early stopping, the part of the data that is held out.
 _HELD_OUT = 0.1
 
@@ -180,9 +182,9 @@ class RuleBoosting(VotingModel):
 
     def _seconds_of_a_call(self, first_tree: float) -> float:
         """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
-        pricing: Any = chosen("pricing", self.pricing, PRICINGS)
-        n_features = self.n_features_in_
-        return first_tree * pricing.first_trees(n_features) if hasattr(pricing, "first_trees") else 0.0
+        if self._is_trained or not hasattr(self._pricing, "first_trees"):
+            return 0.0
+        return float(first_tree * self._pricing.first_trees(self.n_features_in_))
 
     def _boost(self, run: BoostRun, deadline: float | None, file: Checkpoint | None, expected: float = 0.0) -> bool:
         """Runs the loop, from where it was kept if there is a checkpoint; whether it came to its own end."""
@@ -222,10 +224,12 @@ class RuleBoosting(VotingModel):
         """The rows as numbers: trees are grown on them again and again, and encoded only once."""
         X, source = opened(X, None), self.estimator
         given = source[0] if _is_behind_encoder(source) else None
-        if given is None and not needs_encoder(self._default_estimator() if source is None else source, X):
+        takes = self._is_trained or not needs_encoder(self._default_estimator() if source is None else source, X)
+        if given is None and takes:
             self._encoder = None
             return X
-        self._encoder = (TableEncoder() if given is None else clone(given)).fit(X)
+        encoder = TableEncoder() if given is None else clone(given)
+        self._encoder = encoder.set_params(native_categories=False).fit(X)
         return self._encoder.transform(X)
 
     def _write_on_table(self, encoder: TableEncoder, X: Any) -> None:
@@ -281,6 +285,31 @@ class RuleBoosting(VotingModel):
                 raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
         self._fallback()
         self._recipe()
+        if self._is_trained:
+            self._check_trained()
+
+    @property
+    def _is_trained(self) -> bool:
+        """Whether rules come from a model that is trained, and nothing is grown."""
+        return isinstance(self.estimator, (FrozenEstimator, RuleSet))
+
+    def _check_trained(self) -> None:
+        """Raises for settings that are about trees to be grown, and for models that have no trees."""
+        if isinstance(self.estimator, RuleSet) or isinstance(self.estimator.estimator, (RuleSet, RuleModel)):
+            raise UnreadableModelError(
+                "RCBoost takes trees, whose leaves it adds to a pool, but these rules have none behind them; choose "
+                "among them with a path or a cover: explain(rules, X, y), or with method='cover'."
+            )
+        if self.early_stopping is not False:
+            raise ValueError(
+                f"early_stopping is {self.early_stopping!r}, which watches rows that no tree has seen, but the model "
+                "is trained; leave it out, or give fewer calls (max_rmp_calls)."
+            )
+        if not hasattr(self._pricing, "of_model"):
+            raise ValueError(
+                f"pricing is {self.pricing!r}, which grows trees, but the model is trained; choose 'tree' or 'forest', "
+                "by which one or 20 of its trees are taken at each call."
+            )
 
     def _votes(self) -> tuple[str, ...]:
         """The names of votes: all but those by least squares, which are for covers."""
@@ -288,6 +317,8 @@ class RuleBoosting(VotingModel):
 
     def _source(self, y: Any) -> Any:
         source = super()._source(y)
+        if self._is_trained:
+            return source
         source = source[-1] if _is_behind_encoder(source) else source
         if isinstance(source, RuleModel):
             raise unreadable(source)
@@ -296,9 +327,8 @@ class RuleBoosting(VotingModel):
                 f"{type(source).__name__} takes no sample weights, by which RCBoost steers its trees; "
                 f"give a tree such as {type(self._default_estimator()).__name__}."
             )
-        pricing = chosen("pricing", self.pricing, PRICINGS)
-        if hasattr(pricing, "check"):
-            pricing.check(source)
+        if hasattr(self._pricing, "check"):
+            self._pricing.check(source)
         return source
 
     def _columns_in_use(self) -> Ints:
@@ -306,13 +336,17 @@ class RuleBoosting(VotingModel):
 
     def _preparation(self) -> Preparation:
         """The first tree is trained, unless the pricing grows it, and not read: all trees use the same numbers."""
-        trains = not grows_first(chosen("pricing", self.pricing, PRICINGS))
-        return replace(super()._preparation(), trains=trains, repeats=True, reads=False)
+        if self._is_trained:
+            return super()._preparation()
+        return replace(super()._preparation(), trains=not grows_first(self._pricing), repeats=True, reads=False)
+
+    @property
+    def _pricing(self) -> Any:
+        """Where new rules come from."""
+        return chosen("pricing", self.pricing, PRICINGS)
 
     def _most_calls(self) -> int:
-        if self.max_rmp_calls is not None:
-            return self.max_rmp_calls
-        return _FOREST_CALLS if isinstance(chosen("pricing", self.pricing, PRICINGS), ForestPricing) else _TREE_CALLS
+        return getattr(self._pricing, "usual_calls", _CALLS) if self.max_rmp_calls is None else self.max_rmp_calls
 
     def _step(self) -> float | None:
         if isinstance(self.step, str):
@@ -351,6 +385,8 @@ class RuleBoosting(VotingModel):
             first = self._source(learn.labels)
             self.estimator_ = train(first, learn.X, learn.labels, learn.weight, self._preparation())
         recipe = self._recipe()
+        if prepared.source.trees is not None:
+            recipe = replace(recipe, pricing=self._pricing.of_model(prepared.source.trees))
         generation = RuleGeneration(
             learn,
             inner_model(self.estimator_),
@@ -358,7 +394,7 @@ class RuleBoosting(VotingModel):
             lambda first: check_model_fits(first, learn.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
         )
-        if grows_first(recipe.pricing):
+        if grows_first(recipe.pricing) and not self._is_trained:
             self.estimator_ = grown_tree(generation.generated, self._target)
         self.initial_estimator_ = self.estimator_
         if watched is None:
@@ -369,7 +405,7 @@ class RuleBoosting(VotingModel):
 
     def _recipe(self) -> BoostRecipe:
         return BoostRecipe(
-            chosen("pricing", self.pricing, PRICINGS),
+            self._pricing,
             Price(chosen("criterion", self.criterion, dict(self._target.criteria))),
             chosen("admit", self.admit, ADMISSIONS),
             self._removal(),
@@ -451,7 +487,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     Parameters
     ----------
     estimator
-        The tree of Algorithm 2, the first one and the one that prices. By default a decision tree of depth 10.
+        The tree of Algorithm 2, the first one and the one that prices. By default a decision tree of depth 10. Or a
+        trained model in ``FrozenEstimator``, whose own leaves are the rules: nothing is trained, the pool begins with
+        its first tree, and each call adds leaves of those of its trees that have the most negative reduced costs.
     max_rmp_calls
         A bound on the number of solves of the restricted master problem (RMP). By default 5 where the pricing is a
         forest, and 50 for any other.
@@ -467,7 +505,8 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         Where new rules come from: "tree" (paper), "forest" (20 randomised trees per call), "binned" (a tree on binned
         features, by XGBoost: for many rows), "bicriteria" (a tree whose splits weigh impurity and reduced cost),
         "exact" (the rules of most negative reduced cost, for small problems: with it a bound over all rules), or an
-        object of `rulecover.rcboost`.
+        object of `rulecover.rcboost`. Of a frozen model, "tree" takes one tree per call and "forest" 20; others are
+        refused.
     admit
         Which rules of negative reduced cost enter the pool: "all" (paper), "best" (the most negative one), or an
         object such as ``Negative(at_most=5)`` of `rulecover.rcboost.admission`.
@@ -541,6 +580,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     1.0
     """
 
+    # A leaf must carry some weight: rows that hardly count make no rule of their own.
+    _default = DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=1e-6)
+
     criterion: Any = "gini"
     pricing: Any = "forest"
     vote: str = "shares"
@@ -585,7 +627,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         max_rules
             The size of the largest set, which is the one that is taken.
         **settings
-            As in `RCBoostClassifier`; `random_state` seeds everything.
+            As in `RCBoostClassifier`; `random_state` seeds everything, and `vote` is that of `RulePathClassifier`.
 
         Returns
         -------
@@ -603,18 +645,15 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         from rulecover.estimators.rulepath import RulePathClassifier
 
         tree = DecisionTreeClassifier(max_depth=8, min_weight_fraction_leaf=1e-6)
-        weights = settings.pop("class_weight", None)  # the path weighs the rows, and hands the weights down
+        # The path weighs the rows, and hands the weights down.
+        of_path = {name: settings.pop(name) for name in ("class_weight", "vote") if name in settings}
         return RulePathClassifier(
             cls(**{"estimator": tree, **settings}),
             max_rules=max_rules,
             choose="last",
-            class_weight=weights,
             random_state=settings.get("random_state"),
+            **of_path,
         )
-
-    def _default_estimator(self) -> Any:
-        # A leaf must carry some weight: rows that hardly count make no rule of their own.
-        return DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=1e-6)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """The probabilities after each call, from the first tree (stage 0) to the whole pool.
@@ -695,15 +734,55 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
     True
     """
 
+    # Trees of numbers tend to have a leaf for every few rows (S.3): rules must cover some.
+    _default = DecisionTreeRegressor(max_depth=5, min_weight_fraction_leaf=0.01)
+
     criterion: Any = "squared_error"
     scale: Any = "auto"
     pricing: Any = "tree"
     vote: str = "equal"
     fallback: Any = "mean"
 
-    def _default_estimator(self) -> Any:
-        # Trees of numbers tend to have a leaf for every few rows (S.3): rules must cover some.
-        return DecisionTreeRegressor(max_depth=5, min_weight_fraction_leaf=0.01)
+    @classmethod
+    def few_rules(cls, max_rules: int = 100, **settings: Any) -> RulePathRegressor:
+        """RCBoost at its best with a few dozen rules: a path through its pool, as `RulePathRegressor` chooses it.
+
+        Parameters
+        ----------
+        max_rules
+            The size of the largest set, which is the one that is taken.
+        **settings
+            As in `RCBoostRegressor`; `random_state` seeds everything. The votes of the path are fitted: `vote` is not
+            among them.
+
+        Returns
+        -------
+        RulePathRegressor
+            Not fitted yet.
+
+        Raises
+        ------
+        ValueError
+            If `vote` is among the settings.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> few = RCBoostRegressor.few_rules(10, max_rmp_calls=20, random_state=0).fit(X, y)
+        >>> len(few.rules_), len(few.estimator_.rules_) > 50, few.score(X, y) > 0.4
+        (10, True, True)
+        """
+        from rulecover.estimators.rulepath import RulePathRegressor
+
+        if "vote" in settings:
+            raise ValueError(
+                f"vote is {settings['vote']!r}, but what a few rules add to a number is fitted; leave it out, or leave "
+                "max_rules out."
+            )
+        return RulePathRegressor(
+            cls(**settings), max_rules=max_rules, choose="last", random_state=settings.get("random_state")
+        )
 
 
 def _large_strata(strata: Ints | None) -> Ints | None:

@@ -5,28 +5,25 @@ from __future__ import annotations
 import numbers
 import time
 import warnings
-from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rulecover.clock import is_late
+from rulecover.clock import TimeLimits, is_late
 from rulecover.data.columns import Columns
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
-from rulecover.estimators.base import PredictsClasses, VotingModel
+from rulecover.estimators.base import VotingModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_again
-from rulecover.estimators.centred import inner_model
 from rulecover.estimators.checks import (
     check_checkpoint,
     check_model_fits,
@@ -34,43 +31,32 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import rules_on
-from rulecover.estimators.fold_scores import TimeLimits
+from rulecover.estimators.other_target import inner_model
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
-from rulecover.estimators.path_pools import POOLS, class_pool, number_pool
+from rulecover.estimators.path_kinds import CLASS_PATHS, NUMBER_PATHS, POOLS, SHARE, PathKind, SizeChoice
 from rulecover.estimators.places import rows_elsewhere
+from rulecover.estimators.predicts import PredictsClasses
 from rulecover.estimators.prepare import Preparation, Prepared, forget_table
-from rulecover.estimators.scoring import checked_scoring, precision_of
+from rulecover.estimators.scoring import checked_scoring
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, UnreadableModelError
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
 from rulecover.rulepath.constraints import Constraints, column_numbers
 from rulecover.rulepath.family import RowPredictions
 from rulecover.rulepath.folds import PathData
-from rulecover.rulepath.logistic import LogisticFit
-from rulecover.rulepath.path import PathRecipe, PathSteps, chosen_log_odds, log_odds_votes, ridge_votes, rule_path
-from rulecover.rulepath.response import ridge_by_noise, softened_response
+from rulecover.rulepath.path import GAINS, PATH_VOTES, PathRecipe, PathVotes, rule_path
+from rulecover.rulepath.response import softened_response
 from rulecover.rulepath.sizes import BY_SCORE, chosen_size, size_scores, size_table
-from rulecover.rulepath.squares import ForwardFit, Terms, usual_shrinkage
+from rulecover.rulepath.squares import Terms, usual_shrinkage
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
-from rulecover.typing import Floats, Ints
-from rulecover.voting.classes import added_class_votes, log_odds_class_votes
-from rulecover.voting.fallback import Default, Fallback
-from rulecover.voting.numbers import added_values
+from rulecover.typing import Ints
+from rulecover.voting.fallback import Default
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: How the rules of a path vote for classes, and by which gain they are chosen.
-PATH_VOTES, GAINS = ("log-odds", "fitted"), ("squares", "log-loss")
-#: The usual penalty on votes that add up to shares or numbers.
-_RIDGE = 5.0
-#: The usual share of a model's predictions in what the rules are to predict.
-_SHARE = 0.5
-#: A class is rare if its share of the rows is below this.
-_RARE = 0.05
 #: How deep candidates on binned columns lie.
 _BINNED_DEPTH = 3
 
@@ -81,14 +67,6 @@ _KEPT = " (rules were chosen and weighed again in each fold, among those of the 
 CHOICES = (*BY_SCORE, "last")
 
 
-class SizeChoice(NamedTuple):
-    """How a size is chosen, and by which scoring and its name; ``None`` for the score of the estimator itself."""
-
-    choose: str
-    scoring: Any
-    name: str | None
-
-
 #: The model is scored on the training rows unless a fit is late by more than this many seconds.
 _TO_SCORE = 1.0
 
@@ -97,8 +75,7 @@ _TO_SCORE = 1.0
 class RulePath(VotingModel):
     """Follows the path, chooses a size, and predicts by added votes."""
 
-    #: The score of the estimator itself.
-    _own_score: ClassVar[str]
+    _kind: ClassVar[PathKind]
 
     estimator: Any = field(default=None, kw_only=False)
     pool: str | None = None
@@ -126,17 +103,10 @@ class RulePath(VotingModel):
     n_jobs: int | None = None
     verbose: int = 0
 
-    @abstractmethod
-    def _steps(self, samples: Samples, noise: float | None) -> PathSteps:
-        """How rules are chosen, and how they vote; `noise` is that of a `Response`."""
-
-    @abstractmethod
-    def _ridge_of_choice(self, samples: Samples, noise: float | None) -> float:
-        """The penalty on the votes by which rules are chosen."""
-
-    @abstractmethod
-    def _pool(self, y: Any) -> Any:
-        """What is trained where no estimator is given."""
+    # Settings for classes, which are fixed for numbers, and one for covers.
+    vote: str = field(init=False, default="fitted")
+    gain: str | None = field(init=False, default=None)
+    fallback: Any = field(init=False, default=Default())
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
@@ -196,7 +166,7 @@ class RulePath(VotingModel):
         training = size_scores(self._family, samples, model)
         self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
         self.model_score_ = np.nan if held_out is None else float(held_out.model.mean())
-        by = choice.name or self._own_score
+        by = choice.name or self._kind.score
         size, reason = chosen_size(self._family, held_out, choice.choose, self.within, by)
         kept = held_out is not None and not self.train_in_folds
         self._take(size)
@@ -204,10 +174,6 @@ class RulePath(VotingModel):
         reason += self._left_out() + (_KEPT if kept else "")
         self.size_reason_ = reason + self._noted([each for each in (*cut, no_time) if each])
         return self._finished(self.vote_, samples)
-
-    def _strength_on_parts(self, head: Samples, noise: float | None) -> float | None:
-        """The penalty on log-odds; ``None`` for votes by which the rules are chosen."""
-        return None
 
     @staticmethod
     def _cut_reading(prepared: Prepared, data: PathData) -> str:
@@ -299,6 +265,7 @@ class RulePath(VotingModel):
             check_checkpoint(self)
         self._check_pool()
         self._check_choice()
+        self._check_votes()
 
     def _check_pool(self) -> None:
         if self.pool not in (None, *POOLS):
@@ -318,6 +285,19 @@ class RulePath(VotingModel):
         if not self._takes_all() and self.train_in_folds:
             way_out = "give train_in_folds=False, or choose='last', and take another size by at(n_rules)"
             check_trains_again(self.estimator, "a size is chosen in folds", way_out)
+
+    def _check_votes(self) -> None:
+        for name, value, known in (("vote", self.vote, PATH_VOTES), ("gain", self.gain, (None, *GAINS))):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
+        by_accuracy = self.scoring is None and self._kind.score == "accuracy"
+        if by_accuracy and self.within is not None and self.within >= 1:
+            raise ValueError(
+                f"within is {self.within:g}; it is a difference of accuracies, which are between 0 and 1: give a "
+                "number below 1, such as 0.01."
+            )
+        if (self.vote, self.gain) == ("fitted", "log-loss"):
+            raise ValueError("gain is 'log-loss', which needs vote='log-odds', but vote is 'fitted'; change one.")
 
     def _follow(self, X: Any, prepared: Prepared, deadline: float | None) -> PathData:
         """Follows the path to its end, or as far as there is time, and returns what it was made from."""
@@ -376,7 +356,7 @@ class RulePath(VotingModel):
         self, candidates: Candidates, samples: Samples, noise: float | None, total: float | None = None
     ) -> PathRecipe:
         """The recipe of a path through candidates; `total` is the weight of all rows, if there are more than these."""
-        columns, target = candidates.source.columns, self._target.of(samples)
+        columns, target, votes = candidates.source.columns, self._target.of(samples), self._votes()
         constraints = Constraints.of(
             columns.names,
             forbidden=self.forbidden,
@@ -392,10 +372,10 @@ class RulePath(VotingModel):
         shrinkage = usual_shrinkage(total) if self.shrinkage is None else self.shrinkage
         return PathRecipe(
             self.max_rules,
-            Terms(self._ridge_of_choice(samples, noise), shrinkage, self.tries),
+            Terms(votes.ridge_of_choice(samples, noise), shrinkage, self.tries),
             constraints,
             target,
-            self._steps(samples, noise),
+            votes.steps(samples, target, noise),
             given=None if keep is None else _on(columns, keep),
             verbose=self.verbose,
         )
@@ -406,10 +386,13 @@ class RulePath(VotingModel):
 
     def _share(self) -> float | None:
         """The share of the model's predictions in the target, `None` if it depends on how noisy the target is."""
-        return _SHARE if self.model_share is None else self.model_share
+        if self.model_share is not None:
+            return self.model_share
+        boosted = self.estimator is None and self.pool != "forest"
+        return self._kind.share_of_boosted if boosted else SHARE
 
-    def _fallback(self) -> Fallback:
-        return Default()
+    def _votes(self) -> PathVotes:
+        return PathVotes(self.vote, self.gain, self.ridge)
 
     def _source(self, y: Any) -> Any:
         if isinstance(self.estimator, RuleSet) and self._share() != 0:
@@ -419,7 +402,8 @@ class RulePath(VotingModel):
             )
         if self.estimator is not None:
             return super()._source(y)
-        return self._pool(y) if self.n_bins is None else BinnedTrees(self._pool(y), self.n_bins)
+        pool = self._kind.pool(self.pool, y, self.n_jobs)
+        return pool if self.n_bins is None else BinnedTrees(pool, self.n_bins)
 
     def _preparation(self) -> Preparation:
         """As usual; the estimator is trained without the columns that no rule may use, so that its nodes do not."""
@@ -437,42 +421,15 @@ class RulePath(VotingModel):
         if self.scoring is not None:
             name = self.scoring if isinstance(self.scoring, str) else "scoring"
             return SizeChoice(self.choose or "one-se", self.scoring, name)
-        usual = SizeChoice("one-se", None, None) if self.within is not None else self._usual_choice(samples)
+        usual = SizeChoice("one-se", None, None) if self.within is not None else self._kind.choice(samples)
         return usual._replace(choose=self.choose or usual.choose)
-
-    @abstractmethod
-    def _usual_choice(self, samples: Samples) -> SizeChoice:
-        """How a size is chosen if nothing else is asked for."""
 
     def _takes_all(self) -> bool:
         return self.within is None and self.choose == "last"
 
-    # Predicting -------------------------------------------------------------------------------------------------
-
-    def why(self, X: Any) -> pd.DataFrame:
-        """For each row the default vote and the votes of the rules that cover it; they add up to the prediction.
-
-        The columns are ``row`` (the place in X), ``prediction``, ``rule`` (the place in `rules_`, -1 for the default
-        vote), ``text`` and ``vote``, or one ``votes_…`` for each class.
-
-        Parameters
-        ----------
-        X
-            Rows x columns: an array, a sparse matrix or a data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            It prints as an explanation for each row.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If the model is not fitted yet.
-        ValueError
-            If X does not have the columns that the model was fitted to.
-        """
-        return super().why(X)
+    def _move(self, place: int, threshold: float) -> None:
+        self._family = self._family.at_threshold(place, threshold)
+        self._take(self.n_rules_)
 
     def plot_path(self, ax: Any = None) -> Any:
         """The score of every size as a curve, next to the model's score, with the size that was taken.
@@ -650,77 +607,12 @@ class RulePathClassifier(PredictsClasses, RulePath):
     True
     """
 
-    _own_score = "accuracy"
+    _default = RandomForestClassifier()
+    _kind = CLASS_PATHS
 
     vote: str = "log-odds"
     gain: str | None = None
     class_weight: Any = None
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        for name, value, known in (("vote", self.vote, PATH_VOTES), ("gain", self.gain, (None, *GAINS))):
-            if value not in known:
-                raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
-        if self.scoring is None and self.within is not None and self.within >= 1:
-            raise ValueError(
-                f"within is {self.within:g}; it is a difference of accuracies, which are between 0 and 1: give a "
-                "number below 1, such as 0.01."
-            )
-        if (self.vote, self.gain) == ("fitted", "log-loss"):
-            raise ValueError("gain is 'log-loss', which needs vote='log-odds', but vote is 'fitted'; change one.")
-
-    def _usual_choice(self, samples: Samples) -> SizeChoice:
-        assert isinstance(samples, ClassSamples)
-        shares = samples.totals if samples.class_weight is None else samples.totals / samples.class_weight
-        if _one_of_two_is_rare(shares):
-            return SizeChoice("best", precision_of(self.classes_[int(shares.argmin())]), "average_precision")
-        return SizeChoice("one-se", "neg_brier_score", "neg_brier_score")
-
-    def _by_log_loss(self, samples: Samples) -> bool:
-        """Whether rules are chosen by the gain of the logistic loss."""
-        assert isinstance(samples, ClassSamples)
-        many = len(samples.totals) > 2 or _one_of_two_is_rare(samples.totals)
-        gain = self.gain or ("log-loss" if many else "squares")
-        return self.vote == "log-odds" and gain == "log-loss" and len(samples.totals) > 1
-
-    def _ridge_of_choice(self, samples: Samples, noise: float | None) -> float:
-        if self.vote == "log-odds" and not self._by_log_loss(samples):
-            return _RIDGE  # the votes of the choice are not those that are kept
-        return self._ridge(noise)
-
-    def _ridge(self, noise: float | None) -> float:
-        if self.ridge is not None:
-            return self.ridge
-        return ridge_by_noise(noise) if self.vote == "log-odds" else _RIDGE
-
-    def _move(self, place: int, threshold: float) -> None:
-        self._family = self._family.at_threshold(place, threshold)
-        self._take(self.n_rules_)
-
-    def _strength_on_parts(self, head: Samples, noise: float | None) -> float | None:
-        if self._by_log_loss(head) or self.vote != "log-odds" or len(self._target.of(head).classes) < 2:
-            return None
-        return self._ridge(noise)
-
-    def _steps(self, samples: Samples, noise: float | None) -> PathSteps:
-        target = self._target.of(samples)
-        if self.vote == "fitted" or len(target.classes) < 2:
-            return PathSteps(ForwardFit, partial(ridge_votes, target=target), added_class_votes)
-        if self._by_log_loss(samples):
-            return PathSteps(LogisticFit, chosen_log_odds, log_odds_class_votes)
-        return PathSteps(ForwardFit, partial(log_odds_votes, strength=self._ridge(noise)), log_odds_class_votes)
-
-    def _pool(self, y: Any) -> Any:
-        labels = Counter(np.asarray(y).ravel().tolist())
-        rare = _one_of_two_is_rare(np.array([*labels.values()], dtype=np.float64))
-        return class_pool(self.pool, len(labels), self.n_jobs, rare=rare)
-
-    def _default_estimator(self) -> Any:
-        return class_pool("forest", 2, self.n_jobs)
-
-
-def _one_of_two_is_rare(totals: Floats) -> bool:
-    return len(totals) == 2 and bool(totals.min() < _RARE * totals.sum())
 
 
 class RulePathRegressor(RegressorMixin, RulePath):
@@ -762,23 +654,5 @@ class RulePathRegressor(RegressorMixin, RulePath):
     """
 
     _target = NumberTarget()
-    _own_score = "R²"
-
-    def _usual_choice(self, samples: Samples) -> SizeChoice:
-        return SizeChoice("one-se", None, None)
-
-    def _ridge_of_choice(self, samples: Samples, noise: float | None) -> float:
-        return _RIDGE if self.ridge is None else self.ridge
-
-    def _steps(self, samples: Samples, noise: float | None) -> PathSteps:
-        return PathSteps(ForwardFit, partial(ridge_votes, target=self._target.of(samples)), added_values)
-
-    def _share(self) -> float | None:
-        boosted = self.estimator is None and self.pool != "forest"
-        return None if self.model_share is None and boosted else super()._share()
-
-    def _pool(self, y: Any) -> Any:
-        return number_pool(self.pool, self.n_jobs)
-
-    def _default_estimator(self) -> Any:
-        return number_pool("forest", self.n_jobs)
+    _default = RandomForestRegressor()
+    _kind = NUMBER_PATHS

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import inf
 
 from rulecover.data.frames import UNSEEN
-from rulecover.data.inputs import Coded, Input, Number
+from rulecover.data.inputs import Coded, Number, TableInput
 from rulecover.data.labels import Label, plain_labels
 from rulecover.rules.clauses import Clauses
 from rulecover.typing import Floats
@@ -100,11 +100,11 @@ class Script:
         return sorted({condition.feature for rule in self.conditions for condition in rule})
 
     @cached_property
-    def inputs(self) -> dict[int, Input]:
+    def inputs(self) -> dict[int, TableInput]:
         """For each column in use, by number: where its values come from; categories that no rule names are left out."""
-        return {f: self._needed(f, self.model.inputs[f]) for f in self.features}
+        return {f: self._needed(f, self.model.table_inputs[f]) for f in self.features}
 
-    def _needed(self, f: int, read: Input) -> Input:
+    def _needed(self, f: int, read: TableInput) -> TableInput:
         mine = [condition for rule in self.conditions for condition in rule if condition.feature == f]
         if not isinstance(read, Coded) or any(c.above is not None or c.up_to is not None for c in mine):
             return read
@@ -113,7 +113,7 @@ class Script:
             return read
         return Coded(read.name, tuple((label, code) for label, code in read.codes if code in named))
 
-    def has(self, kind: type[Input]) -> bool:
+    def has(self, kind: type[TableInput]) -> bool:
         """Whether some column in use is of this kind."""
         return any(isinstance(each, kind) for each in self.inputs.values())
 

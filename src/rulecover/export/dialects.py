@@ -9,9 +9,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from rulecover.data.dates import ISO, PARTS, DatePart
+from rulecover.data.dates import ISO, LOOSE_ISO, PARTS, DatePart
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import LONGEST_NAME
+from rulecover.export.date_texts import date_text
 
 #: SQLite reads decimals of this many digits correctly on every machine, if they are exactly the number meant.
 _SAFE_DIGITS = 15
@@ -20,12 +21,15 @@ _LARGEST_POWER = 2**62
 
 _MOST_ARGUMENTS = 50
 
-#: What dates are taken apart by: fields of EXTRACT where there is one, formats of strftime in SQLite.
-_EXTRACTING = ("postgres", "duckdb", "sqlite")
+#: What dates are taken apart by: fields of EXTRACT, all of them in some dialects, formats of strftime in SQLite.
+_EXTRACTING = ("postgres", "duckdb")
+#: Where texts such as 31.12.2024 are put in order.
+_REORDERING = ("postgres", "duckdb", "sqlite")
 *_, _DAYS = PARTS
 _EXTRACTED = dict(zip(PARTS, ("YEAR", "MONTH", "ISODOW", "EPOCH"), strict=True))
 _FORMATTED = dict(zip(PARTS, ("%Y", "%m", "%w", "%s"), strict=True))
 _DAY = 86400.0
+_MONDAY = "0001-01-01"
 
 
 @dataclass(frozen=True)
@@ -83,25 +87,58 @@ class Dialect:
         return value
 
     def takes_apart(self, part: DatePart) -> bool:
-        """Whether a part of a date can be had from the date itself, or from a text that writes it as ISO 8601 does."""
-        return self.name in _EXTRACTING and part.written == ISO
+        """Whether a part of a date can be had from a date, or from a text that writes it as in training."""
+        return part.written == ISO or (part.written != LOOSE_ISO and self.name in _REORDERING)
 
-    def part_of_date(self, given: exp.Expression, part: str) -> exp.Expression:
+    def part_of_date(self, given: exp.Expression, part: DatePart) -> exp.Expression:
         """A part of a date as a float, NULL where there is no date."""
+        written = given if part.written == ISO else self._in_iso_order(given, part.written)
         if self.name == "sqlite":
-            return self._part_by_format(given, part)
-        moment = exp.cast(given, exp.DataType.Type.TIMESTAMP)
-        found = double(exp.Extract(this=exp.var(_EXTRACTED[part]), expression=moment))
-        # Seconds without their fractions.
-        return exp.Div(this=exp.Floor(this=found), expression=self.number(_DAY)) if part == _DAYS else found
+            return self._part_by_format(written, part.part)
+        moment = exp.cast(written, exp.DataType.Type.TIMESTAMPNTZ)
+        if part.part == _DAYS:
+            return exp.Div(this=self._seconds(moment), expression=self.number(_DAY))
+        if part.part == "weekday" and self.name not in _EXTRACTING:
+            days = exp.Paren(this=_days_between(_MONDAY, moment))
+            return double(exp.Add(this=exp.Mod(this=days, expression=whole(7)), expression=whole(1)))
+        return double(_extracted(_EXTRACTED[part.part], moment))
+
+    def _seconds(self, moment: exp.Expression) -> exp.Expression:
+        """The seconds since 1970-01-01, without their fractions."""
+        if self.name in _EXTRACTING:
+            return exp.Floor(this=double(_extracted("EPOCH", moment)))
+        days = double(_days_between("1970-01-01", moment))
+        terms: list[exp.Expression] = [exp.Mul(this=days, expression=self.number(_DAY))]
+        for field, seconds in (("HOUR", 3600), ("MINUTE", 60)):
+            terms.append(exp.Mul(this=_extracted(field, moment.copy()), expression=whole(seconds)))
+        terms.append(exp.Floor(this=_extracted("SECOND", moment.copy())))
+        return exp.Paren(this=joined(exp.Add, terms))
 
     def _part_by_format(self, given: exp.Expression, part: str) -> exp.Expression:
         found = double(exp.Anonymous(this="STRFTIME", expressions=[text(_FORMATTED[part]), given]))
         if part == _DAYS:
-            return exp.Div(this=found, expression=self.number(_DAY))
-        # Sunday is 0 there.
-        is_sunday = exp.EQ(this=found.copy(), expression=whole(0))
-        return case((is_sunday, self.number(7.0)), default=found) if part == "weekday" else found
+            made: exp.Expression = exp.Div(this=found, expression=self.number(_DAY))
+        elif part == "weekday":  # Sunday is 0 there
+            is_sunday = exp.EQ(this=found.copy(), expression=whole(0))
+            made = case((is_sunday, self.number(7.0)), default=found)
+        else:
+            made = found
+        # It takes numbers for days, times for dates, and 2023-02-30 for 2023-03-02, unless it is made to count.
+        day = _piece(given.copy(), whole(1), whole(10))
+        is_date = exp.EQ(this=exp.Anonymous(this="DATE", expressions=[day, text("+0 days")]), expression=day.copy())
+        return case((is_date, made), default=exp.null())
+
+    def _in_iso_order(self, given: exp.Expression, written: str) -> exp.Expression:
+        """A text with year, month and day in another order as ISO 8601 has it; dates, as texts, have that order."""
+        pattern, (year, month, day) = date_text(written)
+        if self.name == "sqlite":
+            pieces = _split(exp.Trim(this=given), written[2])
+            ordered = _printed("%s-%02d-%02d", *(pieces[k - 1] for k in (year, month, day)))
+            return case((exp.Like(this=given.copy(), expression=text("____-__-__%")), given.copy()), default=ordered)
+        as_text = exp.cast(given, exp.DataType.Type.TEXT)
+        ordered = _replaced(as_text, f"^{pattern}$", f"\\{year}-\\{month}-\\{day}")
+        # Databases would read other texts in an order of their own.
+        return _replaced(ordered, "^([^-]{0,3}(-.*)?|[^-]{4}|[^-]{5}.*)$", "not as in training: \\1")
 
     def greatest(self, terms: Sequence[exp.Expression]) -> exp.Expression:
         """The largest of the terms, none of which is NULL: databases limit how many arguments a function may have."""
@@ -299,6 +336,39 @@ def _number_or_null(column: exp.Expression) -> exp.Expression:
     """
     is_number = exp.LTE(this=column, expression=double(_digits("9e999")))
     return case((is_number, double(column.copy())), default=exp.null())
+
+
+# Texts and dates --------------------------------------------------------------------------------------------------
+
+
+def _replaced(given: exp.Expression, pattern: str, by: str) -> exp.Expression:
+    return exp.Anonymous(this="REGEXP_REPLACE", expressions=[given, text(pattern), text(by)])
+
+
+def _split(given: exp.Expression, mark: str) -> list[exp.Expression]:
+    """The three pieces of a text in SQLite, by way of a list in JSON."""
+    commas = exp.Anonymous(this="REPLACE", expressions=[given, text(mark), text('","')])
+    return [
+        exp.Anonymous(this="JSON_EXTRACT", expressions=[_printed('["%s"]', commas), text(f"$[{k}]")]) for k in range(3)
+    ]
+
+
+def _printed(pattern: str, *values: exp.Expression) -> exp.Expression:
+    """A text in SQLite, whose parser cannot go as deep as sums of many texts would be nested."""
+    return exp.Anonymous(this="PRINTF", expressions=[text(pattern), *(value.copy() for value in values)])
+
+
+def _piece(given: exp.Expression, *place: exp.Expression) -> exp.Expression:
+    return exp.Anonymous(this="SUBSTR", expressions=[given, *place])
+
+
+def _extracted(field: str, moment: exp.Expression) -> exp.Expression:
+    return exp.Extract(this=exp.var(field), expression=moment)
+
+
+def _days_between(date: str, moment: exp.Expression) -> exp.Expression:
+    kind = exp.DataType.Type.DATE
+    return exp.DateDiff(this=exp.cast(moment.copy(), kind), expression=exp.cast(text(date), kind), unit=exp.var("DAY"))
 
 
 def _concat(*parts: exp.Expression) -> exp.Expression:

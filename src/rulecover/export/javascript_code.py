@@ -8,18 +8,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import rulecover
+from rulecover.data.dates import DatePart
 from rulecover.data.labels import Label
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Script
+from rulecover.export.date_texts import date_texts
 from rulecover.export.exported import vote_of
 from rulecover.export.language import Language, Templates, assembled, tables
 
 _HEAD = """\
 // Rules that vote, written by rulecover {version}; needs no library.
-// {name}(row) takes an object from column names to numbers, null or NaN where a value is missing, and returns
-// an object: prediction, {returned}rules, decided_by.
+// {name}(row) takes an object from column names to values, null or NaN where one is missing, and returns
+// an object: prediction, {returned}rules, decided_by.{dates}
 const {name} = (() => {{
 "use strict";
+"""
+
+_DATES = """
+// Dates are texts that match DATES, or Date objects, whose time is that of UTC.\
 """
 
 _TEMPLATES = Templates(
@@ -50,6 +56,33 @@ function code(row, name, codes) {
   const given = value(row, name);
   if (given === null || Number.isNaN(given)) return NaN;
   return codes.has(given) ? codes.get(given) : -1;
+}
+""",
+    date="""
+function datePart(row, name, part) {
+  const given = value(row, name);
+  if (given === null || given === "" || Number.isNaN(given)) return NaN;
+  const date = typeof given === "string" ? parsed(given, ...DATES.get(name)) : given;
+  if (!(date instanceof Date) || Number.isNaN(date.getTime()))
+    throw new TypeError("column " + name + " is not a date as in training; give null if it is missing");
+  if (part === "year") return date.getUTCFullYear();
+  if (part === "month") return date.getUTCMonth() + 1;
+  if (part === "weekday") return date.getUTCDay() || 7;
+  return Math.floor(date.getTime() / 1000) / 86400;
+}
+
+function parsed(text, pattern, places) {
+  const found = new RegExp("^(?:" + pattern + ")$").exec(text);
+  if (found === null) return null;
+  const [year, month, day] = places.map((place) => Number(found[place] || 1));
+  const [hour, minute, second, hours, minutes] = found.slice(4).map((each) => each || "0"); // ISO 8601 alone has them
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (year === 0 || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
+  if (hour === undefined) return date;
+  const ahead = Number(hours) * 60 + Number(hours[0].replace("0", "+") + minutes); // of UTC
+  date.setUTCHours(Number(hour), Number(minute) - ahead, Number(second));
+  return date;
 }
 """,
     zero="""
@@ -148,10 +181,10 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
     Returns
     -------
     str
-        The function takes an object from column names to numbers, ``null`` or ``NaN`` where a value is missing. It
-        returns an object: ``prediction``; for classes ``classes`` and their ``probabilities``; ``rules``, the numbers
-        of the rules that fired; and ``decided_by``, "rules" or the name of the fallback. The text is safe inside a
-        ``<script>`` element.
+        The function takes an object from column names to values, ``null`` or ``NaN`` where one is missing; dates are
+        texts as in training, or ``Date`` objects, whose time is that of UTC. It returns an object: ``prediction``; for
+        classes ``classes`` and their ``probabilities``; ``rules``, the numbers of the rules that fired; and
+        ``decided_by``, "rules" or the name of the fallback. The text is safe inside a ``<script>`` element.
 
     Raises
     ------
@@ -170,8 +203,9 @@ def to_javascript(model: Any, *, name: str = "predict") -> str:
         raise ExportError(f"{name!r} is not a valid function name; choose another, such as 'predict'.")
     script = Script(vote_of(model))
     returned = "classes, probabilities, " if script.classes else ""
+    dates = _DATES if script.has(DatePart) else ""
     parts = [
-        _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
+        _HEAD.format(version=rulecover.__version__, name=name, returned=returned, dates=dates),
         _tables(script),
         *_TEMPLATES.readers(script),
         _met(script),
@@ -195,7 +229,7 @@ _JAVASCRIPT = Language(
     row="row",
     literal=_literal,
     mapping=lambda pairs: f"new Map({_literal([*pairs, *_as_numbers(pairs)])})",
-    helper=lambda name: "withoutZero" if name == "without_zero" else name,
+    helper=lambda name: {"without_zero": "withoutZero", "date_part": "datePart"}.get(name, name),
     missing="{x} !== {x}",
     known="{x} === {x}",
     above="{x} > {than}",
@@ -207,13 +241,16 @@ _JAVASCRIPT = Language(
     counted="({test})",
     always="true",
     never="false",
+    comment="//",
 )
 
 
 def _tables(script: Script) -> str:
     labels = {"CLASSES": list(map(_checked, script.classes))} if script.classes else {}
     needed = labels | tables(script)
-    return "\n".join(f"const {name} = {_JAVASCRIPT.table(values, '  ')};" for name, values in needed.items())
+    lines = [f"const {name} = {_JAVASCRIPT.table(values, '  ')};" for name, values in needed.items()]
+    texts: list[Any] = [[name, text] for name, text in date_texts(script.inputs.values()).items()]
+    return "\n".join([*lines, *([f"const DATES = new Map({_JAVASCRIPT.table(texts, '  ')});"] if texts else [])])
 
 
 def _checked(label: Label) -> Label:
@@ -229,7 +266,7 @@ def _met(script: Script) -> str:
     lines = ["function met(row) {"]
     lines += [f"  const x{f} = {_JAVASCRIPT.read(each)};" for f, each in script.inputs.items()]
     lines.append("  return [")
-    lines += [f"    +{_JAVASCRIPT.count_met(rule, none='0')}," for rule in script.conditions]
+    lines += [f"    {line}" for line in _JAVASCRIPT.rules(script, none="0", before="+")]
     return "\n".join([*lines, "  ];", "}"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
@@ -106,32 +107,12 @@ def to_json(model: Any) -> str:
         "version": VERSION,
         "written_by": f"rulecover {rulecover.__version__}",
         "answer": _written_answer(exported),
-        "columns": list(rules.feature_names),
-        "levels": [
-            {"column": f, "name": name, "level": level} for f, (name, level) in sorted(rules.columns.levels.items())
-        ],
-        "categories": [
-            {"column": f, "labels": plain_labels(rules.columns.categories[f])}
-            for f in rules.clauses.columns.tolist()
-            if f in rules.columns.categories
-        ],
-        "zero_missing": sorted(rules.columns.zero_missing),
+        **_written_columns(rules),
         "fallback": exported.fallback.name,
         "totals": exported.totals.tolist(),
         "base": exported.base.tolist(),
+        **_written_forms(rules),
     }
-    if rules.columns.notations:
-        head["notations"] = [{"column": f} | asdict(each) for f, each in sorted(rules.columns.notations.items())]
-    if rules.columns.parts:
-        head["dates"] = [
-            {"column": f, "name": part.name, "part": part.part, "written": part.written}
-            for f, part in sorted(rules.columns.parts.items())
-        ]
-    if rules.columns.whole:
-        head["whole"] = [{"column": f, "from": a, "to": b} for f, (a, b) in sorted(rules.columns.whole.items())]
-    frequent = {f: n for f, n in sorted(rules.columns.frequent.items()) if f in rules.clauses.columns}
-    if frequent:
-        head["frequent"] = [{"column": f, "number": n} for f, n in frequent.items()]
     if isinstance(rules.evidence, NumberEvidence):
         head["numbers"] = _written_numbers(rules.evidence)
     if exported.provenance is not None:
@@ -141,6 +122,34 @@ def to_json(model: Any) -> str:
     lines = [f"{_text(key)}: {_text(value)}" for key, value in head.items()]
     lines.append('"rules": [\n' + ",\n".join(map(_text, each)) + "\n]")
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _written_columns(rules: RuleSet) -> Json:
+    """The columns, and what is known of them in every file."""
+    columns = rules.columns
+    used = [f for f in rules.clauses.columns.tolist() if f in columns.categories]
+    return {
+        "columns": list(columns.names),
+        "levels": [{"column": f, "name": name, "level": level} for f, (name, level) in sorted(columns.levels.items())],
+        "categories": [{"column": f, "labels": plain_labels(columns.categories[f])} for f in used],
+        "zero_missing": sorted(columns.zero_missing),
+    }
+
+
+def _written_forms(rules: RuleSet) -> Json:
+    """How columns are written in the user's table, where there is something to say."""
+    columns = rules.columns
+    frequent = {f: n for f, n in sorted(columns.frequent.items()) if f in rules.clauses.columns}
+    known = {
+        "notations": [{"column": f} | asdict(each) for f, each in sorted(columns.notations.items())],
+        "dates": [
+            {"column": f, "name": part.name, "part": part.part, "written": part.written}
+            for f, part in sorted(columns.parts.items())
+        ],
+        "whole": [{"column": f, "from": a, "to": b} for f, (a, b) in sorted(columns.whole.items())],
+        "frequent": [{"column": f, "number": n} for f, n in frequent.items()],
+    }
+    return {name: each for name, each in known.items() if each}
 
 
 def _text(value: Any) -> str:
@@ -297,7 +306,11 @@ def from_json(text: str | bytes, *, edited: bool = False, max_size: int | None =
 
 def _parsed(text: str | bytes) -> Any:
     try:
-        return json.loads(text, parse_constant=_refused, object_pairs_hook=_distinct)
+        return json.loads(
+            text, parse_constant=_refused, parse_float=_finite, parse_int=_finite_whole, object_pairs_hook=_distinct
+        )
+    except InvalidModelFileError:
+        raise
     except (ValueError, RecursionError) as error:
         raise InvalidModelFileError(
             f"this is not JSON, or only a part of it ({error}); write the file again with to_json."
@@ -306,6 +319,20 @@ def _parsed(text: str | bytes) -> Any:
 
 def _refused(name: str) -> None:
     raise ValueError(f"{name} is not a number in JSON")
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if math.isinf(number):
+        raise InvalidModelFileError(
+            f"this is not a valid file of rules: {written[:20]} is too large for a number; write the file again."
+        )
+    return number
+
+
+def _finite_whole(written: str) -> int:
+    _finite(written)
+    return int(written)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> Json:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rulecover.data.dates import DatePart
 from rulecover.data.frames import ZERO
-from rulecover.data.inputs import Coded, Input, Level
+from rulecover.data.inputs import Coded, Level, TableInput
 from rulecover.data.labels import Label
 from rulecover.export.conditions import Condition, Script
+from rulecover.show.text import printable
 from rulecover.voting.answers import LARGEST_LOG_ODDS
 
 
@@ -26,7 +29,7 @@ class Language:
     mapping
         Pairs of labels and codes as the source of a mapping.
     helper
-        The name of one of our own functions: "number", "level", "code" or "without_zero".
+        The name of one of our own functions: "number", "level", "code", "date_part" or "without_zero".
     missing, known, above, up_to, one_of, none_of
         Tests of a feature; the last ones also have ``{than}``, what it is compared with.
     both, either
@@ -35,6 +38,8 @@ class Language:
         ``{test}`` as something that can be added up.
     always, never
         Tests that need no feature, ready to be added up.
+    comment
+        What a line begins with that is for people alone.
     """
 
     row: str
@@ -52,9 +57,12 @@ class Language:
     counted: str
     always: str
     never: str
+    comment: str
 
-    def read(self, each: Input) -> str:
+    def read(self, each: TableInput) -> str:
         """The call that gives the value of a feature in a row."""
+        if isinstance(each, DatePart):
+            return self._call("date_part", each.name, self.literal(each.part))
         if isinstance(each, Level):
             return self._call("level", each.name, self.literal(each.level))
         if isinstance(each, Coded):
@@ -68,6 +76,12 @@ class Language:
     def count_met(self, rule: Iterable[Condition], none: str) -> str:
         """The number of conditions of a rule that a row satisfies; `none` where there are no conditions."""
         return " + ".join(map(self._condition, rule)) or none
+
+    def rules(self, script: Script, none: str, before: str = "") -> Iterator[str]:
+        """The lines of a list of how many conditions of each rule a row satisfies, each below the rule in words."""
+        for j, (rule, conditions) in enumerate(zip(script.model.rules, script.conditions, strict=True)):
+            yield f"{self.comment} {j}: {_in_a_comment(rule.text)}"
+            yield f"{before}{self.count_met(conditions, none)},"
 
     def _condition(self, condition: Condition) -> str:
         x = f"x{condition.feature}"
@@ -102,8 +116,9 @@ class Templates:
 
     Parameters
     ----------
-    number, level, code, zero
-        Functions that read columns of numbers, one-hot levels and categories, and take ``{zero!r}`` for missing.
+    number, level, code, date, zero
+        Functions that read columns of numbers, one-hot levels, categories and dates, whose texts match a pattern of
+        ``DATES``, and take ``{zero!r}`` for missing.
     fallbacks, with_base
         What predicts for missed rows, and what adds the base to that.
     shares, nearest, softmax
@@ -113,6 +128,7 @@ class Templates:
     number: str
     level: str
     code: str
+    date: str
     zero: str
     fallbacks: Mapping[str, str]
     with_base: str
@@ -126,6 +142,7 @@ class Templates:
             self.number,
             self.level if script.has(Level) else "",
             self.code if script.has(Coded) else "",
+            self.date if script.has(DatePart) else "",
             self.zero.format(zero=ZERO) if script.zero_missing else "",
         ]
 
@@ -139,6 +156,12 @@ class Templates:
         if script.log_odds is not None:
             return self.softmax.format(scale=script.log_odds, largest=LARGEST_LOG_ODDS)
         return self.nearest if script.nearest else self.shares
+
+
+def _in_a_comment(text: str) -> str:
+    """A text of one line that does not end a comment or a script element, whatever the names in it."""
+    plain = printable(text.replace("≠", "!=")).encode("ascii", "backslashreplace").decode()
+    return re.sub(r"<(?=[/!a-z])", "< ", plain, flags=re.IGNORECASE)
 
 
 def tables(script: Script) -> dict[str, list[Any]]:

@@ -6,22 +6,27 @@ from dataclasses import replace
 from typing import Any
 
 import rulecover
+from rulecover.data.dates import DatePart
 from rulecover.export.conditions import Script
 from rulecover.export.exported import vote_of
 from rulecover.export.language import Templates, assembled, tables
-from rulecover.export.python_code import PYTHON, checked_name
+from rulecover.export.python_code import DATE_IMPORTS, MOMENT, PYTHON, checked_name, python_dates
 from rulecover.voting.answers import Classes
 
 _HEAD = '''\
 """Rules that vote, written by rulecover {version}; needs nothing but pandas and numpy.
 
-{name}(frame) takes a data frame of numbers, missing where a value is missing, and returns a data frame with the same
-index: prediction, {returned}rules that fired, decided_by.
+{name}(frame) takes a data frame with the columns that the rules use, and returns a data frame with the same index:
+prediction, {returned}rules that fired, decided_by.{dates}
 """
 
-import numpy as np
+{imports}import numpy as np
 import pandas as pd
 '''
+
+_DATES = """
+Dates are a column of datetimes, of date or datetime objects, or of texts that match DATES.\
+"""
 
 _TEMPLATES = Templates(
     number="""
@@ -43,6 +48,30 @@ def _code(frame, name, codes):
     column = frame[name].astype(object)
     known = column.map(codes).astype("float64").fillna(-1.0).to_numpy()
     return np.where(column.isna().to_numpy(), np.nan, known)
+""",
+    date=MOMENT
+    + """
+
+def _date_part(frame, name, part):
+    moments = _moments(frame[name], name)
+    if part == "year":
+        numbers = moments.astype("datetime64[Y]").astype("int64") + 1970
+    elif part == "month":
+        numbers = moments.astype("datetime64[M]").astype("int64") % 12 + 1
+    elif part == "weekday":
+        numbers = (moments.astype("datetime64[D]").astype("int64") + 3) % 7 + 1
+    else:
+        numbers = moments.astype("int64") / 86400
+    return np.where(np.isnat(moments), np.nan, numbers.astype("float64"))
+
+
+def _moments(column, name):
+    if isinstance(column.dtype, pd.PeriodDtype):
+        column = column.dt.to_timestamp()
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return column.dt.tz_localize(None).to_numpy(dtype="datetime64[s]")
+    which, known = pd.factorize(column.astype(object).mask(column.isin([""]), None).to_numpy())
+    return np.array([*(_moment(value, name) for value in known), None], dtype="datetime64[s]")[which]
 """,
     zero="""
 def _without_zero(numbers):
@@ -128,7 +157,8 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
     Returns
     -------
     str
-        The function takes a data frame with the model's columns among its own, and returns one with the same index:
+        The function takes a data frame with the model's columns among its own, dates as such or as texts as in
+        training, and returns one with the same index:
         ``prediction``; for classes one ``probability_…`` each; ``rules``, the numbers of the rules that fired, such as
         ``0,3``; and ``decided_by``, "rules" or the name of the fallback.
 
@@ -144,9 +174,8 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
     """
     checked_name(name)
     script = Script(vote_of(model))
-    returned = "one probability per class, " if script.classes else ""
     parts = [
-        _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
+        _head(script, name),
         _tables(script),
         *_TEMPLATES.readers(script),
         _met(script),
@@ -155,12 +184,18 @@ def to_pandas(model: Any, *, name: str = "predict") -> str:
     return assembled(parts, "\n\n")
 
 
+def _head(script: Script, name: str) -> str:
+    returned = "one probability per class, " if script.classes else ""
+    dates, imports = (_DATES, f"{DATE_IMPORTS}\n") if script.has(DatePart) else ("", "")
+    return _HEAD.format(version=rulecover.__version__, name=name, returned=returned, dates=dates, imports=imports)
+
+
 def _tables(script: Script) -> str:
     lines = [f"{name} = np.array({_PANDAS.table(values, '    ')})" for name, values in tables(script).items()]
     if isinstance(script.model.answer, Classes):
         kind = ", dtype=object" if script.model.answer.labels.dtype.kind == "O" else ""
         lines.insert(0, f"CLASSES = np.array({script.classes!a}{kind})")
-    return "\n".join(lines)
+    return "\n".join([*lines, *python_dates(script)])
 
 
 def _met(script: Script) -> str:
@@ -168,7 +203,7 @@ def _met(script: Script) -> str:
     lines = ["def _met(frame):"]
     lines += [f"    x{f} = {_PANDAS.read(each)}" for f, each in script.inputs.items()]
     lines += ["    every = np.ones(len(frame), dtype=int)", "    met = ["]
-    lines += [f"        {_PANDAS.count_met(rule, none='0 * every')}," for rule in script.conditions]
+    lines += [f"        {line}" for line in _PANDAS.rules(script, none="0 * every")]
     return "\n".join([*lines, "    ]", "    return np.column_stack(met)"])
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import rulecover
+from rulecover.data.dates import DatePart
 from rulecover.data.frames import UNSEEN, ZERO
-from rulecover.data.inputs import Coded, Input, Level, Number
+from rulecover.data.inputs import Coded, Level, Number, TableInput
 from rulecover.data.labels import Label
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Condition, Script
@@ -43,6 +44,9 @@ _OURS = (
 
 _BEYOND_ZERO = (("lessThan", -ZERO), ("greaterThan", ZERO))
 
+#: What gives parts of dates as digits.
+_FORMATS = {"year": "%Y", "month": "%m"}
+
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "double"}
 
 
@@ -60,7 +64,8 @@ def to_pmml(model: Any) -> str:
         For classes a RuleSetModel: each rule occurs once for each class, weighted by its votes, and the class
         with the largest sum of weights wins. What a RuleSetModel cannot express, the fallback of rows that no rule
         covers and the probabilities, is computed by derived fields. PMML leaves open which class wins a tie; JPMML
-        takes the first, as this package does. For means a RegressionModel on a derived field.
+        takes the first, as this package does. For means a RegressionModel on a derived field. Dates are fields of the
+        type dateTime, whose texts are such as ``2024-12-31T00:00:00``.
 
     Examples
     --------
@@ -343,16 +348,20 @@ def _element(tag: str, inside: Sequence[ET.Element] = (), **attributes: str) -> 
     return made
 
 
-def _kind_of(each: Input) -> tuple[str, str]:
+def _kind_of(each: TableInput) -> tuple[str, str]:
     """The type of a column of the data."""
+    if isinstance(each, DatePart):
+        return "ordinal", "dateTime"
     if isinstance(each, Number):
         return "continuous", "double"
     return "categorical", _type_of([label for label, _ in each.codes] or [""]) if isinstance(each, Coded) else "string"
 
 
-def _read(each: Input) -> ET.Element:
+def _read(each: TableInput) -> ET.Element:
     """What is made of a column of the data; what is missing must not be compared."""
     given, missing = _field(each.name), _apply("isMissing", _field(each.name))
+    if isinstance(each, DatePart):
+        return _apply("if", _apply("isNotMissing", given), _part_of_date(each))
     if isinstance(each, Level):
         same = _apply("equal", given, _constant(each.level or "", "string"))
         known = _number(0.0) if each.level is None else _if(same, _number(1.0), _number(0.0))
@@ -365,6 +374,17 @@ def _read(each: Input) -> ET.Element:
     table = _element("InlineTable", [_row(label, code) for label, code in each.codes])
     pair = _element("FieldColumnPair", field=each.name, column="label")
     return _element("MapValues", [pair, table], outputColumn="code", defaultValue=repr(UNSEEN), dataType="double")
+
+
+def _part_of_date(each: DatePart) -> ET.Element:
+    if each.part in _FORMATS:
+        return _apply("formatDatetime", _field(each.name), _constant(_FORMATS[each.part], "string"))
+    days = _apply("dateDaysSinceYear", _field(each.name), _constant("1970", "integer"))
+    if each.part == "weekday":  # 1970-01-01 is a Thursday
+        return _apply("+", _apply("modulo", _apply("+", days, _number(3.0)), _number(7.0)), _number(1.0))
+    # All seconds since 1970 are more than the function for them can count in JPMML: it ends in 2038.
+    seconds = _apply("+", _apply("*", days, _number(86400.0)), _apply("dateSecondsSinceMidnight", _field(each.name)))
+    return _apply("/", seconds, _number(86400.0))
 
 
 def _row(label: Label, code: float) -> ET.Element:

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from rulecover.data.dates import DatePart, is_iso
 from rulecover.data.frames import UNSEEN, ZERO
-from rulecover.data.inputs import Coded, Input, Level
+from rulecover.data.inputs import Coded, Level, TableInput
 from rulecover.export.conditions import Condition, Script
+from rulecover.export.date_texts import date_text
 from rulecover.export.exported import vote_of
 from rulecover.voting.answers import LARGEST_LOG_ODDS
 
@@ -63,10 +65,12 @@ def _answer(script: Script) -> pl.Expr:
     return done.struct.field("answer")
 
 
-def _feature(each: Input) -> pl.Expr:
+def _feature(each: TableInput) -> pl.Expr:
     import polars as pl
     import polars.selectors as cs
 
+    if isinstance(each, DatePart):
+        return _date_part(each).cast(pl.Float64)
     given = cs.by_name(each.name).as_expr()  # names of pl.col may be patterns
     if isinstance(each, Level):
         return _level(given, each.level).cast(pl.Float64)
@@ -98,6 +102,47 @@ def _code(given: pl.Expr, each: Coded) -> pl.Expr:
     for label, number in each.codes:
         code = pl.when(known == label).then(number).otherwise(code)
     return pl.when(known.is_not_null()).then(code)
+
+
+def _date_part(each: DatePart) -> pl.Expr:
+    import polars as pl
+
+    moment = _moment(each)
+    if each.part in ("year", "month", "weekday"):
+        found: pl.Expr = getattr(moment.dt, each.part)()
+        return found
+    return _divided((moment.dt.timestamp("us") // 1_000_000).cast(pl.Float64), 86400.0)
+
+
+def _moment(each: DatePart) -> pl.Expr:
+    """The dates of a column, whatever its type: a selector of other types is empty, and `coalesce` is given nothing."""
+    import polars as pl
+    import polars.selectors as cs
+
+    moments, nothing = cs.date() | cs.datetime(time_zone=None), cs.by_dtype(pl.Null)
+    as_such = (cs.by_name(each.name) & (moments | nothing)).as_expr().cast(pl.Datetime("us"))
+    # Columns of other types are in the way of functions of texts, and the error has their name.
+    return pl.coalesce(as_such, _parsed((cs.by_name(each.name) - moments - nothing).as_expr(), each))
+
+
+def _parsed(given: pl.Expr, each: DatePart) -> pl.Expr:
+    """Dates from texts, empty ones being missing; any other that is not a date is an error that shows it.
+
+    These are functions of the one column, so that there are none where it is not selected.
+    """
+    pattern, (year, month, day) = date_text(each.written)
+    rest = "0${4}:0${5}:0${6} ${7}:0${8}" if is_iso(each.written) else "0:0:0 :0"
+    text = (
+        given.str.extract_groups("^((?s:.+))$")
+        .struct.field("1")
+        .alias(each.name)
+        .str.replace(f"^{pattern}$", f"date ${{{year}}}-${{{month}}}-0${{{day}}} {rest}")
+    )
+    # What is empty becomes the first day, midnight, and UTC; other numbers lose the 0 in front of them.
+    for found, by in (("-0 ", "-1 "), (" :0$", " +00:00"), (":0$", ":00")):
+        text = text.str.replace(found, by)
+    text = text.str.replace_all(r"\b0([0-9]{2})\b", "${1}")
+    return text.str.to_datetime("date %Y-%m-%d %H:%M:%S %z", time_unit="us").dt.replace_time_zone(None)
 
 
 def _met(script: Script) -> dict[str, pl.Expr]:
@@ -142,7 +187,12 @@ def _votes_of_fired(script: Script) -> dict[str, pl.Expr]:
 def _shares(script: Script) -> list[pl.Expr]:
     import polars as pl
 
-    return [pl.field(f"met{j}").cast(pl.Float64) / float(max(size, 1)) for j, size in enumerate(script.sizes)]
+    return [_divided(pl.field(f"met{j}").cast(pl.Float64), float(max(size, 1))) for j, size in enumerate(script.sizes)]
+
+
+def _divided(numbers: pl.Expr, by: float) -> pl.Expr:
+    """A quotient that is rounded once: polars multiplies by the reciprocal of a number, but divides by a column."""
+    return numbers / (numbers * 0.0 + by)
 
 
 def _sum(votes: list[list[float]], k: int, votes_if: list[pl.Expr]) -> pl.Expr:

@@ -6,21 +6,62 @@ import keyword
 from typing import Any
 
 import rulecover
+from rulecover.data.dates import DatePart
 from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Script
+from rulecover.export.date_texts import date_texts
 from rulecover.export.exported import vote_of
 from rulecover.export.language import Language, Templates, assembled, tables
 
 _HEAD = '''\
 """Rules that vote, written by rulecover {version}; needs nothing but Python.
 
-{name}(row) takes a mapping from column names to numbers, None or nan where a value is missing, and returns a
-dictionary: prediction, {returned}rules that fired, decided_by.
+{name}(row) takes a mapping from column names to values, None or nan where one is missing, and returns a
+dictionary: prediction, {returned}rules that fired, decided_by.{dates}
 """
 '''
 
-_EXP = """
+_DATES = """
+Dates are date or datetime objects, or texts that match DATES.\
+"""
+
+_EXP = """\
 from math import exp as _exp
+"""
+
+DATE_IMPORTS = """\
+import re as _re
+from datetime import date as _date
+from datetime import datetime as _datetime
+from datetime import timedelta as _timedelta
+"""
+
+#: What dates are on the clock, in whole seconds; the time zones of date objects do not matter, as in training.
+MOMENT = """
+def _moment(value, name):
+    if getattr(getattr(value, "dtype", None), "kind", "") == "M":
+        value = value.astype("datetime64[s]").item()
+    given = _parsed(value, *DATES[name]) if isinstance(value, str) else value
+    if not isinstance(given, _date):
+        raise ValueError(
+            f"column {name!r} is {value!r}, not a date as in training; give a date, a datetime or its text, "
+            "or None if it is missing"
+        )
+    clock = (given.hour, given.minute, given.second) if isinstance(given, _datetime) else ()
+    return _datetime(given.year, given.month, given.day, *clock)
+
+
+def _parsed(text, pattern, places):
+    found = _re.fullmatch(pattern, text)
+    if found is None:
+        return None
+    year, month, day = (int(found[place] or 1) for place in places)
+    *clock, hours, minutes = (*found.groups()[3:], None, None, None, None, None)[:5]  # ISO 8601 alone has them
+    ahead_of_utc = _timedelta(hours=int(hours or 0), minutes=int((hours or "+")[0] + (minutes or "0")))
+    try:
+        return _datetime(year, month, day, *(int(each or 0) for each in clock)) - ahead_of_utc
+    except (ValueError, OverflowError):
+        return None
 """
 
 _TEMPLATES = Templates(
@@ -43,6 +84,22 @@ def _level(row, name, level):
 def _code(row, name, codes):
     value = row[name]
     return float("nan") if value is None or value != value else codes.get(value, -1.0)
+""",
+    date=MOMENT
+    + """
+
+def _date_part(row, name, part):
+    value = row[name]
+    if value is None or value != value or value == "":
+        return float("nan")
+    moment = _moment(value, name)
+    if part == "year":
+        return float(moment.year)
+    if part == "month":
+        return float(moment.month)
+    if part == "weekday":
+        return float(moment.isoweekday())
+    return (moment - _datetime(1970, 1, 1)) // _timedelta(seconds=1) / 86400
 """,
     zero="""
 def _without_zero(number):
@@ -130,6 +187,7 @@ PYTHON = Language(
     counted="({test})",
     always="True",
     never="False",
+    comment="#",
 )
 
 
@@ -146,9 +204,10 @@ def to_python(model: Any, *, name: str = "predict") -> str:
     Returns
     -------
     str
-        The function takes a mapping from column names to numbers, ``None`` or NaN where a value is missing. It returns
-        a dictionary: ``prediction``; for classes ``probabilities``, in the order of ``CLASSES``; ``rules``, the numbers
-        of the rules that fired; and ``decided_by``, "rules" or the name of the fallback.
+        The function takes a mapping from column names to values, ``None`` or NaN where one is missing; dates are
+        ``datetime.date`` or ``datetime.datetime``, or texts as in training. It returns a dictionary: ``prediction``;
+        for classes ``probabilities``, in the order of ``CLASSES``; ``rules``, the numbers of the rules that fired; and
+        ``decided_by``, "rules" or the name of the fallback.
 
     Examples
     --------
@@ -163,9 +222,10 @@ def to_python(model: Any, *, name: str = "predict") -> str:
     checked_name(name)
     script = Script(vote_of(model))
     returned = "probabilities (in the order of CLASSES), " if script.classes else ""
+    dates = _DATES if script.has(DatePart) else ""
     parts = [
-        _HEAD.format(version=rulecover.__version__, name=name, returned=returned),
-        _EXP if script.log_odds is not None else "",
+        _HEAD.format(version=rulecover.__version__, name=name, returned=returned, dates=dates),
+        _imports(script),
         _tables(script),
         *_TEMPLATES.readers(script),
         _met(script),
@@ -186,9 +246,21 @@ def checked_name(name: str) -> None:
         raise ExportError(f"{name!r} is not a valid name for a Python function; choose another, such as 'predict'.")
 
 
+def _imports(script: Script) -> str:
+    return (DATE_IMPORTS if script.has(DatePart) else "") + (_EXP if script.log_odds is not None else "")
+
+
 def _tables(script: Script) -> str:
     needed = ({"CLASSES": script.classes} if script.classes else {}) | tables(script)
-    return "\n".join(f"{name} = {PYTHON.table(values, '    ')}" for name, values in needed.items())
+    return "\n".join(
+        [*(f"{name} = {PYTHON.table(values, '    ')}" for name, values in needed.items()), *python_dates(script)]
+    )
+
+
+def python_dates(script: Script) -> list[str]:
+    """What the texts of columns of dates must match, if there are such columns."""
+    texts = [f"    {name!a}: {text!a},\n" for name, text in date_texts(script.inputs.values()).items()]
+    return [f"DATES = {{\n{''.join(texts)}}}"] if texts else []
 
 
 def _met(script: Script) -> str:
@@ -196,7 +268,7 @@ def _met(script: Script) -> str:
     lines = ["def _met(row):"]
     lines += [f"    x{f} = {PYTHON.read(each)}" for f, each in script.inputs.items()]
     lines.append("    return [")
-    lines += [f"        {PYTHON.count_met(rule, none='0')}," for rule in script.conditions]
+    lines += [f"        {line}" for line in PYTHON.rules(script, none="0")]
     return "\n".join([*lines, "    ]"])
 
 

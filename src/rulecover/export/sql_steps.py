@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from rulecover.data.dates import DatePart
 from rulecover.data.frames import UNSEEN, ZERO
-from rulecover.data.inputs import Coded, Level, TableInput
+from rulecover.data.inputs import Coded, Level, Number, TableInput
 from rulecover.data.labels import Label
 from rulecover.export.conditions import LONGEST_NAME, Condition, Script
 from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole
@@ -92,9 +92,11 @@ class Steps:
     @cached_property
     def inputs(self) -> dict[int, TableInput]:
         """For each column in use, by number: where its values come from, dates themselves where they can be."""
-        parts = self.script.model.rules.columns.parts
-        apart = {f: part for f, part in parts.items() if self.dialect.takes_apart(part)}
-        return {f: apart.get(f, each) for f, each in self.script.inputs.items()}
+        return {f: self._input(f, each) for f, each in self.script.inputs.items()}
+
+    def _input(self, f: int, each: TableInput) -> TableInput:
+        as_column = isinstance(each, DatePart) and not self.dialect.takes_apart(each)
+        return Number(self.script.names[f]) if as_column else each
 
     @property
     def columns(self) -> list[str]:
@@ -141,7 +143,7 @@ class Steps:
             return column(each.name, of=source.copy())
 
         if isinstance(each, DatePart):
-            return self.dialect.part_of_date(given(), each.part)
+            return self.dialect.part_of_date(given(), each)
         missing = _is_null(given())
         if isinstance(each, Level):
             same = [] if each.level is None else [(self._is_level(given(), each.level), self._number(1.0))]
@@ -377,7 +379,9 @@ class Steps:
     @cached_property
     def _titles(self) -> dict[int, str]:
         """What columns are called in the steps: by their own names, unless these are too long or taken."""
-        names = {f: each.name for f, each in self.script.inputs.items()}  # a part of a date has a name of its own
+        names = {
+            f: self.script.names[f] if isinstance(each, DatePart) else each.name for f, each in self.inputs.items()
+        }
         times = Counter(title.casefold() for title in names.values())
         return {
             f: title

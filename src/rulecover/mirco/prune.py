@@ -11,29 +11,30 @@ from rulecover.targets.classes.samples import ClassSamples
 from rulecover.typing import Bools, Floats
 
 
-def pruned(rules: RuleSet, data: ClassSamples) -> RuleSet:
+def pruned_in_time(rules: RuleSet, data: ClassSamples, deadline: float | None = None) -> tuple[RuleSet, int]:
     """The rules without needless clauses, equal ones merged; each covers at least what it covered before.
 
     With h the majority class of a rule, nₕ its samples of that class, s all its samples and pₕ the share of h in the
     data, the clause whose removal leaves ``(nₕ + pₕ) / (s + 1)`` largest is removed, as long as that does not fall.
+
+    Returns
+    -------
+    tuple
+        The first of the rules, as many as there is time for until the deadline, by `time.perf_counter`; and how many
+        these are.
 
     Examples
     --------
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> data = ClassSamples(X, np.array([0, 0, 1, 1]), np.array(["no", "yes"]))
     >>> long = RuleSet.of_intervals([{0: (0.5, np.inf), 1: (0.5, np.inf)}], ["a", "b"])
-    >>> str(pruned(long, data)[0])
+    >>> short, n_done = pruned_in_time(long, data)
+    >>> str(short[0])
     'if a > 0.5'
     """
-    return pruned_in_time(rules, data, None)[0]
-
-
-def pruned_in_time(rules: RuleSet, data: ClassSamples, deadline: float | None) -> tuple[RuleSet, int]:
-    """The same for the first of the rules, until the deadline, by `time.perf_counter`; and how many these are."""
     if not len(rules):
         return rules, 0
-    weight = np.ones(len(data.y)) if data.weight is None else data.weight
-    counts = np.eye(len(data.classes))[data.y] * weight[:, None]
+    counts = np.eye(len(data.classes))[data.y] * data.count[:, None]
     kept: list[Bools] = []
     for j in range(len(rules)):
         if is_late(deadline):

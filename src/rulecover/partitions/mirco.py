@@ -15,7 +15,7 @@ from rulecover.mirco.cover import CoverRecipe, RuleCover
 from rulecover.mirco.prune import needed_clauses, with_clauses
 from rulecover.partitions.cover import greedy_cover
 from rulecover.partitions.part import LeafNumbers
-from rulecover.partitions.parts import Parts
+from rulecover.partitions.parts import Parts, added_one_by_one
 from rulecover.partitions.patterns import PatternSums
 from rulecover.pool import RulePool, priced
 from rulecover.rules.ruleset import RuleSet
@@ -157,13 +157,9 @@ class CoverOfParts(RuleCover):
 
 
 def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats) -> RuleSet:
-    """The rules without needless clauses, equal ones merged; see `rulecover.mirco.prune.pruned`."""
-    merged: list[PatternSums] = parts.reduced(_merged_one_by_one, "clause_patterns", rules)
+    """The rules without needless clauses, equal ones merged; see `rulecover.mirco.prune.pruned_in_time`."""
+    merged: list[PatternSums] = parts.reduced(added_one_by_one, "clause_patterns", rules)
     return with_clauses(rules, [needed_clauses(mine.passed.T, mine.sums, totals) for mine in merged])
-
-
-def _merged_one_by_one(one: list[PatternSums], other: list[PatternSums]) -> list[PatternSums]:
-    return [mine + theirs for mine, theirs in zip(one, other, strict=True)]
 
 
 def grouped_rows(parts: Parts, rules: RuleSet, head: Samples) -> Grouped:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from rulecover.coverage import multiples_of, smallest_uint
+from rulecover.data.columns import values_of
 from rulecover.data.fingerprint import Fingerprint, row_hashes
 from rulecover.partitions.patterns import PatternSums, patterns_of
 from rulecover.partitions.store import IdStore, InMemory
@@ -273,7 +273,7 @@ class Part:
 
 def values_near_bounds(rules: RuleSet, f: int, X: Any) -> Floats:
     """A few values of a column by which rules are printed as for all of them; see `RuleSet.shown_for`."""
-    values = np.asarray(X[:, [f]].toarray().ravel() if issparse(X) else X[:, f], dtype=np.float64)
+    values = values_of(X, f)
     mine = rules.clauses.feature == f
     bounds = np.concatenate([rules.clauses.lower[mine], rules.clauses.upper[mine]])
     present = values[~np.isnan(values)]

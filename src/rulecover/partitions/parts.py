@@ -28,6 +28,11 @@ class Parts(Protocol):
         """The results of a method of `Part`, added up where the parts are; the sum must be the same in any order."""
 
 
+def added_one_by_one(one: list[Any], other: list[Any]) -> list[Any]:
+    """The sums of two lists of results, for `reduced`."""
+    return [mine + theirs for mine, theirs in zip(one, other, strict=True)]
+
+
 class LocalParts:
     """Parts in this process, called one after another.
 

@@ -13,7 +13,7 @@ from rulecover.coverage import addable
 from rulecover.data.fingerprint import Fingerprint
 from rulecover.partitions.mirco import shown_for_parts
 from rulecover.partitions.part import LeafNumbers
-from rulecover.partitions.parts import Parts
+from rulecover.partitions.parts import Parts, added_one_by_one
 from rulecover.partitions.path_part import Entered, Evaluated, Softening, SumsAtLeaves, WhatIsLeft, unit_for
 from rulecover.partitions.patterns import PatternSums
 from rulecover.pool import priced
@@ -254,7 +254,7 @@ class _ClausesInParts:
     def __call__(self, leading: Ints, rules: RuleSet) -> dict[int, EvaluatedClauses]:
         self._leading = leading.tolist()
         some = rules.take(leading)
-        found = self._parts.reduced(_added_one_by_one, "try_rules", some, self._fit.left)
+        found = self._parts.reduced(added_one_by_one, "try_rules", some, self._fit.left)
         each = [self._clauses(some[k : k + 1], mine) for k, mine in enumerate(found)]
         return dict(zip(self._leading, each, strict=True))
 
@@ -271,10 +271,6 @@ class _ClausesInParts:
         """Has the rule enter that was taken from those that were tried last."""
         place = self._leading.index(taken.candidate)
         self._fit.enter(self._parts.reduced(add, "enter_tried", place, taken.found.kept), taken.sign)
-
-
-def _added_one_by_one(one: list[Evaluated], other: list[Evaluated]) -> list[Evaluated]:
-    return [mine + theirs for mine, theirs in zip(one, other, strict=True)]
 
 
 def rule_path_of_parts(

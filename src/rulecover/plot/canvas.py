@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulecover.exceptions import MissingExtraError
-from rulecover.show.text import printable
+from rulecover.show.text import cut_to, printable
 
 if TYPE_CHECKING:
     from rulecover.rules.ruleset import RuleSet
@@ -65,8 +65,7 @@ def plain(text: object, longest: int = 60) -> str:
     >>> plain("$x$"), plain("_y"), plain("size", 3)
     ('\\$x\\$', ' _y', 'si…')
     """
-    shown = printable(str(text))
-    shown = shown if len(shown) <= longest else shown[: longest - 1] + "…"
+    shown = cut_to(longest, printable(str(text)))
     return (" " if shown.startswith("_") else "") + shown.replace("$", r"\$")
 
 

@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from sklearn.base import BaseEstimator, is_classifier
 
-from rulecover.data.columns import Levels
+from rulecover.data.columns import Levels, values_of
 from rulecover.data.frames import MISSING, UNSEEN, ZERO
 from rulecover.data.inputs import Coded, Input, Level
 from rulecover.exceptions import RulecoverError
@@ -201,7 +200,7 @@ def _column(name: str, inputs: Sequence[tuple[int, Input]], rules: RuleSet, X: A
             "usual": codes[0] if codes else UNSEEN,
         }
         return common | choice | {"kind": "codes"}
-    known = _feature(X, features[0])
+    known = values_of(X, features[0])
     known = known[np.isfinite(known)]
     date = rules.columns.dated.get(features[0])
     return common | {
@@ -221,7 +220,7 @@ def _may_be_missing(rules: RuleSet, f: int, X: Any) -> bool:
     """Whether a value of the column was missing in training, according to the shown rules, or is in a row."""
     shown = rules.clauses if rules.shown is None else rules.shown
     shown_missing = bool(shown.missing[shown.feature == f].any())
-    return f in rules.columns.zero_missing or shown_missing or bool(np.isnan(_feature(X, f)).any())
+    return f in rules.columns.zero_missing or shown_missing or bool(np.isnan(values_of(X, f)).any())
 
 
 def _other_levels(rules: RuleSet, name: str, used: Sequence[int]) -> dict[int, str | None]:
@@ -259,11 +258,6 @@ def _scale(values: Floats) -> float:
     return float(high - low) or float(np.std(values)) or 1.0
 
 
-def _feature(X: Any, f: int) -> Floats:
-    column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]
-    return np.asarray(column, dtype=np.float64)
-
-
 # Rows ----------------------------------------------------------------------------------------------------------------
 
 
@@ -294,7 +288,7 @@ def _chosen(rows: PredictedRows, n_columns: int) -> Ints:
 
 
 def _values(column: dict[str, Any], X: Any, places: Ints) -> list[Any]:
-    features = [_feature(X, f)[places] for f in column["features"]]
+    features = [values_of(X, f)[places] for f in column["features"]]
     if column["kind"] == "levels":
         stacked = np.column_stack(features) > 0.5
         which = np.where(stacked.any(axis=1), stacked.argmax(axis=1), len(column["levels"]))

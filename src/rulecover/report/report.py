@@ -36,7 +36,7 @@ from rulecover.rules.features import feature_use
 from rulecover.show.cells import Head, TableCell
 from rulecover.show.html import environment
 from rulecover.show.numbers import format_number
-from rulecover.show.text import percent, printable, score
+from rulecover.show.text import cut_to, percent, printable, score
 from rulecover.targets.classes.evidence import ClassEvidence
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _with_checks(table: RuleCells, summary: Summary) -> RuleCells:
     rows_are = summary.checked_rows
     heads = (
         Head(
-            "Checked" if summary.on_training_rows else "Held out",
+            "Held out" if summary.checked_rows == "held-out rows" else "Checked",
             meaning=f"{rows_are.capitalize()} that the rule covers.",
         ),
         Head(
@@ -179,7 +179,7 @@ def _class_tiles(seen: ClassEvidence, held_out: HeldOutPredictions) -> list[tupl
     positive = ClassFigures(held_out.truth, seen.classes, seen.all_counts).positive
     if positive is None:
         return tiles
-    label, name = seen.classes[positive], _shortened(printable(str(seen.classes.tolist()[positive])))
+    label, name = seen.classes[positive], cut_to(_WIDEST, printable(str(seen.classes.tolist()[positive])))
     true, said = held_out.truth == label, held_out.predicted == label
     found = int((true & said).sum())
     return [
@@ -187,10 +187,6 @@ def _class_tiles(seen: ClassEvidence, held_out: HeldOutPredictions) -> list[tupl
         (f"Right where {name} is predicted", f"{found:,} of {int(said.sum()):,}" if said.any() else "never"),
         *tiles,
     ]
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _WIDEST else name[: _WIDEST - 1] + "…"
 
 
 def _number_tiles(errors: Errors, ours: Score) -> list[tuple[str, str]]:

@@ -90,6 +90,8 @@ class Summary:
         Where the rules come from, if that is known.
     on_training_rows
         Whether the rows are not held out, but those that the rules were trained on.
+    on_known_rows
+        Whether many of them equal training rows, so that they are not said to be held out.
     votes
         Where votes are added to a default vote: that one, then what each rule adds, each for every class.
     log_odds
@@ -132,11 +134,14 @@ class Summary:
     warnings: tuple[str, ...] = ()
     provenance: Provenance | None = None
     on_training_rows: bool = False
+    on_known_rows: bool = False
 
     @property
     def checked_rows(self) -> str:
         """What the rows are that the rules were checked on, in words."""
-        return "training rows" if self.on_training_rows else "held-out rows"
+        if self.on_training_rows:
+            return "training rows"
+        return "given rows" if self.on_known_rows else "held-out rows"
 
     @classmethod
     def of(
@@ -219,6 +224,7 @@ def _known_of(model: Any, trained_on: _TrainedOn) -> dict[str, Any]:
         "path": _path(model),
         "provenance": trained_on.provenance,
         "on_training_rows": trained_on.all_of_them,
+        "on_known_rows": trained_on.has_many,
     }
 
 
@@ -299,13 +305,18 @@ class _TrainedOn:
         return cls(provenance, seen.share_among(hashes), seen.is_of(hashes), share_by_chance(hashes, seen.rows))
 
     @property
+    def has_many(self) -> bool:
+        """Whether so many of the rows equal training rows that they are not held out."""
+        return self.share >= max(_MANY_KNOWN, self.by_chance + _MORE_THAN_CHANCE)
+
+    @property
     def warnings(self) -> list[str]:
         if self.all_of_them:
             return [
                 "these are the rows that the rules were trained on, so that the figures are too good; give rows that "
                 "were held out."
             ]
-        if self.share < max(_MANY_KNOWN, self.by_chance + _MORE_THAN_CHANCE):
+        if not self.has_many:
             return []
         known = "nearly all" if self.share > 0.99 else f"about {percent(self.share)}"
         return [f"{known} of these rows equal training rows, so that the figures may be too good; give rows held out."]

@@ -8,7 +8,7 @@ import numpy as np
 
 from rulecover.rules.overlaps import Overlaps
 from rulecover.rules.sentences import join_words
-from rulecover.show.text import percent, printable
+from rulecover.show.text import cut_to, percent, printable
 
 if TYPE_CHECKING:
     from rulecover.rules.ruleset import RuleSet
@@ -56,8 +56,7 @@ def upset(overlaps: Overlaps, rules: RuleSet) -> dict[str, Any]:
 
 
 def _name(rules: RuleSet, j: int) -> str:
-    text = printable(rules[j].text)
-    return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
+    return cut_to(_LETTERS, printable(rules[j].text))
 
 
 def _left_out(overlaps: Overlaps, rules: RuleSet) -> str:

@@ -257,6 +257,8 @@ def check_columns(summary: Summary) -> dict[str, list[str]]:
         return {}
     each = range(len(checks.support))
     return {
-        "checked" if summary.on_training_rows else "held out": [f"{n:,}" for n in checks.support.tolist()],
+        "held out" if summary.checked_rows == "held-out rows" else "checked": [
+            f"{n:,}" for n in checks.support.tolist()
+        ],
         f"{checks.name} there": [checks.text(j) for j in each],
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,15 +15,26 @@ from rulecover.rulepath.candidates import Candidates
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.forward import ForwardPath, StartFit, forward_path, stacked
-from rulecover.rulepath.logistic import shares_of
-from rulecover.rulepath.squares import Terms
+from rulecover.rulepath.logistic import LogisticFit, shares_of
+from rulecover.rulepath.response import ridge_by_noise
+from rulecover.rulepath.squares import ForwardFit, Terms
 from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Floats
+from rulecover.voting.classes import log_odds_class_votes
 from rulecover.voting.logistic import Patterns
 from rulecover.voting.vote import Vote
+from rulecover.voting.voting_on import voting_on
+
+#: How the rules of a path vote for classes, and by which gain they are chosen.
+PATH_VOTES, GAINS = ("log-odds", "fitted"), ("squares", "log-loss")
+#: The usual penalty on votes that add up to shares or numbers.
+_RIDGE = 5.0
+#: A class is rare if its share of the rows is below this.
+_RARE = 0.05
 
 
 class VotesBySize(NamedTuple):
@@ -129,3 +141,61 @@ def log_odds_votes(path: ForwardPath, samples: Samples, response: Floats, *, str
 def chosen_log_odds(path: ForwardPath, samples: Samples, response: Floats) -> VotesBySize:
     """The votes by which the rules were chosen, by the logistic loss."""
     return VotesBySize(path.votes, path.loss)
+
+
+# How the rules vote, as it is set -------------------------------------------------------------------------------------
+
+
+class PathVotes(NamedTuple):
+    """How the rules of a path vote.
+
+    Parameters
+    ----------
+    vote
+        What votes add up to: "log-odds", or shares and numbers, "fitted" by least squares.
+    gain
+        By what the next rule is chosen: "squares" or "log-loss"; by default what suits the classes.
+    ridge
+        The penalty on the squares of the votes; by default the usual one.
+    """
+
+    vote: str
+    gain: str | None
+    ridge: float | None
+
+    def steps(self, samples: Samples, target: Target, noise: float | None) -> PathSteps:
+        """How rules are chosen, and how they vote; `noise` is that of a `Response`."""
+        if self.vote == "fitted" or len(target.classes) < 2:
+            return PathSteps(ForwardFit, partial(ridge_votes, target=target), voting_on(target).added)
+        if self._by_log_loss(samples):
+            return PathSteps(LogisticFit, chosen_log_odds, log_odds_class_votes)
+        return PathSteps(ForwardFit, partial(log_odds_votes, strength=self._ridge(noise)), log_odds_class_votes)
+
+    def ridge_of_choice(self, samples: Samples, noise: float | None) -> float:
+        """The penalty on the votes by which rules are chosen."""
+        if self.vote == "log-odds" and not self._by_log_loss(samples):
+            return _RIDGE  # the votes of the choice are not those that are kept
+        return self._ridge(noise)
+
+    def ridge_of_log_odds(self, samples: Samples, target: Target, noise: float | None) -> float | None:
+        """The penalty on log-odds that are fitted to chosen rules; ``None`` for votes by which the rules are chosen."""
+        if self.vote != "log-odds" or len(target.classes) < 2 or self._by_log_loss(samples):
+            return None
+        return self._ridge(noise)
+
+    def _ridge(self, noise: float | None) -> float:
+        if self.ridge is not None:
+            return self.ridge
+        return ridge_by_noise(noise) if self.vote == "log-odds" else _RIDGE
+
+    def _by_log_loss(self, samples: Samples) -> bool:
+        """Whether rules are chosen by the gain of the logistic loss."""
+        assert isinstance(samples, ClassSamples)
+        many = len(samples.totals) > 2 or one_of_two_is_rare(samples.totals)
+        gain = self.gain or ("log-loss" if many else "squares")
+        return self.vote == "log-odds" and gain == "log-loss" and len(samples.totals) > 1
+
+
+def one_of_two_is_rare(totals: Floats) -> bool:
+    """Whether there are two classes, and one of them has hardly any of the rows."""
+    return len(totals) == 2 and bool(totals.min() < _RARE * totals.sum())

@@ -247,6 +247,11 @@ def chosen_size(
         are = "is the fewest that is" if size == 1 else "are the fewest that are"
         fewest = f", and {size} {are} worse by at most one standard error, or next to nothing"
         return ChosenSize(size, best_of_all + (fewest if size < top else ""))
+    if np.isnan(held_out.model_chosen_by).any():
+        raise ValueError(
+            f"within is {margin:g}, which is measured from the model's {by}, but the model gives no probabilities; "
+            "choose a scoring that needs none, such as 'accuracy', or give max_rules in place of within."
+        )
     near = within(scores[:, least:], held_out.model_chosen_by, margin)
     if near is not None:
         reason = f"{least + near} rules are the fewest whose {by} is very likely within {margin:g} of the model's"

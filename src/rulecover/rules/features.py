@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
 
+from rulecover.data.columns import values_of
 from rulecover.data.dates import date_text
 from rulecover.show.numbers import short_number
 from rulecover.typing import Floats, Ints
@@ -59,8 +59,7 @@ def strips(rules: RuleSet, X: Any, group: Ints | None = None) -> dict[str, Strip
         bounds = np.unique(bounds[np.isfinite(bounds)])
         if f in rules.columns.levels or f in rules.columns.categories or not bounds.size:
             continue
-        column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else np.asarray(X[:, f])
-        column = column.astype(np.float64)
+        column = values_of(X, f)
         known = np.isfinite(column)
         date = rules.columns.dated.get(f)
         made[date or rules.feature_names[f]] = _strip(column[known], group[known], bounds, dates=date is not None)

@@ -12,7 +12,7 @@ import numpy as np
 from rulecover.data.categories import CategorySet, has_name
 from rulecover.data.dates import date_text, time_text
 from rulecover.show.numbers import amount, bound_text, format_number, short_number
-from rulecover.show.text import printable
+from rulecover.show.text import cut_to, printable
 
 #: The most letters of a rule in its `repr`; printed, a rule is whole.
 _LONGEST = 100
@@ -225,8 +225,7 @@ class Rule:
         return " and ".join(clause.exact for clause in self.clauses) or "always"
 
     def __repr__(self) -> str:
-        text = str(self)
-        return f"<Rule: {text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}>"
+        return f"<Rule: {cut_to(_LONGEST, str(self))}>"
 
     def __str__(self) -> str:
         return printable(self._said())

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.data.categories import Categories, CategorySet
-from rulecover.data.columns import Columns, Levels, Whole
+from rulecover.data.columns import Columns, Levels, Whole, values_of
 from rulecover.data.frames import check_kind, column, is_frame, names_of
 from rulecover.exceptions import MismatchedDataError, RuleTextError
 from rulecover.rules.clauses import Clauses
@@ -566,7 +566,7 @@ class RuleSet(Printed):
             mine = np.flatnonzero(meant.feature == f)
             bounds = np.concatenate([lower[mine], upper[mine]])
             known = np.unique(bounds[np.isfinite(bounds)])
-            values = _column(X, int(f))
+            values = values_of(X, f)
             present = values[~np.isnan(values)] if np.isnan(values.sum()) else values
             missing[mine] &= len(present) < len(values)
             if not known.size:
@@ -668,8 +668,3 @@ def _are_whole(values: Floats) -> bool:
     if not len(values) or not (values[:100] == np.floor(values[:100])).all():
         return False
     return bool((values == np.floor(values)).all() and np.abs(values).max() < _LARGEST_WHOLE)
-
-
-def _column(X: Any, f: int) -> Floats:
-    column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]
-    return np.ascontiguousarray(column, dtype=np.float64)

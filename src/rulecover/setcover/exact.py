@@ -250,7 +250,7 @@ def _prove(
     late = is_late(deadline)
     if late or narrowed.left.matrix.nnz > MAX_LP_ENTRIES:
         return rules, 0.0, not late
-    if kept.is_used:
+    if kept.is_used and len(narrowed.left.rules):  # else there is one cover left, and nothing to divide
         return _branch_and_bound_in_parts(problem, narrowed, rules, deadline=deadline, kept=kept)
     return _branch_and_bound(problem, narrowed, rules, cutoff=cutoff, deadline=deadline)
 

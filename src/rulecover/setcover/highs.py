@@ -84,23 +84,22 @@ class CoveringLP:
             self._set_cost(self._cost, unit)
         self._cost = np.concatenate([self._cost, cost])
         n_new = matrix.shape[1]
-        _check(
-            self._highs.addRows(
-                n_new,
-                np.full(n_new, -highspy.kHighsInf),
-                cost / self._unit,
-                matrix.nnz,
-                matrix.indptr[:-1].astype(np.int32),
-                matrix.indices.astype(np.int32),
-                np.ones(matrix.nnz),
-            ),
+        _call(
+            self._highs,
             "addRows",
+            n_new,
+            np.full(n_new, -highspy.kHighsInf),
+            cost / self._unit,
+            matrix.nnz,
+            matrix.indptr[:-1].astype(np.int32),
+            matrix.indices.astype(np.int32),
+            np.ones(matrix.nnz),
         )
-        _check(self._highs.setOptionValue("simplex_strategy", _DUAL), "simplex_strategy")
+        _call(self._highs, "setOptionValue", "simplex_strategy", _DUAL)
         first, self._n_rules = self._n_rules, self._n_rules + n_new
         if self._price is not None:
             for row in range(first, self._n_rules):
-                _check(self._highs.changeCoeff(row, self._price, 1.0), "changeCoeff")
+                _call(self._highs, "changeCoeff", row, self._price, 1.0)
         if self._with_mu:
             self._add_mu(np.arange(first, self._n_rules))
 
@@ -109,7 +108,7 @@ class CoveringLP:
         _add_columns(self._highs, np.ones(matrix.shape[0]), highspy.kHighsInf, matrix.indptr[:-1], matrix.indices)
         self._n_samples += matrix.shape[0]
         # The basis stays primal feasible under new columns, and dual feasible under new rows.
-        _check(self._highs.setOptionValue("simplex_strategy", _PRIMAL), "simplex_strategy")
+        _call(self._highs, "setOptionValue", "simplex_strategy", _PRIMAL)
 
     def keep(self, rules: Ints) -> Ints:
         """Only these rules stay, with the samples in the basis, whose places are returned: the basis stays too.
@@ -120,13 +119,13 @@ class CoveringLP:
         basis, basic = self._highs.getBasis(), highspy.HighsBasisStatus.kBasic
         gone = np.setdiff1d(np.arange(self._n_rules), rules)
         samples = np.flatnonzero([status == basic for status in basis.col_status])
-        _delete(self._highs.deleteRows, gone)
-        _delete(self._highs.deleteCols, np.setdiff1d(np.arange(self._n_samples), samples))
+        _delete(self._highs, "deleteRows", gone)
+        _delete(self._highs, "deleteCols", np.setdiff1d(np.arange(self._n_samples), samples))
         self._n_rules, self._n_samples, self._cost = len(rules), len(samples), self._cost[rules]
         if basis.valid and all(basis.row_status[j] == basic for j in gone):
             basis.row_status = [basis.row_status[j] for j in rules]
             basis.col_status = [basic] * len(samples)
-            _check(self._highs.setBasis(basis), "setBasis")
+            _call(self._highs, "setBasis", basis)
         return samples
 
     def reprice(self, cost: Floats) -> None:
@@ -159,7 +158,7 @@ class CoveringLP:
         basis, state = highspy.HighsBasis(), highspy.HighsBasisStatus
         basis.col_status, basis.row_status = list(map(state, samples.tolist())), list(map(state, rules.tolist()))
         basis.valid = True
-        _check(self._highs.setBasis(basis), "setBasis")
+        _call(self._highs, "setBasis", basis)
 
     def solve(self, *, count: int = 0, side: int = 0, deadline: float | None = None) -> LinearSolution:
         """The LP of all covers (side 0), of those with at most (-1) or at least (+1) `count` rules.
@@ -176,8 +175,8 @@ class CoveringLP:
             _add_columns(self._highs, np.zeros(1), 0.0, [0], np.arange(self._n_rules))
         if self._price is not None:
             lower, upper = (-highspy.kHighsInf if side < 0 else 0.0), (highspy.kHighsInf if side > 0 else 0.0)
-            _check(self._highs.changeColBounds(self._price, lower, upper), "changeColBounds")
-            _check(self._highs.changeColCost(self._price, float(count)), "changeColCost")
+            _call(self._highs, "changeColBounds", self._price, lower, upper)
+            _call(self._highs, "changeColCost", self._price, float(count))
         status = self._run_guarded(deadline)
         if status not in _OPTIMAL and status not in _STOPPED:
             raise SolverError(f"the covering LP ended as {self._highs.modelStatusToString(status)!r}.")
@@ -189,12 +188,12 @@ class CoveringLP:
         So it is given a number of iterations, not of seconds: what comes out must not depend on the clock.
         """
         enough = 2000 + 3 * (self._n_rules + self._n_samples)
-        _check(self._highs.setOptionValue("simplex_iteration_limit", enough), "simplex_iteration_limit")
+        _call(self._highs, "setOptionValue", "simplex_iteration_limit", enough)
         status = _run(self._highs, deadline)
         if status == highspy.HighsModelStatus.kIterationLimit:
-            _check(self._highs.clearSolver(), "clearSolver")
-            _check(self._highs.setOptionValue("simplex_strategy", _DUAL), "simplex_strategy")
-            _check(self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf), "simplex_iteration_limit")
+            _call(self._highs, "clearSolver")
+            _call(self._highs, "setOptionValue", "simplex_strategy", _DUAL)
+            _call(self._highs, "setOptionValue", "simplex_iteration_limit", highspy.kHighsIInf)
             status = _run(self._highs, deadline)
         return status
 
@@ -259,9 +258,9 @@ def solve_mip(
         return IntegerSolution(np.zeros(0, dtype=np.intp), 0.0, finished=True)
     _valid(cost, demand.astype(np.float64))
     highs = _mip_solver(below, heuristics=heuristics)
-    _check(highs.passModel(_mip_of(matrix, cost, demand, count)), "passModel")
+    _call(highs, "passModel", _mip_of(matrix, cost, demand, count))
     if start is not None:
-        _check(highs.setSolution(_starting_at(start, matrix.shape[1])), "setSolution")
+        _call(highs, "setSolution", _starting_at(start, matrix.shape[1]))
     with contextlib.suppress(KeyboardInterrupt):  # what was found until then is kept
         _run(highs, deadline)
     return _found_by(highs)
@@ -270,10 +269,10 @@ def solve_mip(
 def _mip_solver(below: float, *, heuristics: bool) -> Any:
     """HiGHS with its settings; the cover is proved without a gap."""
     highs = _quiet_highs()
-    _check(highs.setOptionValue("mip_rel_gap", 0.0), "mip_rel_gap")
-    _check(highs.setOptionValue("mip_abs_gap", 1e-7), "mip_abs_gap")
+    _call(highs, "setOptionValue", "mip_rel_gap", 0.0)
+    _call(highs, "setOptionValue", "mip_abs_gap", 1e-7)
     if np.isfinite(below):
-        _check(highs.setOptionValue("objective_bound", float(below)), "objective_bound")
+        _call(highs, "setOptionValue", "objective_bound", float(below))
     for name, setting in () if heuristics else _PROVE_ONLY.items():
         highs.setOptionValue(name, setting)  # older releases do not know some of these, and do without
     return highs
@@ -324,16 +323,15 @@ def _found_by(highs: Any) -> IntegerSolution:
 
 def _quiet_highs() -> Any:
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    _check(highs.setOptionValue("output_flag", False), "output_flag")
-    _check(highs.setOptionValue("threads", 1), "threads")
+    _call(highs, "setOptionValue", "output_flag", False)
+    _call(highs, "setOptionValue", "threads", 1)
     return highs
 
 
 def _run(highs: Any, deadline: float | None) -> Any:
-    """Solves, with what is left until the deadline; the clock of a HiGHS object is never set back."""
-    if deadline is not None:
-        left = max(0.0, deadline - time.perf_counter())
-        _check(highs.setOptionValue("time_limit", highs.getRunTime() + left), "time_limit")
+    """Solves, with what is left until the deadline, whatever an earlier one was; the clock is never set back."""
+    left = highspy.kHighsInf if deadline is None else max(0.0, deadline - time.perf_counter())
+    _call(highs, "setOptionValue", "time_limit", highs.getRunTime() + left)
     # A thread of its own, because Python sees Ctrl-C only between two of its own instructions; and an event, because
     # a `join` that Ctrl-C ends takes the thread for dead.
     highs.HandleUserInterrupt = True
@@ -366,7 +364,7 @@ def _add_columns(
     starts = np.asarray(starts, dtype=np.int32) if len(starts) else np.zeros(n, dtype=np.int32)
     rows = np.asarray(rows, dtype=np.int32)
     entries = np.full(len(rows), value)
-    _check(highs.addCols(n, cost, np.zeros(n), np.full(n, upper), len(rows), starts, rows, entries), "addCols")
+    _call(highs, "addCols", n, cost, np.zeros(n), np.full(n, upper), len(rows), starts, rows, entries)
 
 
 def _bound_rows(highs: Any, upper: Floats) -> None:
@@ -374,15 +372,15 @@ def _bound_rows(highs: Any, upper: Floats) -> None:
     n = len(upper)
     if hasattr(highs, "changeRowsBounds"):  # since 1.13
         lower, rows = np.full(n, -highspy.kHighsInf), np.arange(n, dtype=np.int32)
-        _check(highs.changeRowsBounds(n, rows, lower, upper), "changeRowsBounds")
+        _call(highs, "changeRowsBounds", n, rows, lower, upper)
         return
     for row, most in enumerate(upper.tolist()):
-        _check(highs.changeRowBounds(row, -highspy.kHighsInf, most), "changeRowBounds")
+        _call(highs, "changeRowBounds", row, -highspy.kHighsInf, most)
 
 
-def _delete(delete: Any, places: Ints) -> None:
+def _delete(highs: Any, what: str, places: Ints) -> None:
     if len(places):
-        _check(delete(len(places), places.astype(np.int32)), delete.__name__)
+        _call(highs, what, len(places), places.astype(np.int32))
 
 
 def _unit(cost: Floats) -> float:
@@ -398,6 +396,8 @@ def _valid(*arrays: Floats) -> None:
             raise SolverError("the covering LP has a cost or demand that is not a finite number.")
 
 
-def _check(status: Any, what: str) -> None:
-    if status == highspy.HighsStatus.kError:
+def _call(highs: Any, method: str, *given: Any) -> None:
+    """Calls a method of HiGHS that says whether it did as it was told."""
+    if getattr(highs, method)(*given) == highspy.HighsStatus.kError:
+        what = given[0] if method == "setOptionValue" else method
         raise SolverError(f"HiGHS refused {what!r}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 
 def score(value: float) -> str:
@@ -45,6 +46,24 @@ def printable(text: str) -> str:
     red\x1b[0m
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def cut_to(longest: int, text: str) -> str:
+    """The text, at most this long.
+
+    >>> cut_to(3, "size"), cut_to(4, "size")
+    ('si…', 'size')
+    """
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def some_of(values: Sequence[Any]) -> str:
+    """The first few values.
+
+    >>> some_of(["a", "b"]), some_of(range(9))
+    ("'a', 'b'", '0, 1, 2, 3, 4…')
+    """
+    return ", ".join(map(repr, values[:5])) + ("…" if len(values) > 5 else "")
 
 
 def _width(text: str) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from rulecover.typing import Floats
 
 
@@ -24,3 +26,13 @@ class Price:
     impurity: Impurity
     impurity_weight: float = 1.0
     length_weight: float = 0.0
+
+    def impurity_of(self, sums: Floats) -> Floats:
+        """The impurity of each rule; an impurity of one's own is checked here for what it returns."""
+        found = self.impurity(sums)
+        if np.shape(found) != (len(sums),):
+            raise ValueError(
+                f"criterion {self.impurity!r} returned an array of shape {np.shape(found)} for the sums of {len(sums)} "
+                "rules; it must return one number per rule, as sums.max(axis=1) does."
+            )
+        return found

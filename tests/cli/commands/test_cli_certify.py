@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -104,10 +105,34 @@ def test_a_table_is_counted_in_its_database(folder: Path, tmp_path: Path, kind: 
         ("mysql://shop", "databases of mysql:// cannot be opened here"),
         ("nowhere.db", "there is no file 'nowhere.db' here"),
         ("model.json", "is not a file of SQLite or DuckDB"),
+        ("half.db", "half.db' cannot be opened by DuckDB: "),
+        ("postgresql://shop:50%off@localhost/shop", "the address of PostgreSQL is not valid; write % and @ in a passw"),
+        ("postgresql://localhost:1/shop", "PostgreSQL could not be reached: "),
+        ("shop:secret@localhost", "there is no file of that name (it is not shown, as it may hold a password) here"),
     ],
 )
 def test_databases_that_cannot_be_opened_are_named(folder: Path, database: str, reason: str) -> None:
-    named = folder / database if database == "model.json" else database
+    (folder / "half.db").write_bytes(b"12345678DUCK")
+    named = folder / database if database in ("model.json", "half.db") else database
+    answered = run("certify", folder / "model.json", "--database", named, "--table", "fruit")
+    assert answered.exit_code == 1
+    assert reason in " ".join(answered.stderr.split())
+    assert "50%off" not in answered.stderr and "secret" not in answered.stderr
+
+
+@pytest.mark.parametrize(
+    ("package", "database", "reason"),
+    [
+        ("duckdb", "half.db", "half.db' needs duckdb: pip install duckdb"),
+        ("psycopg", "postgresql://localhost/shop", "reading PostgreSQL needs psycopg: pip install 'psycopg[binary]'"),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named(
+    package: str, database: str, reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "half.db").write_bytes(b"12345678DUCK")
+    monkeypatch.setitem(sys.modules, package, None)
+    named = folder / database if database == "half.db" else database
     answered = run("certify", folder / "model.json", "--database", named, "--table", "fruit")
     assert answered.exit_code == 1
     assert reason in " ".join(answered.stderr.split())

@@ -274,7 +274,7 @@ def test_the_defaults_of_covers_are_those_of_the_library() -> None:
 
 
 def test_the_names_of_choices_are_those_of_the_library() -> None:
-    assert {*CHOICES["solver"]} == {*SOLVERS, *MIRCORegressor._solvers}
+    assert {*CHOICES["solver"]} == {*SOLVERS, *MIRCORegressor._kind.solvers}
     assert {*CHOICES["fallback"]} == {*FALLBACKS, *NUMERIC_FALLBACKS}
     assert CHOICES["criterion"] == (*CRITERIA, *NUMERIC_CRITERIA)
     assert CHOICES["vote"] == (*voting_on(ClassTarget()).names, *voting_on(NumberTarget()).names)

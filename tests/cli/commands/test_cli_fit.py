@@ -92,7 +92,7 @@ def saved_by_catboost(path: Path, X: pd.DataFrame, y: np.ndarray) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("library", [saved_by_xgboost, saved_by_lightgbm, saved_by_catboost])
-@pytest.mark.parametrize("method", ["path", "cover"])
+@pytest.mark.parametrize("method", ["path", "cover", "boost"])
 def test_rules_of_a_trained_booster_are_chosen_by_the_table(library: Any, method: Any, tmp_path: Path) -> None:
     frame, X, y = numbers_and_texts()
     frame.to_csv(tmp_path / "fruit.csv", index=False)

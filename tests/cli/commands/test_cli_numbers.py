@@ -107,7 +107,7 @@ def test_a_vote_asks_for_means_and_a_task_decides_what_is_predicted(folder: Path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["path", "cover"])
+@pytest.mark.parametrize("method", ["path", "cover", "boost"])
 def test_rules_of_a_trained_booster_of_numbers_are_chosen(folder: Path, method: Any) -> None:
     frame = houses(300, 0)
     X = frame[["size", "rooms"]]

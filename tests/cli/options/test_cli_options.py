@@ -20,9 +20,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from typer.main import get_command
 
 import rulecover
-from rulecover import RCBoostClassifier, RuleSet, explain
+from rulecover import RCBoostClassifier, RCBoostRegressor, RuleSet, explain
 from rulecover.cli.main import app
 from rulecover.cli.options.choices import MethodName
+from rulecover.cli.options.parsers import _OLD_METHODS
 from rulecover.cli.options.table import FIT, JOBS, SEED_OF_RULES
 from rulecover.cli.options.table import SETTINGS as TABLE
 from rulecover.estimators.binned import BinnedTrees
@@ -212,6 +213,12 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("boost", "classes", "--preset as-in-paper", {"make": RCBoostClassifier.as_in_paper}),
     ("boost", "classes", "--max-rules 5", {"make": RCBoostClassifier.few_rules, "max_rules": 5}),
     ("boost", "classes", "--preset few-rules --max-rules 5", {"make": RCBoostClassifier.few_rules, "max_rules": 5}),
+    ("boost", "classes", "--max-rules none", {}),
+    (
+        *("boost", "classes", "--max-rules 5 --vote fitted"),
+        {"make": RCBoostClassifier.few_rules, "max_rules": 5, "vote": "fitted"},
+    ),
+    ("boost", "numbers", "--max-rules 5", {"make": RCBoostRegressor.few_rules, "max_rules": 5}),
     ("boost", "numbers", "--scale 0.1", {"scale": 0.1}),
     ("boost", "numbers", "--step 1", {"step": 1}),
     (
@@ -256,7 +263,7 @@ SETTINGS: list[tuple[str, str, str, dict[str, Any]]] = [
 #: Cases in which the last option may change nothing but the time that it takes.
 MAY_CHANGE_NOTHING = (
     *("--vote log-odds", "--solver search --time-limit 2", "--prune held-out"),
-    "--checkpoint {folder}/boost.npz",
+    *("--checkpoint {folder}/boost.npz", "--max-rules none"),
 )
 
 
@@ -323,6 +330,30 @@ def test_a_pool_has_a_forest_and_an_encoder_of_its_own(folder: Path) -> None:
 
     assert "--pool and --trees exclude each other" in run(*words, "--trees", 5).output
     assert "--pool is for training, but --model is trained" in run(*words, "--model", folder / "kept.txt").output
+
+
+def test_a_pool_encodes_texts_and_leaves_ids_out_itself(tmp_path: Path) -> None:
+    fruit().to_csv(tmp_path / "fruit.csv", index=False)
+    words = ("fit", tmp_path / "fruit.csv", "-t", "kind", "--pool", "both", "-o", tmp_path / "model.json")
+
+    levels, ids = run(*words, "--max-levels", 5), run(*words, "--keep-ids")
+    assert "--max-levels and --pool exclude each other: a pool has an encoder of its own; leave one" in levels.stderr
+    assert "--keep-ids and --pool exclude each other: a pool leaves ids out itself; leave one out" in ids.stderr
+
+
+@pytest.mark.parametrize("option", ["--require", "--rising", "--falling"])
+def test_only_columns_of_numbers_rise_fall_or_are_required(option: str, tmp_path: Path) -> None:
+    fruit().to_csv(tmp_path / "fruit.csv", index=False)
+    done = run("fit", tmp_path / "fruit.csv", "-t", "kind", option, "colour")
+    assert done.exit_code == 1
+    assert "column 'colour' holds text; --require, --rising and --falling are for numbers" in done.stderr
+
+
+@pytest.mark.parametrize(("old", "new"), _OLD_METHODS.items())
+def test_an_earlier_name_of_a_method_leads_to_the_new_one(old: str, new: MethodName, folder: Path) -> None:
+    done = run("fit", folder / "rows.csv", "-t", "ill", "--method", old)
+    assert done.exit_code == 2
+    assert f"'{old}' is called '{new.value}' now" in " ".join(done.stderr.replace("│", " ").split())
 
 
 @pytest.mark.slow
@@ -439,13 +470,13 @@ WRONG_TOGETHER = {
     "--method boost --preset as-in-paper --max-rules 5": "--max-rules goes with --preset few-rules",
     "--method boost --step 0": "error: --step is 0.0; it must be finite and above 0",
     "--preset accurate": "--preset belongs to --method cover and boost, but the method is path",
-    "--method cover --preset few-rules": "--preset few-rules is for boosting (--method boost) of classes; leave it out",
+    "--method cover --preset few-rules": "--preset few-rules is for boosting (--method boost); leave it out",
     "--preset accurate --method boost": "--preset accurate is for covers (--method cover) of classes; leave it out",
     "--method path --max-rules none": "error: --max-rules is none; it must be a whole number",
     "--method path --min-samples 0.5": "error: --min-samples is 0.5; it must be a whole number",
     "--method cover --model x.json --prune held-out": "--prune held-out trains in folds, but --model is trained",
     "--model x.json --within 0.1": "a model file does not predict; give --max-rules",
-    "--model x.json --method boost": "--model goes with --method path and cover",
+    "--model x.json --method boost --depth 3": "--depth is for training, but --model is trained",
     "--method path --keep none.txt": "there is no file 'none.txt' here; --keep takes a model that rulecover fit wrote",
     "--method path --keep rows.csv": "rows.csv, line 1, is not a rule on the columns of rows.csv: position 3",
     "--method path --keep empty.txt": "empty.txt has no rule to keep",
@@ -483,3 +514,10 @@ def test_a_wrong_value_is_one_line_with_a_way_out(
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
     assert said in done.stderr
     assert set(wrong.iterdir()) == before
+
+
+def test_the_demand_of_a_class_is_not_for_numbers(tmp_path: Path) -> None:
+    fruit().to_csv(tmp_path / "fruit.csv", index=False)
+    done = run("fit", tmp_path / "fruit.csv", "-t", "weight", "--method", "cover", "--demand", "plum=2")
+    assert done.exit_code == 1
+    assert "--demand CLASS=N is for classes, but the target is predicted as a number; give N alone" in done.stderr

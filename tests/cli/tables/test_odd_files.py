@@ -243,6 +243,7 @@ REFUSED: dict[str, tuple[str, bytes | None, list[str], str]] = {
         [],
         "The first line of rows.csv looks like data, not like names of columns; --no-header takes it as a row.",
     ),
+    "no header, and no cells": ("rows.csv", b",,\n" * 30, ["--no-header"], "rows.csv is empty; it needs rows"),
     "no header, and the same twice": ("rows.csv", b"x,x,low\n" * 30, [], "add --no-header if its first line is a row"),
     "a title above the header": (
         "rows.csv",
@@ -527,3 +528,29 @@ def test_where_letters_lie_does_not_change_how_they_are_read(before: int, words:
         blocks = (written[k : k + 7] for k in range(0, len(written), 7))
         assert b"".join(_guessed(blocks, "rows.csv", found)).decode() == content
         assert bool(found.notes) == (encoding == "cp1252" and not content.isascii())
+
+
+def test_a_first_column_whose_name_begins_as_an_archive_does_is_a_name(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("PK,size\n" + "".join(f"{k % 7},{k % 5}\n" for k in range(40)))
+    with (tmp_path / "rows.csv").open("rb") as file, utf8(file, "rows.csv", Reading(), Found()) as text:
+        assert text.read().startswith(b"PK,size\n0,0\n")
+
+
+def test_a_workbook_of_charts_alone_has_no_table(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.create_chartsheet("sales").add_chart(openpyxl.chart.BarChart())
+    book.remove(book.worksheets[0])
+    book.save(tmp_path / "charts.xlsx")
+    done = run("fit", tmp_path / "charts.xlsx", "-t", "kind")
+    assert done.exit_code == 1 and "charts.xlsx has no sheet with cells; save the table as CSV" in done.stderr
+
+
+def test_a_sheet_of_many_rows_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rulecover.cli.tables.excel.BLOCK", 50)  # characters at a time
+    book = openpyxl.Workbook()
+    for row in [("size", "kind"), *((k, f"kind {k}") for k in range(100))]:
+        book.active.append(row)
+    book.save(tmp_path / "rows.xlsx")
+    with (tmp_path / "rows.xlsx").open("rb") as file, utf8(file, "rows.xlsx", Reading(), Found()) as text:
+        lines = text.read().decode().split()
+    assert lines == " ".join(["size,kind", *(f"{k},kind {k}" for k in range(100))]).split()

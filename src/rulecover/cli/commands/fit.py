@@ -24,6 +24,7 @@ from rulecover.cli.cross_validated import cross_validated, folds_of_table
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import given_settings
 from rulecover.cli.options.choices import MethodName, Preset, TaskName
+from rulecover.cli.options.parsers import NONE
 from rulecover.cli.options.settings import class_weight, settings_of, spelled, with_preset
 from rulecover.cli.options.table import FIT
 from rulecover.cli.printing import Bars, Printer, is_stdout
@@ -35,9 +36,9 @@ from rulecover.cli.tables.written import noted
 from rulecover.cli.threshold import with_threshold
 from rulecover.data.encoder import TableEncoder, id_columns
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.centred import CentredRegressor, behind
 from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.explain import small_path
+from rulecover.estimators.other_target import CentredRegressor, behind
 from rulecover.export.exported import vote_of
 from rulecover.export.json_file import to_json
 from rulecover.files import whole_file
@@ -205,13 +206,21 @@ def _cover_chooser(training: Training, table: Table) -> RulesOf:
 def _boosting_chooser(training: Training, table: Table) -> RulesOf:
     kind = rulecover.RCBoostClassifier if table.task == TaskName.CLASSES else rulecover.RCBoostRegressor
     options = dict(training.options)
-    limit = {"max_rules": options.pop("max_rules")} if "max_rules" in options else {}
-    make = with_preset(kind, options.get("preset", Preset.FEW_RULES if limit else None))
+    limit = {} if options.get("max_rules", NONE) == NONE else {"max_rules": options["max_rules"]}
+    options.pop("max_rules", None)
+    preset = options.get("preset", Preset.FEW_RULES if limit else None)
+    make = with_preset(kind, preset)
     settings = replace(training, options=options).settings_of(kind, table) | limit
     if "depth" in options or table.encoder is not None:
         tree = kind()._default_estimator()
         settings["estimator"] = table.encoded(tree.set_params(max_depth=options.get("depth", tree.max_depth)))
-    return lambda model, X, y: make(**settings).fit(X, y)
+
+    def rules_of(model: Any, X: Any, y: Any) -> Any:
+        if isinstance(model, Path):
+            return rulecover.explain(model, X, y, method="boost", preset=preset, **settings)
+        return make(**settings).fit(X, y)
+
+    return rules_of
 
 
 def _path_chooser(training: Training, table: Table) -> RulesOf:

@@ -11,6 +11,7 @@ from typing import Any
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import MethodName, Preset
 from rulecover.cli.options.option import Argument, Option
+from rulecover.cli.options.parsers import NONE
 from rulecover.cli.options.table import DATA_FILE, MODEL_FILE, SETTINGS, Options
 from rulecover.cli.tables.header import TableFile, check_is_table, is_model
 from rulecover.files import is_stream
@@ -115,7 +116,7 @@ def _check_method(options: Options, typed: Mapping[str, Any]) -> None:
     """Raises where an option does not apply to the method, or contradicts another."""
     given, method = given_settings(options, typed), MethodName(typed["method"])
     if typed.get("model") is not None:
-        _check_trained_model(method, given)
+        _check_trained_model(given)
     elif "estimator_weights" in given:
         raise CommandError(
             "--estimator-weights is about the weights in a booster, but a forest is trained, which has none; name the "
@@ -130,12 +131,7 @@ def _check_method(options: Options, typed: Mapping[str, Any]) -> None:
     _check_together(method, given)
 
 
-def _check_trained_model(method: MethodName, given: Mapping[str, Any]) -> None:
-    if method is MethodName.BOOST:
-        raise CommandError(
-            "--model goes with --method path and cover, which choose among the rules of a trained model, but boost "
-            "trains trees of its own; leave one or the other out."
-        )
+def _check_trained_model(given: Mapping[str, Any]) -> None:
     if "within" in given:
         raise CommandError(
             "--within is measured from the model's score, but a model file does not predict; give --max-rules in place "
@@ -169,7 +165,7 @@ def _check_together(method: MethodName, given: Mapping[str, Any]) -> None:
                 f"{_BY_NAME[one].spelled} and {_BY_NAME[other].spelled} exclude each other: {why}; leave one of them "
                 "out."
             )
-    if "max_rules" in given and method is MethodName.BOOST and given.get("preset", _FEW) != _FEW:
+    if given.get("max_rules", NONE) != NONE and method is MethodName.BOOST and given.get("preset", _FEW) != _FEW:
         raise CommandError(
             f"--max-rules goes with --preset few-rules; {given['preset']} keeps the rules that its --calls find. Leave "
             "one of them out."

@@ -19,7 +19,7 @@ from rulecover.show.text import did_you_mean
 
 _PRESETS_ARE_FOR = {
     Preset.AS_IN_PAPER: "covers (--method cover), and boosting (--method boost) of classes",
-    Preset.FEW_RULES: "boosting (--method boost) of classes",
+    Preset.FEW_RULES: "boosting (--method boost)",
     Preset.ACCURATE: "covers (--method cover) of classes",
 }
 

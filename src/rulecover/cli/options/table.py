@@ -85,7 +85,7 @@ METHOD_OF_RULES = Option(
     METHOD,
     "path: the rules that explain most, one after another, with fitted votes: the most accurate small rule set. cover: "
     "rules that cover every training row, with a proof of how few they could be. boost: a pool of rules grown by "
-    "boosting.",
+    "boosting, or of those of a trained model.",
     MethodName.PATH.value,
 )
 SEED_OF_RULES = _forest("seed", SEED, "Same seed, same rules.", 0, setting="random_state")
@@ -125,7 +125,7 @@ SETTINGS: tuple[Option, ...] = (
     _rules(
         "max_rules",
         WHOLE_OR_NONE,
-        "The most rules there may be; none: no limit (cover). With boost, as in --preset few-rules.",
+        "The most rules there may be; none: no limit (cover, boost). With boost, as in --preset few-rules.",
         shown="15 in a path, or 3 per class, and 50 with --within; 20 in a cover of numbers; no limit otherwise",
         methods=ANY,
     ),
@@ -339,8 +339,8 @@ FIT: Options = (
     Option(
         "model",
         Path,
-        "A trained model whose rules are covered, in place of a forest: a file of XGBoost (JSON), LightGBM (text) or "
-        "CatBoost (JSON). The table must have its columns; nothing is trained, no library is needed.",
+        "A trained model whose rules are chosen from, in place of a forest: a file of XGBoost (JSON), LightGBM (text) "
+        "or CatBoost (JSON). The table must have its columns; nothing is trained, no library is needed.",
         metavar="FILE",
         file="read",
     ),

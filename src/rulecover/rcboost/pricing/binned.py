@@ -78,7 +78,7 @@ class BinnedPricing:
 
     def first(self, data: Samples, tree: Any, seed: int) -> TreeEnsemble:
         """The tree whose leaves are the first pool: every sample has its own weight."""
-        return self._bins(data).grow(np.ones(len(data.y)) if data.weight is None else data.weight, tree, seed)
+        return self._bins(data).grow(data.count, tree, seed)
 
     def _bins(self, data: Samples) -> _BinnedSamples:
         known = _BINS.setdefault(data, {})
@@ -96,7 +96,7 @@ class _BinnedSamples:
         self._rows = _dense(data.X)
         outputs = data.outputs.astype(np.float32)
         self._one_target = outputs.shape[1] == 1
-        self._count = np.ones(len(data.y)) if data.weight is None else data.weight
+        self._count = data.count
         self._scale = 1.0 / min(1.0, float(self._count.mean()))
         self._settings = tree_settings(max_bin, one_target=self._one_target) | {"nthread": n_threads}
         self._matrix = self._quantile_matrix(outputs.ravel() if self._one_target else outputs, data.weight)

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.coverage import smallest_uint
+from rulecover.data.columns import values_of
 from rulecover.show.numbers import roundest_in
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.typing import Floats, Ints, UInts
@@ -58,7 +59,7 @@ class Bins:
         """
         columns = X.tocsc() if scipy.sparse.issparse(X) else X
         cut = _round_cuts if at_round_numbers else _cuts
-        cuts = tuple(cut(_column(columns, f), max_bins, weight) for f in range(X.shape[1]))
+        cuts = tuple(cut(values_of(columns, f), max_bins, weight) for f in range(X.shape[1]))
         empty = cls(np.empty((X.shape[1], 0), dtype=np.uint8), cuts, 1 + max((len(cut) for cut in cuts), default=0))
         return replace(empty, codes=empty.codes_of(X))
 
@@ -67,7 +68,7 @@ class Bins:
         columns = X.tocsc() if scipy.sparse.issparse(X) else X
         codes: UInts = np.empty((X.shape[1], X.shape[0]), dtype=smallest_uint(self.n_bins))
         for f, cut in enumerate(self.cuts):
-            values = _column(columns, f)
+            values = values_of(columns, f)
             codes[f] = np.where(np.isnan(values), self.missing, np.searchsorted(cut, values, side="left"))
         return codes
 
@@ -107,11 +108,6 @@ def check_max_bins(max_bins: int | None, *, none_allowed: bool) -> None:
     if isinstance(max_bins, bool) or not isinstance(max_bins, (int, np.integer)) or max_bins < 2:
         way_out = ", or None for one bin per value" if none_allowed else ""
         raise ValueError(f"max_bins is {max_bins!r}; give a whole number of at least 2{way_out}.")
-
-
-def _column(X: Any, f: int) -> Floats:
-    column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]
-    return np.ascontiguousarray(column, dtype=np.float64)
 
 
 def _cuts(values: Floats, max_bins: int | None, weight: Floats | None) -> Floats:

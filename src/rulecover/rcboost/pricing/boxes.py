@@ -44,7 +44,7 @@ class PricedSamples:
         # Whole numbers so small that the sum over all samples is exact in float64.
         largest = 2 ** (52 - len(data.y).bit_length())
         mark = np.random.default_rng(0).integers(1, largest, size=len(data.y)).astype(np.float64)
-        count = np.ones(len(data.y)) if data.weight is None else data.weight
+        count = data.count
         # Sums of prices are exact, so that boxes of equal worth tie, however often a row counts.
         each = addable(np.maximum(dual, 0.0) / count, times=count)
         return cls(data.y, len(data.classes), count, each * count, mark)

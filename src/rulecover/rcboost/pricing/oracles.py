@@ -12,6 +12,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from rulecover.rcboost.pricing.bicriteria import BicriteriaPricing
 from rulecover.rcboost.pricing.binned import BinnedPricing
 from rulecover.rcboost.pricing.exact import ExactPricing
+from rulecover.rcboost.pricing.model import ModelPricing
 from rulecover.rcboost.pricing.proposal import Proposed
 from rulecover.rcboost.pricing.settings import check_has_settings
 from rulecover.readers import read_trees
@@ -57,6 +58,10 @@ class Pricing(Protocol):
     One that also has ``first_trees(n_features) -> float`` says how many times as long as the first tree a call takes,
     roughly, so that none is begun that there is no time for.
 
+    One that also has ``of_model(trees) -> Pricing`` takes the trees of a trained model in place of growing some.
+
+    One that has ``usual_calls`` says how many calls there are where nothing else is asked for.
+
     Rows with small whole numbers as weights are given as repeated rows: scikit-learn's trees round sums of weights, and
     rounding decides ties. One that has ``repeats_rows = False`` gets the weights; its sums must be exact, or its ties
     lenient.
@@ -72,6 +77,10 @@ class TreePricing:
     def first_trees(self, n_features: int) -> float:
         """A call takes as long as the first tree."""
         return 1.0
+
+    def of_model(self, trees: TreeEnsemble) -> ModelPricing:
+        """The same with trees of a trained model: one per call."""
+        return ModelPricing(trees, 1)
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
         return read_trees(clone(tree).fit(data.X, data.targets, sample_weight=duals.accumulated))
@@ -92,6 +101,8 @@ class ForestPricing:
     n_estimators: int = 20
     max_features: Any = "sqrt"
 
+    usual_calls = 5  # each adds a forest
+
     def check(self, tree: Any) -> None:
         """Raises unless the settings of this model are those of a tree."""
         check_has_settings(tree, "forest")
@@ -106,6 +117,10 @@ class ForestPricing:
         tried = few[self.max_features] if self.max_features in few else float(self.max_features)
         share = tried if isinstance(self.max_features, float) else tried / n_features
         return self.n_estimators * min(1.0, max(share, 1.0 / n_features))
+
+    def of_model(self, trees: TreeEnsemble) -> ModelPricing:
+        """The same with trees of a trained model: as many per call."""
+        return ModelPricing(trees, self.n_estimators)
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> TreeEnsemble:
         kind = RandomForestRegressor if is_regressor(tree) else RandomForestClassifier

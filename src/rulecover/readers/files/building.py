@@ -101,7 +101,7 @@ class Nodes:
             raise self._damaged("a node has two parents")
         reached = np.zeros(n, dtype=bool)
         level = np.zeros(1, dtype=np.intp)
-        for _ in range(MAX_DEPTH):
+        for _ in range(MAX_DEPTH + 1):
             if not level.size:
                 return reached
             reached[level] = True

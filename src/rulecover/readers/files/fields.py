@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -72,7 +73,7 @@ class Field:
 
     def number(self) -> float:
         value = self.value
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= np.finfo(float).max:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= sys.float_info.max:
             raise self.wrong("a finite number")
         return float(value)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rulecover.data.columns import SourceColumns
+from rulecover.data.frames import names_of_model
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers.sklearn.encoders import encoded
 from rulecover.readers.sklearn.gaps import distinguish_missing
@@ -22,13 +23,12 @@ def read_hist_boosting(model: Any) -> TreeEnsemble:
     """The trees of a fitted HistGradientBoosting model, iteration by iteration, in each those of all classes."""
     predictors = [predictor for iteration in model._predictors for predictor in iteration]
     n_classes = len(model._predictors[0]) if model._predictors else 1
-    names = getattr(model, "feature_names_in_", None)
     whole = TreeEnsemble(
         trees=tuple(_tree(predictor) for predictor in predictors),
         routes=tuple(partial(_leaves, _numbered(predictor)) for predictor in predictors),
         prepare=_as_float64,
         n_features=int(model.n_features_in_),
-        feature_names=None if names is None else tuple(map(str, names)),
+        feature_names=names_of_model(model),
         output=np.tile(np.arange(n_classes), len(model._predictors)),
     )
     return whole if model.is_categorical_ is None else _with_categories(whole, model)

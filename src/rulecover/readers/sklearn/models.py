@@ -28,6 +28,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.validation import check_is_fitted
 
+from rulecover.data.frames import names_of_model
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.combined import combined
@@ -130,7 +131,7 @@ def _of_trees(model: Any, members: Sequence[Any]) -> TreeEnsemble:
         routes=tuple(member.tree_.apply for member in members),
         prepare=_as_float32,
         n_features=model.n_features_in_,
-        feature_names=_names(model),
+        feature_names=names_of_model(model),
     )
 
 
@@ -155,7 +156,7 @@ def _together(model: Any, members: Sequence[Any]) -> TreeEnsemble:
     return combined(
         parts,
         model.n_features_in_,
-        _names(model),
+        names_of_model(model),
         columns=getattr(model, "estimators_features_", None),
         weights=_member_weights(model, len(parts)),
     )
@@ -185,11 +186,6 @@ def _pipeline(model: Pipeline) -> TreeEnsemble:
     from rulecover.readers.sklearn.pipelines import read_pipeline
 
     return read_pipeline(model)
-
-
-def _names(model: Any) -> tuple[str, ...] | None:
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(map(str, names))
 
 
 def _tree(tree: Any) -> Tree:

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import TableEncoder
-from rulecover.data.frames import kinds_of, missing_values
+from rulecover.data.frames import kinds_of, missing_values, names_of_model
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.encoders import encoded, is_missing, without_warnings
@@ -59,14 +59,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     """
     check_is_fitted(model)
     final = best_of(model.steps[-1][1])
-    try:
-        inner = read_trees(final)
-    except UnreadableModelError as error:
-        raise unreadable(model, f" of {type(final).__name__}") from error
-    if inner.categories or inner.zero_missing or not (inner.columns is None or inner.columns.free):
-        raise unreadable(model, f" of {type(final).__name__} (which has its own labels or missing values)")
-    if gives_sparse([step for _, step in model.steps[:-1]]):
-        _check_takes_sparse(model, inner)
+    inner = _read_last(model, final)
     n_given = _n_given(model)
     origins = _through_steps([step for _, step in model.steps[:-1]], [NumberOrigin(f) for f in range(n_given)])
     origins = [None] * inner.n_features if origins is None else origins
@@ -82,7 +75,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     else:
         columns = SourceColumns(
             n_given,
-            _names(model),
+            names_of_model(model),
             **known,
             gaps=gaps,
             made=_made_names(model, made),
@@ -99,6 +92,20 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
         columns=columns,
         weight=inner.weight,
     )
+
+
+def _read_last(model: Pipeline, final: Any) -> TreeEnsemble:
+    """The trees of the last step, on the columns that the steps before it make."""
+    try:
+        inner = read_trees(final)
+    except UnreadableModelError as error:
+        raise unreadable(model, f" of {type(final).__name__}") from error
+    labelled = inner.categories and not _hands_over_codes(model, inner)
+    if labelled or inner.zero_missing or not (inner.columns is None or inner.columns.free):
+        raise unreadable(model, f" of {type(final).__name__} (which has its own labels or missing values)")
+    if gives_sparse([step for _, step in model.steps[:-1]]):
+        _check_takes_sparse(model, inner)
+    return inner
 
 
 def _check_takes_sparse(model: Pipeline, inner: TreeEnsemble) -> None:
@@ -136,6 +143,15 @@ def _table_encoder(model: Pipeline) -> TableEncoder | None:
     """The encoder, if there is nothing else in front of the trees."""
     first = model.steps[0][1]
     return first if len(model.steps) == 2 and type(first) is TableEncoder else None
+
+
+def _hands_over_codes(model: Pipeline, inner: TreeEnsemble) -> bool:
+    """Whether an encoder in front hands over categories, whose labels in the model are then their codes."""
+    encoder = _table_encoder(model)
+    known = inner.categories.values()
+    return (
+        encoder is not None and encoder.native_categories and all(list(each) == [*range(len(each))] for each in known)
+    )
 
 
 def unchanged(X: Any) -> Any:
@@ -337,13 +353,8 @@ def _made_names(model: Pipeline, made: list[int]) -> tuple[str, ...]:
         names = [str(name) for name in model[:-1].get_feature_names_out()]
     except (AttributeError, ValueError):  # a transformer without output names
         names = [f"{step}{k}" for k in range(max(made) + 1)]
-    known = set(_names(model) or ())
+    known = set(names_of_model(model) or ())
     return tuple(f"{step}__{names[k]}" if names[k] in known else names[k] for k in made)
-
-
-def _names(model: Pipeline) -> tuple[str, ...] | None:
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(map(str, names))
 
 
 def _n_given(model: Pipeline) -> int:

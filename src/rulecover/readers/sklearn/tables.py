@@ -11,8 +11,8 @@ import numpy as np
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns, Levels, SourceColumns, all_names
 from rulecover.data.dates import DatePart
-from rulecover.data.encoder import Encoded, EncodedDates, EncodedLevels, EncodedNumbers, TableEncoder
-from rulecover.data.frames import is_frame, missing_values
+from rulecover.data.encoder import Encoded, EncodedCategories, EncodedDates, EncodedLevels, EncodedNumbers, TableEncoder
+from rulecover.data.frames import is_frame, missing_values, names_of_model
 from rulecover.data.written_numbers import Notation
 from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Origin
 from rulecover.rules.clauses import Clauses
@@ -35,6 +35,10 @@ def table_origins(encoder: TableEncoder) -> list[Origin]:
 
 
 def _levels(f: int, encoded: EncodedLevels) -> list[Origin]:
+    if isinstance(encoded, EncodedCategories):
+        *_, other, gap = encoded.code.tolist()
+        gaps = (gap,) * len(missing_values())
+        return [CategoryOrigin(f, encoded.labels, encoded.code[:-2], gaps, other, named=True)]
     *_, unseen, missing = encoded.place.tolist()
     of_labels = encoded.place[:-2]
     return [
@@ -102,17 +106,17 @@ def encoded_columns(encoder: TableEncoder) -> Columns:
             marks = (name.removeprefix(f"{each.name} = ") for name in each.made_names)
             levels |= {first + k: (each.name, level) for k, level in enumerate(marks)}
         first += len(each.made_names)
-    return Columns(tuple(encoder.get_feature_names_out().tolist()), levels=levels)
+    return Columns(tuple(encoder.get_feature_names_out().tolist()), levels=levels, parts=date_parts(encoder))
 
 
 def table_columns(encoder: TableEncoder) -> SourceColumns:
     """How a table becomes the columns that rules are about: its own, categories as codes, then the parts of dates."""
-    n_given, names = len(encoder.columns_), getattr(encoder, "feature_names_in_", None)
+    n_given = len(encoder.columns_)
     parts = list(date_parts(encoder).values())
     place = {each.name: f for f, each in enumerate(encoder.columns_)}
     return SourceColumns(
         n_given,
-        None if names is None else tuple(map(str, names)),
+        names_of_model(encoder),
         {f: each.labels for f, each in enumerate(encoder.columns_) if isinstance(each, EncodedLevels)},
         made=tuple(part.made_name for part in parts),
         make=PartsOfDates(tuple((place[part.name], part) for part in parts)) if parts else None,

@@ -1,11 +1,11 @@
-"""A classifier that was trained on codes from 0 on, because its library takes no other labels."""
+"""Models that were trained on y written otherwise: classes as codes from 0 on, numbers around their mean."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection._search import BaseSearchCV
@@ -18,7 +18,36 @@ from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats
 
 
-class CodedClassifier(ClassifierMixin, BaseEstimator):
+class OnOtherTarget(BaseEstimator):
+    """A model around one that was trained on y written otherwise, and that takes the rows as they are."""
+
+    estimator: Any
+
+    def _trees_read(self) -> TreeEnsemble:
+        return read_trees(self.estimator)
+
+    @property
+    def n_features_in_(self) -> int:
+        return int(self.estimator.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Array:
+        return np.asarray(self.estimator.feature_names_in_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        try:
+            check_is_fitted(self.estimator)
+        except NotFittedError:
+            return False
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+class CodedClassifier(ClassifierMixin, OnOtherTarget):
     """A classifier of the places of labels among all labels, which are what it predicts.
 
     Parameters
@@ -46,32 +75,50 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
         """The probabilities of the labels, rows x labels."""
         return np.asarray(self.estimator.predict_proba(X))
 
-    def _trees_read(self) -> TreeEnsemble:
-        return read_trees(self.estimator)
-
     @property
     def classes_(self) -> Array:
         return self.labels
 
-    @property
-    def n_features_in_(self) -> int:
-        return int(self.estimator.n_features_in_)
 
-    @property
-    def feature_names_in_(self) -> Array:
-        return np.asarray(self.estimator.feature_names_in_)
+class CentredRegressor(RegressorMixin, OnOtherTarget):
+    """A regressor of numbers less a centre, which is added to its predictions.
 
-    def __sklearn_is_fitted__(self) -> bool:
-        try:
-            check_is_fitted(self.estimator)
-        except NotFittedError:
-            return False
-        return True
+    Trees add up squares: of numbers like 100,000,000.3 these have no digits left for what tells them apart.
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
+    Parameters
+    ----------
+    estimator
+        What is trained on the numbers less the centre.
+    centre
+        What is added to its predictions.
+    """
+
+    def __init__(self, estimator: Any, centre: float) -> None:
+        self.estimator = estimator
+        self.centre = centre
+
+    def fit(self, X: Any, y: Any, **settings: Any) -> Self:
+        """Trains the regressor."""
+        self.estimator.fit(X, np.asarray(y) - self.centre, **settings)
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """The predictions of the regressor, plus the centre."""
+        return np.asarray(self.estimator.predict(X), dtype=np.float64).ravel() + self.centre
+
+
+def inner_model(model: Any) -> Any:
+    """The model inside one that was trained on numbers less a centre or on codes of labels; any other as it is."""
+    return model.estimator if isinstance(model, OnOtherTarget) else model
+
+
+def behind(encoder: Any, model: Any) -> Any:
+    """A trained model on encoded columns as one on a table; one that is behind an encoder already stays as it is."""
+    inner = inner_model(model)
+    if isinstance(inner, Pipeline):
+        return model
+    whole = Pipeline([("table", encoder), ("trees", inner)])
+    return CentredRegressor(whole, model.centre) if isinstance(model, CentredRegressor) else whole
 
 
 def trains_on_codes(estimator: Any) -> bool:

@@ -1,0 +1,89 @@
+"""How HiGHS is spoken to: what it refuses is an error, and a basis that was kept is gone on from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from strategies import random_coverage
+
+from rulecover.exceptions import SolverError
+from rulecover.setcover.highs import CoveringLP, _call, _quiet_highs, solve_mip
+from rulecover.setcover.master import Master
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "what"),
+    [("setOptionValue", ("no such option", 1), "no such option"), ("changeColCost", (3, 1.0), "changeColCost")],
+)
+def test_what_highs_refuses_is_an_error(method: str, given: tuple, what: str) -> None:
+    with pytest.raises(SolverError, match=rf"^HiGHS refused '{what}'\.$"):
+        _call(_quiet_highs(), method, *given)
+
+
+def test_highs_is_quiet_and_on_one_thread(capfd: pytest.CaptureFixture) -> None:
+    matrix = scipy.sparse.csc_array(np.eye(3))
+    CoveringLP(matrix, np.ones(3), np.ones(3, dtype=np.intp)).solve()
+
+    assert capfd.readouterr() == ("", "")
+    assert _quiet_highs().getOptionValue("threads")[1] == 1
+
+
+@pytest.mark.parametrize("place", ["cost", "demand"])
+@pytest.mark.parametrize("solve", [CoveringLP, solve_mip], ids=["LP", "MIP"])
+def test_numbers_that_are_not_finite_are_refused(place: str, solve) -> None:
+    cost, demand = np.ones(2), np.ones(2)
+    (cost if place == "cost" else demand)[1] = np.nan
+
+    with pytest.raises(SolverError, match="the covering LP has a cost or demand that is not a finite number"):
+        solve(scipy.sparse.csc_array(np.eye(2)), cost, demand)
+
+
+def test_rules_that_come_later_must_have_finite_costs() -> None:
+    matrix = scipy.sparse.csc_array(np.eye(2))
+    lp = CoveringLP(matrix, np.ones(2), np.ones(2, dtype=np.intp))
+
+    with pytest.raises(SolverError, match="not a finite number"):
+        lp.add(matrix, np.array([1.0, np.inf]))
+
+
+@pytest.mark.parametrize("duals", ["equal", "vertex"])
+def test_a_master_that_goes_on_is_at_its_optimum_at_once(duals: str) -> None:
+    rng = np.random.default_rng(0)
+    coverage = random_coverage(rng, 150, 40)
+    cost = 1 + rng.random(40)
+    master = Master(coverage, cost, duals=duals)
+    found = master.solve()
+
+    again = Master(coverage, cost, duals=duals)
+    again.restore(master.state())
+    same = again.solve()
+
+    np.testing.assert_allclose(same.z, found.z, atol=1e-9)
+    np.testing.assert_allclose(same.duals, found.duals, atol=1e-9)
+    assert same.objective == pytest.approx(found.objective)
+    assert again._lp._highs.getInfo().simplex_iteration_count == 0
+    # One that begins anew has to look for it.
+    fresh = Master(coverage, cost, duals=duals)
+    fresh.solve()
+    assert fresh._lp._highs.getInfo().simplex_iteration_count > 0
+
+
+def test_a_basis_of_another_size_is_left_alone_and_one_of_the_same_is_gone_back_to() -> None:
+    rng = np.random.default_rng(1)
+    coverage = random_coverage(rng, 60, 20)
+    matrix = scipy.sparse.csc_array(coverage.to_sparse().astype(float))
+    lp = CoveringLP(matrix, 1 + rng.random(20), np.ones(60, dtype=np.intp))
+    first = lp.solve()
+    basis, codes = lp.basis(), lp.basis_codes()
+
+    lp.add(matrix[:, :3], np.full(3, 0.5))
+    cheaper = lp.solve()
+    lp.set_basis(basis)
+    assert lp.solve().objective == pytest.approx(cheaper.objective)
+    assert cheaper.objective <= first.objective
+
+    assert [len(each) for each in codes] == [60, 20]
+    same = lp.basis_codes()
+    lp.set_basis_codes(*same)
+    assert all((a == b).all() for a, b in zip(lp.basis_codes(), same, strict=True))
