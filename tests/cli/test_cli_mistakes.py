@@ -384,7 +384,7 @@ MISTAKES = {
     ),
     "monotone text": (
         ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "--method", "path", "--rising", "colour"],
-        "column 'colour' holds text",
+        "column 'colour' does not hold numbers",
     ),
 }
 
