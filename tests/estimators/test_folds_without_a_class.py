@@ -140,3 +140,15 @@ def test_every_library_does_without_folds_of_one_number(name: str) -> None:
     path = RulePathRegressor(TRAINABLE[name].make("numbers", 0), max_rules=3, cv=3, random_state=0).fit(X, y)
 
     assert np.isfinite(path.predict(X)).all()
+
+
+@pytest.mark.parametrize("name", ["gradient boosting", "hist gradient boosting", "lightgbm"])
+def test_a_class_whose_rows_in_a_fold_count_nothing_is_not_there(name: str) -> None:
+    """Two rows of a class count, and so one or none of them in the rows that pruning is tried on."""
+    y = np.array(["a", "b"])[(np.arange(60) < 4).astype(int)]
+    weight = np.where((y == "a") | (np.arange(60) == 0), 1.0, 0.0)
+    model = TRAINABLE[name].make("classes", 0)
+
+    cover = MIRCOClassifier(model, prune="held-out", random_state=0).fit(rows(), y, weight)
+
+    assert len(cover.rules_) > 0

@@ -101,7 +101,7 @@ def in_duckdb(rows: Any, query: str) -> list[tuple[Any, ...]]:
 
 def in_sqlite(rows: Any, query: str) -> list[tuple[Any, ...]]:
     connection = sqlite3.connect(":memory:")
-    names = ", ".join(f'"{name}"' for name in rows.columns)
+    names = ", ".join('"{}"'.format(name.replace('"', '""')) for name in rows.columns)
     connection.execute(f"CREATE TABLE data (id INTEGER, {names})")
     connection.executemany(f"INSERT INTO data VALUES ({', '.join('?' * (1 + rows.shape[1]))})", cells(rows))
     return connection.execute(query).fetchall()

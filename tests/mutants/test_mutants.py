@@ -11,7 +11,8 @@ from mutants import GROUPS, ROOT, Rate, copy_to, difference, drawn, overall, sai
 
 def test_folders_and_tests_of_every_group_exist() -> None:
     for group, tests in GROUPS.items():
-        assert (ROOT / "src" / "rulecover" / group).is_dir()
+        (mutated,) = tomllib.loads(settings(group))["tool"]["mutmut"]["only_mutate"]
+        assert list(ROOT.glob(mutated))
         assert all((ROOT / test).exists() for test in tests)
 
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import RCBoostClassifier, RCBoostRegressor
+from rulecover import RCBoostClassifier, RCBoostRegressor, RuleSet, read_trees
 from rulecover.exceptions import CheckpointError, CutShortWarning
 from rulecover.export.json_file import to_json
 from rulecover.rcboost import kept_rounds
@@ -38,6 +40,7 @@ def same(one: Any, other: Any) -> None:
     """Both are the same model, to the last bit."""
     for name in ("offset", "feature", "lower", "upper", "missing"):
         assert np.array_equal(getattr(one.pool_.clauses, name), getattr(other.pool_.clauses, name))
+    assert one.pool_.paths == other.pool_.paths
     assert np.array_equal(one.z_, other.z_) and np.array_equal(one.vote_.votes, other.vote_.votes)
     assert one.certificate_.objective == other.certificate_.objective
     kept = [name for name in one.history_ if not name.startswith("seconds")]
@@ -155,3 +158,34 @@ def test_a_process_that_was_killed_goes_on(tmp_path: Path) -> None:
     alone = RCBoostClassifier(pricing="tree", max_rmp_calls=20, random_state=0).fit(X, y)
     assert out.read_text() == to_json(alone)
     assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
+
+
+def test_rules_are_kept_with_their_paths_and_trees_node_by_node() -> None:
+    rules = RuleSet.from_text(["x0 > 1 and (x1 <= 2 or missing)", "x0 <= 1"], ["x0", "x1"])
+    along = replace(rules, paths=rules.clauses.take(np.array([1, 0])))
+    forest = RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, y)
+    ensemble = read_trees(forest)
+
+    for some in (rules, along):
+        again = kept_rounds._proposed(kept_rounds._written(some), 2)
+        assert again == some and again.paths == some.paths
+    trees = kept_rounds._proposed(kept_rounds._written(ensemble), X.shape[1])
+    assert len(trees.trees) == 3 and trees.n_features == X.shape[1]
+    for own, kept, route in zip(ensemble.trees, trees.trees, trees.routes, strict=True):
+        assert all(np.array_equal(getattr(own, name), getattr(kept, name)) for name in ("feature", "left", "right"))
+        for rows in (X, scipy.sparse.csr_array(X)):
+            np.testing.assert_array_equal(route(trees.prepare(rows)), own.apply(X))
+
+
+def test_trees_on_categories_are_not_kept() -> None:
+    rows = np.column_stack([np.arange(60) % 5, np.arange(60) % 7]).astype(float)
+    boosting = HistGradientBoostingClassifier(categorical_features=[0], max_iter=1, min_samples_leaf=2)
+    ensemble = read_trees(boosting.fit(rows, np.arange(60) % 5 > 2))
+
+    with pytest.raises(CheckpointError) as raised:
+        kept_rounds._written(ensemble)
+
+    assert str(raised.value) == (
+        "trees that split on categories, or take 0 for a missing value, cannot be kept in a checkpoint; leave "
+        "checkpoint out, or give a tree of scikit-learn."
+    )

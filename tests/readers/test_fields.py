@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DIGITS, tables, trees
 
+from rulecover import read_trees
+from rulecover.data.frames import ZERO
 from rulecover.exceptions import DamagedModelError
+from rulecover.readers.files import model_file
 from rulecover.readers.files.building import MAX_DEPTH, Nodes, check_values
 from rulecover.readers.files.fields import Field
+from rulecover.readers.files.lightgbm_text import _next_to_zero
+from rulecover.readers.files.xgboost_json import _column_categories
+from rulecover.readers.sklearn.combined import Views
 from rulecover.readers.sklearn.origins import NumberOrigin
 from rulecover.readers.sklearn.rewriting import on_original_columns
 from rulecover.trees.tree import Tree
@@ -164,6 +171,69 @@ def test_values_of_leaves_are_finite() -> None:
     with pytest.raises(DamagedModelError) as raised:
         check_values("tree 1", np.array([np.inf]))
     assert str(raised.value) == f"tree 1: the value of a leaf is not finite{WAY_OUT}"
+
+
+# Files --------------------------------------------------------------------------------------------------------------
+
+WAYS = (
+    "files that can be read: XGBoost's model.save_model('model.json'), LightGBM's booster.save_model('model.txt'), "
+    "CatBoost's model.save_model('model.json', format='json')."
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\xff\xfe", f"model.bin is a binary file, or damaged; {WAYS}"),
+        (b"trees", f"model.bin is not a model file that can be read; {WAYS}"),
+        (b' {"a": 1}', f"model.bin is JSON, but not a model that can be read; {WAYS}"),
+        (b"tree" * 10, "model.bin has 40 bytes, more than the limit of 39; use fewer trees."),
+    ],
+)
+def test_what_is_not_a_model_file_is_refused(
+    content: bytes, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "model.bin").write_bytes(content)
+    monkeypatch.setattr(model_file, "MAX_BYTES", 39)
+
+    with pytest.raises(DamagedModelError) as raised:
+        read_trees(tmp_path / "model.bin")
+
+    assert str(raised.value) == message
+
+
+def test_a_threshold_next_to_zero_is_moved_to_where_numbers_begin_to_count() -> None:
+    numbers = np.array([-1.0, -2e-35, -1e-35, -9e-36, -1e-300, 0.0, 1e-300, 9e-36, 1e-35, 2e-35, 1.0])
+    for threshold in [*numbers, np.nextafter(ZERO, 0), np.nextafter(-ZERO, 0), np.nextafter(-ZERO, -1)]:
+        seen = np.where(np.abs(numbers) <= ZERO, 0.0, numbers)
+        np.testing.assert_array_equal(numbers <= _next_to_zero(np.array([threshold]))[0], seen <= threshold)
+
+
+@pytest.mark.parametrize(
+    ("column", "categories"),
+    [
+        ({"values": [3, 5]}, (3, 5)),
+        ({"values": [114, 101, 100, 97], "offsets": [0, 3, 4]}, ("red", "a")),
+        ({"values": [], "offsets": []}, ()),
+        ({"values": [-61, 97], "offsets": [0, 2]}, ()),
+    ],
+)
+def test_categories_of_xgboost_are_numbers_or_letters_between_places(column: Any, categories: tuple[Any, ...]) -> None:
+    assert _column_categories(Field(column, "cats")) == categories
+
+
+@pytest.mark.parametrize("places", [[1, 2], [0, 1], [0, 3, 2]])
+def test_places_of_letters_must_be_in_order_and_take_all(places: list[int]) -> None:
+    with pytest.raises(
+        DamagedModelError, match=r"cats\.offsets is .*, but must be places in the text of the categories"
+    ):
+        _column_categories(Field({"values": [97, 98], "offsets": places}, "cats"))
+
+
+def test_rows_that_several_models_take_are_chosen_together() -> None:
+    some = Views((np.arange(4), 10 * np.arange(4)))[np.array([2, 0])]
+
+    assert [view.tolist() for view in some.of] == [[2, 0], [20, 0]]
 
 
 # Trees on the columns in front of a pipeline ------------------------------------------------------------------------

@@ -38,6 +38,7 @@ def scores(model: Any, rows: np.ndarray) -> np.ndarray:
     width = max(int(outputs.max()) + 1, *(tree.value.shape[1] for tree in ensemble.trees))
     added = np.zeros((len(rows), width))
     for tree, output in zip(ensemble.trees, outputs, strict=True):
+        np.testing.assert_array_equal(tree.left == -1, tree.right == -1)
         value = tree.value[tree.apply(np.asarray(rows, dtype=float))]
         added[:, slice(None) if output < 0 else [output]] += value
     return added

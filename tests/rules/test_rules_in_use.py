@@ -18,6 +18,7 @@ from strategies import DIGITS, LABELS, holds_categories, rule_sets, tables
 
 from rulecover import RuleSet
 from rulecover.data.categories import CategorySet
+from rulecover.data.dates import DAYS, DatePart
 from rulecover.exceptions import RuleTextError
 from rulecover.rules.features import feature_use, strips
 from rulecover.rules.levels import readable
@@ -231,6 +232,16 @@ def test_a_strip_of_one_value_has_some_width_and_bounds_count_as_values() -> Non
     assert none.bars == () and none.ends == ("29.5", "30.5")
 
 
+def test_the_ends_of_a_strip_of_days_are_dates() -> None:
+    rules = RuleSet.from_text(["hired (days since 1970-01-01) > 18439"], ["age", "hired (days since 1970-01-01)"])
+    part = {1: DatePart("hired", DAYS)}
+    rules = replace(rules, columns=replace(rules.columns, parts=part, whole={1: (18000.0, 18700.0)}))
+
+    found = strips(rules, np.array([[1.0, 18000.0], [2.0, 18700.0]]))
+
+    assert list(found) == ["hired"] and found["hired"].ends == ("2019-04-14", "2021-03-14")
+
+
 def test_a_feature_is_used_by_as_many_rules_as_name_it() -> None:
     texts = ["b > 3 and a > 1", "a <= 1", "c in {1, 2} and (b <= 5 or missing)", "a in {1} and a > 0"]
 
@@ -387,6 +398,9 @@ def test_of_few_names_all_are_listed_and_a_name_can_be_in_quotes() -> None:
     with pytest.raises(RuleTextError, match=r"expected the name of a column \(a, b, c, d, e\) here"):
         RuleSet.from_text(["f > 3"], list("abcde"))
     assert RuleSet.from_text(['"a" > 3 and "b" is missing'], list("ab")).to_text() == ["a > 3 and b is missing"]
+    # What is in quotes is as in JSON where it can be, and otherwise as it is.
+    assert RuleSet.from_text(['"a\\tb" > 3'], ["a\tb"]).clauses.feature.tolist() == [0]
+    assert RuleSet.from_text(['"a\\qb" > 3'], ["x", "a\\qb"]).clauses.feature.tolist() == [1]
 
 
 @pytest.mark.parametrize(

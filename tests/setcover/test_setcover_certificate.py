@@ -123,3 +123,28 @@ def test_bounds_are_rounded_up_where_costs_are_whole_numbers():
     verify(triangle, cover)
     with pytest.raises(InvalidCertificateError, match="the proof gives a bound"):
         verify(triangle, Cover(cover.rules, replace(cover.certificate, proof=(Branch(np.full(3, 0.3)),))))
+
+
+def test_a_certificate_is_printed_line_by_line() -> None:
+    proved = Certificate(3.0, 3.0, "LP", Status.OPTIMAL, n_rules=1, seconds=0.5)
+    near = Certificate(4.0, 3.99951, "dual fitting", Status.FEASIBLE, n_rules=3, seconds=0.5, min_rules=2, n_capped=5)
+    limited = Certificate(2.0, 3.5, "LP and count", Status.LIMITED, 2, 0.5, min_rules=3, n_uncovered=7, n_left_out=4)
+
+    assert str(proved).split("\n") == [
+        "1 rule, total cost 3.000: optimal (within a relative 1e-06)",
+        "no cover costs less than 3.000 (LP): gap 0.0 %",
+    ]
+    assert str(near).split("\n") == [
+        "3 rules, total cost 4.000: feasible",
+        "no cover costs less than 3.999 (dual fitting): gap 0.0 %; no cover has fewer than 2 rules",
+        "5 samples are covered by fewer rules than demanded, by all there are",
+    ]
+    assert str(limited).split("\n") == [
+        "2 rules, total cost 2.000: limited",
+        "7 samples are covered less often than demanded (limit on the rules)",
+        "no cover of all samples costs less than 3.500 (LP and count); no cover has fewer than 3 rules",
+        "4 samples are covered by no rule at all and were left out",
+    ]
+    assert limited.gap == 0.0 and near.gap == pytest.approx(0.0001225)
+    assert Certificate(0.0, 0.0, "LP", Status.OPTIMAL, 0, 0.1).gap == 0.0
+    assert proved.without_proof().proof == ()

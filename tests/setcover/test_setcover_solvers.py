@@ -22,6 +22,7 @@ from rulecover.coverage import Coverage, smallest_uint
 from rulecover.setcover import CoveringProblem, Exact, Greedy, Search, Status, lp_bound, verify
 from rulecover.setcover.bounds import bound_of, fitted_bound
 from rulecover.setcover.greedy import greedy_picks
+from rulecover.setcover.highs import solve_mip
 from rulecover.setcover.lagrangian import Refinement
 from rulecover.setcover.local import Core, LocalSearch
 from rulecover.setcover.reduce import reduced
@@ -294,3 +295,16 @@ def test_stored_zeros_cover_nothing_and_repeated_entries_are_one():
     problem = CoveringProblem.from_sparse(matrix, [1.0, 1.0])
     assert problem.coverage.sizes.tolist() == [1, 1]
     assert Greedy()(problem).rules.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("solve", [Search(effort=0.02), Exact(effort=0.02)], ids=repr)
+def test_costs_beyond_those_that_highs_takes_for_finite_are_covered_too(solve: Search | Exact) -> None:
+    """As of rules for numbers of 1e10, one squared unit of which costs as much as a rule."""
+    matrix = scipy.sparse.csc_array(np.array([[1, 1, 0, 1], [1, 1, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1], [0, 0, 1, 1]]))
+    cost, demand = np.array([3.3e8, 2.3e8, 1.8e18, 2.4e21]), np.array([2, 2, 2, 1, 2])
+    problem = CoveringProblem.from_sparse(matrix.astype(bool), cost, demand=demand)
+
+    cover = solve(problem)
+
+    assert verify(problem, cover).objective == pytest.approx(brute_force(problem))
+    assert solve_mip(matrix.astype(float), cost, demand).columns is None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import tempfile
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,15 @@ import pandas as pd
 from commands import run
 from page import Page
 from soak_tables import Rng, n_rows, one_of, table_of, target_of
+from typer.main import get_command
 
 from rulecover import certify
+from rulecover.cli.main import app
 from rulecover.export import from_json
 
 TARGET = "the target"
+#: An option without a value, and the name of a file of rules that are to be kept.
+FLAG, KEPT = "", "kept.txt"
 #: Options of `fit` by method, each with values to draw from; None leaves it out.
 OPTIONS: dict[str, dict[str, Sequence[Any]]] = {
     "all": {
@@ -29,6 +35,7 @@ OPTIONS: dict[str, dict[str, Sequence[Any]]] = {
         "--time-limit": (None, 1000),
         "--jobs": (None, 2),
         "--max-levels": (None, 3),
+        "--keep-ids": (None, None, FLAG),
     },
     "path": {
         "--max-rules": (None, 4),
@@ -45,6 +52,11 @@ OPTIONS: dict[str, dict[str, Sequence[Any]]] = {
         "--max-depth": (None, 2),
         "--shrinkage": (None, 3),
         "--ridge": (None, 2),
+        "--min-samples": (None, 3),
+        "--scoring": (None, None, "accuracy", "neg_log_loss"),
+        "--forbid": (None, None, "size"),
+        "--require": (None, None, None, "net weight"),
+        "--keep": (None, None, None, KEPT),
     },
     "cover": {
         "--max-rules": (None, 3, "none"),
@@ -55,6 +67,7 @@ OPTIONS: dict[str, dict[str, Sequence[Any]]] = {
         "--impurity-weight": (None, 0.5),
         "--length-weight": (None, 0.1),
         "--preset": (None, None, "as-in-paper"),
+        "--criterion": (None, "gini", "entropy"),
     },
     "boost": {
         "--calls": (1, 3),
@@ -66,7 +79,13 @@ OPTIONS: dict[str, dict[str, Sequence[Any]]] = {
         "--remove": (None, "stale"),
         "--step": (None, 0.5),
         "--fallback": (None, "all"),
+        "--criterion": (None, "gini", "entropy"),
+        "--on-interrupt": (None, "keep"),
     },
+    "two classes": {"--threshold": (None, None, "recall=0.8", "cost=3")},
+    "cover of numbers": {"--scale": (None, 2.0), "--min-samples": (None, 3, 0.1), "--ridge": (None, "none", 2)},
+    "boost of numbers": {"--scale": (None, 2.0)},
+    "path of an order": {"--rising": (None, None, "rate_%"), "--falling": (None, None, "net weight")},
 }
 _FORMATS = ("python", "javascript", "pandas", "pmml", "onnx", "text", "markdown", "latex", "sentences")
 _DIALECTS = ("postgres", "sqlite", "duckdb", "bigquery", "snowflake", "spark", "tsql")
@@ -76,21 +95,33 @@ class Refused(Exception):
     """A command that ends with an error, in the words that it prints."""
 
 
-def words_of_fit(rng: Rng, target: str) -> list[str]:
+def words_of_fit(rng: Rng, target: str, table: pd.DataFrame) -> list[str]:
     """A method with some of its options."""
     method = one_of(rng, ["path", "cover", "boost"])
-    given = {name: one_of(rng, values) for name, values in (OPTIONS["all"] | OPTIONS[method]).items()}
+    options = OPTIONS["all"] | OPTIONS[method] | OPTIONS.get(f"{method} of {target}", {})
+    if target == "classes" and table[TARGET].nunique() == 2:
+        options = options | OPTIONS["two classes"]
+    if method == "path" and (target == "numbers" or table[TARGET].nunique() == 2):
+        options = options | OPTIONS["path of an order"]
+    given = {name: one_of(rng, values) for name, values in options.items()}
     given = {name: value for name, value in given.items() if value is not None}
     left_out = [*(_OF_CLASSES if target == "numbers" else ()), *(["--trees"] if method == "boost" else [])]
     left_out += [other for name, others in _EXCLUDE.items() for other in others if name in given]
     kept = {name: value for name, value in given.items() if name not in left_out}
-    return ["--method", method, "--task", target, *(str(word) for pair in kept.items() for word in pair)]
+    words = [word for name, value in kept.items() for word in ([name] if value == FLAG else [name, str(value)])]
+    return ["--method", method, "--task", target, *words]
 
 
-#: Options that classes alone have.
-_OF_CLASSES = ("--class-weight", "--vote", "--gain", "--prune")
+#: Options that classes alone have, or whose values are theirs.
+_OF_CLASSES = ("--class-weight", "--vote", "--gain", "--prune", "--criterion", "--scoring")
 #: Options next to which others cannot be given.
-_EXCLUDE = {"--pool": ("--trees", "--depth", "--max-levels"), "--within": ("--choose",), "--preset": ("--prune",)}
+_EXCLUDE = {
+    "--pool": ("--trees", "--depth", "--max-levels"),
+    "--within": ("--choose",),
+    "--preset": ("--prune",),
+    "--keep": ("--forbid", "--rising", "--falling", "--max-clauses"),
+    "--forbid": ("--keep",),
+}
 
 
 def drawn_table(rng: Rng, target: Any) -> pd.DataFrame:
@@ -115,6 +146,8 @@ def check_commands(table: pd.DataFrame, words: Sequence[str], seed: int) -> None
     rng = np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        (folder / KEPT).write_text("size > 0.25\n", encoding="utf-8")
+        words = [str(folder / KEPT) if word == KEPT else word for word in words]
         data, model = folder / one_of(rng, ["data.csv", "data.parquet", "data.csv.gz"]), folder / "model.json"
         table.to_parquet(data) if data.suffix == ".parquet" else table.to_csv(data, index=False)
         asked("fit", data, "--target", TARGET, *words, "--out", model, "--quiet")
@@ -128,7 +161,38 @@ def check_commands(table: pd.DataFrame, words: Sequence[str], seed: int) -> None
         for to in rng.permutation(_FORMATS)[:3].tolist():
             asked("export", model, "--to", to, "--out", folder / "exported")
             assert (folder / "exported").stat().st_size > 0
+        _check_explained(rng, data, words, table)
         assert "SELECT" in asked("export", model, "--to", "sql", "--dialect", one_of(rng, _DIALECTS))
+
+
+def _check_explained(rng: Rng, data: Path, words: Sequence[str], table: pd.DataFrame) -> None:
+    """One time in three: what explain says, reports and saves of the same table, by the words that it knows."""
+    if rng.random() > 1 / 3:
+        return
+    page, model = data.parent / "explained.html", data.parent / "explained.json"
+    said = asked(
+        "explain", data, "--target", TARGET, *_known_to_explain(words), "--report", page, "--save", model, "--quiet"
+    )
+    assert said.strip()
+    Page(page.read_text(encoding="utf-8")).asks_for_nothing()
+    rows = asked("predict", model, data)
+    assert len(list(csv.reader(io.StringIO(rows)))) == 1 + len(table)
+
+
+def options_of(command: str) -> dict[str, Any]:
+    """The options of a command, by their long names."""
+    found: Any = get_command(app)
+    return {max(each.opts, key=len): each for each in found.commands[command].params if each.opts[0].startswith("-")}
+
+
+def _known_to_explain(words: Sequence[str]) -> list[str]:
+    """Those of the options and values that explain has, too; all its rules are meant to be read."""
+    known, kept = options_of("explain"), []
+    starts = [place for place, word in enumerate(words) if word.startswith("--")]
+    for start, end in pairwise([*starts, len(words)]):
+        name, *values = words[start:end]
+        kept += [name, *values] if name in known and not {"held-out", "none"} & {*values} else []
+    return kept
 
 
 def as_in_text(table: pd.DataFrame) -> pd.DataFrame:

@@ -155,7 +155,8 @@ def hostile_names(rng: Rng) -> Trial:
 def commands(rng: Rng) -> Trial:
     """Rules fitted to a file by the command, and every other command on them."""
     target = one_of(rng, ["classes", "classes", "numbers"])
-    table, words, seed = drawn_table(rng, target), words_of_fit(rng, target), int(rng.integers(2**31))
+    table = drawn_table(rng, target)
+    words, seed = words_of_fit(rng, target, table), int(rng.integers(2**31))
     return Trial(f"rulecover fit {' '.join(words)}", lambda: check_commands(table, words, seed))
 
 

@@ -33,14 +33,13 @@ _ENCODE_WORDS = ("one-hot pipeline", "ordinal pipeline")
 def the_same_rows_in_another_form_are_the_same_rows(f: Fitted) -> None:
     """To be asked about, and to be fitted to."""
     forms = FORMS.get(f.case.kind, ())
-    if not forms:
+    if not forms or (f.case.source in _ENCODE_WORDS and f.case.kind == "words"):
         return
     form = one_of(np.random.default_rng(f.case.seed), forms)
     other = replace(f.case, kind=form)
     assert_close(answers(f.model, other.data.asked), answers(f.model, f.data.asked), 0.0)
     np.testing.assert_array_equal(f.model.apply(other.data.asked).toarray(), f.model.apply(f.data.asked).toarray())
-    if f.case.source not in _ENCODE_WORDS or f.case.kind == "texts":
-        assert_same(f, f.again(other))
+    assert_same(f, f.again(other))
 
 
 def a_table_in_blocks_is_the_same_rows(f: Fitted) -> None:

@@ -11,13 +11,29 @@ EXPECTED: dict[str, str] = {
     r"pricing='binned' needs XGBoost 3\.1 or later": "older versions of it",
     r"^AttributeError: property 'feature_names_in_' of 'LGBM.*has no setter": "older LightGBM, given a frame of polars",
     r"^Refused: .* has a character that no XML file can hold": "a name that was drawn, in PMML",
+    r"^Refused: .* rule 0 of .* covers no row of": "the rule that is to be kept, on a column at random",
+    r"^Refused: .* names '.*', but there is no such column to use": "a column that the encoder leaves out",
+    r"^Refused: .* does not hold numbers; --require, --rising and --falling": "true and false",
+    r"^Refused: .*no rule of up to \d+ uses .*, which is required": "a column at random",
+    r"^Refused: .*recall is 0\.8, but .* is the most; the other rows have probability 0": "few rows in folds",
+    r"no column is left to (make rules of|explain .* by): .* every value is the same": "few rows, all alike",
     r"^Refused: .* has more than one column named": "names in a file of text that differ by spaces around them",
+    # A scaler that saw next to nothing makes more of it than 32 bits hold.
+    r"(one-hot|scaled) pipeline, .*\nValueError: Input X contains infinity or a value too large": "all sizes",
     r"^CatBoostError: .*All train targets are equal": "numbers that are rounded to one",
     r"^CatBoostError: .*All features are either constant or ignored": "few rows, in a fold fewer still",
 }
 
 
-def refusal(error: Exception) -> str | None:
-    """Which of the expected sentences an error has; ``None`` if it has none of them, and so is a fault."""
-    said = f"{type(error).__name__}: {error}"
-    return next((pattern for pattern in EXPECTED if re.search(pattern, said)), None)
+def refusal(error: Exception, of: str = "") -> str | None:
+    """Which of the expected sentences an error has; ``None`` if it has none of them, and so is a fault.
+
+    Parameters
+    ----------
+    error
+        What was raised.
+    of
+        The name of the trial.
+    """
+    said = f"{of}\n{type(error).__name__}: {error}"
+    return next((pattern for pattern in EXPECTED if re.search(pattern, said, re.MULTILINE)), None)

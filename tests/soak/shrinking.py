@@ -58,7 +58,10 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 
 def _keeps_classes(case: Case, rows: np.ndarray) -> bool:
-    return case.target == "numbers" or set(case.y[rows].tolist()) == set(case.y.tolist())
+    """Whether every class has a row that counts, if it had one."""
+    counts = np.ones(len(case.y), dtype=bool) if case.weight is None else case.weight > 0
+    of_rows = (set(case.y[kept].tolist()) for kept in (rows, rows[counts[rows]]))
+    return case.target == "numbers" or [*of_rows] == [set(case.y.tolist()), set(case.y[counts].tolist())]
 
 
 def _fewer(n: int) -> Iterator[np.ndarray]:
@@ -113,7 +116,8 @@ def as_test(case: Case, promise: str, what: str) -> str:
         f"groups={written(case.groups)}",
     ]
     lines = ",\n        ".join(fields)
-    return f'''"""{said}"""
+    return f'''"""{said}
+"""
 
 import numpy as np
 import pandas as pd

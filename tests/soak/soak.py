@@ -82,7 +82,7 @@ def tried(seed: int, number: int, out: Path) -> Count:
     except BrokenPromise as broken:
         return Count(1, failed=[failure(trial, broken, seed, number, out)])
     except Exception as error:
-        if (reason := refusal(error)) is not None:
+        if (reason := refusal(error, trial.name)) is not None:
             return Count(1, Counter([reason]))
         return Count(1, failed=[failure(trial, error, seed, number, out)])
     return Count(1)

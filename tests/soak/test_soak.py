@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from command_lines import Refused, asked
+from command_lines import OPTIONS, Refused, asked, options_of
 from drawings import DRAWINGS
 from families import FAMILIES, BrokenPromise, commands, keeps, trial_of
 from promises import PROMISES
@@ -73,6 +73,25 @@ def test_every_setting_of_every_estimator_is_drawn_or_has_a_reason_not_to_be(nam
     assert left == set()
 
 
+#: Options of fit that no case draws, and why.
+OPTIONS_NOT_DRAWN = {
+    **dict.fromkeys(("--target", "--method", "--task", "--out", "--quiet"), "in every case"),
+    **dict.fromkeys(("--sheet", "--no-header", "--decimal", "--thousands", "--encoding", "--separator"), "tests/cli"),
+    **dict.fromkeys(("--model", "--estimator-weights"), "a model of every library is explained in Python"),
+    "--drop": "a column that is not there",
+    "--checkpoint": "promises.a_checkpoint_changes_nothing",
+    "--debug": "shows where an error comes from",
+    **dict.fromkeys(("--help", "--help-all"), "print and stop"),
+}
+
+
+def test_every_option_of_fit_is_drawn_or_has_a_reason_not_to_be() -> None:
+    drawn = {name for options in OPTIONS.values() for name in options}
+
+    assert options_of("fit").keys() - drawn - OPTIONS_NOT_DRAWN.keys() == set()
+    assert drawn <= options_of("fit").keys()
+
+
 def test_every_plot_is_drawn_and_every_promise_is_by_name() -> None:
     assert set(DRAWINGS) == set(rulecover.plot.__all__)
     assert all(reason.partition(".")[2] in PROMISES for reason in NOT_DRAWN.values() if reason.startswith("promises."))
@@ -127,6 +146,13 @@ def test_what_fails_is_written_as_a_test_that_fails(monkeypatch: pytest.MonkeyPa
         executed(path.read_text(encoding="utf-8"))["test_what_soak_found"]()
     monkeypatch.undo()
     executed(path.read_text(encoding="utf-8"))["test_what_soak_found"]()
+
+
+@pytest.mark.parametrize("said", ['unrecognized token: ")"', 'a """ b', "a \\N b", ""])
+def test_a_test_is_python_whatever_the_error_says(said: str) -> None:
+    case = Case("MIRCO", "classes", "tree", "array", *tiny())
+
+    assert "test_what_soak_found" in executed(as_test(case, "views_can_be_shown", said))
 
 
 def test_values_are_written_as_python() -> None:

@@ -105,6 +105,14 @@ def test_rows_without_any_probability_are_never_found() -> None:
         threshold_for(positive, np.zeros(3), cost=2)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-7, 1e-11])
+def test_rows_of_hardly_any_probability_are_found(scale: float) -> None:
+    """As of a class whose rows count next to nothing."""
+    share, positive = scale * np.array([0.9, 0.7, 0.4, 0.2]), np.array([False, True, True, False])
+
+    assert (share > threshold_for(positive, share, recall=1.0)).tolist() == [True, True, True, False]
+
+
 def test_a_model_is_tuned_on_training_rows_or_in_folds() -> None:
     model = RulePathClassifier(forest(), max_rules=3, choose="last", random_state=0).fit(X[TRAIN], Y[TRAIN])
 
@@ -172,3 +180,31 @@ def test_thresholds_are_for_two_classes_and_for_rules_that_decide() -> None:
         asking.at_threshold(0.3)
     with pytest.raises(ValueError, match="threshold is 1"):
         MODELS["cover"].fit(X[TRAIN], Y[TRAIN]).at_threshold(1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "give one of recall, precision and cost, above 0."),
+        ({"recall": 0.5, "cost": 1.0}, "give one of recall, precision and cost, above 0."),
+        ({"recall": 1.5}, "recall is 1.5; it is a share, at most 1."),
+        ({"precision": 2.0}, "precision is 2.0; it is a share, at most 1."),
+        ({"recall": 1.0}, "recall is 1.0, but 0.667 is the most; the other rows have probability 0."),
+        ({"precision": 0.9}, "precision is 0.9, but no threshold has more than 0.667; ask for less."),
+    ],
+)
+def test_what_no_threshold_does_is_refused_with_the_most_there_is(asked: dict[str, float], message: str) -> None:
+    share, positive = np.array([0.9, 0.7, 0.4, 0.0]), np.array([False, True, True, True])
+
+    with pytest.raises(ValueError) as raised:
+        threshold_for(positive, share, **asked)
+
+    assert str(raised.value) == message
+
+
+def test_a_threshold_needs_rows_of_the_class_and_probabilities_above_zero() -> None:
+    share = np.array([0.9, 0.1])
+    with pytest.raises(ValueError, match="no row is of the class that the threshold is for; give rows of both classes"):
+        threshold_for(np.zeros(2, dtype=bool), share, recall=0.5)
+    with pytest.raises(ValueError, match="every probability of the class is 0; no threshold finds any row"):
+        threshold_for(np.ones(2, dtype=bool), 0 * share, recall=0.5)

@@ -442,6 +442,14 @@ def test_why_a_number_was_predicted_is_printed_without_signs_of_values() -> None
         "rule  value  mean_weight  if",
         "   0     -1            1  age <= 30",
     ]
+    both = RuleSet.of_intervals([{0: (-np.inf, 30.0)}, {0: (-np.inf, 60.0)}], ["age", "size"])
+    data = NumberSamples.of(ROWS, np.array([-1.0, 5.0, 2.0, 8.0]))
+    several = mean_votes(rule_pool(data, both, Price(SquaredError())).rules, "support")
+    assert str(several.why(ROWS[:1])).splitlines()[2:] == [
+        "   0     -1            1  age <= 30",
+        "   1    3.5            4  age <= 60",
+    ]
+    assert str(plain.why(ROWS[:0])) == "no rows"
     head, names, line = str(fitted.why(ROWS[:1])).splitlines()
     assert head == f"row 0: {fitted.predict(ROWS[:1])[0]:.6g}" and names.split() == ["rule", "adds", "if"]
     adds = fitted.votes[int(line.split()[0]), 0] * fitted.answer.unit

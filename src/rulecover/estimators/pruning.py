@@ -43,7 +43,8 @@ def pruning_pays(model: Any, X: Any, y: Array, sample_weight: Any, limits: TimeL
         ours, theirs = (None if weight is None else weight[rows] for rows in (train, test))
         if ours is not None and theirs is not None and not (ours.any() and theirs.any()):
             continue
-        if len(np.unique(y[train])) < min(2, n_classes):  # not every library trains on one class
+        counted = train if ours is None else train[ours > 0]
+        if len(np.unique(y[counted])) < min(2, n_classes):  # not every library trains on one class
             continue
         part = {} if ours is None else {"sample_weight": ours}
         with warnings.catch_warnings():

@@ -126,23 +126,23 @@ def _moment(each: DatePart) -> pl.Expr:
 
 
 def _parsed(given: pl.Expr, each: DatePart) -> pl.Expr:
-    """Dates from texts; a text that is not a date is an error that shows it."""
-    import polars as pl
+    """Dates from texts, empty ones being missing; any other that is not a date is an error that shows it.
 
-    pattern, places = date_text(each.written)
-    wrong = str(9 if is_iso(each.written) else 4)  # the group after the last
-    year, month, day = (pl.field(str(place)) for place in places)
-    time = pl.lit("00:00:00+00:00")
-    if is_iso(each.written):
-        rest = [pl.field(str(place)).fill_null("+00" if place == 7 else "00") for place in range(4, 9)]
-        time = pl.format("{}:{}:{}{}:{}", *rest)
-    text = pl.coalesce(
-        pl.format("{}-{}-{} {}", year, month, day.fill_null("1"), time),
-        pl.format("{} is not a date as in training", pl.field(wrong)),
+    These are functions of the one column, so that there are none where it is not selected.
+    """
+    pattern, (year, month, day) = date_text(each.written)
+    rest = "0${4}:0${5}:0${6} ${7}:0${8}" if is_iso(each.written) else "0:0:0 :0"
+    text = (
+        given.str.extract_groups("^((?s:.+))$")
+        .struct.field("1")
+        .alias(each.name)
+        .str.replace(f"^{pattern}$", f"date ${{{year}}}-${{{month}}}-0${{{day}}} {rest}")
     )
-    found = given.str.extract_groups(f"^(?:{pattern})$|^((?s:.+))$").struct
-    made = found.with_fields(text=text).struct.field("text").alias(each.name)
-    return made.str.to_datetime("%Y-%m-%d %H:%M:%S%z", time_unit="us").dt.replace_time_zone(None)
+    # What is empty becomes the first day, midnight, and UTC; other numbers lose the 0 in front of them.
+    for found, by in (("-0 ", "-1 "), (" :0$", " +00:00"), (":0$", ":00")):
+        text = text.str.replace(found, by)
+    text = text.str.replace_all(r"\b0([0-9]{2})\b", "${1}")
+    return text.str.to_datetime("date %Y-%m-%d %H:%M:%S %z", time_unit="us").dt.replace_time_zone(None)
 
 
 def _met(script: Script) -> dict[str, pl.Expr]:

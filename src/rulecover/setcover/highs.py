@@ -246,12 +246,13 @@ def solve_mip(
 
     It has one thread and no gap, and looks for covers by `heuristics` of its own if asked to, and only for those that
     cost less than `below`. At the deadline, or on Ctrl-C, it returns the best found and the bound proved so far.
-    ``finished`` without columns means that there are none.
+    ``finished`` without columns means that there are none. Costs beyond 1e20 are infinite to HiGHS, which may then know
+    neither columns nor a bound.
 
     Raises
     ------
     SolverError
-        If HiGHS ends with neither a solution nor a bound.
+        If HiGHS ends with an error.
     """
     if not matrix.shape[1]:
         return IntegerSolution(np.zeros(0, dtype=np.intp), 0.0, finished=True)
@@ -309,6 +310,8 @@ def _found_by(highs: Any) -> IntegerSolution:
     info = highs.getInfo()
     if status in _INFEASIBLE:
         return IntegerSolution(None, np.inf, finished=True)
+    if status == highspy.HighsModelStatus.kUnknown:
+        return IntegerSolution(None, -np.inf, finished=False)
     if status not in _OPTIMAL and status not in _STOPPED:
         raise SolverError(f"the covering MIP ended as {highs.modelStatusToString(status)!r}.")
     columns = None

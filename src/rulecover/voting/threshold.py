@@ -84,6 +84,7 @@ def threshold_for(
         raise ValueError("give one of recall, precision and cost, above 0.")
     if not positive.any():
         raise ValueError("no row is of the class that the threshold is for; give rows of both classes.")
+    share = np.where(share < 2 * _LEAST, 0.0, share)
     rising, which = np.unique(np.append(share, 0.0), return_inverse=True)  # what is impossible is never predicted
     which, falling = which.ravel()[:-1], rising[:0:-1]
     if not falling.size:
@@ -93,7 +94,11 @@ def threshold_for(
     ((name, value),) = asked.items()
     place = _place(name, value, found, alarms, int(positive.sum()))
     below = float(falling[place + 1]) if place + 1 < len(falling) else 0.0
-    return float(np.clip((float(falling[place]) + below) / 2.0, 1e-6, 1 - 1e-6))
+    return float(np.clip((float(falling[place]) + below) / 2.0, _LEAST, 1 - _LEAST))
+
+
+#: The lowest threshold that is chosen; what is less probable is taken for impossible.
+_LEAST = 1e-12
 
 
 def _place(name: str, value: float, found: Any, alarms: Any, n: int) -> int:

@@ -83,7 +83,7 @@ _OF_NUMBERS = ("required", "rising", "falling")
 def _check_numbers(names: Sequence[str], table: Table) -> None:
     for name in names:
         if name in table.texts:
-            raise CommandError(f"column {name!r} holds text; --require, --rising and --falling are for numbers.")
+            raise CommandError(f"column {name!r} does not hold numbers; --require, --rising and --falling need them.")
 
 
 # Values that depend on the table -------------------------------------------------------------------------------------

@@ -114,6 +114,8 @@ class Nodes:
         if feature.size and not (feature.min() >= 0 and feature.max() < n_features):
             raise self._damaged(f"a split is on a feature beyond the {n_features} of the model")
         category = self.category[inner]
+        if category.size and not (category.min() >= -1 and category.max() < len(self.category_sets)):
+            raise self._damaged("a split is on a set of categories that is not there")
         if np.isnan(self.threshold[inner][category < 0]).any():
             raise self._damaged("a threshold is not a number")
 
