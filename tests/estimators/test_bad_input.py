@@ -201,6 +201,7 @@ def test_weights_are_refused_where_the_model_takes_none() -> None:
         RCBoostClassifier(Unweighted()).fit(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scoring", "words"), [("neg_log_loss", "log loss"), ("roc_auc", "AUC")])
 def test_nothing_is_within_a_score_that_needs_probabilities_of_a_model_without(scoring: str, words: str) -> None:
     path = RulePathClassifier(WithoutShares(), max_rules=2, cv=2, model_share=0.0, scoring=scoring)
