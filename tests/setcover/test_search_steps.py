@@ -166,17 +166,16 @@ def test_prices_of_open_rows_give_a_bound_and_greedy_choices(problem: CoveringPr
     assert bound == pytest.approx(problem.demand @ prices + np.minimum(reduced, 0).sum())
     np.testing.assert_array_equal(part.slack(reduced), problem.demand - dense @ (reduced < 0))
     assert (dense[:, picks].sum(axis=1) >= problem.demand).all() and len(set(picks)) == len(picks)
-    expected: list[int] = []
-    need = problem.demand - dense[:, expected].sum(axis=1)
-    while (need > 0).any():
+    for place, pick in enumerate(picks):  # each the best at its time; among equals rounding decides
+        need = problem.demand - dense[:, picks[:place]].sum(axis=1)
         left, gain = problem.cost - (prices * (need > 0)) @ dense, (need > 0) @ dense
         score = [
-            np.inf if j in expected or not gain[j] else (left[j] / gain[j] if left[j] > 1e-12 else left[j] * gain[j])
+            np.inf
+            if j in picks[:place] or not gain[j]
+            else (left[j] / gain[j] if left[j] > 1e-12 else left[j] * gain[j])
             for j in range(problem.n_rules)
         ]
-        expected.append(int(np.argmin(np.round(score, 9))))
-        need = problem.demand - dense[:, expected].sum(axis=1)
-    assert picks == expected
+        assert (need > 0).any() and score[pick] <= min(score) + 1e-9
     cost = sum(problem.cost[picks].tolist())  # one after another, as they are picked
     with np.errstate(divide="ignore", invalid="ignore"):
         assert part.greedy(prices, reduced, cost) == [] and part.greedy(prices, reduced, cost + 1e-9) == picks
