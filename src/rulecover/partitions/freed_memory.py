@@ -2,7 +2,7 @@
 
 Dask starts its workers with ``MALLOC_TRIM_THRESHOLD_`` set, so that freed memory goes back to the operating system.
 Once it is set, the GNU C library no longer adapts: every array of more than 128 kB is mapped for itself, and all its
-pages are cleared as they are first written. Sums over rows make many such arrays, and take up to four times the CPU time.
+pages are cleared as they are first written. Sums over rows make many such arrays, and take up to four times as long.
 """
 
 from __future__ import annotations
