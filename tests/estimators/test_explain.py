@@ -357,6 +357,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "rows to watch": ({"method": "boost", "early_stopping": 3}, "early_stopping is 3, .* but the model is trained"),
     "no such vote": ({"method": "boost", "vote": "fitted"}, "vote is 'fitted'; choose one of 'counts'"),
+    "a fallback of few rules": (
+        {"method": "boost", "max_rules": 5, "fallback": "all"},
+        "fallback is 'all', but a few rules add to a default vote.*leave it out, or leave max_rules out",
+    ),
     "a vote of few rules": ({"method": "boost", "max_rules": 5, "vote": "counts"}, "vote is 'counts'; choose"),
 }
 
