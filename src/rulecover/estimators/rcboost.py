@@ -315,8 +315,8 @@ class RuleBoosting(VotingModel):
         """The names of votes: all but those by least squares, which are for covers."""
         return tuple(name for name in voting_on(self._target).names if name != "fitted")
 
-    def _source(self, y: Any) -> Any:
-        source = super()._source(y)
+    def _source(self, X: Any, y: Any) -> Any:
+        source = super()._source(X, y)
         if self._is_trained:
             return source
         source = source[-1] if _is_behind_encoder(source) else source
@@ -382,7 +382,7 @@ class RuleBoosting(VotingModel):
         learned = prepared if watched is None else prepared.among(rows)
         learn = learned.samples
         if watched is not None:  # the first tree must not have seen what is watched
-            first = self._source(learn.labels)
+            first = self._source(learn.X, learn.labels)
             self.estimator_ = train(first, learn.X, learn.labels, learn.weight, self._preparation())
         recipe = self._recipe()
         if prepared.source.trees is not None:
