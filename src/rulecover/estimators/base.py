@@ -86,7 +86,7 @@ class VotingModel(RuleModel, ABC):
         """The data, checked and kept in mind as scikit-learn asks, and the model that rules come from."""
         check_in_memory(self, X)
         self._target.check_given(y)
-        estimator = self._source(y)
+        estimator = self._source(X, y)
         names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None
         X = opened(X, names, as_arrays=sees_arrays(estimator))
         estimator = encoded_first(estimator, X)
@@ -100,8 +100,8 @@ class VotingModel(RuleModel, ABC):
         model = clone(self._default)
         return model.set_params(n_jobs=self.n_jobs) if hasattr(model, "n_jobs") else model
 
-    def _source(self, y: Any) -> Any:
-        """What is trained on y, or is taken as it is."""
+    def _source(self, X: Any, y: Any) -> Any:
+        """What is trained on X and y, or is taken as it is."""
         if self.estimator is None:
             return self._default_estimator()
         by_hand = isinstance(self.estimator, RuleSet)
