@@ -34,7 +34,7 @@ from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array
 
 
-def opened(
+def with_columns(
     X: Any, names: Sequence[str] | None, needed: Collection[str] | None = None, *, as_arrays: bool = False
 ) -> Any:
     """X as an array, a sparse matrix or a pandas frame whose columns have these names, in this order.
@@ -219,7 +219,7 @@ def as_rules_see(
     Parameters
     ----------
     X
-        The rows, opened.
+        The rows, as `with_columns` returns them.
     columns, used
         What the columns are made of and which of them are in use; without, all are numbers as they are given.
     names

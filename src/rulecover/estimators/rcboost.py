@@ -29,9 +29,9 @@ from rulecover.estimators.checks import (
     settings_that_matter,
     whole_number,
 )
-from rulecover.estimators.door import as_numbers, needs_encoder, opened
+from rulecover.estimators.door import as_numbers, needs_encoder, with_columns
 from rulecover.estimators.elsewhere import RowsToBoost
-from rulecover.estimators.other_target import behind, inner_model
+from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
@@ -222,7 +222,7 @@ class RuleBoosting(VotingModel):
 
     def _encoded(self, X: Any) -> Any:
         """The rows as numbers: trees are grown on them again and again, and encoded only once."""
-        X, source = opened(X, None), self.estimator
+        X, source = with_columns(X, None), self.estimator
         given = source[0] if _is_behind_encoder(source) else None
         takes = self._is_trained or not needs_encoder(self._default_estimator() if source is None else source, X)
         if given is None and takes:
@@ -235,7 +235,7 @@ class RuleBoosting(VotingModel):
     def _write_on_table(self, encoder: TableEncoder, X: Any) -> None:
         """Writes rules on encoded columns as rules on the columns of the table."""
         columns = table_columns(encoder)
-        X = opened(X, columns.names)
+        X = with_columns(X, columns.names)
         validate_data(self, X, skip_check_array=True)
         pool = rules_on_table(self.pool_, encoder, columns)
         rows = as_numbers(columns, X, pool.clauses.columns)
@@ -243,7 +243,7 @@ class RuleBoosting(VotingModel):
         self.vote_ = replace(self.vote_, rules=rules_on_table(self.vote_.rules, encoder, columns).shown_for(rows))
         self.rules_ = self.vote_.rules
         self._columns = columns
-        self.estimator_ = self.initial_estimator_ = behind(encoder, self.estimator_)
+        self.estimator_ = self.initial_estimator_ = on_table(encoder, self.estimator_)
 
     def _take(self, found: Boosted, generation: RuleGeneration) -> None:
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
