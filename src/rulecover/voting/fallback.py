@@ -150,7 +150,7 @@ class Default(Constant):
     """The base alone, before any rule adds to it."""
 
     name: str = "default"
-    words: str = "the default is predicted"
+    words: str = "the default vote decides"
 
     def votes(self, vote: Vote) -> Floats:
         return vote.base
