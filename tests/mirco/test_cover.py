@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import DataSet, brute_force, data_sets, trees
+from strategies import DataSet, brute_force, data_sets, ensemble_of, trees
 
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.timed import TimedSolver
@@ -17,7 +17,7 @@ from rulecover.setcover import Exact, Greedy
 from rulecover.targets.classes.impurity import Gini
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
-from rulecover.trees.tree import Tree, TreeEnsemble
+from rulecover.trees.tree import Tree
 from rulecover.voting.classes import class_votes
 
 few_trees = st.lists(trees(max_splits=3), min_size=1, max_size=2)
@@ -25,8 +25,7 @@ few_trees = st.lists(trees(max_splits=3), min_size=1, max_size=2)
 
 def pool_of(data: DataSet, several: list[Tree]) -> tuple[RulePool, ClassSamples]:
     samples = ClassSamples(data.X, data.y, np.array(["a", "b", "c"]))
-    ensemble = TreeEnsemble(tuple(several), tuple(tree.apply for tree in several), lambda X: X, n_features=3)
-    return leaf_pool(samples, ensemble, Price(Gini()), ("x", "y", "z")), samples
+    return leaf_pool(samples, ensemble_of(several), Price(Gini()), ("x", "y", "z")), samples
 
 
 @pytest.mark.slow
