@@ -387,7 +387,7 @@ class Even(Constant):
 NEW_FALLBACKS: dict[str, Fallback] = {
     "even": Even(),
     "closest paths": ByRules("closest paths", "these rules vote", closest=True, along_paths=True),
-    "all clauses": ByRules("all clauses", "these rules vote", closest=False, along_paths=False),
+    "all clauses": ByRules("all clauses", "these rules vote"),
 }
 
 

@@ -219,8 +219,8 @@ class VotingModel(RuleModel, ABC):
                 "[model.predict(table.inputs(block)) for block in table.blocks()]."
             )
         names, used = self._names(), self._columns_in_use()
-        by_rules = getattr(self._fallback(), "by_rules", False)
-        whole = whole or bool((used >= self.n_features_in_).any()) or not by_rules
+        needs_only_rules = getattr(self._fallback(), "needs_only_rules", False)
+        whole = whole or bool((used >= self.n_features_in_).any()) or not needs_only_rules
         needed = None if whole or names is None else [names[f] for f in used]
         X = with_columns(X, names, needed, as_arrays=sees_arrays(self.estimator_))
         if self._columns is not None:

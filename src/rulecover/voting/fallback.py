@@ -53,10 +53,10 @@ class ByRules:
 
     name: str
     words: str
-    closest: bool
-    along_paths: bool
+    closest: bool = False
+    along_paths: bool = False
 
-    by_rules: ClassVar[bool] = True  # uses only the columns of the rules
+    needs_only_rules: ClassVar[bool] = True  # no column that no rule uses
 
     def counted(self, rules: RuleSet) -> Clauses:
         """The conditions of each rule that are counted."""
@@ -121,7 +121,7 @@ def sums_at_distance(vote: Vote, sums: Floats) -> Floats:
 class Constant(ABC):
     """The same votes for every missed row; exports need to know nothing else of such a fallback."""
 
-    by_rules: ClassVar[bool] = True
+    needs_only_rules: ClassVar[bool] = True
 
     @abstractmethod
     def votes(self, vote: Vote) -> Floats:
@@ -187,19 +187,9 @@ def _numbers_of(vote: Vote, model: Any, X: Any) -> Floats:
 
 
 #: As in the paper's text.
-CLOSEST = ByRules(
-    "closest",
-    "the rules with the largest share of satisfied clauses vote",
-    closest=True,
-    along_paths=False,
-)
+CLOSEST = ByRules("closest", "the rules with the largest share of satisfied clauses vote", closest=True)
 #: As in the authors' program and the paper's tables.
-ALL_RULES = ByRules(
-    "all",
-    "every rule votes by its share of satisfied comparisons",
-    closest=False,
-    along_paths=True,
-)
+ALL_RULES = ByRules("all", "every rule votes by its share of satisfied comparisons", along_paths=True)
 MEAN = MajorityClass("mean", "the mean of all rows, or what was fitted in its place, is predicted")
 
 _OF_CLASSES = (CLOSEST, ALL_RULES, MajorityClass(), SourceModel())
