@@ -12,7 +12,6 @@ from rulecover.show.numbers import amount
 from rulecover.show.text import printable
 from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.vote import Vote
-from rulecover.voting.why import vote_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,3 +68,8 @@ def _in_words(vote: Vote, votes: list[float]) -> str:
 
 def _signed(votes: list[float]) -> list[str]:
     return [f"{value:+.3g}" for value in votes]
+
+
+def vote_columns(names: tuple[str, ...]) -> list[str]:
+    """The name of the column of each vote: "vote" where there is one, ``votes_…`` for each of several."""
+    return ["vote"] if len(names) == 1 else [f"votes_{name}" for name in names]
