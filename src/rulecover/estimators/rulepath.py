@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -54,9 +55,6 @@ from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
 from rulecover.typing import Ints
 from rulecover.voting.fallback import Default
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: How deep candidates on binned columns lie.
 _BINNED_DEPTH = 3
