@@ -43,7 +43,7 @@ from rulecover import (
     read_trees,
 )
 from rulecover.coverage import Coverage
-from rulecover.exceptions import CutShortWarning, UnknownOptionError, UnreadableModelError
+from rulecover.exceptions import CheckpointError, CutShortWarning, UnknownOptionError, UnreadableModelError
 from rulecover.export import from_json, to_json
 from rulecover.pool import with_evidence
 from rulecover.setcover.master import Master
@@ -238,6 +238,15 @@ def test_few_boosted_rules_of_a_pipeline_that_fills_gaps_take_rows_with_gaps(num
     few = explain(model, gaps, y, method="boost", max_rules=3)
 
     assert len(few.rules_) == 3 and len(few.predict(gaps)) == len(y)
+
+
+def test_few_boosted_rules_of_a_table_refuse_a_checkpoint_in_the_words_of_the_boosting(tmp_path: Path) -> None:
+    table = pd.DataFrame({"size": X[:, 0], "colour": np.array(["red", "blue", "green"])[np.arange(len(Y)) % 3]})
+    trees = HistGradientBoostingClassifier(max_iter=2, categorical_features="from_dtype", random_state=0)
+    model = make_pipeline(TableEncoder(native_categories=True), trees).fit(table, Y)
+
+    with pytest.raises(CheckpointError, match=r"^trees that split on categories"):
+        explain(model, table, Y, method="boost", max_rules=3, random_state=0, checkpoint=tmp_path / "kept.npz")
 
 
 def test_the_vote_of_few_boosted_rules_is_that_of_a_path() -> None:

@@ -593,6 +593,17 @@ def test_squared_error_ties_are_not_broken_by_rounding() -> None:
     assert (lone == 0).all()
 
 
+def test_rules_of_equal_numbers_have_no_squared_error_in_a_unit_that_is_too_small() -> None:
+    """Squares are above a million here, and rounded in their tenth decimal."""
+    y = np.array([1810.893402320255, 9.734602663641509e-05, 1.2595445906909755])
+    for weight, rows in (([3.0, 2.0, 2.0], [0, 1, 2]), (None, [0, 0, 0, 1, 1, 2, 2])):
+        given = None if weight is None else np.array(weight)
+        values = NumberSamples.of(np.zeros((len(rows), 1)), y[rows], given, scale=0.5)
+        assert SquaredError()(values.sums(np.array(rows), *values.summands())).tolist() == [0.0, 0.0, 0.0]
+    two = SquaredError()(np.array([[2.0, 2e3, 2e6 + 2], [2.0, 0.0, 0.5]]))
+    assert two.tolist() == [1.0, 0.25]
+
+
 # Bad input ------------------------------------------------------------------------------------------------------
 
 BAD_X, BAD_Y = make_regression(60, 4, random_state=0)

@@ -211,6 +211,8 @@ def _allowed(settings: Settings, case: Case) -> Settings:
             settings |= {"pool": None, "n_bins": None}
         elif case.kind == "sparse" and settings["n_bins"] is None:
             settings["pool"] = one_of(np.random.default_rng(case.seed), [None, "forest"])
+        if settings["forbidden"] == settings["required"]:  # of a table with one column of numbers
+            settings["required"] = None
         if settings.get("vote") == "fitted" and settings.get("gain") == "log-loss":
             settings["gain"] = None
         if name in WITHOUT_SHARES and settings["scoring"] == "neg_log_loss":

@@ -29,7 +29,7 @@ from rulecover.estimators.checks import check_column_names
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.other_target import inner_model
 from rulecover.estimators.zeros import HISTOGRAMS
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import MismatchedDataError, RulecoverError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array
@@ -158,7 +158,7 @@ def naming_columns(X: Any) -> Iterator[None]:
     """Where a model cannot be trained on a frame with words or dates in it, the error names the columns."""
     try:
         yield
-    except (InvalidParameterError, NotFittedError):
+    except (InvalidParameterError, NotFittedError, RulecoverError):
         raise
     except (TypeError, ValueError) as error:
         odd = _odd_columns(X)

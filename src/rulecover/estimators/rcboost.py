@@ -38,7 +38,7 @@ from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
-from rulecover.partitions.mirco import fitted_to_groups, grouped_rows, shown_for_parts
+from rulecover.partitions.mirco import fitted_to_groups, grouped_rows
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
@@ -179,7 +179,7 @@ class RuleBoosting(VotingModel):
         run = BoostRun(generation)
         over = self._boost(run, deadline, None)
         self._take(boosted(run, over=over), generation)
-        return self._finished(self.vote_, prepared.samples, shown_for_parts(generation.parts, self.rules_)[1])
+        return self._finished(self.vote_, prepared.samples, generation.fingerprint_of(self.rules_))
 
     def _seconds_of_a_call(self, first_tree: float) -> float:
         """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
