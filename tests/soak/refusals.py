@@ -22,6 +22,8 @@ EXPECTED: dict[str, str] = {
     # A scaler that saw next to nothing makes more of it than 32 bits hold.
     r"(one-hot|scaled) pipeline, .*\nValueError: Input X contains infinity or a value too large": "all sizes",
     r"^ValueError: R² is not defined in any fold, perhaps because none has .* more than one row": "two or three rows",
+    r"^ValueError: Found array with 1 sample.* a minimum of 2 is required by LGBM": "two rows, in a fold one",
+    r"lightgbm forest, .*\nDamagedModelError: .* the value of a leaf is not finite": "one class in what a tree drew",
     r"^CatBoostError: .*All train targets are equal": "numbers that are rounded to one",
     r"^CatBoostError: .*All features are either constant or ignored": "few rows, in a fold fewer still",
 }
