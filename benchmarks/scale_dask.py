@@ -4,10 +4,11 @@
 
 Workers have one thread each. For each number of rows: the rules and the CPU seconds (those of the client and of both
 workers, added up) of a cover as in the paper, of the default cover, of a rule path and of RCBoost, for each number of
-partitions and an empty one, and the seconds of a round of the greedy choice. Then, on fewer rows, one worker is killed
-(SIGKILL) at a random moment of each of many fits: the rules must be those of one process. With `--model`: what a round
-costs client and workers, by sizes (see benchmarks/dask_model.py). Each result is added to benchmarks/scale_dask.jsonl,
-and the tables of docs/scale.md are written again from that file; `--rows --kills 0` does that alone.
+partitions and an empty one, and the seconds of a round of the greedy choice; imports are not counted. Then, on fewer
+rows, one worker is killed (SIGKILL) at a random moment of each of many fits: the rules must be those of one process.
+With `--model`: what a round costs client and workers, by sizes (see benchmarks/dask_model.py). Each result is added to
+benchmarks/scale_dask.jsonl, and the tables of docs/scale.md are written again from that file; `--rows --kills 0` does
+that alone.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import fill
@@ -55,6 +56,7 @@ BEGIN, END = "<!-- made by benchmarks/scale_dask.py -->", "<!-- end -->"
 MODELLED = [25_000, 50_000, 100_000, 400_000]
 #: Where workers are killed.
 KILLED_ROWS, KILLED_TREES = 10_000, 20
+WARMED_UP = 2_000
 
 
 def block(number: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -100,7 +102,8 @@ def quiet_worker() -> None:
 @contextmanager
 def cluster() -> Iterator[distributed.Client]:
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-    with distributed.LocalCluster(**settings) as made, distributed.Client(made) as client:
+    # A cluster may raise when it is closed, for workers that were killed.
+    with suppress(KeyError), distributed.LocalCluster(**settings) as made, distributed.Client(made) as client:
         client.run(quiet_worker)
         yield client
 
@@ -113,6 +116,12 @@ def timed(cpu: Callable[[], float], fit: Callable[[], Any]) -> tuple[Any, dict[s
     start, used = time.perf_counter(), cpu()
     found = fit()
     return found, {"cpu": round(cpu() - used, 2), "wall": round(time.perf_counter() - start, 2)}
+
+
+def imported(make: Callable[[], Any]) -> None:
+    """A fit of few rows, so that what is imported for it is imported: here, and on both workers."""
+    make().fit(*rows(WARMED_UP))
+    make().fit(*on_workers(WARMED_UP, 2))
 
 
 class CountedRounds:
@@ -142,6 +151,7 @@ def compared(
 ) -> Iterator[dict[str, Any]]:
     X, y = rows(n_rows)
     for name, make in makers.items():
+        imported(make)
         one, alone = timed(time.process_time, lambda make=make: make().fit(X, y))
         for n_partitions in partitions:
             given = on_workers(n_rows, n_partitions)
@@ -165,9 +175,25 @@ def compared(
             del given
 
 
+class Kill(threading.Thread):
+    """Kills a process after some seconds, unless it is gone by then."""
+
+    def __init__(self, after: float, process: int) -> None:
+        super().__init__()
+        self._after, self._process, self.done = after, process, False
+
+    def run(self) -> None:
+        time.sleep(self._after)
+        with suppress(ProcessLookupError):
+            os.kill(self._process, signal.SIGKILL)
+            self.done = True
+
+
 def killed(client: distributed.Client, n_kills: int, makers: dict[str, Callable[[], Any]]) -> Iterator[dict[str, Any]]:
     """One fit per kill, at a random moment of what the fit takes without one."""
     X, y = rows(KILLED_ROWS)
+    for make in makers.values():
+        imported(make)
     ones = {name: make().fit(X, y) for name, make in makers.items()}
     usual = {
         name: timed(time.process_time, lambda make=make: make().fit(*on_workers(KILLED_ROWS, 7)))
@@ -181,18 +207,18 @@ def killed(client: distributed.Client, n_kills: int, makers: dict[str, Callable[
         client.wait_for_workers(2, timeout=300)
         victim = moments.choice(sorted(client.run(os.getpid, on_error="ignore").values()))
         after = moments.uniform(0.0, usual[name][1]["wall"])
-        timer = threading.Timer(after, os.kill, (victim, signal.SIGKILL))
-        timer.start()
+        kill = Kill(after, victim)
+        kill.start()
         many, took = timed(time.process_time, lambda name=name: makers[name]().fit(*on_workers(KILLED_ROWS, 7)))
-        ended = not timer.is_alive()
-        timer.join()
+        in_time = kill.done
+        kill.join()
         same = str(ones[name].rules_) == str(many.rules_)
-        yield {"method": name, "killed_after": round(after, 2), "in_time": ended, "same": same, "wall": took["wall"]}
+        yield {"method": name, "killed_after": round(after, 2), "in_time": in_time, "same": same, "wall": took["wall"]}
 
 
 def modelled(client: distributed.Client, sizes: list[int], make: Callable[[], Any]) -> Iterator[dict[str, Any]]:
     """The costs of rounds for each size, its rows in two partitions; the first fit, of imports, is not counted."""
-    make().fit(*on_workers(1000, 2))
+    imported(make)
     for n_rows in sizes:
         given = client.persist(on_workers(n_rows, 2))
         distributed.wait(given)
@@ -218,7 +244,8 @@ def known() -> list[dict[str, Any]]:
 
 def tables(results: list[dict[str, Any]]) -> str:
     """The tables of docs/scale.md: the last result of each method, size and partitioning."""
-    fits = {(each["method"], each["rows"], each["partitions"]): each for each in results if "alone" in each}
+    last = {(each["rows"], each["method"], each["partitions"]): each for each in results if "alone" in each}
+    fits = [last[key] for key in sorted(last)]
     lines = [
         "| method | rows | partitions | rules | the same | one process, CPU s | Dask, CPU s | CPU ratio | wall ratio |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -226,10 +253,10 @@ def tables(results: list[dict[str, Any]]) -> str:
             f"| {each['method']} | {each['rows']:,} | {each['partitions']} | {each['rules']} "
             f"| {'yes' if each['same'] else '**no**'} | {each['alone']['cpu']:.1f} | {each['dask']['cpu']:.1f} "
             f"| {each['cpu_ratio']:.2f} | {each['wall_ratio']:.2f} |"
-            for each in fits.values()
+            for each in fits
         ),
     ]
-    killed_fits = [each for each in results if "killed_after" in each]
+    killed_fits = [each for each in results if each.get("in_time")]
     if killed_fits:
         times = ", ".join(f"{name} {n}" for name, n in Counter(each["method"] for each in killed_fits).items())
         same = sum(each["same"] for each in killed_fits)

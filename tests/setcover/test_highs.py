@@ -35,6 +35,14 @@ def test_costs_of_ordinary_size_stay_as_they_are_and_others_are_divided(largest:
     assert _unit(np.zeros(0)) == 1.0
 
 
+def test_highs_asks_once_per_iteration_whether_to_stop_however_often_it_solves() -> None:
+    lp = CoveringLP(scipy.sparse.csc_array(np.eye(3)), np.ones(3), np.ones(3, dtype=np.intp))
+    for _ in range(4):
+        lp.solve()
+
+    assert len(lp._highs.cbSimplexInterrupt.callbacks) == 1
+
+
 @pytest.mark.parametrize("place", ["cost", "demand"])
 @pytest.mark.parametrize("solve", [CoveringLP, solve_mip], ids=["LP", "MIP"])
 def test_numbers_that_are_not_finite_are_refused(place: str, solve) -> None:

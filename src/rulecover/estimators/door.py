@@ -9,6 +9,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -28,13 +29,13 @@ from rulecover.estimators.checks import check_column_names
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.other_target import inner_model
 from rulecover.estimators.zeros import HISTOGRAMS
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import MismatchedDataError, RulecoverError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array
 
 
-def opened(
+def with_columns(
     X: Any, names: Sequence[str] | None, needed: Collection[str] | None = None, *, as_arrays: bool = False
 ) -> Any:
     """X as an array, a sparse matrix or a pandas frame whose columns have these names, in this order.
@@ -117,8 +118,6 @@ def _catboost_takes(estimator: Any, X: Any, odd: Sequence[Any]) -> bool:
 
 def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
     """Whether a model can be trained on columns of these types."""
-    import pandas as pd
-
     library = type(estimator).__module__.partition(".")[0]
     if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV, BinnedTrees)):
         return _takes(estimator.estimator, kinds)
@@ -159,7 +158,7 @@ def naming_columns(X: Any) -> Iterator[None]:
     """Where a model cannot be trained on a frame with words or dates in it, the error names the columns."""
     try:
         yield
-    except (InvalidParameterError, NotFittedError):
+    except (InvalidParameterError, NotFittedError, RulecoverError):
         raise
     except (TypeError, ValueError) as error:
         odd = _odd_columns(X)
@@ -196,14 +195,10 @@ def _odd_columns(X: Any) -> str:
 
 
 def _is_truth(kind: Any) -> bool:
-    import pandas as pd
-
     return bool(pd.api.types.is_bool_dtype(kind)) and not isinstance(kind, pd.CategoricalDtype)
 
 
 def _is_not_numeric(kind: Any) -> bool:
-    import pandas as pd
-
     return not pd.api.types.is_numeric_dtype(kind)
 
 
@@ -219,7 +214,7 @@ def as_rules_see(
     Parameters
     ----------
     X
-        The rows, opened.
+        The rows, as `with_columns` returns them.
     columns, used
         What the columns are made of and which of them are in use; without, all are numbers as they are given.
     names

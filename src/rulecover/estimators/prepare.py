@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -193,8 +194,6 @@ def _taken_apart(value: Any) -> Any:
 def _put_together(value: Any) -> Any:
     if not isinstance(value, dict) or _FRAME not in value:
         return value
-    import pandas as pd
-
     start = len(value["index"]) and int(value["index"][0])
     index = pd.RangeIndex(start, start + len(value["index"]), name=value["name"])
     return pd.DataFrame(value[_FRAME], index=index)
@@ -381,7 +380,7 @@ def sees_arrays(estimator: Any) -> bool:
 def _takes_missing(estimator: Any) -> bool:
     if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns know where not
         return True
-    if isinstance(estimator, _AROUND):
+    if isinstance(estimator, _AROUND) or (isinstance(estimator, RuleModel) and estimator.estimator is not None):
         return _takes_missing(estimator.estimator)
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 from scipy.special import ndtri
 
@@ -21,11 +22,9 @@ from rulecover.show.notebook import notebook_table
 from rulecover.show.printed import Printed
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import AddedClasses, Answer, Classes, Mean
-from rulecover.voting.fallback import Closest, Default, Fallback
+from rulecover.voting.fallback import CLOSEST, Default, Fallback
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from rulecover.show.grid import Grid
 
 #: Votes are added for so few rows at a time that (rows, rules) as floats are this many: they stay in the cache.
@@ -88,7 +87,7 @@ class Vote(Printed):
     votes: Floats
     answer: Answer
     totals: Floats
-    fallback: Fallback = Closest()  # noqa: RUF009  # frozen, without arrays
+    fallback: Fallback = CLOSEST
     base: Floats = field(default_factory=lambda: np.zeros(0))
     fallback_votes: Floats | None = None
     provenance: Provenance | None = None
