@@ -29,7 +29,7 @@ test-oldest: $(OLDEST)/test  ## the readers of models and every estimator, with 
 
 coverage: $(VENV)/coverage  ## the share of all branches that the tests take, and the files with most that are missed
 	$(BIN)/python -m coverage erase
-	-$(BIN)/python -m coverage run -m pytest -n $(JOBS) --dist worksteal --timeout 1500
+	-$(BIN)/python -m coverage run -m pytest -n $(JOBS) --dist worksteal --timeout 1500 --models 3 --files 30 --hypothesis-profile quick -k "not ctrl_c"
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage json --quiet -o .coverage/branches.json
 	$(BIN)/python tests/support/branches.py .coverage/branches.json

@@ -32,7 +32,13 @@ ROOT = Path(__file__).parent.parent.parent
 #: For each folder of the package the tests that should notice; for `pmml`, a module of `export`, those that need Java.
 GROUPS: dict[str, tuple[str, ...]] = {
     "setcover": ("tests/setcover", "tests/contracts/test_every_solver.py", "tests/golden"),
-    "readers": ("tests/readers", "tests/contracts/test_every_reader.py", "tests/data/test_encoder.py", "tests/golden"),
+    "readers": (
+        "tests/readers",
+        "tests/contracts/test_every_reader.py",
+        "tests/data/test_encoder.py",
+        "tests/estimators/test_mixed_frames.py",
+        "tests/golden",
+    ),
     "rules": ("tests/rules", "tests/show", "tests/golden"),
     "voting": (
         "tests/voting",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -74,6 +75,18 @@ def test_what_is_no_ensemble_of_voting_trees_is_refused_with_the_reason(model: A
 def test_an_untrained_ensemble_is_not_read(model: Any) -> None:
     with pytest.raises(NotFittedError):
         read_trees(model)
+
+
+def test_trees_of_equal_members_keep_the_weights_that_they_have_in_their_members() -> None:
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    boosted = AdaBoostClassifier(n_estimators=3, random_state=0)
+    model = CalibratedClassifierCV(boosted, cv=2).fit(X, X[:, 0] * X[:, 1] > 0)
+
+    weight = read_trees(model).weight
+
+    members = [each.estimator for each in model.calibrated_classifiers_]
+    np.testing.assert_array_equal(weight, np.concatenate([each.estimator_weights_ for each in members]))
+    assert len(set(weight.tolist())) > 1
 
 
 def test_members_that_number_categories_differently_are_refused() -> None:

@@ -218,6 +218,28 @@ def test_rules_of_random_models_behind_pipelines_are_their_leaves(n_models: int)
     assert made < 0.02 * used  # words encoded as float32 and scaled then, and numbers taken for categories
 
 
+def test_an_encoder_of_codes_leaves_rules_on_the_words() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.choice(["s", "m", "l"], 60), "colour": rng.choice(["red", "blue", "green"], 60)})
+    model = make_pipeline(OrdinalEncoder(), OneHotEncoder(), DecisionTreeClassifier(max_depth=1))
+
+    ensemble = read_trees(model.fit(X, X["colour"] == "red"))
+
+    assert ensemble.columns.made == ()
+    assert ensemble.rules().to_text() == ["(colour ≠ red or missing)", "colour = red"]
+
+
+def test_a_mark_of_missing_values_is_a_clause_on_the_column() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[::3, 1] = np.nan
+    model = make_pipeline(SimpleImputer(add_indicator=True), DecisionTreeClassifier(max_depth=1))
+
+    ensemble = read_trees(model.fit(X, np.isnan(X[:, 1])))
+
+    assert ensemble.columns.made == ()
+    assert ensemble.rules().to_text() == ["x1 is not missing", "x1 is missing"]
+
+
 @pytest.mark.parametrize("task", ["binary", "multi-class", "regression"])
 def test_rules_of_random_models_behind_scaled_arrays_are_their_leaves(task: str, n_models: int) -> None:
     finals = {

@@ -37,9 +37,10 @@ def test_packs_add_up_what_blocks_do(n_samples: int) -> None:
 def test_packs_take_in_blocks_that_come_after_rules_of_no_tree() -> None:
     rng = np.random.default_rng(0)
     masks = rng.random((60, 5)) < 0.3
-    (tree,) = trees(rng, 60, [4])
-    mixed = Coverage.of_sparse(masks).join(tree)
-    values = rng.random(9)
+    mixed = Coverage.of_sparse(masks)
+    for tree in trees(rng, 60, [4, 200, 200, 3]):
+        mixed = mixed.join(tree)
+    values = rng.random(mixed.n_rules)
     packs = Packs(60)
 
     packs.add(mixed, 0)
