@@ -13,7 +13,7 @@ OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 READERS := tests/readers tests/contracts/test_every_reader.py tests/estimators/test_boosters_explained.py
 
-.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu coverage soak soak-oldest mutants fuzz lint bench bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release recipe clean
+.PHONY: demo test test-exports test-quick test-oldest test-system test-kill test-spark test-gpu coverage soak soak-oldest mutants fuzz lint bench bench-against bench-scale table-s2 table-covers table-orlib table-rcboost table-frontier docs docs-browser docs-links docs-quick release recipe clean
 
 demo: $(VENV)/core  ## explain a forest on embedded data, show the rules, write the report
 	$(BIN)/rulecover demo
@@ -74,6 +74,9 @@ bench: $(VENV)/test  ## timed pieces, as ratios to a named baseline
 	$(BIN)/python benchmarks/rcboost.py
 	$(BIN)/python benchmarks/rulepath.py
 	$(BIN)/python benchmarks/run.py $(if $(wildcard $(DATA)/magic.csv),--data $(DATA))
+
+bench-against: $(VENV)/test  ## the same pieces with an earlier version: make bench-against BASE=commit
+	$(BIN)/python benchmarks/against.py $(BASE)
 
 bench-scale: $(VENV)/test  ## Parquet files larger than memory (ROWS="100000 50000000"), Dask (DASK_ROWS), certify (PROOF rows), engines, RCBoost, peers
 	$(BIN)/python benchmarks/scale.py --rows $(or $(ROWS),100000 1000000)

@@ -4,10 +4,11 @@
 
 Workers have one thread each. For each number of rows: the rules and the CPU seconds (those of the client and of both
 workers, added up) of a cover as in the paper, of the default cover, of a rule path and of RCBoost, for each number of
-partitions and an empty one, and the seconds of a round of the greedy choice. Then, on fewer rows, one worker is killed
-(SIGKILL) at a random moment of each of many fits: the rules must be those of one process. With `--model`: what a round
-costs client and workers, by sizes (see benchmarks/dask_model.py). Each result is added to benchmarks/scale_dask.jsonl,
-and the tables of docs/scale.md are written again from that file; `--rows --kills 0` does that alone.
+partitions and an empty one, and the seconds of a round of the greedy choice; imports are not counted. Then, on fewer
+rows, one worker is killed (SIGKILL) at a random moment of each of many fits: the rules must be those of one process.
+With `--model`: what a round costs client and workers, by sizes (see benchmarks/dask_model.py). Each result is added to
+benchmarks/scale_dask.jsonl, and the tables of docs/scale.md are written again from that file; `--rows --kills 0` does
+that alone.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ BEGIN, END = "<!-- made by benchmarks/scale_dask.py -->", "<!-- end -->"
 MODELLED = [25_000, 50_000, 100_000, 400_000]
 #: Where workers are killed.
 KILLED_ROWS, KILLED_TREES = 10_000, 20
+WARMED_UP = 2_000
 
 
 def block(number: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -115,6 +117,12 @@ def timed(cpu: Callable[[], float], fit: Callable[[], Any]) -> tuple[Any, dict[s
     return found, {"cpu": round(cpu() - used, 2), "wall": round(time.perf_counter() - start, 2)}
 
 
+def imported(make: Callable[[], Any]) -> None:
+    """A fit of few rows, so that what is imported for it is imported: here, and on both workers."""
+    make().fit(*rows(WARMED_UP))
+    make().fit(*on_workers(WARMED_UP, 2))
+
+
 class CountedRounds:
     """How many calls of parts there were, and their seconds."""
 
@@ -142,6 +150,7 @@ def compared(
 ) -> Iterator[dict[str, Any]]:
     X, y = rows(n_rows)
     for name, make in makers.items():
+        imported(make)
         one, alone = timed(time.process_time, lambda make=make: make().fit(X, y))
         for n_partitions in partitions:
             given = on_workers(n_rows, n_partitions)
@@ -168,6 +177,8 @@ def compared(
 def killed(client: distributed.Client, n_kills: int, makers: dict[str, Callable[[], Any]]) -> Iterator[dict[str, Any]]:
     """One fit per kill, at a random moment of what the fit takes without one."""
     X, y = rows(KILLED_ROWS)
+    for make in makers.values():
+        imported(make)
     ones = {name: make().fit(X, y) for name, make in makers.items()}
     usual = {
         name: timed(time.process_time, lambda make=make: make().fit(*on_workers(KILLED_ROWS, 7)))
@@ -192,7 +203,7 @@ def killed(client: distributed.Client, n_kills: int, makers: dict[str, Callable[
 
 def modelled(client: distributed.Client, sizes: list[int], make: Callable[[], Any]) -> Iterator[dict[str, Any]]:
     """The costs of rounds for each size, its rows in two partitions; the first fit, of imports, is not counted."""
-    make().fit(*on_workers(1000, 2))
+    imported(make)
     for n_rows in sizes:
         given = client.persist(on_workers(n_rows, 2))
         distributed.wait(given)
@@ -229,7 +240,7 @@ def tables(results: list[dict[str, Any]]) -> str:
             for each in fits.values()
         ),
     ]
-    killed_fits = [each for each in results if "killed_after" in each]
+    killed_fits = [each for each in results if each.get("in_time")]
     if killed_fits:
         times = ", ".join(f"{name} {n}" for name, n in Counter(each["method"] for each in killed_fits).items())
         same = sum(each["same"] for each in killed_fits)

@@ -27,3 +27,13 @@ def n_models(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def n_files(request: pytest.FixtureRequest) -> int:
     return int(request.config.getoption("--files"))
+
+
+@pytest.fixture
+def new_fallbacks(monkeypatch: pytest.MonkeyPatch) -> list:
+    """Models with fallbacks of known kinds, but under names that only this test has."""
+    from exported import EXPORTED_FALLBACKS, NEW_FALLBACKS, new_fallback_cases
+
+    for name, fallback in NEW_FALLBACKS.items():
+        monkeypatch.setitem(EXPORTED_FALLBACKS, name, fallback)
+    return new_fallback_cases()

@@ -149,19 +149,11 @@ def leaf_pool(
         X, summands = X[order], _at(order, summands)
 
     def follow(tree: int) -> tuple[UInts, Ints, Floats] | None:
-        """One tree: the number of each sample's leaf from 1, the leaves' nodes, and their sums; none if it is late."""
+        """One tree, unless it is late."""
         if tree and is_late(deadline):
             return None
         node = ensemble.routes[tree](X)
-        sums = samples.sums(node, *summands)
-        reached = np.flatnonzero(sums.any(axis=1))
-        number: UInts = np.zeros(len(sums), dtype=smallest_uint(len(reached)))
-        number[reached] = np.arange(1, len(reached) + 1)
-        if order is None:
-            return number[node], reached, sums[reached]
-        ids = np.empty_like(number, shape=len(node))
-        ids[order] = number[node]
-        return ids, reached, sums[reached]
+        return _reached(node, samples.sums(node, *summands), order)
 
     tasks = map_tasks(follow, range(len(ensemble.routes)), n_jobs=n_jobs)
     each = tracked(tasks, "Reading trees", total=len(ensemble.trees), verbose=verbose)
@@ -176,6 +168,18 @@ def leaf_pool(
     coverage = Coverage.of_ids((ids for ids, _, _ in found), sizes, len(samples.y))
     evidence = priced(samples, leaves, np.concatenate([sums for _, _, sums in found]), price)
     return RulePool(leaves, coverage, evidence, samples.weight)
+
+
+def _reached(node: Ints, sums: Floats, order: Ints | None) -> tuple[UInts, Ints, Floats]:
+    """The number of each sample's leaf from 1, the leaves that are reached, by their nodes, and their sums."""
+    reached = np.flatnonzero(sums.any(axis=1))
+    number: UInts = np.zeros(len(sums), dtype=smallest_uint(len(reached)))
+    number[reached] = np.arange(1, len(reached) + 1)
+    if order is None:
+        return number[node], reached, sums[reached]
+    ids = np.empty_like(number, shape=len(node))
+    ids[order] = number[node]
+    return ids, reached, sums[reached]
 
 
 def rule_pool(samples: Samples, rules: RuleSet, price: Price) -> RulePool:

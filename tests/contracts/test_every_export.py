@@ -6,11 +6,9 @@ What needs more than Python to run is in `tests/system/`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
 from databases import DuckDB, SQLite
 from exported import ASKED, HOSTILE, Case, all_but, cases, coded_cases, hostile_case, log_odds_cases
@@ -18,10 +16,6 @@ from running import by_expression, by_json, by_onnx, by_pandas, by_polars, by_py
 
 from rulecover import export
 from rulecover.export import conditions
-from rulecover.export.exported import EXPORTED_FALLBACKS
-from rulecover.voting.answers import Classes
-from rulecover.voting.fallback import Constant
-from rulecover.voting.vote import Vote
 
 Answers = Callable[[Case], list[tuple[Any, ...]]]
 #: The function that exports, and what runs the export on the rows of a case.
@@ -88,27 +82,11 @@ def test_all_categories_but_some_are_the_others(name: str, monkeypatch: pytest.M
         assert case.agrees_with(answers(case))
 
 
-@dataclass(frozen=True)
-class Even(Constant):
-    """Every class has one vote."""
-
-    name: str = "even"
-
-    def votes(self, vote: Vote) -> np.ndarray:
-        return np.ones(len(vote.base))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in EXPORTS if name != "json"])
-def test_the_same_votes_for_all_missed_rows_need_no_line_in_an_export(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(EXPORTED_FALLBACKS, "even", Even())
-    plain = next(each for each in cases() if type(each.rules.answer) is Classes and "majority" in each.decided_by)
-    vote = replace(plain.rules, fallback=Even())
-    case = Case(vote, vote, plain.X)
-
-    assert "even" in case.decided_by and case.agrees_with(EXPORTS[name][1](case))
+def test_a_new_fallback_of_a_known_kind_needs_no_line_in_an_export(name: str, new_fallbacks: list[Case]) -> None:
+    for case in new_fallbacks:
+        assert case.agrees_with(EXPORTS[name][1](case))
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from rulecover import MIRCOClassifier
-from rulecover.targets.classes.impurity import CRITERIA
-from rulecover.targets.impurity import Impurity
+from rulecover.targets.classes.impurity import CRITERIA, Gini
+from rulecover.targets.impurity import Impurity, Price
 from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
 
 WEIGHTS = np.random.default_rng(0).uniform(0.01, 100.0, size=(40, 3))
@@ -58,6 +58,13 @@ def test_impurity_is_a_number_for_each_rule_whatever_the_others_and_the_unit_of_
 @pytest.mark.parametrize("name", CRITERIA)
 def test_the_order_of_the_classes_does_not_matter(name: str) -> None:
     np.testing.assert_allclose(CRITERIA[name](WEIGHTS[:, ::-1]), CRITERIA[name](WEIGHTS), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name, each in CRITERIA.items() if Price(each).is_at_least_gini])
+def test_what_claims_to_be_at_least_gini_is(name: str) -> None:
+    sums = np.vstack([WEIGHTS, pure(name), WEIGHTS**3])
+
+    assert (CRITERIA[name](sums) >= Gini()(sums) - 1e-12).all()
 
 
 @pytest.mark.parametrize("returned", [lambda sums: sums, lambda sums: 0.5, lambda sums: sums.sum(axis=0)])

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import (
@@ -16,6 +15,7 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.tree import DecisionTreeRegressor
+from strategies import DIGITS, DataSet, data_sets
 
 from rulecover import RulePathRegressor, read_trees
 from rulecover.estimators.asked import has_out_of_bag, out_of_bag
@@ -98,13 +98,12 @@ def test_without_cross_fitted_trees_the_model_has_half_of_the_say(source: dict) 
     assert usual.rules_ == half.rules_ and (usual.vote_.votes == half.vote_.votes).all()
 
 
-@given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=30)
-def test_labels_and_predictions_count_by_the_inverse_of_their_errors(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    y, error, weight = rng.normal(size=(40, 1)), rng.normal(size=(40, 1)), rng.integers(1, 4, 40).astype(float)
-    predicted = y + rng.uniform(0.0, 1.5) * error
-    again = np.repeat(np.arange(40), weight.astype(int))
+@given(data_sets(cells=DIGITS))
+@settings(max_examples=30)
+def test_labels_and_predictions_count_by_the_inverse_of_their_errors(data: DataSet) -> None:
+    y, weight = data.y[:, None], data.weight
+    predicted = y + data.X[:, :1] - 2.5
+    again = np.repeat(np.arange(len(y)), weight.astype(int))
 
     share = share_by_noise(y, predicted, weight)
 

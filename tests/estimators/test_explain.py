@@ -23,6 +23,7 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -42,7 +43,7 @@ from rulecover import (
     read_trees,
 )
 from rulecover.coverage import Coverage
-from rulecover.exceptions import CutShortWarning, UnknownOptionError, UnreadableModelError
+from rulecover.exceptions import CheckpointError, CutShortWarning, UnknownOptionError, UnreadableModelError
 from rulecover.export import from_json, to_json
 from rulecover.pool import with_evidence
 from rulecover.setcover.master import Master
@@ -228,6 +229,26 @@ def test_a_boosting_of_few_rules_is_a_path_through_its_pool(numbers: bool) -> No
     assert explain(model, rows, y, method="boost", max_rules=None).rules_ == pool.rules_
 
 
+@pytest.mark.parametrize("numbers", [False, True])
+def test_few_boosted_rules_of_a_pipeline_that_fills_gaps_take_rows_with_gaps(numbers: bool) -> None:
+    rows, y = NUMBERS if numbers else (X, Y)
+    forest = (RandomForestRegressor if numbers else RandomForestClassifier)(5, max_depth=3, random_state=0)
+    gaps = np.where(np.random.default_rng(0).random(rows.shape) < 0.1, np.nan, rows)
+    model = make_pipeline(SimpleImputer(), forest).fit(gaps, y)
+    few = explain(model, gaps, y, method="boost", max_rules=3)
+
+    assert len(few.rules_) == 3 and len(few.predict(gaps)) == len(y)
+
+
+def test_few_boosted_rules_of_a_table_refuse_a_checkpoint_in_the_words_of_the_boosting(tmp_path: Path) -> None:
+    table = pd.DataFrame({"size": X[:, 0], "colour": np.array(["red", "blue", "green"])[np.arange(len(Y)) % 3]})
+    trees = HistGradientBoostingClassifier(max_iter=2, categorical_features="from_dtype", random_state=0)
+    model = make_pipeline(TableEncoder(native_categories=True), trees).fit(table, Y)
+
+    with pytest.raises(CheckpointError, match=r"^trees that split on categories"):
+        explain(model, table, Y, method="boost", max_rules=3, random_state=0, checkpoint=tmp_path / "kept.npz")
+
+
 def test_the_vote_of_few_boosted_rules_is_that_of_a_path() -> None:
     votes = [explain(forest(), X, Y, method="boost", max_rules=4, vote=vote) for vote in ("log-odds", "fitted")]
 
@@ -357,6 +378,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "rows to watch": ({"method": "boost", "early_stopping": 3}, "early_stopping is 3, .* but the model is trained"),
     "no such vote": ({"method": "boost", "vote": "fitted"}, "vote is 'fitted'; choose one of 'counts'"),
+    "a fallback of few rules": (
+        {"method": "boost", "max_rules": 5, "fallback": "all"},
+        "fallback is 'all', but a few rules add to a default vote.*leave it out, or leave max_rules out",
+    ),
     "a vote of few rules": ({"method": "boost", "max_rules": 5, "vote": "counts"}, "vote is 'counts'; choose"),
 }
 

@@ -131,6 +131,20 @@ def test_limits_and_demands_are_those_of_one_process(data, forest):
 
 
 @pytest.mark.slow
+def test_the_fingerprint_of_boosted_rules_is_that_of_the_columns_that_are_left():
+    X = np.random.default_rng(6).normal(size=(300, 15))
+    y = (X[:, 0] > 0).astype(int)
+    tree = DecisionTreeClassifier(max_depth=2, max_features="sqrt")
+    ours, theirs = (
+        RCBoostClassifier(tree, pricing="binned", max_rmp_calls=4, rule_weights="z", random_state=6) for _ in range(2)
+    )
+    ours.fit(da.from_array(X, chunks=(100, 15)), da.from_array(y, chunks=100))
+    theirs.fit(X, y)
+    assert set(ours.rules_.clauses.columns) < set(ours.pool_.clauses.columns)
+    assert ours.provenance_.data == theirs.provenance_.data
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weights", "settings"),
     [("whole", {"vote": "log-odds"}), ("none", {"class_weight": "balanced", "rule_weights": "z"})],

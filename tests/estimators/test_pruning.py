@@ -13,13 +13,18 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
+from strategies import DataSet, data_sets, ensemble_of, trees
 from tictactoe import LINES, tic_tac_toe
 
 from rulecover import MIRCOClassifier, explain
 from rulecover.clock import TimeLimits
 from rulecover.estimators.pruning import pruning_pays
 from rulecover.mirco.prune import pruned_in_time
+from rulecover.pool import leaf_pool
+from rulecover.targets.classes.impurity import Gini
 from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
+from rulecover.trees.tree import Tree
 
 FOREST = RandomForestClassifier(20, max_depth=6, random_state=0)
 
@@ -29,20 +34,17 @@ def noisy(seed: int = 0, n: int = 200, classes: int = 2) -> tuple[np.ndarray, np
 
 
 @pytest.mark.slow
-@given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=25)
-def test_a_pruned_rule_covers_what_it_covered_and_is_no_less_sure(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(60, 3)), 1)
-    y = (X[:, 0] > rng.normal(size=60)).astype(int)
-    weight = rng.integers(1, 4, 60).astype(float)
-    forest = RandomForestClassifier(3, random_state=seed % 1000).fit(X, y)
-    rules = explain(forest, X, y, method="cover").rules_
+@given(data_sets(n_classes=2), st.lists(trees(), min_size=1, max_size=3))
+@settings(max_examples=25)
+def test_a_pruned_rule_covers_what_it_covered_and_is_no_less_sure(drawn: DataSet, several: list[Tree]) -> None:
+    X, y, weight = drawn
     data = ClassSamples(X, y, np.array([0, 1]), weight)
+    rules = leaf_pool(data, ensemble_of(several), Price(Gini()), ("a", "b", "c")).rules
+    rules = rules[np.flatnonzero(rules.lengths)]
 
     short = [pruned_in_time(rules[j : j + 1], data)[0] for j in range(len(rules))]
 
-    prior = np.bincount(y, weights=weight) / weight.sum()
+    prior = np.bincount(y, weights=weight, minlength=2) / weight.sum()
     for j, rule in enumerate(short):
         before, after = rules[j : j + 1].apply(X).toarray()[:, 0], rule.apply(X).toarray()[:, 0]
         assert (after | ~before).all()

@@ -160,6 +160,16 @@ def test_rules_weighted_by_their_share_are_fewer_and_misses_go_to_the_fallback()
     assert set(model.why(far[model.missed(far)])["decided_by"]) <= {"closest"}
 
 
+def test_votes_are_shown_where_every_row_of_a_class_is_held_out() -> None:
+    pages = []
+    for labels in (["a", "b"], ["b", "a"]):
+        model = RCBoostClassifier(early_stopping=True, vote="log-odds", random_state=0).fit([[1.0], [1.0]], labels)
+        pages.append(model.vote_._repr_html_())
+
+        assert sorted(model.rules_.evidence.all_counts.tolist()) == [0.0, 1.0]
+    assert ['<td class="number">0.00</td>' in page for page in pages].count(True) == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"rule_weights": "z"}, {"early_stopping": 3}, {"class_weight": "balanced"}])
 def test_log_odds_of_a_pool_beat_its_shares_in_log_loss(settings) -> None:

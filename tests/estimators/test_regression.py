@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_friedman1, make_regression
 from sklearn.ensemble import BaggingRegressor, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
@@ -19,6 +20,7 @@ from sklearn.linear_model import Lasso, Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeRegressor
+from strategies import DIGITS, DataSet, covering_problems, data_sets
 
 from rulecover import (
     MIRCOClassifier,
@@ -172,14 +174,13 @@ def test_other_units_and_another_zero_change_nothing_but_the_numbers(solver: str
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
-@given(seed=st.integers(0, 10_000), limit=st.sampled_from([1, 2, 3, 5, 8, 20]))
-def test_forward_keeps_its_limit_and_leaves_no_sample_out_if_it_can(seed: int, limit: int) -> None:
-    rng = np.random.default_rng(seed)
-    masks = rng.random((15, 30)) < rng.uniform(0.1, 0.6)
-    masks[0] |= ~masks.any(axis=0)
-    problem = CoveringProblem(Coverage.of_masks(masks), 1 + rng.random(15), rng.integers(1, 3, 30))
-    z, weight = rng.normal(size=30), rng.integers(1, 4, 30).astype(float)
+@settings(max_examples=40)
+@given(problem=covering_problems(), limit=st.sampled_from([1, 2, 3, 5, 8, 20]), data=st.data())
+def test_forward_keeps_its_limit_and_leaves_no_sample_out_if_it_can(
+    problem: CoveringProblem, limit: int, data: st.DataObject
+) -> None:
+    z = data.draw(arrays(float, problem.n_samples, elements=st.integers(-20, 20).map(float)))
+    weight = np.ones(problem.n_samples) if problem.weight is None else problem.weight
     cover = Forward(shortlist=3).on(z, weight)(problem, max_rules=limit)
     verify(problem, cover)
     assert len(cover) <= limit
@@ -240,12 +241,11 @@ def test_the_default_covers_every_row_by_at_most_twenty_rules_and_is_near_the_fo
 # Values ---------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=30)
-@given(seed=st.integers(0, 1000), weighted=st.booleans())
-def test_fitted_values_are_those_of_ridge_regression(seed: int, weighted: bool) -> None:
-    rng = np.random.default_rng(seed)
-    columns = rng.random((50, 7)) < 0.4
-    z, weight = rng.normal(size=50), rng.uniform(0.5, 3, 50) if weighted else np.ones(50)
+@settings(max_examples=30)
+@given(data_sets(cells=DIGITS, min_rows=2))
+def test_fitted_values_are_those_of_ridge_regression(drawn: DataSet) -> None:
+    X, z, weight = drawn
+    columns = np.column_stack([X > 3, X > 1])
     fitted = GrowingRidge.on(scipy.sparse.csr_array(columns), z[:, None], weight, strength=2.5).votes()[:, 0]
     ridge = Ridge(alpha=2.5).fit(columns, z, sample_weight=weight)
     np.testing.assert_allclose(fitted[1:], ridge.coef_, atol=1e-9)
@@ -591,6 +591,17 @@ def test_squared_error_ties_are_not_broken_by_rounding() -> None:
     )
     lone = SquaredError()(values.sums(np.arange(1000), *one))
     assert (lone == 0).all()
+
+
+def test_rules_of_equal_numbers_have_no_squared_error_in_a_unit_that_is_too_small() -> None:
+    """Squares are above a million here, and rounded in their tenth decimal."""
+    y = np.array([1810.893402320255, 9.734602663641509e-05, 1.2595445906909755])
+    for weight, rows in (([3.0, 2.0, 2.0], [0, 1, 2]), (None, [0, 0, 0, 1, 1, 2, 2])):
+        given = None if weight is None else np.array(weight)
+        values = NumberSamples.of(np.zeros((len(rows), 1)), y[rows], given, scale=0.5)
+        assert SquaredError()(values.sums(np.array(rows), *values.summands())).tolist() == [0.0, 0.0, 0.0]
+    two = SquaredError()(np.array([[2.0, 2e3, 2e6 + 2], [2.0, 0.0, 0.5]]))
+    assert two.tolist() == [1.0, 0.25]
 
 
 # Bad input ------------------------------------------------------------------------------------------------------

@@ -376,6 +376,34 @@ def test_sparse_rows_and_missing_values_are_answered_as_in_the_trees() -> None:
     assert dense.predict(few).tolist() == sparse.predict(scipy.sparse.csr_array(few)).tolist()
 
 
+def sparse_rows() -> tuple[scipy.sparse.csr_array, dict[type, np.ndarray]]:
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 5)) < 0.6, 0.0, rng.normal(size=(60, 5)))
+    labels = np.array(list("abc"))[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0)]
+    return scipy.sparse.csr_array(X), {RulePathClassifier: labels, RulePathRegressor: X[:, 0] + X[:, 1]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [RulePathClassifier, RulePathRegressor])
+def test_the_pool_of_sparse_rows_is_a_forest_and_that_of_their_bins_the_usual_one(kind: Any) -> None:
+    X, targets = sparse_rows()
+    settings = {"max_rules": 3, "choose": "best", "cv": 2, "random_state": 0}
+    for given, other, rows in (({}, {"pool": "forest"}, X), ({"n_bins": 4}, {"n_bins": 4}, X.toarray())):
+        mine = kind(**given, **settings).fit(X, targets[kind])
+        same = kind(**other, **settings).fit(rows, targets[kind])
+
+        assert mine.rules_ == same.rules_ and mine.size_reason_ == same.size_reason_
+        np.testing.assert_array_equal(mine.predict(X), same.predict(rows))
+
+
+@pytest.mark.parametrize("pool", ["boosted", "both"])
+@pytest.mark.parametrize("kind", [RulePathClassifier, RulePathRegressor])
+def test_boosted_trees_do_not_take_sparse_rows(kind: Any, pool: str) -> None:
+    X, targets = sparse_rows()
+    with pytest.raises(ValueError, match=rf"pool is '{pool}', but X is sparse.*give pool='forest', X.toarray\(\)"):
+        kind(pool=pool, choose="last").fit(X, targets[kind])
+
+
 def test_a_frozen_model_is_not_trained_and_copies_of_it_are_cross_validated() -> None:
     X, y = make_classification(200, random_state=0)
     model = ExtraTreesClassifier(15, random_state=0).fit(X, y)

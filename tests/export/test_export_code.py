@@ -32,7 +32,7 @@ from rulecover.export import (
     to_python,
     vote_of,
 )
-from rulecover.voting.fallback import Closest
+from rulecover.voting.fallback import CLOSEST, ByRules
 
 
 @pytest.mark.parametrize("name", ["f(); import os", "class", "", "_met", "VOTES", "größe", "a b"])
@@ -197,7 +197,7 @@ def test_what_cannot_be_exported_is_refused_with_a_way_out(mirco: MIRCOClassifie
     with pytest.raises(ExportError, match=r"fallback 'model'.*set_params"):
         to_python(MIRCOClassifier(fallback="model", random_state=0).fit(X, y))
     with pytest.raises(ExportError, match=r"fallback 'closest'.*object of your own"):
-        to_python(MIRCOClassifier(fallback=_Mine(), random_state=0).fit(X, y))
+        to_python(MIRCOClassifier(fallback=_Mine(**vars(CLOSEST)), random_state=0).fit(X, y))
     with pytest.raises(NotFittedError):
         to_python(MIRCOClassifier())
     with pytest.raises(UnreadableModelError, match="LogisticRegression cannot be exported"):
@@ -225,7 +225,7 @@ def test_any_size_of_a_path_is_exported_and_none_as_a_rule_that_always_holds() -
     assert [rule.text for rule in read.rules] == ["always"]
 
 
-class _Mine(Closest):
+class _Mine(ByRules):
     """A fallback of somebody's own, under a name that is known."""
 
 

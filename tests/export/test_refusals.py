@@ -21,7 +21,7 @@ from rulecover.export.exported import _check_columns, vote_of
 from rulecover.export.javascript_code import to_javascript
 from rulecover.export.json_schema import SchemaMismatch, checker
 from rulecover.voting.answers import Classes, Mean
-from rulecover.voting.fallback import Closest, SourceModel
+from rulecover.voting.fallback import CLOSEST, SourceModel
 from rulecover.voting.vote import Vote
 
 X, Y = load_iris(return_X_y=True)
@@ -86,7 +86,7 @@ def hashed(vote: Vote, texts: dict[int, str]) -> Vote:
                 f"the fallback {fallback.name!r} cannot be exported: it asks the source model, or is an object of your "
                 "own; choose another first, for example by model.set_params(fallback='closest').",
             )
-            for fallback in (SourceModel(), Closest("mine"))
+            for fallback in (SourceModel(), replace(CLOSEST, name="mine"))
         ),
         (
             lambda: _check_columns(VOTE.rules, 0),

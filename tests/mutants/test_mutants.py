@@ -26,6 +26,12 @@ def test_settings_are_a_table_of_toml_that_a_copy_of_the_project_takes(tmp_path)
     assert all((copied / name).exists() for name in given["also_copy"])
 
 
+def test_quick_leaves_out_the_tests_that_are_marked_slow() -> None:
+    given = [tomllib.loads(settings("rules", quick=quick))["tool"]["mutmut"] for quick in (False, True)]
+
+    assert given[1]["pytest_add_cli_args"] == [*given[0]["pytest_add_cli_args"], "-m", "not slow"]
+
+
 def test_every_mutant_has_the_same_chance_and_a_seed_draws_the_same_again() -> None:
     names = [f"module.function__mutmut_{number}" for number in range(40)]
     times = dict.fromkeys(names, 0)

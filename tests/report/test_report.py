@@ -366,7 +366,8 @@ def test_a_fallback_of_your_own_is_not_answered_by_the_page() -> None:
 
     model, X, y = fitted(fallback=Mine(), max_rules=1)
 
-    assert Page(report_html(Summary.of(model, X, y, title="Iris"))).model["fallback"] == "model"
+    page = Page(report_html(Summary.of(model, X, y, title="Iris"))).model
+    assert not page["has_fallback"] and page["fallback_in_words"] == "mine predicts"
 
 
 def test_rules_on_levels_are_tried_by_level() -> None:

@@ -252,8 +252,8 @@ def test_folds_without_a_score_are_left_out_and_short_paths_are_extended() -> No
     with pytest.raises(ValueError) as raised:
         held_out([nan, 0.5]).where_defined("ROC AUC")
     assert str(raised.value) == (
-        "ROC AUC is not defined in any fold, perhaps because none has rows of every class; take fewer folds (cv), or "
-        "another scoring."
+        "ROC AUC is not defined in any fold, perhaps because none has rows of every class, or more than one row; take "
+        "fewer folds (cv), another scoring, or the largest set (choose='last')."
     )
     folds = [
         SizeScores(np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([5.0, 6.0]), 7.0, 8.0),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 from sklearn.datasets import make_classification
@@ -16,6 +19,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
     VotingClassifier,
 )
+from strategies import DataSet, candidate_sets
 
 from rulecover import RulePathClassifier, RulePathRegressor, read_trees
 from rulecover.estimators.cross_fitted import CrossFitted
@@ -43,12 +47,22 @@ def drawn(seed: int, n_classes: int, *, weighted: bool = False) -> tuple[Candida
     return candidates, X, shares[:, 1:] if n_classes == 2 else shares
 
 
+@st.composite
+def responses(draw: Any, *, weighted: bool = False) -> tuple[Candidates, np.ndarray]:
+    """Candidates, and the shares of two to four classes in each row; of two classes that of the second alone."""
+    candidates, data = draw(candidate_sets(weighted=weighted))
+    parts = draw(arrays(float, (len(data.y), draw(st.integers(2, 4))), elements=st.integers(1, 9).map(float)))
+    shares = parts / parts.sum(axis=1, keepdims=True)
+    return candidates, shares[:, 1:] if shares.shape[1] == 2 else shares
+
+
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
-@given(SEEDS, st.integers(2, 4), st.booleans())
-def test_the_gain_is_that_of_newtons_step(seed: int, n_classes: int, weighted: bool) -> None:
-    candidates, X, response = drawn(seed, n_classes, weighted=weighted)
-    weight = np.ones(len(X)) if candidates.weight is None else candidates.weight
+@settings(max_examples=25)
+@given(responses() | responses(weighted=True))
+def test_the_gain_is_that_of_newtons_step(drawn: tuple[Candidates, np.ndarray]) -> None:
+    candidates, response = drawn
+    n_classes = shares_of(response).shape[1]
+    weight = np.ones(len(response)) if candidates.weight is None else candidates.weight
     fit = LogisticFit(candidates, response, TERMS)
     fit.enter(candidates.covered(0), 0)
 
@@ -104,23 +118,35 @@ def test_weights_are_repeated_rows_in_the_choice_by_the_logistic_loss(seed: int,
     assert weighted.votes == pytest.approx(plain.votes, abs=1e-5)
 
 
-@settings(max_examples=20, deadline=None)
-@given(SEEDS, st.integers(1, 9))
-def test_many_columns_are_summed_as_one_by_one(seed: int, columns: int) -> None:
-    candidates, X, _ = drawn(seed, 2, weighted=True)
-    values = np.random.default_rng(seed).integers(-9, 9, (len(X), columns)).astype(float)
+@settings(max_examples=20)
+@given(candidate_sets(weighted=True), st.integers(1, 9))
+def test_many_columns_are_summed_as_one_by_one(drawn: tuple[Candidates, DataSet], columns: int) -> None:
+    candidates, data = drawn
+    values = np.column_stack([np.roll(data.y, k) for k in range(columns)])
 
     one_by_one = [candidates.sums(values[:, [k]])[:, 0] for k in range(columns)]
 
     assert (candidates.sums(values) == np.column_stack(one_by_one)).all()
 
 
-@settings(max_examples=30, deadline=None)
-@given(SEEDS, st.integers(2, 5))
-def test_shares_are_calibrated_by_the_best_exponent(seed: int, n_classes: int) -> None:
-    rng = np.random.default_rng(seed)
-    shares, weight = rng.dirichlet(np.ones(n_classes), 40), rng.integers(1, 4, 40).astype(float)
-    truth = np.eye(n_classes)[[rng.choice(n_classes, p=row) for row in shares]]
+@st.composite
+def predictions(draw: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Probabilities of classes for some rows, the class of each, one in each row, and weights."""
+    n, n_classes = draw(st.integers(1, 20)), draw(st.integers(2, 5))
+    parts = draw(arrays(float, (n, n_classes), elements=st.integers(1, 30).map(float)))
+    truth = np.eye(n_classes)[draw(st.lists(st.integers(0, n_classes - 1), min_size=n, max_size=n))]
+    return (
+        parts / parts.sum(axis=1, keepdims=True),
+        truth,
+        draw(arrays(float, n, elements=st.sampled_from([1.0, 2, 3]))),
+    )
+
+
+@settings(max_examples=30)
+@given(predictions())
+def test_shares_are_calibrated_by_the_best_exponent(drawn: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    shares, truth, weight = drawn
+    n_classes = shares.shape[1]
 
     found, loss = calibrated(shares, truth, weight)
 
@@ -213,10 +239,10 @@ def test_bad_pools_votes_and_gains_are_refused_with_the_way_out() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
-@given(SEEDS, st.integers(2, 4), st.booleans())
-def test_candidates_that_lead_are_judged_by_what_is_left_now(seed: int, n_classes: int, weighted: bool) -> None:
-    candidates, _, response = drawn(seed, n_classes, weighted=weighted)
+@settings(max_examples=25)
+@given(responses() | responses(weighted=True))
+def test_candidates_that_lead_are_judged_by_what_is_left_now(drawn: tuple[Candidates, np.ndarray]) -> None:
+    candidates, response = drawn
     signs, free = np.zeros(len(candidates), dtype=int), np.arange(len(candidates)) % 7 > 0
     fit = LogisticFit(candidates, response, TERMS)
     for j in range(8):

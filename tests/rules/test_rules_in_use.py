@@ -43,6 +43,16 @@ def test_joined_rules_cover_what_each_of_them_covers(one: RuleSet, two: RuleSet,
     assert joined.to_text() == [*one.to_text(), *two.to_text()] and joined.columns == one.columns
 
 
+def test_rules_that_are_taken_keep_their_paths_and_the_clauses_that_are_shown() -> None:
+    rules, others = (RuleSet.from_text([f"a > {k}", f"b > {k} and c <= 2", f"c > {k}"], "abc") for k in range(2))
+
+    taken = replace(rules, paths=others.clauses, shown=others.clauses).take(np.array([2, 0]))
+
+    assert taken.to_text() == ["c > 0", "a > 0"]
+    assert taken.paths == taken.shown == others.take(np.array([2, 0])).clauses
+    assert rules.take(np.array([1])).paths is None and rules.take(np.array([1])).shown is None
+
+
 @pytest.mark.slow
 @given(SOME_RULES, SOME_RULES)
 def test_equal_rules_are_found_once(one: RuleSet, two: RuleSet) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from rulecover.coverage import Coverage
+from rulecover.coverage import Coverage, SparseBlock
 from rulecover.setcover import master as module
 from rulecover.setcover.master import Master, Packs
 
@@ -56,6 +56,23 @@ def test_samples_below_a_limit_are_those_of_all_sums_whatever_was_looked_at_befo
     of_some = [len(among) for among in looked_at if among is not None]
     assert len(of_some) > 10  # small steps: only samples near the limit were added up again
     assert max(of_some) < n_samples / 2
+
+
+def test_packs_take_in_blocks_that_come_after_rules_of_no_tree() -> None:
+    rng = np.random.default_rng(0)
+    masks = rng.random((60, 5)) < 0.3
+    (tree,) = trees(rng, 60, [4])
+    mixed = Coverage.of_sparse(masks).join(tree)
+    values = rng.random(9)
+    packs = Packs(60)
+
+    packs.add(mixed, 0)
+
+    assert isinstance(mixed.blocks[0], SparseBlock) and not isinstance(mixed.blocks[-1], SparseBlock)
+    np.testing.assert_allclose(packs.per_sample(values), mixed.per_sample(values), atol=1e-12)
+    table = mixed.to_sparse().toarray()
+    one, other = rng.integers(0, 60, (2, 500))
+    np.testing.assert_array_equal(packs.same(one, other), (table[one] == table[other]).all(axis=1))
 
 
 @pytest.mark.slow

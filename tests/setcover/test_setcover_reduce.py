@@ -92,6 +92,14 @@ def test_too_large_a_table_is_left_alone(monkeypatch):
     keeps_the_optimum()
 
 
+def test_rows_are_compared_in_runs_of_as_many_pairs_as_are_allowed(monkeypatch):
+    monkeypatch.setattr(dominance_module, "PAIRS_AT_A_TIME", 4)
+
+    runs = [(run.start, run.stop) for run in dominance_module._parts_of(np.array([1, 1, 2, 5, 0, 4, 1]))]
+
+    assert runs == [(0, 3), (3, 4), (4, 6), (6, 7)]
+
+
 def test_small_parts_and_a_deadline_change_nothing_but_the_size(monkeypatch):
     monkeypatch.setattr(dominance_module, "PAIRS_AT_A_TIME", 7)
     monkeypatch.setattr(dominance_module, "SINGLE_STEPS", 1)

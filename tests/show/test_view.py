@@ -113,7 +113,9 @@ def test_a_limited_cover_claims_no_bound() -> None:
 def test_figures_say_who_answers_for_missed_rows() -> None:
     shown = summary()
 
-    assert "the closest rules vote" in figures_in_words(replace(shown, missed=0.1, fallback="closest"))[1]
+    assert (
+        "largest share of satisfied clauses vote" in figures_in_words(replace(shown, missed=0.1, fallback="closest"))[1]
+    )
     assert "mine predicts" in figures_in_words(replace(shown, missed=0.1, fallback="mine"))[1]
     assert "Every held-out row" in figures_in_words(replace(shown, missed=0.0))[1]
 

@@ -14,14 +14,19 @@ from shown import fitted, hostile_rules
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
+from strategies import DataSet, data_sets
 
-from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RuleSet, explain
+from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RuleSet, read_trees
 from rulecover.data.categories import CategorySet
+from rulecover.pool import leaf_pool
 from rulecover.rules.rule import Clause, Rule
 from rulecover.rules.sentences import condition_in_words
 from rulecover.show.grid import Grid, latex_escaped, markdown_escaped
 from rulecover.show.spreadsheet import csv_lines, csv_text, escape_formula
 from rulecover.targets.classes.evidence import ClassEvidence
+from rulecover.targets.classes.impurity import Gini
+from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
 
 
 def words(clause: Clause) -> str:
@@ -101,16 +106,15 @@ def test_numbers_and_added_votes_have_sentences_too() -> None:
 
 
 @pytest.mark.slow
-@given(seed=st.integers(0, 2**31), digits=st.integers(0, 6), scale=st.integers(-8, 8), missing=st.booleans())
-def test_printed_bounds_send_every_training_row_to_the_same_side(
-    seed: int, digits: int, scale: int, missing: bool
-) -> None:
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(60, 3)), digits) * 10.0**scale
-    if missing:
-        X[rng.random(X.shape) < 0.1] = np.nan
-    y = rng.integers(0, 2, 60)
-    rules = explain(DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y), X, y, method="cover").rules_
+@given(
+    data_sets(cells=st.integers(-(10**7), 10**7).map(float) | st.just(np.nan), n_classes=2, max_rows=60),
+    st.integers(0, 6),
+    st.integers(-8, 8),
+)
+def test_printed_bounds_send_every_training_row_to_the_same_side(data: DataSet, digits: int, scale: int) -> None:
+    X, y = np.round(data.X / 10**6, digits) * 10.0**scale, data.y
+    tree = read_trees(DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y))
+    rules = leaf_pool(ClassSamples(X, y, np.arange(2)), tree, Price(Gini()), ("a", "b", "c")).rules.shown_for(X)
     printed = RuleSet.from_text([rule.text for rule in rules], rules.feature_names)
 
     np.testing.assert_array_equal(printed.apply(X).toarray(), rules.apply(X).toarray())

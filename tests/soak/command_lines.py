@@ -104,12 +104,21 @@ def words_of_fit(rng: Rng, target: str, table: pd.DataFrame) -> list[str]:
     if method == "path" and (target == "numbers" or table[TARGET].nunique() == 2):
         options = options | OPTIONS["path of an order"]
     given = {name: one_of(rng, values) for name, values in options.items()}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in given.items() if value is not None and _is_there(name, value, table)}
     left_out = [*(_OF_CLASSES if target == "numbers" else ()), *(["--trees"] if method == "boost" else [])]
     left_out += [other for name, others in _EXCLUDE.items() for other in others if name in given]
     kept = {name: value for name, value in given.items() if name not in left_out}
     words = [word for name, value in kept.items() for word in ([name] if value == FLAG else [name, str(value)])]
     return ["--method", method, "--task", target, *words]
+
+
+#: Options that name a column.
+_NAMES_COLUMN = ("--forbid", "--require", "--rising", "--falling")
+
+
+def _is_there(name: str, value: Any, table: pd.DataFrame) -> bool:
+    """Whether the column that an option names is in the table, which may have few."""
+    return name not in _NAMES_COLUMN or value in table
 
 
 #: Options that classes alone have, or whose values are theirs.

@@ -43,7 +43,7 @@ from test_every_export import EXPORTS
 
 from rulecover import RuleSet, RuleTransformer, Summary, certify, linear_rules, read_trees, write_report
 from rulecover.data.frames import ZERO
-from rulecover.exceptions import ExportError
+from rulecover.exceptions import CheckpointError, ExportError
 from rulecover.export import from_json, to_javascript, to_json, to_pmml
 from rulecover.export.exported import vote_of
 from rulecover.rules.rule import Clause
@@ -282,6 +282,7 @@ def draws_no_rows(case: Case) -> bool:
     in_bag = "path" in case.method and case.source in _BAGGED and settings.get("model_share", 0.5) > 0
     return (
         case.explains
+        and case.method != "explain boost"  # some of its settings take one of equal rows for all of them
         and not in_bag
         and settings.get("prune") != "held-out"
         and settings.get("choose", "last") == "last"
@@ -417,7 +418,12 @@ def a_checkpoint_changes_nothing(f: Fitted) -> None:
         kept = Path(folder) / "kept.npz"
         more = {"solver": replace(solver, checkpoint=kept, random_state=1)} if is_cover else {"checkpoint": kept}
         plain = {"solver": replace(solver, random_state=1)} if is_cover else {}
-        one, other = (f.again(replace(f.case, settings={**given, **each})) for each in (plain, more))
+        one = f.again(replace(f.case, settings={**given, **plain}))
+        try:
+            other = f.again(replace(f.case, settings={**given, **more}))
+        except CheckpointError as error:
+            assert f.case.method == "explain boost" and "cannot be kept in a checkpoint" in str(error), error
+            return
         assert_same(replace(f, model=one), other)
         assert not kept.exists() or is_cover
 

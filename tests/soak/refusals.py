@@ -13,6 +13,7 @@ EXPECTED: dict[str, str] = {
     r"^Refused: .* has a character that no XML file can hold": "a name that was drawn, in PMML",
     r"^Refused: .* rule 0 of .* covers no row of": "the rule that is to be kept, on a column at random",
     r"^Refused: .* names '.*', but there is no such column to use": "a column that the encoder leaves out",
+    r"^Refused: .*kept\.txt, line 1, is not a rule on the columns of .* in '.* > 0\.25'": "a column it leaves out",
     r"^Refused: .* does not hold numbers; --require, --rising and --falling": "true and false",
     r"^Refused: .*no rule of up to \d+ uses .*, which is required": "a column at random",
     r"^Refused: .*recall is 0\.8, but .* is the most; the other rows have probability 0": "few rows in folds",
@@ -20,6 +21,7 @@ EXPECTED: dict[str, str] = {
     r"^Refused: .* has more than one column named": "names in a file of text that differ by spaces around them",
     # A scaler that saw next to nothing makes more of it than 32 bits hold.
     r"(one-hot|scaled) pipeline, .*\nValueError: Input X contains infinity or a value too large": "all sizes",
+    r"^ValueError: R² is not defined in any fold, perhaps because none has .* more than one row": "two or three rows",
     r"^CatBoostError: .*All train targets are equal": "numbers that are rounded to one",
     r"^CatBoostError: .*All features are either constant or ignored": "few rows, in a fold fewer still",
 }

@@ -46,6 +46,8 @@ def _smaller(case: Case) -> Iterator[Case]:
     for kept in _fewer(len(case.settings)):
         pairs = list(case.settings.items())
         yield replace(case, settings=dict(pairs[k] for k in kept))
+    for name in case.encoder or {}:
+        yield replace(case, encoder={kept: value for kept, value in (case.encoder or {}).items() if kept != name})
     for name in case.table.columns:
         if case.table.shape[1] > 1:
             yield replace(case, table=case.table.drop(columns=name), asked=case.asked.drop(columns=name))
@@ -114,6 +116,7 @@ def as_test(case: Case, promise: str, what: str) -> str:
         f"sizes={written(case.sizes)}",
         f"seed={case.seed}",
         f"groups={written(case.groups)}",
+        f"encoder={written(case.encoder)}",
     ]
     lines = ",\n        ".join(fields)
     return f'''"""{said}

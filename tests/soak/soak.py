@@ -29,6 +29,8 @@ from typing import Any
 _FOLDERS = ("soak", "support", "contracts", "export", "readers")
 #: A case that takes longer hangs.
 _SECONDS = 120
+#: After how many cases a process says how far it is.
+_TOLD = 1000
 #: Causes of refusals that are printed.
 _SHOWN = 12
 
@@ -140,6 +142,8 @@ def work(seed: int, first: int, step: int, until: float, out: Path) -> Count:
             print(f"FAILED {text}\n", flush=True)
         count.add(new)
         number += step
+        if count.tried % _TOLD == 0:
+            print(f"process {first}: {count.tried:,} cases, {len(count.failed)} failed", flush=True)
     return count
 
 

@@ -20,6 +20,7 @@ from record_settings import (
     without_conflicts,
 )
 from record_sources import MIXED, TRAINABLE, TRAINED, Source, trained
+from sklearn.pipeline import make_pipeline
 from soak_tables import (
     DATES,
     OTHER_KINDS,
@@ -39,6 +40,9 @@ from rulecover.setcover import Exact, Greedy, Search
 
 #: Models that an encoder is put in front of where a table holds words.
 ENCODED = ("default", "tree", "forest", "extra trees")
+#: The settings of an encoder that a case may put there itself; native categories are for models that know them.
+ENCODER: dict[str, tuple[Any, ...]] = {"max_levels": (2, 3, 50), "keep_ids": (False, True)}
+NATIVE = ("hist gradient boosting", "xgboost", "lightgbm")
 #: What RCBoost trains.
 SINGLE = ("tree", "default")
 SOURCES = TRAINABLE | TRAINED
@@ -77,6 +81,8 @@ class Case:
         That of the source and of the method.
     groups
         The group of each training row, where folds keep groups together.
+    encoder
+        Settings of the encoder of tables that is in front of the source, if the case puts one there.
     """
 
     method: str
@@ -91,6 +97,7 @@ class Case:
     sizes: Settings = field(default_factory=dict)
     seed: int = 0
     groups: np.ndarray | None = None
+    encoder: Settings | None = None
 
     @property
     def data(self) -> Data:
@@ -144,6 +151,11 @@ def _boost(target: Target) -> dict[str, Any]:
     return {**boosting_settings(target), **more, **calls, "n_jobs": (None,)}
 
 
+def _boost_of_model(target: Target) -> dict[str, Any]:
+    """Of a trained model; with `max_rules` it is a path, which has votes of its own."""
+    return _boost(target) | {"pricing": ("tree", "forest"), "early_stopping": (False,), "max_rules": (None, None, 4)}
+
+
 def _path(target: Target) -> dict[str, Any]:
     more: dict[str, Any] = {
         "max_rules": (3, 6),
@@ -167,6 +179,7 @@ METHODS: dict[str, Callable[[Target], dict[str, Any]]] = {
     "RulePath": _path,
     "explain cover": _cover,
     "explain path": _path,
+    "explain boost": _boost_of_model,
 }
 
 
@@ -176,23 +189,30 @@ def case_of(rng: Rng) -> Case:
     target: Target = one_of(rng, ["classes", "classes", "numbers"])
     name = one_of(rng, _sources_of(method))
     source = SOURCES[name]
-    kind = one_of(rng, _kinds_of(method, name, source))
-    encodes, by_sklearn = name in ENCODED and kind in MIXED, name in TAKES_ANY_NAME
+    encoder = _encoder(rng, name)
+    kind = one_of(rng, _kinds_of(method, name, source) if encoder is None else MIXED)
+    encodes, by_sklearn = encoder is not None or (name in ENCODED and kind in MIXED), name in TAKES_ANY_NAME
     table = table_of(rng, n_rows(rng), words=kind in MIXED, dates=encodes, hostile=by_sklearn)
     y = target_of(rng, table, target, codes=source.codes)
     asked = _asked(rng, table, kind, name)
-    empty = Case(method, target, name, kind, table, y, asked, weight_of(rng, len(y)), seed=int(rng.integers(2**31)))
-    settings = _allowed(drawn(rng, METHODS[method](target), empty.data), method, name)
+    seed = int(rng.integers(2**31))
+    empty = Case(method, target, name, kind, table, y, asked, weight_of(rng, len(y)), seed=seed, encoder=encoder)
+    settings = _allowed(drawn(rng, METHODS[method](target), empty.data), empty)
     groups = groups_of(rng, len(y)) if method == "RulePath" and rng.random() < 0.2 else None
     return replace(empty, settings={**settings, "random_state": empty.seed}, groups=groups)
 
 
-def _allowed(settings: Settings, method: str, name: str) -> Settings:
+def _allowed(settings: Settings, case: Case) -> Settings:
     """The settings, those left out that do not go together."""
-    if "path" in method.lower():
+    name = case.source
+    if "path" in case.method.lower():
         settings = without_conflicts(settings)
         if name != "default":  # they are in place of an estimator
             settings |= {"pool": None, "n_bins": None}
+        elif case.kind == "sparse" and settings["n_bins"] is None:
+            settings["pool"] = one_of(np.random.default_rng(case.seed), [None, "forest"])
+        if settings["forbidden"] == settings["required"]:  # of a table with one column of numbers
+            settings["required"] = None
         if settings.get("vote") == "fitted" and settings.get("gain") == "log-loss":
             settings["gain"] = None
         if name in WITHOUT_SHARES and settings["scoring"] == "neg_log_loss":
@@ -201,11 +221,25 @@ def _allowed(settings: Settings, method: str, name: str) -> Settings:
             settings["train_in_folds"] = False
         if name in PREDICT_NOTHING:
             settings |= {"model_share": 0.0, "within": None}
+    if case.method == "explain boost" and settings["max_rules"] is not None:
+        votes = {"vote": {"counts": "fitted"}.get(settings["vote"], "log-odds")} if case.target == "classes" else {}
+        settings = {key: value for key, value in settings.items() if key not in ("vote", "fallback")} | votes
+    if case.kind == "sparse" and settings.get("pricing") == "binned":
+        settings["pricing"] = "tree"
     if name in CANNOT_TRAIN and settings.get("prune") == "held-out":
         settings["prune"] = True
     if name in WITHOUT_SHARES and settings.get("fallback") == "model":
         settings["fallback"] = "all"
     return settings
+
+
+def _encoder(rng: Rng, name: str) -> Settings | None:
+    """One time in six the settings of an encoder in front of a source that takes one."""
+    takes = name in NATIVE or (name in ENCODED and name != "default")
+    if not takes or rng.random() > 1 / 6:
+        return None
+    drawn = {setting: one_of(rng, values) for setting, values in ENCODER.items()}
+    return drawn | {"native_categories": name in NATIVE and bool(rng.random() < 0.5)}
 
 
 def _sources_of(method: str) -> list[str]:
@@ -218,7 +252,8 @@ def _sources_of(method: str) -> list[str]:
 
 def _kinds_of(method: str, name: str, source: Source) -> tuple[str, ...]:
     encodes = name in ENCODED and not method.startswith("explain")
-    return (*source.kinds, *MIXED) if encodes else source.kinds
+    kinds = (*source.kinds, "sparse") if name == "default" else source.kinds
+    return (*kinds, *MIXED) if encodes else kinds
 
 
 def _asked(rng: Rng, table: pd.DataFrame, kind: str, name: str) -> pd.DataFrame:
@@ -253,6 +288,8 @@ def source_of(case: Case, folder: Path) -> Any:
     model = SOURCES[case.source].make(case.target, case.seed)
     if case.sizes:
         model.set_params(**case.sizes)
+    if case.encoder is not None:
+        model = make_pipeline(rulecover.TableEncoder(**case.encoder), model)
     return trained(case.source, model, case.data, folder) if case.explains else model
 
 

@@ -29,9 +29,16 @@ def one_of(rng: Rng, choices: Sequence[Any]) -> Any:
 
 
 def n_rows(rng: Rng) -> int:
-    """Mostly a few dozen, and one time in forty some thousands."""
-    low, high = (1000, 5000) if rng.random() < 0.025 else one_of(rng, [(6, 14), (12, 40), (12, 40), (40, 90)])
+    """Mostly a few dozen, one time in ten a handful, and one time in forty some thousands."""
+    chance = rng.random()
+    sizes = [(6, 14), (12, 40), (12, 40), (40, 90)]
+    low, high = (1000, 5000) if chance < 0.025 else (2, 6) if chance < 0.125 else one_of(rng, sizes)
     return int(rng.integers(low, high))
+
+
+def _n_named(rng: Rng) -> int:
+    """How many columns have the usual names: four, and one time in ten fewer."""
+    return int(rng.integers(1, 4)) if rng.random() < 0.1 else 4
 
 
 # Columns --------------------------------------------------------------------------------------------------------
@@ -52,7 +59,7 @@ COLUMNS: tuple[Callable[[Rng, int], np.ndarray], ...] = (
 
 
 def table_of(rng: Rng, n: int, *, words: bool, dates: bool = False, hostile: bool = False) -> pd.DataFrame:
-    """Four to seven columns of numbers, some of them twice, with gaps and repeated rows, and columns of words.
+    """One to eight columns of numbers, mostly four or more, some twice, with gaps and repeated rows; columns of words.
 
     Parameters
     ----------
@@ -65,12 +72,12 @@ def table_of(rng: Rng, n: int, *, words: bool, dates: bool = False, hostile: boo
     hostile
         Whether the last column may have a name that tries to break out of what shows it.
     """
-    names = [*NAMES[:4], *rng.permutation(MORE_NAMES)[: int(rng.integers(0, 4))].tolist()]
+    names = [*NAMES[: _n_named(rng)], *rng.permutation(MORE_NAMES)[: int(rng.integers(0, 4))].tolist()]
     if hostile and rng.random() < 0.3:
         names.append(hostile_name(rng))
     table = pd.DataFrame({name: one_of(rng, COLUMNS)(rng, n) for name in names})
     if rng.random() < 0.2:
-        table[names[-1]] = table[names[1]]
+        table[names[-1]] = table[names[len(names) // 3]]
     if rng.random() < 0.6:
         table = with_gaps(rng, table, names)
     if words:

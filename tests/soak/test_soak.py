@@ -47,6 +47,11 @@ def test_every_method_every_target_and_every_family_comes_up() -> None:
     assert max(len(set(case.y.tolist())) for case in drawn if case.target == "classes") > 9
     assert any(DATES in case.table for case in drawn) and any(case.groups is not None for case in drawn)
     assert any("<" in name for case in drawn for name in case.table)
+    assert min(len(case.y) for case in drawn) < 4 and min(case.table.shape[1] for case in drawn) < 3
+    known = rulecover.TableEncoder().get_params()
+    given = [known | case.encoder for case in drawn if case.encoder is not None]
+    assert all(len({each[setting] for each in given}) > 1 for setting in known)
+    assert any((case.source, case.kind) == ("default", "sparse") for case in drawn)
 
 
 #: Settings that no case draws, and why.

@@ -26,12 +26,12 @@ from rulecover.coverage import addable
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.export.conditions import Condition, conditions_of
-from rulecover.export.exported import EXPORTED_FALLBACKS, vote_of
+from rulecover.export.exported import vote_of
 from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.rules.clauses import Clauses
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean, in_log_odds_units
-from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS, Fallback
+from rulecover.voting.fallback import EXPORTED_FALLBACKS, FALLBACKS, NUMERIC_FALLBACKS, ByRules, Constant, Fallback
 from rulecover.voting.numbers import MEAN_VOTES
 from rulecover.voting.vote import Vote
 
@@ -371,6 +371,34 @@ def log_odds_cases() -> list[Case]:
         neutral = vote_of(model)
         found.append(Case(model, neutral, probes(neutral.rules, rng)))
     return found
+
+
+@dataclass(frozen=True)
+class Even(Constant):
+    """One vote for everything."""
+
+    name: str = "even"
+
+    def votes(self, vote: Vote) -> np.ndarray:
+        return np.ones_like(vote.base)
+
+
+#: Fallbacks of kinds that every format can write, but under names that the package does not have.
+NEW_FALLBACKS: dict[str, Fallback] = {
+    "even": Even(),
+    "closest paths": ByRules("closest paths", "these rules vote", closest=True, along_paths=True),
+    "all clauses": ByRules("all clauses", "these rules vote"),
+}
+
+
+@functools.cache
+def new_fallback_cases() -> list[Case]:
+    """Votes of each kind with each of these fallbacks, rules of trees among them, and rows that no rule covers."""
+    plain = [each for each in (*cases(), *log_odds_cases()) if {*each.decided_by} & {"closest", "all"}]
+    kinds = {(type(each.rules.answer), each.rules.rules.paths is None): each for each in plain}
+    assert len(kinds) > 4
+    votes = [(replace(each.rules, fallback=new), each.X) for each in kinds.values() for new in NEW_FALLBACKS.values()]
+    return [Case(vote, vote, X) for vote, X in votes]
 
 
 def many_rules(n_rules: int) -> Case:

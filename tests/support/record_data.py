@@ -49,6 +49,11 @@ class Data:
     def columns(self) -> list[str] | None:
         return list(map(str, self.X.columns)) if hasattr(self.X, "columns") else None
 
+    def number_column(self, place: int) -> int:
+        """The place of a column of numbers, which are the first ones: this, or the last of fewer."""
+        n = self.X.shape[1] if self.columns is None else sum(name in NAMES for name in self.columns)
+        return min(place, n - 1)
+
 
 def data_of(rng: np.random.Generator, kind: str, target: Target, *, codes: bool = False) -> Data:
     """A data set of one of `KINDS`, with labels that are codes from 0 where a model knows no others."""

@@ -37,13 +37,15 @@ def _first_column(data: Data) -> list[Any]:
 
 
 def _second_column(data: Data) -> list[Any]:
-    return [1] if data.columns is None else [data.columns[1]]
+    place = data.number_column(1)
+    return [place] if data.columns is None else [data.columns[place]]
 
 
 def _monotone(data: Data) -> dict[Any, int] | None:
     if data.target == "classes" and len(data.labels) > 2:  # order asks for two
         return None
-    return {0: 1, 2: -1} if data.columns is None else {data.columns[0]: 1, data.columns[2]: -1}
+    places = {0: 1} | ({last: -1} if (last := data.number_column(2)) else {})
+    return places if data.columns is None else {data.columns[place]: sign for place, sign in places.items()}
 
 
 def numeric_columns(data: Data) -> list[str]:
@@ -53,7 +55,8 @@ def numeric_columns(data: Data) -> list[str]:
 
 def kept_rules(data: Data) -> RuleSet:
     """Two rules by hand on the first columns."""
-    return RuleSet.of_intervals([{0: (0.25, np.inf)}, {0: (-np.inf, 0.25), 3: (0.5, 1.5)}], numeric_columns(data))
+    last = data.number_column(3)
+    return RuleSet.of_intervals([{0: (0.25, np.inf)}, {0: (-np.inf, 0.25), last: (0.5, 1.5)}], numeric_columns(data))
 
 
 _SHARED_COVER: dict[str, Sequence[Any]] = {

@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from rulecover import RuleSet
 from rulecover.coverage import Block, Coverage
 from rulecover.data.categories import CategorySet
+from rulecover.rulepath.candidates import Candidates, node_candidates
 from rulecover.rules.rule import Clause
 from rulecover.setcover import CoveringProblem
-from rulecover.trees.tree import Tree
+from rulecover.trees.tree import Tree, TreeEnsemble
 
 # Data sets ------------------------------------------------------------------------------------------------------
 
@@ -102,6 +104,23 @@ def tree_of(root: Split | None) -> Tree:
         category=np.where(by_set, np.cumsum(by_set) - 1, -1) if sets else None,
         category_sets=tuple(np.array(codes) for codes in sets),
     )
+
+
+def ensemble_of(several: Sequence[Tree], n_features: int = 3) -> TreeEnsemble:
+    """Trees as those of a model."""
+    return TreeEnsemble(tuple(several), tuple(tree.apply for tree in several), lambda X: X, n_features=n_features)
+
+
+@st.composite
+def candidate_sets(draw: Any, *, weighted: bool = False, missing: bool = False) -> tuple[Candidates, DataSet]:
+    """The nodes of some trees as rules to choose from, at least one of them, and the rows that they cover."""
+    data = draw(data_sets(cells=DIGITS_OR_MISSING if missing else DIGITS, min_rows=2))
+    several = ensemble_of(draw(st.lists(trees(), min_size=1, max_size=3)))
+    depth, fewest = draw(st.integers(1, 5)), draw(st.integers(1, 2))
+    weight = data.weight if weighted else None
+    found = node_candidates(several, data.X, weight, ("a", "b", "c"), max_depth=depth, min_samples=fewest)
+    assume(len(found))
+    return found, data
 
 
 # Rule sets ------------------------------------------------------------------------------------------------------

@@ -51,6 +51,11 @@ def test_exported_pmml_answers_as_the_model_does(made: Callable[[], list[Case]],
         check(case, by_jpmml(java, tmp_path, case))
 
 
+def test_a_new_fallback_of_a_known_kind_needs_no_line(java: Any, new_fallbacks: list[Case], tmp_path: Path) -> None:
+    for case in new_fallbacks:
+        check(case, by_jpmml(java, tmp_path, case))
+
+
 def test_models_of_mixed_tables_answer_as_they_do_here(java: Any, tmp_path: Path) -> None:
     path = tmp_path / "rules.pmml"
     for each in mixed_models():

@@ -39,6 +39,13 @@ def test_exported_javascript_answers_as_the_model_does(made: Callable[[], list[C
         check(case, answers)
 
 
+def test_a_new_fallback_of_a_known_kind_needs_no_line(new_fallbacks: list[Case], tmp_path: Path) -> None:
+    jobs = [(to_javascript(case.model), known(case)) for case in new_fallbacks]
+
+    for case, answers in zip(new_fallbacks, by_node(tmp_path, jobs), strict=True):
+        check(case, answers)
+
+
 def in_json(each: MixedModel) -> pd.DataFrame:
     """The rows with dates as JSON has them: as texts, in JavaScript's own form where they are not texts before."""
     if each.dates_are_texts:

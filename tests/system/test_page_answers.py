@@ -72,6 +72,13 @@ def test_the_page_answers_as_the_model_does(made: Callable[[], list[Case]], tmp_
         check(case, found, answers)
 
 
+def test_a_new_fallback_of_a_known_kind_needs_no_line(new_fallbacks: list[Case], tmp_path: Path) -> None:
+    trials = [trial(case) for case in new_fallbacks]
+
+    for case, found, answers in zip(new_fallbacks, trials, by_page(tmp_path, trials), strict=True):
+        check(case, found, answers)
+
+
 def test_what_the_page_offers_changes_the_answer_as_it_says(tmp_path: Path) -> None:
     trials = [trial(case) for case in cases()[:60]]
     offered = 0

@@ -18,7 +18,7 @@ from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
 from rulecover.voting.answers import Classes
 from rulecover.voting.classes import class_votes, fitted_class_votes
-from rulecover.voting.fallback import FALLBACKS, per_comparison
+from rulecover.voting.fallback import ALL_RULES, FALLBACKS
 from rulecover.voting.vote import Vote
 
 
@@ -55,7 +55,7 @@ def test_votes_for_a_comparison_add_up_to_the_votes_of_the_rule() -> None:
     rules = RuleSet.of_intervals([dict.fromkeys(range(n), (0.0, 1.0)) for n in (1, 3, 7)], list("abcdefg"))
     votes = np.array([[4.0], [5.0], [6.0]])
 
-    each = per_comparison(voting(rules, votes))
+    each = ALL_RULES.votes_each(voting(rules, votes))
 
     assert (each * rules.lengths[:, None] == votes * 21).all()
 

@@ -193,6 +193,20 @@ def test_a_start_has_no_effect_on_the_votes(classes: int) -> None:
         np.testing.assert_allclose(started, votes, atol=2 * LOG_ODDS_UNIT)
 
 
+@pytest.mark.parametrize("size", [0.1, 10.0])
+def test_a_start_has_no_effect_on_votes_that_are_held_to_signs(size: float) -> None:
+    problem = random_problem(np.random.default_rng(3), 300, 12, 2)
+    free = logistic_votes(*problem, strength=2.0)[:, 1]
+    signs = np.sign(free[1:]).astype(np.intp) * np.tile([1, -1, 1], 4)
+    start = size * np.append(0.0, signs)
+
+    votes = logistic_votes(*problem, strength=2.0, signs=signs)
+    started = logistic_votes(*problem, strength=2.0, signs=signs, start=np.column_stack([-start, start]))
+
+    assert 0 < np.count_nonzero(votes[1:, 1]) < 12
+    np.testing.assert_allclose(started, votes, atol=2 * LOG_ODDS_UNIT)
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_more_rules_than_can_be_grouped_have_the_same_votes(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = random_problem(np.random.default_rng(5), 200, 40, classes)

@@ -113,6 +113,12 @@ def test_rows_of_hardly_any_probability_are_found(scale: float) -> None:
     assert (share > threshold_for(positive, share, recall=1.0)).tolist() == [True, True, True, False]
 
 
+def test_a_threshold_is_below_one_even_next_to_a_probability_of_one() -> None:
+    share, positive = np.array([1.0, np.nextafter(1.0, 0.0)]), np.array([True, False])
+
+    assert threshold_for(positive, share, precision=1.0) < 1.0
+
+
 def test_a_model_is_tuned_on_training_rows_or_in_folds() -> None:
     model = RulePathClassifier(forest(), max_rules=3, choose="last", random_state=0).fit(X[TRAIN], Y[TRAIN])
 

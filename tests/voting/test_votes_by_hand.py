@@ -26,7 +26,7 @@ from rulecover.targets.numbers.target import NumberTarget
 from rulecover.voting import vote as vote_module
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean
 from rulecover.voting.classes import added_class_votes, class_votes, fitted_class_votes, log_odds_class_votes
-from rulecover.voting.fallback import FALLBACKS, Closest, Default
+from rulecover.voting.fallback import CLOSEST, FALLBACKS, Default
 from rulecover.voting.logistic import logistic_votes
 from rulecover.voting.numbers import added_values, fitted_values, mean_votes
 from rulecover.voting.ridge import GrowingRidge, ridge_towards
@@ -184,7 +184,7 @@ def test_a_cover_that_votes_by_log_odds_is_a_logistic_regression_on_its_rules() 
 
     vote = MIRCOClassifier(rules, vote="log-odds").fit(X, y).vote_
 
-    assert isinstance(vote.answer, LogOddsClasses) and isinstance(vote.fallback, Closest)
+    assert isinstance(vote.answer, LogOddsClasses) and vote.fallback == CLOSEST
     covered = vote.rules.apply(X)
     fitted = logistic_votes(covered, np.eye(2)[y], strength=2.0)
     np.testing.assert_array_equal(np.vstack([vote.base, vote.votes]), fitted)

@@ -82,8 +82,8 @@ class Fingerprint:
         kept = np.array([int(each, 16) for each in self.sample], dtype=np.uint64)
         if not len(kept) or not len(hashes):
             return 0.0
-        told = hashes if len(kept) < KEPT else hashes[hashes <= kept[-1]]
-        return float(np.isin(told, kept).mean()) if len(told) else 0.0
+        comparable = hashes if len(kept) < KEPT else hashes[hashes <= kept[-1]]
+        return float(np.isin(comparable, kept).mean()) if len(comparable) else 0.0
 
 
 def share_by_chance(hashes: Hashes, n_others: int) -> float:

@@ -27,8 +27,8 @@ from rulecover.estimators.door import (
     checked_apart,
     encoded_first,
     is_mixed,
-    opened,
     rows_of,
+    with_columns,
 )
 from rulecover.estimators.elsewhere import check_in_memory
 from rulecover.estimators.prepare import (
@@ -86,9 +86,9 @@ class VotingModel(RuleModel, ABC):
         """The data, checked and kept in mind as scikit-learn asks, and the model that rules come from."""
         check_in_memory(self, X)
         self._target.check_given(y)
-        estimator = self._source(y)
+        estimator = self._source(X, y)
         names = names_of_model(estimator.estimator) if isinstance(estimator, FrozenEstimator) else None
-        X = opened(X, names, as_arrays=sees_arrays(estimator))
+        X = with_columns(X, names, as_arrays=sees_arrays(estimator))
         estimator = encoded_first(estimator, X)
         given = self._check_data(X, y, sample_weight, estimator)
         prepared = prepare(given, estimator, self._preparation())
@@ -100,8 +100,8 @@ class VotingModel(RuleModel, ABC):
         model = clone(self._default)
         return model.set_params(n_jobs=self.n_jobs) if hasattr(model, "n_jobs") else model
 
-    def _source(self, y: Any) -> Any:
-        """What is trained on y, or is taken as it is."""
+    def _source(self, X: Any, y: Any) -> Any:
+        """What is trained on X and y, or is taken as it is."""
         if self.estimator is None:
             return self._default_estimator()
         by_hand = isinstance(self.estimator, RuleSet)
@@ -219,10 +219,10 @@ class VotingModel(RuleModel, ABC):
                 "[model.predict(table.inputs(block)) for block in table.blocks()]."
             )
         names, used = self._names(), self._columns_in_use()
-        by_rules = getattr(self._fallback(), "by_rules", False)
-        whole = whole or bool((used >= self.n_features_in_).any()) or not by_rules
+        needs_only_rules = getattr(self._fallback(), "needs_only_rules", False)
+        whole = whole or bool((used >= self.n_features_in_).any()) or not needs_only_rules
         needed = None if whole or names is None else [names[f] for f in used]
-        X = opened(X, names, needed, as_arrays=sees_arrays(self.estimator_))
+        X = with_columns(X, names, needed, as_arrays=sees_arrays(self.estimator_))
         if self._columns is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
         check = partial(self._numbers, estimator=self.estimator_, reset=False)
@@ -235,7 +235,7 @@ class VotingModel(RuleModel, ABC):
         if self._columns is None:
             return AskedModel(self.estimator_, self._as_model_saw)
         model = self.estimator_
-        seen = opened(given, names_of_model(model), as_arrays=sees_arrays(model))
+        seen = with_columns(given, names_of_model(model), as_arrays=sees_arrays(model))
         return AskedModel(model, lambda _: rows_of(seen, rows))
 
     def _as_model_saw(self, X: Any) -> Any:

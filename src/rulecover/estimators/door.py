@@ -28,13 +28,13 @@ from rulecover.estimators.checks import check_column_names
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.other_target import inner_model
 from rulecover.estimators.zeros import HISTOGRAMS
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import MismatchedDataError, RulecoverError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array
 
 
-def opened(
+def with_columns(
     X: Any, names: Sequence[str] | None, needed: Collection[str] | None = None, *, as_arrays: bool = False
 ) -> Any:
     """X as an array, a sparse matrix or a pandas frame whose columns have these names, in this order.
@@ -159,7 +159,7 @@ def naming_columns(X: Any) -> Iterator[None]:
     """Where a model cannot be trained on a frame with words or dates in it, the error names the columns."""
     try:
         yield
-    except (InvalidParameterError, NotFittedError):
+    except (InvalidParameterError, NotFittedError, RulecoverError):
         raise
     except (TypeError, ValueError) as error:
         odd = _odd_columns(X)
@@ -219,7 +219,7 @@ def as_rules_see(
     Parameters
     ----------
     X
-        The rows, opened.
+        The rows, as `with_columns` returns them.
     columns, used
         What the columns are made of and which of them are in use; without, all are numbers as they are given.
     names

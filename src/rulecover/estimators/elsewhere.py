@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array
 from rulecover.data.columns import SourceColumns
 from rulecover.estimators.asked import AskedModel, OutOfBagModel
 from rulecover.estimators.checks import sample_weights
-from rulecover.estimators.door import as_rules_see, checked_numbers, opened
+from rulecover.estimators.door import as_rules_see, checked_numbers, with_columns
 from rulecover.estimators.prepare import Prepared, RuleModel, finite, sees_arrays
 from rulecover.exceptions import MismatchedDataError
 from rulecover.gpu.launch import is_on_device
@@ -217,7 +217,7 @@ class ToNumbers:
     def __call__(self, X: Any) -> Any:
         if not X.shape[0]:  # which scikit-learn refuses
             return np.zeros((0, self.width))
-        X = opened(X, self.names, as_arrays=self.as_arrays)
+        X = with_columns(X, self.names, as_arrays=self.as_arrays)
         return as_rules_see(X, self.columns, self.used, self.names, partial(checked_numbers, finite=self.finite))
 
 

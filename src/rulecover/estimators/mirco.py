@@ -37,7 +37,7 @@ from rulecover.estimators.pruning import pruning_pays
 from rulecover.exceptions import CutShortWarning
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
 from rulecover.mirco.forward import Forward
-from rulecover.mirco.prune import pruned_in_time
+from rulecover.mirco.prune import pruned_pool
 from rulecover.mirco.timed import TimedSolver
 from rulecover.partitions.mirco import (
     PartsRecipe,
@@ -45,11 +45,10 @@ from rulecover.partitions.mirco import (
     minimum_rule_cover_of_parts,
 )
 from rulecover.partitions.parts import Parts
-from rulecover.pool import RulePool, leaf_pool, priced, rule_pool
+from rulecover.pool import RulePool, leaf_pool, rule_pool
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, Exact, Greedy, Search, Status
 from rulecover.setcover.solver import AnySolver, SolverOnSamples
-from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
 from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.targets.samples import Samples
@@ -72,20 +71,6 @@ SOLVERS: dict[str, Callable[[float | None, int], AnySolver]] = {
     "search": lambda time_limit, seed: Search(time_limit=time_limit, random_state=seed),
     "exact": lambda time_limit, seed: Exact(time_limit=time_limit or Exact.time_limit, random_state=seed),
 }
-
-
-def _shortened(
-    pool: RulePool, samples: Samples, *, price: Price, deadline: float | None = None
-) -> tuple[RulePool, str]:
-    """The rules of a pool without needless clauses; those that there is no time for are as they were."""
-    assert isinstance(samples, ClassSamples)
-    short, n_done = pruned_in_time(pool.rules, samples, deadline)
-    if n_done == len(pool):
-        return rule_pool(samples, short, price), ""
-    late = pool.take(np.arange(n_done, len(pool)))
-    late = replace(late, evidence=priced(samples, late.source, late.evidence.sums, price), strength=None)
-    whole = rule_pool(samples, short, price).join(late).distinct() if n_done else late
-    return whole, f"{n_done} of {len(pool)} rules were pruned"
 
 
 class CoverKind(NamedTuple):
@@ -552,7 +537,7 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     """
 
     _default = RandomForestClassifier(n_estimators=100, max_depth=10)
-    _kind = CoverKind(SOLVERS, _shortened)
+    _kind = CoverKind(SOLVERS, pruned_pool)
 
     criterion: Any = "gini"
     solver: Any = "greedy"

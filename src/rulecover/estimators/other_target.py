@@ -112,7 +112,7 @@ def inner_model(model: Any) -> Any:
     return model.estimator if isinstance(model, OnOtherTarget) else model
 
 
-def behind(encoder: Any, model: Any) -> Any:
+def on_table(encoder: Any, model: Any) -> Any:
     """A trained model on encoded columns as one on a table; one that is behind an encoder already stays as it is."""
     inner = inner_model(model)
     if isinstance(inner, Pipeline):

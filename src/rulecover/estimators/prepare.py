@@ -381,7 +381,7 @@ def sees_arrays(estimator: Any) -> bool:
 def _takes_missing(estimator: Any) -> bool:
     if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns know where not
         return True
-    if isinstance(estimator, _AROUND):
+    if isinstance(estimator, _AROUND) or (isinstance(estimator, RuleModel) and estimator.estimator is not None):
         return _takes_missing(estimator.estimator)
     if isinstance(estimator, (VotingClassifier, VotingRegressor)):
         return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
@@ -29,15 +29,15 @@ from rulecover.estimators.checks import (
     settings_that_matter,
     whole_number,
 )
-from rulecover.estimators.door import as_numbers, needs_encoder, opened
+from rulecover.estimators.door import as_numbers, needs_encoder, with_columns
 from rulecover.estimators.elsewhere import RowsToBoost
-from rulecover.estimators.other_target import behind, inner_model
+from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
-from rulecover.partitions.mirco import fitted_to_groups, grouped_rows, shown_for_parts
+from rulecover.partitions.mirco import fitted_to_groups, grouped_rows
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
@@ -178,7 +178,7 @@ class RuleBoosting(VotingModel):
         run = BoostRun(generation)
         over = self._boost(run, deadline, None)
         self._take(boosted(run, over=over), generation)
-        return self._finished(self.vote_, prepared.samples, shown_for_parts(generation.parts, self.rules_)[1])
+        return self._finished(self.vote_, prepared.samples, generation.fingerprint_of(self.rules_))
 
     def _seconds_of_a_call(self, first_tree: float) -> float:
         """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
@@ -222,7 +222,7 @@ class RuleBoosting(VotingModel):
 
     def _encoded(self, X: Any) -> Any:
         """The rows as numbers: trees are grown on them again and again, and encoded only once."""
-        X, source = opened(X, None), self.estimator
+        X, source = with_columns(X, None), self.estimator
         given = source[0] if _is_behind_encoder(source) else None
         takes = self._is_trained or not needs_encoder(self._default_estimator() if source is None else source, X)
         if given is None and takes:
@@ -235,7 +235,7 @@ class RuleBoosting(VotingModel):
     def _write_on_table(self, encoder: TableEncoder, X: Any) -> None:
         """Writes rules on encoded columns as rules on the columns of the table."""
         columns = table_columns(encoder)
-        X = opened(X, columns.names)
+        X = with_columns(X, columns.names)
         validate_data(self, X, skip_check_array=True)
         pool = rules_on_table(self.pool_, encoder, columns)
         rows = as_numbers(columns, X, pool.clauses.columns)
@@ -243,7 +243,7 @@ class RuleBoosting(VotingModel):
         self.vote_ = replace(self.vote_, rules=rules_on_table(self.vote_.rules, encoder, columns).shown_for(rows))
         self.rules_ = self.vote_.rules
         self._columns = columns
-        self.estimator_ = self.initial_estimator_ = behind(encoder, self.estimator_)
+        self.estimator_ = self.initial_estimator_ = on_table(encoder, self.estimator_)
 
     def _take(self, found: Boosted, generation: RuleGeneration) -> None:
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
@@ -315,8 +315,8 @@ class RuleBoosting(VotingModel):
         """The names of votes: all but those by least squares, which are for covers."""
         return tuple(name for name in voting_on(self._target).names if name != "fitted")
 
-    def _source(self, y: Any) -> Any:
-        source = super()._source(y)
+    def _source(self, X: Any, y: Any) -> Any:
+        source = super()._source(X, y)
         if self._is_trained:
             return source
         source = source[-1] if _is_behind_encoder(source) else source
@@ -382,7 +382,7 @@ class RuleBoosting(VotingModel):
         learned = prepared if watched is None else prepared.among(rows)
         learn = learned.samples
         if watched is not None:  # the first tree must not have seen what is watched
-            first = self._source(learn.labels)
+            first = self._source(learn.X, learn.labels)
             self.estimator_ = train(first, learn.X, learn.labels, learn.weight, self._preparation())
         recipe = self._recipe()
         if prepared.source.trees is not None:
@@ -628,11 +628,17 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
             The size of the largest set, which is the one that is taken.
         **settings
             As in `RCBoostClassifier`; `random_state` seeds everything, and `vote` is that of `RulePathClassifier`.
+            `fallback` is not among them: rows that no rule covers have the default vote of the path.
 
         Returns
         -------
         RulePathClassifier
             Not fitted yet.
+
+        Raises
+        ------
+        ValueError
+            If `fallback` is among the settings.
 
         Examples
         --------
@@ -644,6 +650,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         """
         from rulecover.estimators.rulepath import RulePathClassifier
 
+        _check_few_rules(settings, "fallback")
         tree = DecisionTreeClassifier(max_depth=8, min_weight_fraction_leaf=1e-6)
         # The path weighs the rows, and hands the weights down.
         of_path = {name: settings.pop(name) for name in ("class_weight", "vote") if name in settings}
@@ -752,8 +759,8 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
         max_rules
             The size of the largest set, which is the one that is taken.
         **settings
-            As in `RCBoostRegressor`; `random_state` seeds everything. The votes of the path are fitted: `vote` is not
-            among them.
+            As in `RCBoostRegressor`; `random_state` seeds everything. The votes of the path are fitted, and rows that
+            no rule covers have its default value: `vote` and `fallback` are not among them.
 
         Returns
         -------
@@ -763,7 +770,7 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
         Raises
         ------
         ValueError
-            If `vote` is among the settings.
+            If `vote` or `fallback` is among the settings.
 
         Examples
         --------
@@ -775,14 +782,26 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
         """
         from rulecover.estimators.rulepath import RulePathRegressor
 
-        if "vote" in settings:
-            raise ValueError(
-                f"vote is {settings['vote']!r}, but what a few rules add to a number is fitted; leave it out, or leave "
-                "max_rules out."
-            )
+        _check_few_rules(settings, "vote", "fallback")
         return RulePathRegressor(
             cls(**settings), max_rules=max_rules, choose="last", random_state=settings.get("random_state")
         )
+
+
+#: What a path through the pool does in its own way.
+_IN_PATH = {
+    "vote": "what a few rules add to a number is fitted",
+    "fallback": "a few rules add to a default vote, which is the prediction where no rule covers a row",
+}
+
+
+def _check_few_rules(settings: Mapping[str, Any], *names: str) -> None:
+    """Raises for settings of RCBoost that would change nothing in a path through its pool."""
+    for name in names:
+        if name in settings:
+            raise ValueError(
+                f"{name} is {settings[name]!r}, but {_IN_PATH[name]}; leave it out, or leave max_rules out."
+            )
 
 
 def _large_strata(strata: Ints | None) -> Ints | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import Pipeline
@@ -309,7 +310,7 @@ class RulePath(VotingModel):
         # To ask all trees what they predict takes as long as to read them, roughly.
         n_trees = 0 if prepared.source.trees is None else len(prepared.source.trees.trees)
         asking = (time.perf_counter() - begin) * n_trees / max(1, candidates.cells.shape[1])
-        share = 0.0 if is_late(until, asking) else self._share()
+        share = 0.0 if is_late(until, asking) else self._share(X)
         target = self._target.of(samples)
         honest = OutOfBagModel(self._model(X, prepared.rows), prepared.rows) if share != 0 else None
         calibrate = len(target.classes) > 1 and has_out_of_bag(self.estimator_)
@@ -318,7 +319,7 @@ class RulePath(VotingModel):
         self._family = rule_path(samples, candidates, response.values, recipe)
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
-        cut = "" if share == self._share() else "rules were chosen by the labels alone"
+        cut = "" if share == self._share(X) else "rules were chosen by the labels alone"
         return PathData(samples, prepared.rows, candidates, response, cut)
 
     def _fitted_predictions(self, X: Any, samples: Samples, places: Ints) -> RowPredictions | None:
@@ -384,25 +385,36 @@ class RulePath(VotingModel):
         """The rules to keep on all columns: those that are given, and those that are made of dates."""
         return rules_on(keep, columns.names, len(columns)) if columns.parts else keep
 
-    def _share(self) -> float | None:
+    def _share(self, X: Any = None) -> float | None:
         """The share of the model's predictions in the target, `None` if it depends on how noisy the target is."""
         if self.model_share is not None:
             return self.model_share
-        boosted = self.estimator is None and self.pool != "forest"
+        boosted = self.estimator is None and self._pool_on(X) != "forest"
         return self._kind.share_of_boosted if boosted else SHARE
 
     def _votes(self) -> PathVotes:
         return PathVotes(self.vote, self.gain, self.ridge)
 
-    def _source(self, y: Any) -> Any:
+    def _pool_on(self, X: Any) -> str | None:
+        """The pool that was asked for, and a forest on sparse rows, which boosted trees take in bins alone."""
+        if not issparse(X) or self.n_bins is not None:
+            return self.pool
+        if self.pool not in (None, "forest"):
+            raise ValueError(
+                f"pool is {self.pool!r}, but X is sparse, which boosted trees do not take; give pool='forest', "
+                "X.toarray(), or n_bins, such as 10."
+            )
+        return "forest"
+
+    def _source(self, X: Any, y: Any) -> Any:
         if isinstance(self.estimator, RuleSet) and self._share() != 0:
             raise UnreadableModelError(
                 "a path is chosen by what a model predicts, and rules made by hand have no model behind them; "
                 "give model_share=0, or a model, and the rules as keep."
             )
         if self.estimator is not None:
-            return super()._source(y)
-        pool = self._kind.pool(self.pool, y, self.n_jobs)
+            return super()._source(X, y)
+        pool = self._kind.pool(self._pool_on(X), y, self.n_jobs)
         return pool if self.n_bins is None else BinnedTrees(pool, self.n_bins)
 
     def _preparation(self) -> Preparation:
@@ -475,7 +487,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
     pool
         What candidates come from where no estimator is given: "forest", a random forest of 100 trees; "boosted", about
         100 shallow boosted trees; "both". By default the forest for two classes, and both for more and where one of two
-        has less than 5 % of the rows.
+        has less than 5 % of the rows. Where X is sparse, which boosted trees do not take, the default is the forest
+        unless `n_bins` is given.
     n_bins
         Where no estimator is given: cut every column into at most this many bins of about as many training rows each,
         such as 10, at round numbers, and train on the bins. These numbers are then the bounds of the rules, which are
@@ -624,7 +637,8 @@ class RulePathRegressor(RegressorMixin, RulePath):
     Parameters
     ----------
     estimator
-        A regressor; by default what `pool` says, which is a forest and boosted trees together.
+        A regressor; by default what `pool` says, which is a forest and boosted trees together, or the forest alone
+        where X is sparse.
     pool, n_bins, max_rules, choose, within, scoring, cv, train_in_folds, max_depth, min_samples, ridge, shrinkage
         As in `RulePathClassifier`; a size is chosen by R² unless `scoring` says otherwise.
     model_share

@@ -13,7 +13,7 @@ from rulecover.data.labels import Label, plain_labels
 from rulecover.rules.clauses import Clauses
 from rulecover.typing import Floats
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean
-from rulecover.voting.fallback import Constant, per_comparison
+from rulecover.voting.fallback import ByRules, Constant, Default
 from rulecover.voting.vote import Vote
 
 #: PostgreSQL truncates column names beyond this many bytes.
@@ -84,10 +84,9 @@ class Script:
 
     @cached_property
     def conditions(self) -> list[list[Condition]]:
-        """What is counted for each rule: for the fallback "all" every comparison of its tree."""
-        rules = self.model.rules
-        along_paths = self.model.fallback.name == "all" and rules.paths is not None
-        return conditions_of(rules.paths if along_paths and rules.paths is not None else rules.clauses)
+        """What is counted for each rule: its clauses, or what the fallback counts."""
+        rules, fallback = self.model.rules, self.by_rules
+        return conditions_of(rules.clauses if fallback is None else fallback.counted(rules))
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -144,8 +143,9 @@ class Script:
 
     @cached_property
     def votes_each(self) -> list[list[float]]:
-        """What each rule adds, in the fallback "all", for every condition that is met."""
-        return self._needed_of(per_comparison(self.model))
+        """What each rule adds for every condition that is met, in a fallback in which all rules vote."""
+        assert self.by_rules is not None
+        return self._needed_of(self.by_rules.votes_each(self.model))
 
     @cached_property
     def base(self) -> list[float]:
@@ -175,9 +175,17 @@ class Script:
         return self._needed_of(fallback.votes(self.model)[None])[0] if isinstance(fallback, Constant) else None
 
     @property
+    def by_rules(self) -> ByRules | None:
+        """The fallback, where rules vote in it."""
+        fallback = self.model.fallback
+        return fallback if isinstance(fallback, ByRules) else None
+
+    @property
     def answered_by(self) -> str:
-        """What predicts for missed rows: "closest", "all", the base as "default", or votes that are "constant"."""
-        return "constant" if self.constant is not None and self.fallback != "default" else self.fallback
+        """What votes for missed rows: the "closest" rules, "all" rules, the base as "default", or a "constant"."""
+        if self.by_rules is not None:
+            return "closest" if self.by_rules.closest else "all"
+        return "default" if isinstance(self.model.fallback, Default) else "constant"
 
     @property
     def scale(self) -> tuple[float, float] | None:

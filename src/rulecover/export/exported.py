@@ -16,18 +16,9 @@ from rulecover.targets.impurity import Impurity
 from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.voting.answers import Classes
 from rulecover.voting.classes import class_votes
-from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS, Default, Fallback
+from rulecover.voting.fallback import EXPORTED_FALLBACKS
 from rulecover.voting.numbers import mean_votes
 from rulecover.voting.vote import Vote
-
-#: The fallbacks that every format can write.
-EXPORTED_FALLBACKS: dict[str, Fallback] = {
-    "closest": FALLBACKS["closest"],
-    "all": FALLBACKS["all"],
-    "majority": FALLBACKS["majority"],
-    "mean": NUMERIC_FALLBACKS["mean"],
-    "default": Default(),
-}
 
 
 def vote_of(model: Any) -> Vote:

@@ -15,7 +15,7 @@ from rulecover.data.dates import ISO, DatePart
 from rulecover.data.fingerprint import Fingerprint
 from rulecover.data.provenance import Provenance
 from rulecover.data.written_numbers import Notation
-from rulecover.export.exported import EXPORTED_FALLBACKS, checked
+from rulecover.export.exported import checked
 from rulecover.export.json_schema import Json
 from rulecover.rules.clauses import Clauses, numbered, offsets
 from rulecover.rules.ruleset import RuleSet
@@ -23,6 +23,7 @@ from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean
+from rulecover.voting.fallback import EXPORTED_FALLBACKS
 from rulecover.voting.vote import Vote
 
 #: The name of each way to make predictions of votes for classes.

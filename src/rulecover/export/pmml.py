@@ -138,7 +138,7 @@ class _Document:
             yield self._define(f"met_{j}", _sum([self._one_if(condition) for condition in rule]))
         fires = [self._fires(j) for j in range(len(script.sizes))]
         yield self._define("fired", _sum([_if(fire, _number(1.0), _number(0.0)) for fire in fires]))
-        if script.fallback == "closest":
+        if script.answered_by == "closest":
             for j, size in enumerate(script.sizes):
                 yield self._define(f"share_{j}", _apply("/", self._ref(f"met_{j}"), _number(float(max(size, 1)))))
             yield self._define("best", _apply("max", *(self._ref(f"share_{j}") for j in range(len(script.sizes)))))
@@ -261,10 +261,10 @@ class _Document:
         yield "begin", script.base, partial(ET.Element, "True") if always else begins
         for j, rule in enumerate(script.conditions):
             yield f"rule {j}", script.votes[j], partial(_all, [partial(self._predicate, each) for each in rule])
-            if script.fallback == "closest":
+            if script.answered_by == "closest":
                 near = partial(_predicate, self._our(f"near_{j}"), "equal", 1.0)
                 yield f"nearly rule {j}", script.fallback_votes[j], partial(_all, [missed, near])
-            if script.fallback == "all":
+            if script.answered_by == "all":
                 for part, each in enumerate(rule):
                     some = partial(_all, [missed, partial(self._predicate, each)])
                     yield f"part {part} of rule {j}", script.votes_each[j], some

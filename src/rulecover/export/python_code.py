@@ -273,8 +273,8 @@ def _met(script: Script) -> str:
 
 
 def _answer(script: Script) -> str:
-    unheard = "" if script.always_has_votes else _NO_VOTES.format(total="sum(tally)" if script.classes else "tally[1]")
+    no_votes = "" if script.always_has_votes else _NO_VOTES.format(total="sum(tally)" if script.classes else "tally[1]")
     if not script.classes:
-        return _TALLY + unheard + _MEAN.format(mean=script.mean("tally[0]", "tally[1]"))
+        return _TALLY + no_votes + _MEAN.format(mean=script.mean("tally[0]", "tally[1]"))
     shares = _TEMPLATES.probabilities(script)
-    return _TALLY + unheard + shares + _CLASSES
+    return _TALLY + no_votes + shares + _CLASSES

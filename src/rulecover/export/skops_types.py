@@ -49,7 +49,7 @@ _NAMES = {
     "trees.tree": ("Tree",),
     "voting.answers": ("AddedClasses", "Classes", "LogOddsClasses", "Mean"),
     "voting.classes": ("added_class_votes", "log_odds_class_votes"),
-    "voting.fallback": ("AllRules", "Closest", "Default", "MajorityClass", "SourceModel"),
+    "voting.fallback": ("ByRules", "Default", "MajorityClass", "SourceModel"),
     "voting.numbers": ("added_values",),
     "voting.vote": ("Vote",),
 }

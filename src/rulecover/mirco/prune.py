@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rulecover.clock import is_late
+from rulecover.pool import RulePool, priced, rule_pool
 from rulecover.rulepath.shorten import satisfied, shortened
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.impurity import Price
+from rulecover.targets.samples import Samples
 from rulecover.typing import Bools, Floats
+
+
+def pruned_pool(
+    pool: RulePool, samples: Samples, *, price: Price, deadline: float | None = None
+) -> tuple[RulePool, str]:
+    """The rules of a pool without needless clauses; those that there is no time for are as they were, said in words."""
+    assert isinstance(samples, ClassSamples)
+    short, n_done = pruned_in_time(pool.rules, samples, deadline)
+    if n_done == len(pool):
+        return rule_pool(samples, short, price), ""
+    late = pool.take(np.arange(n_done, len(pool)))
+    late = replace(late, evidence=priced(samples, late.source, late.evidence.sums, price), strength=None)
+    whole = rule_pool(samples, short, price).join(late).distinct() if n_done else late
+    return whole, f"{n_done} of {len(pool)} rules were pruned"
 
 
 def pruned_in_time(rules: RuleSet, data: ClassSamples, deadline: float | None = None) -> tuple[RuleSet, int]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rulecover.data.fingerprint import Fingerprint
 from rulecover.exceptions import LostClusterError, MismatchedDataError
 from rulecover.partitions.boost_master import CoverageInParts, MasterOfParts
 from rulecover.partitions.mirco import shown_for_parts
@@ -140,7 +141,13 @@ class GenerationInParts(RuleGeneration):
         return np.asarray(pool.evidence.cost - self._priced_duals)
 
     def shown(self, rules: RuleSet) -> RuleSet:
-        return shown_for_parts(self.parts, rules)[0]
+        shown, self._fingerprint = shown_for_parts(self.parts, rules)
+        return shown
+
+    def fingerprint_of(self, rules: RuleSet) -> Fingerprint:
+        """The fingerprint of the rows in the columns of these rules, once rules are shown."""
+        used = tuple(rules.feature_names[f] for f in rules.clauses.columns.tolist())
+        return self._fingerprint if used == self._fingerprint.columns else shown_for_parts(self.parts, rules)[1]
 
     def _weights(self) -> _Weights:
         found = np.array(list(self.parts.map("weights")))

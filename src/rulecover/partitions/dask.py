@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize
 
 from rulecover.exceptions import LostClusterError
+from rulecover.partitions.freed_memory import FREED_MEMORY
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -41,6 +42,8 @@ class Shard:
     def __init__(self, make: Callable[[Any], Any], *rows: Any) -> None:
         self._make, self._rows = make, rows
         self._parts: list[Any] | None = None
+        FREED_MEMORY.keep()
+        finalize(self, FREED_MEMORY.give_back)
 
     def run(self, calls: Sequence[Call], add: Add | None = None) -> list[Any] | Exception:
         """What the last of these calls returns, part by part, or only the sum if they are to be added.

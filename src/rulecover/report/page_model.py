@@ -23,6 +23,7 @@ from rulecover.show.numbers import short_number
 from rulecover.show.text import printable
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.answers import LARGEST_LOG_ODDS, Classes
+from rulecover.voting.fallback import in_words
 from rulecover.voting.vote import Vote
 
 #: The most values of held-out rows that go into a page, and the most rows.
@@ -100,7 +101,7 @@ def trial_of(model: Any, shown: RuleSet, rows: PredictedRows, *, missing: bool) 
     found = _exported_vote(model) if len(shown) else None
     if found is None:
         return None
-    scored, fallback = found
+    scored, has_fallback = found
     scored = _with_levels(scored, shown.columns.levels)
     script, answer = Script(scored), scored.answer
     columns = [_column(name, mine, scored.rules, rows.X, missing) for name, mine in _columns(scored).items()]
@@ -111,7 +112,9 @@ def trial_of(model: Any, shown: RuleSet, rows: PredictedRows, *, missing: bool) 
         "votes": script.votes,
         "base": script.base,
         "totals": script.totals,
-        "fallback": fallback,
+        "fallback": fallback_name(model),
+        "fallback_in_words": in_words(fallback_name(model)),
+        "has_fallback": has_fallback,
         "labels": [printable(name) for name in answer.votes] if isinstance(answer, Classes) else None,
         "centre": centre,
         "unit": unit,
@@ -121,24 +124,31 @@ def trial_of(model: Any, shown: RuleSet, rows: PredictedRows, *, missing: bool) 
         "fallback_adds_to_base": script.fallback_adds_to_base,
         "adds": scored.adds_up,
         "fallback_votes": None if scored.fallback_votes is None else script.fallback_votes,
-        "paths": [[_clause(c) for c in rule] for rule in script.conditions] if fallback == "all" else None,
-        "votes_each": script.votes_each if fallback == "all" else None,
+        "constant": script.constant,
+        "closest": script.answered_by == "closest",
+        "paths": _paths(script),
+        "votes_each": script.votes_each if script.answered_by == "all" else None,
         "rows": _rows(columns, rows),
     }
     return Trial(data)
 
 
-def _exported_vote(model: Any) -> tuple[Vote, str] | None:
-    """The neutral form of a model, and what predicts for missed rows."""
+def fallback_name(model: Any) -> str:
+    """What predicts for missed rows, by name."""
+    fallback = getattr(model, "fallback", "default")
+    return str(getattr(fallback, "name", fallback))
+
+
+def _exported_vote(model: Any) -> tuple[Vote, bool] | None:
+    """The neutral form of a model, and whether it has the model's fallback."""
     with suppress(RulecoverError, ValueError):
-        scored = vote_of(model)
-        return scored, scored.fallback.name
+        return vote_of(model), True
     if not isinstance(model, BaseEstimator):
         return None
     # A fallback that needs more than the rules, which predict for all other rows.
     plain = "majority" if is_classifier(model) else "mean"
     with suppress(RulecoverError, ValueError):
-        return vote_of(copy(model).set_params(fallback=plain)), "model"
+        return vote_of(copy(model).set_params(fallback=plain)), False
     return None
 
 
@@ -156,6 +166,13 @@ def _rules(rules: RuleSet) -> list[dict[str, Any]]:
         }
         for j, rule in enumerate(rules)
     ]
+
+
+def _paths(script: Script) -> list[list[dict[str, Any]]] | None:
+    """What is counted for missed rows, where it is not the clauses of the rules."""
+    if script.by_rules is None or not script.by_rules.along_paths:
+        return None
+    return [[_clause(each) for each in rule] for rule in script.conditions]
 
 
 def _clause(condition: Condition) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from rulecover.data.provenance import Provenance
 from rulecover.exceptions import RulecoverError, UnreadableModelError
 from rulecover.report.figures import ClassFigures, Figure, NumberFigures
 from rulecover.report.held_out import HeldOutPredictions
-from rulecover.report.page_model import PredictedRows, Trial, trial_of
+from rulecover.report.page_model import PredictedRows, Trial, fallback_name, trial_of
 from rulecover.report.rule_checks import RuleChecks
 from rulecover.rulepath.sizes import score_in_words
 from rulecover.rules.features import Strip, strips
@@ -218,7 +218,7 @@ def _known_of(model: Any, trained_on: _TrainedOn) -> dict[str, Any]:
     """What a summary takes from the model as it is."""
     return {
         "certificate": _proved(model),
-        "fallback": _fallback_name(model),
+        "fallback": fallback_name(model),
         "n_candidates": getattr(model, "n_candidate_rules_", None),
         "log_odds": _are_log_odds(model),
         "path": _path(model),
@@ -382,11 +382,6 @@ def _proved(model: Any) -> Certificate | None:
 
 def _takes_missing(model: Any) -> bool:
     return bool(get_tags(model).input_tags.allow_nan) if hasattr(model, "__sklearn_tags__") else True
-
-
-def _fallback_name(model: Any) -> str:
-    fallback = getattr(model, "fallback", "default")
-    return str(getattr(fallback, "name", fallback))
 
 
 def _votes(model: Any) -> tuple[tuple[float, ...], ...]:

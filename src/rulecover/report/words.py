@@ -12,6 +12,7 @@ from rulecover.report.held_out import Confusion
 from rulecover.show.numbers import format_number, short_number
 from rulecover.show.text import aligned, percent, printable, score
 from rulecover.targets.classes.evidence import ClassEvidence
+from rulecover.voting.fallback import in_words
 
 if TYPE_CHECKING:
     from rulecover.data.provenance import Provenance
@@ -22,15 +23,6 @@ if TYPE_CHECKING:
 
 #: Recall and precision are printed for up to this many classes.
 _MOST_CLASSES = 12
-
-_FALLBACKS = {
-    "closest": "the closest rules vote",
-    "all": "every rule votes by the share of its clauses that hold",
-    "majority": "the most frequent class is predicted",
-    "mean": "the mean of all rows, or what was fitted in its place, is predicted",
-    "model": "the source model predicts",
-    "default": "the default vote decides",
-}
 
 
 def summary_in_words(summary: Summary) -> str:
@@ -50,9 +42,8 @@ def figures_in_words(summary: Summary) -> list[str]:
     view = _view(summary)
     sentences = [] if summary.fidelity is None else [view.fidelity_in_words(summary.fidelity)]
     if summary.missed:
-        who = _FALLBACKS.get(summary.fallback, f"{summary.fallback} predicts")
         share = f"{percent(summary.missed)} of the {summary.checked_rows}"
-        sentences.append(f"{share} are not covered by any rule; for such a row {who}.")
+        sentences.append(f"{share} are not covered by any rule; for such a row {in_words(summary.fallback)}.")
     else:
         sentences.append(f"Every {summary.checked_rows.removesuffix('s')} is covered by a rule.")
     return sentences

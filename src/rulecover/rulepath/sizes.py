@@ -126,8 +126,8 @@ class HeldOut:
         defined = np.flatnonzero(np.isfinite(self.chosen_by).all(axis=1))
         if not defined.size:
             raise ValueError(
-                f"{by} is not defined in any fold, perhaps because none has rows of every class; take fewer folds "
-                "(cv), or another scoring."
+                f"{by} is not defined in any fold, perhaps because none has rows of every class, or more than one row; "
+                "take fewer folds (cv), another scoring, or the largest set (choose='last')."
             )
         return HeldOut(*(getattr(self, field.name)[defined] for field in fields(self)))
 

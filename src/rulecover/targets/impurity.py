@@ -11,7 +11,11 @@ from rulecover.typing import Floats
 
 
 class Impurity(Protocol):
-    """From the sums over the samples of each rule, rules x columns, to its impurity w."""
+    """From the sums over the samples of each rule, rules x columns, to its impurity w.
+
+    One of classes that is never below Gini's may say so by ``at_least_gini = True``: exact pricing then has better
+    bounds.
+    """
 
     def __call__(self, sums: Floats) -> Floats: ...
 
@@ -26,6 +30,11 @@ class Price:
     impurity: Impurity
     impurity_weight: float = 1.0
     length_weight: float = 0.0
+
+    @property
+    def is_at_least_gini(self) -> bool:
+        """Whether the impurity is known to be no lower than Gini's."""
+        return bool(getattr(self.impurity, "at_least_gini", False))
 
     def impurity_of(self, sums: Floats) -> Floats:
         """The impurity of each rule; an impurity of one's own is checked here for what it returns."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from rulecover.coverage import addable
-from rulecover.rules.clauses import CHUNK
+from rulecover.rules.clauses import CHUNK, Clauses
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.numbers.evidence import NumberEvidence
-from rulecover.typing import Floats, Ints
+from rulecover.typing import Floats
 from rulecover.voting.answers import Classes, LogOddsClasses, Mean
 
 if TYPE_CHECKING:
@@ -31,19 +31,71 @@ class Fallback(Protocol):
     def weights(self, vote: Vote, X: Any) -> Floats: ...
 
 
-class _ByRules(ABC):
-    by_rules: ClassVar[bool] = True  # uses only the columns of the rules
+@dataclass(frozen=True)
+class ByRules:
+    """Rules vote for a row that none of them covers, by the share of their conditions that it satisfies.
 
-    @abstractmethod
-    def weights(self, vote: Vote, X: Any) -> Floats: ...
+    Exports, pages and model files are written from these values: another fallback of this kind needs no code there.
+
+    Parameters
+    ----------
+    name
+        What it is called in settings and model files.
+    words
+        What happens to a missed row, as the end of a sentence.
+    closest
+        Whether only the rules with the largest share vote, each as if it covered the row; otherwise every rule does,
+        times its share.
+    along_paths
+        What is counted: the comparisons of the tree from the root to the leaf, repeated ones each time; otherwise
+        clauses, where one feature's interval is a single clause, however many comparisons went into it.
+    """
+
+    name: str
+    words: str
+    closest: bool = False
+    along_paths: bool = False
+
+    needs_only_rules: ClassVar[bool] = True  # no column that no rule uses
+
+    def counted(self, rules: RuleSet) -> Clauses:
+        """The conditions of each rule that are counted."""
+        return rules.paths if self.along_paths and rules.paths is not None else rules.clauses
+
+    def weights(self, vote: Vote, X: Any) -> Floats:
+        share = vote.rules.accepted(X, along_paths=self.along_paths)
+        return np.asarray(share == share.max(axis=1, keepdims=True), dtype=np.float64) if self.closest else share
 
     def __call__(self, vote: Vote, X: Any, model: Any) -> Floats:
         chunks = (X[start : start + CHUNK] for start in range(0, X.shape[0], CHUNK))
-        parts = [self._votes(vote, chunk) for chunk in chunks]
+        parts = [sums_at_distance(vote, self._sums(vote, chunk)) for chunk in chunks]
         return np.concatenate(parts) if parts else np.zeros((0, vote.votes.shape[1]))
 
-    def _votes(self, vote: Vote, X: Any) -> Floats:
-        return sums_at_distance(vote, np.asarray(self.weights(vote, X) @ vote.votes_at_distance))
+    def _sums(self, vote: Vote, X: Any) -> Floats:
+        weights = self.weights(vote, X)
+        if self.closest:
+            return np.asarray(weights @ vote.votes_at_distance)
+        return np.asarray(np.rint(weights * self.counted(vote.rules).lengths) @ self.votes_each(vote))
+
+    def votes_each(self, vote: Vote) -> Floats:
+        """The vote of each rule for one satisfied condition, all times the same number: sums are exact.
+
+        They are then the same in any order and on any machine: thirds would be rounded, a third of six is two. What is
+        added to a base is not multiplied, but rounded to digits that add up.
+        """
+        lengths = np.maximum(self.counted(vote.rules).lengths, 1)
+        multiple = 1 if isinstance(vote.answer, LogOddsClasses) else math.lcm(*lengths.tolist())
+        scale = float(multiple if multiple <= _LARGEST_MULTIPLE else 1)
+        votes = vote.votes_at_distance * (scale / lengths)[:, None]
+        if isinstance(vote.answer, LogOddsClasses):
+            return addable(np.vstack([vote.base, votes]), times=np.append(1, lengths)[:, None])[1:]
+        if isinstance(vote.answer, Classes):
+            return addable(votes, times=lengths[:, None])
+        return np.column_stack([addable(column, times=lengths) for column in votes.T])  # each has a unit of its own
+
+
+#: Votes are multiplied by a common multiple of the rules' lengths up to here; beyond, thirds and the like are rounded.
+_LARGEST_MULTIPLE = 2**40
 
 
 def sums_at_distance(vote: Vote, sums: Floats) -> Floats:
@@ -66,67 +118,10 @@ def sums_at_distance(vote: Vote, sums: Floats) -> Floats:
     return np.column_stack([out, np.maximum(sums[:, 2] / divisor - mean**2, 0.0)])
 
 
-@dataclass(frozen=True)
-class Closest(_ByRules):
-    """As in the paper's text: the rules with the largest share of accepted clauses vote.
-
-    A clause is one feature's interval here, however many comparisons of the tree went into it.
-    """
-
-    name: str = "closest"
-
-    def weights(self, vote: Vote, X: Any) -> Floats:
-        accepted = vote.rules.accepted(X)
-        return np.asarray(accepted == accepted.max(axis=1, keepdims=True), dtype=np.float64)
-
-
-#: Votes are multiplied by a common multiple of the rules' lengths up to here; beyond, thirds and the like are rounded.
-_LARGEST_MULTIPLE = 2**40
-
-
-def comparisons(rules: RuleSet) -> Ints:
-    """The number of comparisons of each rule as its tree makes them, or of clauses if it does not come from a tree."""
-    return (rules.clauses if rules.paths is None else rules.paths).lengths
-
-
-def per_comparison(vote: Vote) -> Floats:
-    """The vote of each rule at a distance for one accepted comparison, all times the same number: sums are exact.
-
-    They are then the same in any order and on any machine: thirds would be rounded, a third of six is two. What is
-    added to a base is not multiplied, but rounded to digits that add up.
-    """
-    lengths = np.maximum(comparisons(vote.rules), 1)
-    multiple = 1 if isinstance(vote.answer, LogOddsClasses) else math.lcm(*lengths.tolist())
-    scale = float(multiple if multiple <= _LARGEST_MULTIPLE else 1)
-    votes = vote.votes_at_distance * (scale / lengths)[:, None]
-    if isinstance(vote.answer, LogOddsClasses):
-        return addable(np.vstack([vote.base, votes]), times=np.append(1, lengths)[:, None])[1:]
-    if isinstance(vote.answer, Classes):
-        return addable(votes, times=lengths[:, None])
-    return np.column_stack([addable(column, times=lengths) for column in votes.T])  # each has a unit of its own
-
-
-@dataclass(frozen=True)
-class AllRules(_ByRules):
-    """As in the authors' program and the paper's tables: every rule votes, times its share of accepted comparisons.
-
-    The comparisons are the tree's own, from the root to the leaf, repeated ones counted each time.
-    """
-
-    name: str = "all"
-
-    def weights(self, vote: Vote, X: Any) -> Floats:
-        return vote.rules.accepted(X, along_paths=True)
-
-    def _votes(self, vote: Vote, X: Any) -> Floats:
-        accepted = np.rint(self.weights(vote, X) * comparisons(vote.rules))
-        return sums_at_distance(vote, np.asarray(accepted @ per_comparison(vote)))
-
-
 class Constant(ABC):
     """The same votes for every missed row; exports need to know nothing else of such a fallback."""
 
-    by_rules: ClassVar[bool] = True
+    needs_only_rules: ClassVar[bool] = True
 
     @abstractmethod
     def votes(self, vote: Vote) -> Floats:
@@ -144,6 +139,7 @@ class MajorityClass(Constant):
     """The whole training data vote: the shares of the classes, or the mean."""
 
     name: str = "majority"
+    words: str = "the most frequent class is predicted"
 
     def votes(self, vote: Vote) -> Floats:
         return vote.votes_of_all
@@ -154,6 +150,7 @@ class Default(Constant):
     """The base alone, before any rule adds to it."""
 
     name: str = "default"
+    words: str = "the default vote decides"
 
     def votes(self, vote: Vote) -> Floats:
         return vote.base
@@ -164,6 +161,7 @@ class SourceModel:
     """The model that the rules were read from predicts."""
 
     name: str = "model"
+    words: str = "the source model predicts"
 
     def weights(self, vote: Vote, X: Any) -> Floats:
         return np.zeros((X.shape[0], len(vote.rules)))
@@ -188,11 +186,25 @@ def _numbers_of(vote: Vote, model: Any, X: Any) -> Floats:
     return np.column_stack([z, np.ones(len(z)), z**2 + np.average(seen.within, weights=seen.support)])
 
 
-FALLBACKS: dict[str, Fallback] = {
-    fallback.name: fallback for fallback in (Closest(), AllRules(), MajorityClass(), SourceModel())
-}
+#: As in the paper's text.
+CLOSEST = ByRules("closest", "the rules with the largest share of satisfied clauses vote", closest=True)
+#: As in the authors' program and the paper's tables.
+ALL_RULES = ByRules("all", "every rule votes by its share of satisfied comparisons", along_paths=True)
+MEAN = MajorityClass("mean", "the mean of all rows, or what was fitted in its place, is predicted")
 
-#: The same for regression, where the training data have a mean in place of a most frequent class.
-NUMERIC_FALLBACKS: dict[str, Fallback] = {
-    fallback.name: fallback for fallback in (MajorityClass(name="mean"), Closest(), AllRules(), SourceModel())
-}
+_OF_CLASSES = (CLOSEST, ALL_RULES, MajorityClass(), SourceModel())
+#: For regression the training data have a mean in place of a most frequent class.
+_OF_NUMBERS = (MEAN, CLOSEST, ALL_RULES, SourceModel())
+
+FALLBACKS: dict[str, Fallback] = {each.name: each for each in _OF_CLASSES}
+NUMERIC_FALLBACKS: dict[str, Fallback] = {each.name: each for each in _OF_NUMBERS}
+_NAMED = (*_OF_CLASSES, *_OF_NUMBERS, Default())
+#: Those of a kind that every format can write.
+EXPORTED_FALLBACKS: dict[str, Fallback] = {each.name: each for each in _NAMED if isinstance(each, ByRules | Constant)}
+
+_WORDS = {each.name: each.words for each in _NAMED}
+
+
+def in_words(name: str) -> str:
+    """What happens to a missed row under the fallback of this name, as the end of a sentence."""
+    return _WORDS.get(name, f"{name} predicts")

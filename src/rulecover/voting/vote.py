@@ -21,7 +21,7 @@ from rulecover.show.notebook import notebook_table
 from rulecover.show.printed import Printed
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import AddedClasses, Answer, Classes, Mean
-from rulecover.voting.fallback import Closest, Default, Fallback
+from rulecover.voting.fallback import CLOSEST, Default, Fallback
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,7 @@ class Vote(Printed):
     votes: Floats
     answer: Answer
     totals: Floats
-    fallback: Fallback = Closest()  # noqa: RUF009  # frozen, without arrays
+    fallback: Fallback = CLOSEST
     base: Floats = field(default_factory=lambda: np.zeros(0))
     fallback_votes: Floats | None = None
     provenance: Provenance | None = None

@@ -468,6 +468,7 @@ WRONG_TOGETHER = {
     "--method cover --ridge 3": "--ridge is for numbers",
     "--step 1": "--step belongs to --method boost, but the method is path; add --method boost",
     "--method boost --preset as-in-paper --max-rules 5": "--max-rules goes with --preset few-rules",
+    "--method boost --max-rules 5 --fallback all": "error: --fallback is 'all', but a few rules add to a default vote",
     "--method boost --step 0": "error: --step is 0.0; it must be finite and above 0",
     "--preset accurate": "--preset belongs to --method cover and boost, but the method is path",
     "--method cover --preset few-rules": "--preset few-rules is for boosting (--method boost); leave it out",

@@ -38,7 +38,7 @@ from rulecover.data.encoder import TableEncoder, id_columns
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.checks import sample_weights
 from rulecover.estimators.explain import small_path
-from rulecover.estimators.other_target import CentredRegressor, behind
+from rulecover.estimators.other_target import CentredRegressor, on_table
 from rulecover.export.exported import vote_of
 from rulecover.export.json_file import to_json
 from rulecover.files import whole_file
@@ -155,8 +155,8 @@ def as_saved(model: Any, table: Table) -> Vote:
 def size_notes(model: Any) -> list[str]:
     """Why a path has as many rules as it has, where a size was chosen and no warning has said it."""
     reason: str = getattr(model, "size_reason_", "")
-    told = not reason or reason.startswith(("no set", "the largest"))
-    return [] if told else [f"{reason}."]
+    was_said = not reason or reason.startswith(("no set", "the largest"))
+    return [] if was_said else [f"{reason}."]
 
 
 @contextmanager
@@ -269,7 +269,7 @@ def trained_forest(training: Training, table: Table, X: Any, y: Any, *, bars: Ba
     centre = 0.0 if table.task == TaskName.CLASSES else far_centre(np.asarray(y, dtype=np.float64), weight)
     grown = _grow(forest, rows, y - centre if centre else y, weight=weight, bars=bars)
     model = CentredRegressor(grown, centre) if centre else grown
-    return model if encoder is None else behind(encoder, model)
+    return model if encoder is None else on_table(encoder, model)
 
 
 def _grow(forest: Any, X: Any, y: Any, *, weight: Any, bars: Bars) -> Any:

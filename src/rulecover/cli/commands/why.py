@@ -21,16 +21,9 @@ from rulecover.show.numbers import amount, format_signed, short_number
 from rulecover.show.text import aligned, percent, printable
 from rulecover.targets.numbers.evidence import NumberEvidence
 from rulecover.voting.answers import Classes, LogOddsClasses, Mean
+from rulecover.voting.fallback import in_words
 from rulecover.voting.vote import Vote
 
-_DECIDED_BY = {
-    "rules": "The rules that cover it vote:",
-    "closest": "No rule covers it; those with the largest share of satisfied clauses vote:",
-    "all": "No rule covers it; every rule votes by its share of satisfied comparisons:",
-    "majority": "No rule covers it; all training rows vote:",
-    "mean": "No rule covers it; the mean of all training rows is predicted:",
-    "default": "No rule covers it; the default votes:",
-}
 _NAMES = {"vote": "adds", "adds": "adds", "value": "value", "mean_weight": "weight"}
 _ADDED = "It is the sum of the default vote and the votes of the rules that cover the row:"
 
@@ -60,10 +53,14 @@ def reasons_in_words(model: Model, row: Any, number: int) -> str:
         [
             f"Row {number}: {values or 'the rules use no column'}",
             f"Prediction: {_prediction(rules, X)}",
-            _DECIDED_BY[reasons["decided_by"].iloc[0]] if "decided_by" in reasons else _ADDED,
+            _decided_by(reasons["decided_by"].iloc[0]) if "decided_by" in reasons else _ADDED,
             _table(rules, reasons),
         ]
     )
+
+
+def _decided_by(name: str) -> str:
+    return "The rules that cover it vote:" if name == "rules" else f"No rule covers it; {in_words(name)}:"
 
 
 def _prediction(rules: Vote, X: Any) -> str:

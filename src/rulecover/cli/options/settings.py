@@ -10,6 +10,7 @@ import numpy as np
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.options.choices import Preset, TaskName
+from rulecover.cli.options.option import Option
 from rulecover.cli.options.parsers import NONE
 from rulecover.cli.options.table import SETTINGS
 from rulecover.cli.tables.header import quoted_names
@@ -32,7 +33,7 @@ def settings_of(kind: type, given: Mapping[str, Any], table: Table) -> dict[str,
     _check_numbers([name for setting in _OF_NUMBERS for name in given.get(setting, [])], table)
     settings: dict[str, Any] = {}
     for option in asked:
-        value = _value(option.name, given[option.name], table)
+        value = _value(option, given[option.name], table)
         # What rises and what falls is one setting.
         settings[option.sets] = settings[option.sets] | value if option.sets in settings else value
     return settings
@@ -89,10 +90,16 @@ def _check_numbers(names: Sequence[str], table: Table) -> None:
 # Values that depend on the table -------------------------------------------------------------------------------------
 
 
-def _value(name: str, value: Any, table: Table) -> Any:
+def _value(option: Option, value: Any, table: Table) -> Any:
     if value == NONE:
         return None
-    return _CONVERTERS[name](value, table) if name in _CONVERTERS else value
+    if option.name in _CONVERTERS:
+        return _CONVERTERS[option.name](value, table)
+    return _YES_NO.get(value, value) if isinstance(option.kind, tuple) else value
+
+
+#: Among words to choose from.
+_YES_NO = {"yes": True, "no": False}
 
 
 def _demand(given: Sequence[int | tuple[str, int]], table: Table) -> Any:
@@ -141,7 +148,6 @@ def _int_if_whole(number: float, table: Table) -> float:
 _CONVERTERS: dict[str, Callable[[Any, Table], Any]] = {
     "demand": _demand,
     "class_weight": class_weight,
-    "prune": lambda word, table: {"yes": True, "no": False}.get(word, word),
     "rising": lambda names, table: dict.fromkeys(names, 1),
     "falling": lambda names, table: dict.fromkeys(names, -1),
     "min_samples": _int_if_whole,

@@ -16,7 +16,6 @@ from rulecover.data.columns import Columns
 from rulecover.rcboost.pricing.bins import Bins
 from rulecover.rules.clauses import Clauses, offsets
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.classes.impurity import Entropy, Gini
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
 from rulecover.typing import Bools, Floats, Ints
@@ -79,7 +78,7 @@ class RuleSpace:
         so that its maximum is at r = 0, at n, or where all other duals are in.
         """
         best = np.full(len(counts), -np.inf)
-        weight = self.price.impurity_weight if isinstance(self.price.impurity, (Gini, Entropy)) else 0.0
+        weight = self.price.impurity_weight if self.price.is_at_least_gini else 0.0
         for k in range(counts.shape[1]):
             mine, rest = duals[:, k], duals.sum(axis=1) - duals[:, k]
             reach = np.minimum(rest / max(densest[k], 1e-300), self._most_others(counts[:, k]))
@@ -91,7 +90,7 @@ class RuleSpace:
     def _most_others(self, n: Floats) -> Floats:
         """The most weight of other classes next to n of the largest one, if the impurity is to be low enough."""
         limit = self._limit
-        if limit >= 1 or not isinstance(self.price.impurity, (Gini, Entropy)):
+        if limit >= 1 or not self.price.is_at_least_gini:
             return np.full(len(n), np.inf)
         share = (1 + np.sqrt(1 - 2 * limit)) / 2 if limit <= 0.5 else 1 - limit
         return np.asarray(n * (1 - share) / share)

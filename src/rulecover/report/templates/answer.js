@@ -16,28 +16,27 @@ function makeAnswerer(model) {
 
   const count = (clauses, x) => clauses.reduce((sum, clause) => sum + (satisfies(clause, x) ? 1 : 0), 0);
 
+  // The rules that vote for a row that none of them covers: the closest, or all times their satisfied conditions.
+  function nearby(x) {
+    const counted = model.paths || model.rules.map((rule) => rule.clauses);
+    const counts = counted.map((clauses) => count(clauses, x));
+    const shares = counts.map((number, j) => number / counted[j].length);
+    const best = shares.reduce((a, b) => Math.max(a, b));
+    return shares.flatMap((weight, rule) => {
+      if (!model.closest) return weight ? [{ rule, weight, votes: model.votes_each[rule], times: counts[rule] }] : [];
+      return weight === best ? [{ rule, weight, votes: (model.fallback_votes || model.votes)[rule] }] : [];
+    });
+  }
+
   // Which rules fire and which vote, with what weight, and the sums of votes.
   function votes(x) {
     const counts = model.rules.map((rule) => count(rule.clauses, x));
     const sizes = model.rules.map((rule) => rule.clauses.length);
     const fired = counts.flatMap((number, j) => (number === sizes[j] ? [j] : []));
     let voters = fired.map((rule) => ({ rule, weight: 1, votes: model.votes[rule] }));
-    const begins = fired.length || model.fallback === "default" || model.fallback_adds_to_base;
-    let tally = begins ? model.base.slice() : model.base.map(() => 0);
-    if (!fired.length && model.fallback === "closest") {
-      const shares = counts.map((number, j) => number / sizes[j]);
-      const best = shares.reduce((a, b) => Math.max(a, b));
-      voters = shares.flatMap((share, rule) =>
-        share === best ? [{ rule, weight: share, votes: (model.fallback_votes || model.votes)[rule] }] : []);
-    } else if (!fired.length && model.fallback === "all") {
-      const along = model.paths || model.rules.map((rule) => rule.clauses);
-      voters = along.flatMap((clauses, rule) => {
-        const number = count(clauses, x);
-        return number ? [{ rule, weight: number / clauses.length, votes: model.votes_each[rule], times: number }] : [];
-      });
-    } else if (!fired.length && (model.fallback === "majority" || model.fallback === "mean")) {
-      tally = model.totals.slice();
-    }
+    const begins = fired.length || model.fallback_adds_to_base;
+    let tally = begins ? model.base.slice() : model.constant ? model.constant.slice() : model.base.map(() => 0);
+    if (!fired.length && !model.constant) voters = nearby(x);
     for (const each of voters) tally = add(tally, each.votes, each.times || 1);
     return { counts, sizes, fired, voters, tally };
   }
@@ -59,11 +58,11 @@ function makeAnswerer(model) {
     return tally.map((vote) => Math.max(vote - most, 0));
   }
 
-  // The whole outcome; `prediction` is null where the source model would be needed.
+  // The whole outcome; `prediction` is null where more than the rules would be needed.
   function answer(x) {
     const outcome = votes(x);
     const decidedBy = outcome.fired.length ? "rules" : model.fallback;
-    if (decidedBy === "model") return { ...outcome, decidedBy, prediction: null, shares: null };
+    if (!outcome.fired.length && !model.has_fallback) return { ...outcome, decidedBy, prediction: null, shares: null };
     if (!model.labels) {
       const tally = outcome.tally[1] > 0 ? outcome.tally : model.totals;
       return { ...outcome, tally, decidedBy, prediction: model.centre + model.unit * (tally[0] / tally[1]), shares: null };

@@ -82,22 +82,18 @@ function setUpTry(model) {
     waiting = setTimeout(() => showChanges(outcome), 50); // it takes longest, and need not keep up with typing
   }
 
-  const BY = {
-    rules: (outcome) => (outcome.fired.length === 1 ? "one rule fires" : `${outcome.fired.length} rules fire`),
-    closest: () => "no rule fires; those with the largest share of satisfied clauses vote",
-    all: () => "no rule fires; every rule votes by its share of satisfied comparisons",
-    majority: () => "no rule fires; the most frequent class is the answer",
-    mean: () => (model.adds ? "no rule fires; the default is the answer" : "no rule fires; the mean of all training rows is the answer"),
-    default: () => "no rule fires; the default is the answer",
-    model: () => "no rule fires; the model behind the rules answers, and it is not in this page",
-  };
+  function decidedBy(outcome) {
+    const fired = outcome.fired.length;
+    if (fired) return fired === 1 ? "one rule fires" : `${fired} rules fire`;
+    return `no rule fires; ${model.fallback_in_words}${model.has_fallback ? "" : ", and it is not in this page"}`;
+  }
 
   function showVerdict(outcome) {
     const verdict = document.getElementById("verdict");
     verdict.dataset.prediction = outcome.prediction === null ? "" : String(model.labels ? model.labels[outcome.prediction] : outcome.prediction);
     verdict.dataset.decided = outcome.decidedBy;
     verdict.dataset.fired = outcome.fired.join(",");
-    const by = BY[outcome.decidedBy](outcome);
+    const by = decidedBy(outcome);
     const answer = outcome.prediction === null ? "not known here" : named(outcome.prediction);
     const share = outcome.shares ? `${percent(outcome.shares[outcome.prediction])}; ` : "";
     verdict.replaceChildren(make("strong", "", answer), make("span", "by", share + by));

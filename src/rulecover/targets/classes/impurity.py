@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ class Gini:
     array([0.375, 0.   ])
     """
 
+    at_least_gini: ClassVar[bool] = True
+
     def __call__(self, sums: Floats) -> Floats:
         shares = sums / sums.sum(axis=1, keepdims=True)
         # 1 - Σ p² is a rounding error below or above 0 for pure rules, which would break their ties.
@@ -32,6 +35,8 @@ class Entropy:
     >>> Entropy()(np.array([[2.0, 2.0], [2.0, 0.0]]))
     array([1., 0.])
     """
+
+    at_least_gini: ClassVar[bool] = True
 
     def __call__(self, sums: Floats) -> Floats:
         shares = sums / sums.sum(axis=1, keepdims=True)

@@ -117,7 +117,8 @@ class ClassView:
             if count
         )
         share = rule.support / self.seen.n_samples
-        lift = rule.purity / float(self.seen.all_counts[best] / self.seen.n_samples)
+        of_all = float(self.seen.all_counts[best] / self.seen.n_samples)
+        lift = rule.purity / of_all if of_all else 0.0  # a class without a row, where all were held out
         return (
             TableCell(str(j), j),
             clauses_cell(rule),

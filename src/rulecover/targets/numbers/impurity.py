@@ -9,8 +9,9 @@ import numpy as np
 from rulecover.targets.impurity import Impurity
 from rulecover.typing import Floats
 
-#: Decimals of a squared error, whose unit is chosen to be comparable with 1.
-_DIGITS = 9
+#: Decimals of a squared error, whose unit is chosen to be comparable with 1, and digits of the squares that it is a
+#: difference of: where these are above a thousand, since the unit is small, fewer of the decimals mean something.
+_DIGITS, _OF_SQUARES = 9, 12
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class SquaredError:
     def __call__(self, sums: Floats) -> Floats:
         mean, square = sums[:, 1] / sums[:, 0], sums[:, 2] / sums[:, 0]
         # Sums taken in another order differ in their last digits, which must not decide between equal rules.
-        return np.asarray(np.round(np.maximum(square - mean**2, 0.0), _DIGITS), dtype=np.float64)
+        lost = np.maximum(np.ceil(np.log10(np.maximum(square, 1.0))) + _DIGITS - _OF_SQUARES, 0.0)
+        return np.asarray(np.round(np.maximum(square - mean**2, 0.0) / 10**lost, _DIGITS) * 10**lost, dtype=np.float64)
 
 
 NUMERIC_CRITERIA: dict[str, Impurity] = {"squared_error": SquaredError()}

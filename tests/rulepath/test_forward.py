@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.optimize import lsq_linear
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.ensemble import RandomForestClassifier
+from strategies import DataSet, candidate_sets, data_sets, ensemble_of, trees
 
 from rulecover import RuleSet, read_trees
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
@@ -17,19 +20,42 @@ from rulecover.rulepath.forward import forward_path
 from rulecover.rulepath.shorten import satisfied, shortened
 from rulecover.rulepath.sizes import best, one_standard_error, within
 from rulecover.rulepath.squares import Terms
+from rulecover.trees.tree import Tree
 from rulecover.voting.answers import nearest_probabilities
 from rulecover.voting.ridge import GrowingRidge
 
+#: For what needs data without ties: only there.
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def random_columns(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    n, k, outputs = int(rng.integers(3, 30)), int(rng.integers(1, 12)), int(rng.integers(1, 4))
-    return (
-        rng.random((n, k)) < rng.uniform(0.1, 0.9),
-        rng.normal(size=(n, outputs)),
-        rng.integers(1, 4, n).astype(float),
+class Problem(NamedTuple):
+    """The rows that each rule covers, their targets and weights, the penalty, and the sign of each rule's vote."""
+
+    columns: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+    strength: float
+    signs: list[int]
+
+
+@st.composite
+def problems(draw: Any) -> Problem:
+    n, k, outputs = draw(st.integers(1, 20)), draw(st.integers(1, 8)), draw(st.integers(1, 3))
+    return Problem(
+        draw(arrays(bool, (n, k))),
+        draw(arrays(float, (n, outputs), elements=st.integers(-99, 99).map(float))) / 16,
+        draw(arrays(float, n, elements=st.integers(1, 3).map(float))),
+        draw(st.integers(1, 200)) / 10,
+        draw(st.lists(st.integers(-1, 1), min_size=k, max_size=k)),
     )
+
+
+def problem_of_seed(seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    n, k, outputs = int(rng.integers(3, 30)), int(rng.integers(1, 12)), int(rng.integers(1, 4))
+    columns = rng.random((n, k)) < rng.uniform(0.1, 0.9)
+    target, weight = rng.normal(size=(n, outputs)), rng.integers(1, 4, n).astype(float)
+    return Problem(columns, target, weight, float(rng.uniform(0.1, 20)), rng.integers(-1, 2, k).tolist())
 
 
 def grown(
@@ -53,12 +79,9 @@ def with_ones(columns: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(columns)), columns]).astype(float)
 
 
-@given(SEEDS)
-@settings(deadline=None)
-def test_the_growing_ridge_is_the_direct_solution(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    columns, target, weight = random_columns(rng)
-    strength = float(rng.uniform(0.1, 20))
+@given(problems())
+def test_the_growing_ridge_is_the_direct_solution(problem: Problem) -> None:
+    columns, target, weight, strength, _ = problem
 
     ridge = grown(columns, target, weight, strength, [0] * columns.shape[1])
 
@@ -69,14 +92,11 @@ def test_the_growing_ridge_is_the_direct_solution(seed: int) -> None:
     assert ridge.loss() == pytest.approx(loss, rel=1e-7, abs=1e-9)
 
 
-@example(4678)  # where rounding gave a vote of the other sign
-@given(SEEDS)
-@settings(deadline=None)
-def test_votes_that_are_held_to_a_sign_are_the_best_of_those(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    columns, target, weight = random_columns(rng)
-    target, strength = target[:, :1], float(rng.uniform(0.1, 20))
-    signs = rng.integers(-1, 2, columns.shape[1]).tolist()
+@example(problem_of_seed(4678))  # where rounding gave a vote of the other sign
+@given(problems())
+def test_votes_that_are_held_to_a_sign_are_the_best_of_those(problem: Problem) -> None:
+    columns, _, weight, strength, signs = problem
+    target = problem.target[:, :1]
 
     ridge = grown(columns, target, weight, strength, signs)
 
@@ -91,33 +111,16 @@ def test_votes_that_are_held_to_a_sign_are_the_best_of_those(seed: int) -> None:
     assert (ridge.votes()[1:, 0] * np.array(signs) >= 0).all()
 
 
-def random_candidates(seed: int, *, weighted: bool = False, missing: bool = False) -> tuple[Candidates, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(10, 80))
-    X = np.round(rng.normal(size=(n, 4)), 1)
-    y = (X[:, 0] + X[:, 1] > rng.normal(size=n)).astype(int)
-    if missing:
-        X[rng.random(X.shape) < 0.2] = np.nan
-    models = [
-        RandomForestClassifier(5, random_state=seed % 1000),
-        RandomForestClassifier(3, max_leaf_nodes=7, random_state=seed % 1000),
-        DecisionTreeClassifier(max_depth=1, random_state=0),
-    ]
-    model = models[seed % 3].fit(X, y)
-    weight = rng.integers(1, 5, n).astype(float) if weighted else None
-    depth = int(rng.integers(1, 6))
-    return node_candidates(read_trees(model), X, weight, tuple("abcd"), max_depth=depth, min_samples=2), X
-
-
 @pytest.mark.slow
-@given(SEEDS, st.booleans(), st.booleans())
-@settings(deadline=None, max_examples=40)
-def test_candidates_cover_what_their_rules_cover_and_add_up_over_it(seed: int, weighted: bool, missing: bool) -> None:
-    candidates, X = random_candidates(seed, weighted=weighted, missing=missing)
+@given(st.data(), st.booleans(), st.booleans())
+@settings(max_examples=40)
+def test_candidates_cover_what_their_rules_cover_and_add_up_over_it(
+    data: st.DataObject, weighted: bool, missing: bool
+) -> None:
+    candidates, (X, y, _) = data.draw(candidate_sets(weighted=weighted, missing=missing))
     met = candidates.rules().apply(X).toarray()
     weight = np.ones(len(X)) if candidates.weight is None else candidates.weight
-    rng = np.random.default_rng(seed)
-    values, some = rng.integers(-9, 9, (len(X), 2)).astype(float), rng.random(len(X)) < 0.5
+    values, some = np.column_stack([y, X[:, 0] > 3]), y > 0
 
     assert [candidates.covered(j).tolist() for j in range(len(candidates))] == met.T.tolist()
     assert candidates.sizes.tolist() == (weight @ met).tolist()
@@ -125,9 +128,21 @@ def test_candidates_cover_what_their_rules_cover_and_add_up_over_it(seed: int, w
     assert candidates.sums(values).tolist() == (met.T.astype(float) @ (values * weight[:, None])).tolist()
 
 
+def random_candidates(seed: int, *, weighted: bool = False) -> tuple[Candidates, np.ndarray]:
+    """Candidates of which no two are equally good, so that the choice does not depend on rounding."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 80))
+    X = np.round(rng.normal(size=(n, 4)), 1)
+    y = (X[:, 0] + X[:, 1] > rng.normal(size=n)).astype(int)
+    model = RandomForestClassifier(5, random_state=seed % 1000).fit(X, y)
+    weight = rng.integers(1, 5, n).astype(float) if weighted else None
+    depth = int(rng.integers(1, 6))
+    return node_candidates(read_trees(model), X, weight, tuple("abcd"), max_depth=depth, min_samples=2), X
+
+
 @pytest.mark.slow
 @given(SEEDS)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_rules_that_are_there_already_are_candidates_like_nodes(seed: int) -> None:
     nodes, X = random_candidates(seed, weighted=True)
     target = np.random.default_rng(seed).normal(size=(len(X), 1))
@@ -141,34 +156,36 @@ def test_rules_that_are_there_already_are_candidates_like_nodes(seed: int) -> No
 
 
 @pytest.mark.slow
-@given(SEEDS)
-@settings(deadline=None, max_examples=40)
-def test_every_node_within_the_depth_is_a_candidate_and_no_root(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(60, 3))
-    forest = ExtraTreesRegressor(4, random_state=seed % 1000).fit(X, X[:, 0] * X[:, 1])
-    depth = int(rng.integers(1, 8))
-
-    found = node_candidates(read_trees(forest), X, None, tuple("abc"), max_depth=depth, min_samples=1)
+@given(data_sets(), st.lists(trees(), min_size=1, max_size=3), st.integers(1, 5))
+@settings(max_examples=40)
+def test_every_node_within_the_depth_is_a_candidate_and_no_root(data: DataSet, several: list[Tree], depth: int) -> None:
+    found = node_candidates(ensemble_of(several), data.X, None, tuple("abc"), max_depth=depth, min_samples=1)
 
     wanted = 0
-    for tree in forest.estimators_:
-        path = tree.decision_path(X.astype(np.float32))
-        deep = {0: 0}
-        for node in range(tree.tree_.node_count):
-            for child in (tree.tree_.children_left[node], tree.tree_.children_right[node]):
-                if child >= 0:
-                    deep[child] = deep[node] + 1
-        reached = np.asarray(path.sum(axis=0)).ravel()
-        wanted += sum(0 < deep[node] <= depth and 0 < reached[node] < len(X) for node in deep)
+    for tree in several:
+        reached, deep = tree.apply(data.X), {0: 0}
+        for node in range(len(tree.left)):  # the children of a node have higher numbers
+            deep |= dict.fromkeys(
+                (child for child in (tree.left[node], tree.right[node]) if child >= 0), deep[node] + 1
+            )
+        for node, its_depth in deep.items():
+            covered = np.isin(reached, leaves_below(tree, node)).sum()
+            wanted += 0 < its_depth <= depth and 0 < covered < len(data.X)
     assert len(found) == wanted
 
 
+def leaves_below(tree: Tree, node: int) -> list[int]:
+    """The leaves that are reached by way of a node."""
+    if tree.left[node] < 0:
+        return [node]
+    return leaves_below(tree, tree.left[node]) + leaves_below(tree, tree.right[node])
+
+
 @pytest.mark.slow
-@given(SEEDS)
-@settings(deadline=None, max_examples=40)
-def test_of_rules_that_cover_the_same_one_is_kept_and_it_is_the_shortest(seed: int) -> None:
-    candidates, X = random_candidates(seed)
+@given(candidate_sets())
+@settings(max_examples=40)
+def test_of_rules_that_cover_the_same_one_is_kept_and_it_is_the_shortest(drawn: tuple[Candidates, DataSet]) -> None:
+    candidates, (X, *_) = drawn
     rules = candidates.rules()
     met = rules.apply(X).toarray().T
 
@@ -182,11 +199,11 @@ def test_of_rules_that_cover_the_same_one_is_kept_and_it_is_the_shortest(seed: i
 
 
 @pytest.mark.slow
-@given(SEEDS, st.booleans())
-@settings(deadline=None, max_examples=40)
-def test_the_path_takes_the_largest_gain_at_every_step(seed: int, weighted: bool) -> None:
-    candidates, X = random_candidates(seed, weighted=weighted)
-    target = np.random.default_rng(seed).normal(size=(len(X), 2))
+@given(candidate_sets() | candidate_sets(weighted=True))
+@settings(max_examples=40)
+def test_the_path_takes_the_largest_gain_at_every_step(drawn: tuple[Candidates, DataSet]) -> None:
+    candidates, (X, y, _) = drawn
+    target = np.column_stack([y, np.roll(y, 1) + X[:, 0]])
     terms = Terms(ridge=2.0, shrinkage=3.0, tries=0)
 
     path = forward_path(candidates, target, X, max_rules=6, terms=terms)
@@ -205,13 +222,12 @@ def test_the_path_takes_the_largest_gain_at_every_step(seed: int, weighted: bool
 
 
 @pytest.mark.slow
-@given(SEEDS)
-@settings(deadline=None, max_examples=30)
-def test_sets_are_nested_and_the_loss_never_rises(seed: int) -> None:
-    candidates, X = random_candidates(seed)
-    target = np.random.default_rng(seed).normal(size=(len(X), 1))
+@given(candidate_sets())
+@settings(max_examples=30)
+def test_sets_are_nested_and_the_loss_never_rises(drawn: tuple[Candidates, DataSet]) -> None:
+    candidates, (X, y, _) = drawn
 
-    long, short = (forward_path(candidates, target, X, max_rules=k, terms=Terms(2.0, 3.0, 3)) for k in (8, 4))
+    long, short = (forward_path(candidates, y[:, None], X, max_rules=k, terms=Terms(2.0, 3.0, 3)) for k in (8, 4))
 
     assert (np.diff(long.loss) <= 1e-9).all()
     assert long.rules[: len(short.rules)] == short.rules
@@ -222,7 +238,7 @@ def test_sets_are_nested_and_the_loss_never_rises(seed: int) -> None:
 
 @pytest.mark.slow
 @given(SEEDS)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_a_constant_on_top_of_the_targets_goes_into_the_default_vote(seed: int) -> None:
     candidates, X = random_candidates(seed)
     target = np.random.default_rng(seed).integers(-1000, 1000, (len(X), 1)) / 256  # exact with the constant, too
@@ -264,12 +280,10 @@ def test_a_clause_that_tells_no_sample_apart_goes_whichever_way_the_rounding_fal
 
 
 @pytest.mark.slow
-@given(SEEDS)
-@settings(deadline=None, max_examples=40)
-def test_a_shortened_rule_gains_no_less_and_covers_what_its_clauses_say(seed: int) -> None:
-    candidates, X = random_candidates(seed, missing=seed % 2 == 0)
-    rng = np.random.default_rng(seed)
-    worth = rng.normal(size=len(X))
+@given(candidate_sets() | candidate_sets(missing=True))
+@settings(max_examples=40)
+def test_a_shortened_rule_gains_no_less_and_covers_what_its_clauses_say(drawn: tuple[Candidates, DataSet]) -> None:
+    candidates, (X, worth, _) = drawn
     rules = candidates.rules()
     for j in range(min(5, len(rules))):
         rule = rules[j : j + 1]
@@ -308,10 +322,9 @@ def test_what_is_sure_but_next_to_nothing_is_not_worth_a_rule() -> None:
     assert best(easy) == 3
 
 
-@settings(max_examples=50, deadline=None)
-@given(SEEDS)
-def test_within_allows_for_folds_that_share_most_of_their_rows(seed: int) -> None:
-    behind = np.random.default_rng(seed).normal(0.0, 0.01, 5)
+@settings(max_examples=50)
+@given(arrays(float, 5, elements=st.integers(-300, 300).map(float)).map(lambda ten_thousandths: ten_thousandths / 1e4))
+def test_within_allows_for_folds_that_share_most_of_their_rows(behind: np.ndarray) -> None:
     upper = behind.mean() + scipy.stats.t.ppf(0.95, 4) * behind.std(ddof=1) * np.sqrt(1 / 5 + 1 / 4)
     model, scores = np.full(5, 0.9), (0.9 - behind)[:, None]
 
@@ -319,17 +332,23 @@ def test_within_allows_for_folds_that_share_most_of_their_rows(seed: int) -> Non
     assert within(scores, model, upper - 1e-9) is None
 
 
-@given(SEEDS)
-@settings(deadline=None)
-def test_nearest_probabilities_are_probabilities_and_nearer_than_any_others(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    votes = rng.normal(size=(5, int(rng.integers(2, 6))))
+@st.composite
+def votes_and_shares(draw: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Votes for some classes, and shares of them."""
+    n = draw(st.integers(2, 5))
+    parts = draw(arrays(float, n, elements=st.integers(0, 9).map(float)))
+    assume(parts.any())
+    return draw(arrays(float, n, elements=st.integers(-20, 20).map(float))) / 8, parts / parts.sum()
 
-    shares = nearest_probabilities(votes)
 
-    others = rng.dirichlet(np.ones(votes.shape[1]), size=200)
-    assert (shares >= 0).all()
-    assert shares.sum(axis=1) == pytest.approx(1.0)
-    assert (shares.argmax(axis=1) == votes.argmax(axis=1)).all()
-    for vote, mine in zip(votes, shares, strict=True):
-        assert np.square(others - vote).sum(axis=1).min() >= np.square(mine - vote).sum() - 1e-12
+@given(votes_and_shares())
+def test_nearest_probabilities_are_probabilities_and_nearer_than_any_others(
+    drawn: tuple[np.ndarray, np.ndarray],
+) -> None:
+    vote, others = drawn
+
+    (mine,) = nearest_probabilities(vote[None])
+
+    assert (mine >= 0).all() and mine.sum() == pytest.approx(1.0)
+    assert mine.argmax() == vote.argmax()
+    assert np.square(others - vote).sum() >= np.square(mine - vote).sum() - 1e-12
