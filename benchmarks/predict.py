@@ -1,11 +1,13 @@
 """`rulecover predict` on a large CSV file, next to reading the file alone.
 
     python benchmarks/predict.py [--gigabytes 5] [--folder FOLDER] [--out docs/benchmarks-predict.md]
-    python benchmarks/predict.py --engines [--rows 200000] [--runs 3] [--out docs/benchmarks-engines.md]
+    python benchmarks/predict.py --engines [--rows 200000] [--runs 3]
 
 The file is generated: 20 columns of numbers, one of text. CPU time of one thread, and the peak memory of the process.
 With `--engines`: rules in memory, next to the fastest engines for the forest that they come from; those that do not run
-are named (pip install treelite tl2cgen lleaves scikit-learn-intelex skl2onnx onnxruntime lightgbm).
+are named (pip install treelite tl2cgen lleaves "llvmlite<0.45" scikit-learn-intelex skl2onnx onnxruntime lightgbm;
+lleaves 1.3 does not run with later versions of llvmlite). All seconds are added to benchmarks/engines.jsonl, and
+docs/benchmarks-engines.md is written again from the last line of it.
 """
 
 from __future__ import annotations
@@ -16,14 +18,17 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_threads] = "1"
 
 import argparse
+import json
 import multiprocessing
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,6 +36,8 @@ import pandas as pd
 from rulecover.study.pages import write_page
 
 COLUMNS, BLOCK = 20, 100_000
+RAW = Path(__file__).with_name("engines.jsonl")
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks-engines.md"
 
 READ = """
 import sys, pandas as pd
@@ -133,18 +140,11 @@ def by_rules(forest, X, y, folder) -> Iterator[tuple[str, Predict]]:
 
 
 ENGINES = (by_scikit_learn, by_treelite, by_onnxruntime, by_intelex, by_lightgbm_and_lleaves, by_rules)
-PACKAGES = (
-    "treelite",
-    "tl2cgen",
-    "onnxruntime",
-    "scikit-learn-intelex",
-    "lightgbm",
-    "lleaves",
-)
+PACKAGES = ("treelite", "tl2cgen", "onnxruntime", "scikit-learn-intelex", "lightgbm", "lleaves", "llvmlite")
 
 
-def engines(rows: int, runs: int) -> str:
-    """The page of the engines: each predicts all rows in turn, again and again; medians."""
+def engines(rows: int, runs: int) -> dict[str, Any]:
+    """The seconds of the engines: each predicts all rows in turn, again and again."""
     from sklearn.datasets import make_classification
     from sklearn.ensemble import RandomForestClassifier
 
@@ -164,28 +164,32 @@ def engines(rows: int, runs: int) -> str:
             except Exception as error:  # one that does not run here must not keep the others from running
                 failed.append(f"{engine.__name__.removeprefix('by_')}: {type(error).__name__}, {error}".splitlines()[0])
         taken = _in_turn(known, X[:rows], runs)
-    return _page_of_engines(taken, failed, rows, runs)
+    date = datetime.now(UTC).date().isoformat()
+    return {"rows": rows, "runs": runs, "seconds": taken, "failed": failed, "date": date}
 
 
-def _in_turn(known: dict[str, Predict], X: np.ndarray, runs: int) -> dict[str, float]:
+def _in_turn(known: dict[str, Predict], X: np.ndarray, runs: int) -> dict[str, list[float]]:
     seconds: dict[str, list[float]] = {name: [] for name in known}
     for _ in range(runs + 1):
         for name, predict in known.items():
             start = time.process_time()
             predict(X)
-            seconds[name].append(time.process_time() - start)
-    return {name: median(taken[1:]) for name, taken in seconds.items()}  # the first run warms up
+            seconds[name].append(round(time.process_time() - start, 5))
+    return {name: taken[1:] for name, taken in seconds.items()}  # the first run warms up
 
 
-def _page_of_engines(taken: dict[str, float], failed: list[str], rows: int, runs: int) -> str:
+def _page_of_engines(found: dict[str, Any]) -> str:
+    rows, runs, failed = found["rows"], found["runs"], found["failed"]
+    taken = {name: median(seconds) for name, seconds in found["seconds"].items()}
     ours = taken[f"rulecover, {RULES} rules"]
     lines = [
-        f"| {name} | {seconds:.2f} | {rows / seconds / 1e6:.2f} | {seconds / ours:.1f} |"
+        f"| {name} | {seconds:.3f} | {rows / seconds / 1e6:.2f} | {seconds / ours:.1f} |"
         for name, seconds in sorted(taken.items(), key=lambda item: item[1])
     ]
     return f"""# Predicting next to engines for forests
 
-Made by `python benchmarks/predict.py --engines --rows {rows} --runs {runs}`. A forest of
+Made by `python benchmarks/predict.py --engines --rows {rows} --runs {runs}`; the seconds of every run are in
+[engines.jsonl](../benchmarks/engines.jsonl). A forest of
 {TREES} trees of depth {DEPTH}, trained on {TRAINED_ON:,} generated rows of {COLUMNS} columns in two classes, and
 {RULES} rules that cover these rows; {rows:,} rows are predicted, in float64 unless it says float32. CPU time of one
 thread, all in turn, medians of {runs} runs. Compiling is not counted. Rules answer another question than the forest
@@ -209,9 +213,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     if options.engines:
-        print(text := engines(options.rows, options.runs))
-        if options.out:
-            write_page(options.out, text, *PACKAGES)
+        found = engines(options.rows, options.runs)
+        print(text := _page_of_engines(found))
+        with RAW.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(found) + "\n")
+        write_page(PAGE, text, *PACKAGES)
         return
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)

@@ -1,6 +1,6 @@
 """The path to 50 rules next to the training of the forest it comes from.
 
-    python benchmarks/rulepath.py [--out docs/benchmarks-paths.md] [--rows 1000,5000,20000,50000] [--runs 3]
+    python benchmarks/rulepath.py [--out docs/benchmarks-paths.md] [--rows 1000,2000,5000,20000,50000] [--runs 3]
 
 CPU time of one thread, forest and path in turn, medians. The path is all that comes after the forest: reading its
 trees, choosing and shortening 50 rules, fitting their votes, and the table of all sizes.
@@ -36,8 +36,9 @@ def seconds(action) -> float:
 def tasks(n: int):
     X, y = make_classification(n, FEATURES, n_informative=8, flip_y=0.1, random_state=0)
     yield "2 classes", X, y, RandomForestClassifier(100, random_state=0), RulePathClassifier
-    X, y = make_classification(n, FEATURES, n_informative=8, n_classes=5, flip_y=0.1, random_state=0)
-    yield "5 classes", X, y, RandomForestClassifier(100, random_state=0), RulePathClassifier
+    for classes in (5, 10):
+        X, y = make_classification(n, FEATURES, n_informative=8, n_classes=classes, flip_y=0.1, random_state=0)
+        yield f"{classes} classes", X, y, RandomForestClassifier(100, random_state=0), RulePathClassifier
     X, y = make_regression(n, FEATURES, n_informative=8, noise=10.0, random_state=0)
     yield "numbers", X, y, RandomForestRegressor(100, max_features="sqrt", random_state=0), RulePathRegressor
 
@@ -55,7 +56,7 @@ def measured(X, y, forest, path_of, runs: int) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "benchmarks-paths.md")
-    parser.add_argument("--rows", default="1000,5000,20000,50000")
+    parser.add_argument("--rows", default="1000,2000,5000,20000,50000")
     parser.add_argument("--runs", type=int, default=3)
     arguments = parser.parse_args()
     lines = [

@@ -90,7 +90,7 @@ def test_a_setting_out_of_range_is_named_with_its_value_and_the_way_out(make: An
 
 def test_the_least_settings_are_taken() -> None:
     assert ExactPricing(max_clauses=1, max_bins=2, max_rules=1, max_impurity=0, effort=None).max_impurity == 0
-    assert ExactPricing(max_bins=None).max_bins is None
+    assert ExactPricing(max_bins=None).max_bins is None and Negative(at_most=1).at_most == 1
     assert BicriteriaPricing(balance=0).balance == 0 and BicriteriaPricing(balance=1, max_bins=2).max_bins == 2
 
 
@@ -149,6 +149,16 @@ def test_as_many_features_are_drawn_as_scikit_learn_draws(wanted: Any, count: in
 
     assert found["seed"] == 7 and int(found["colsample_bynode"] * 10) == count and found["colsample_bynode"] <= 1
     assert sampling(DecisionTreeClassifier(), 10, 7) == {}
+
+
+def test_bins_are_cut_at_the_roundest_numbers_between_values() -> None:
+    X = np.array([[0.113], [0.218], [0.331], [1.48], [1.72], [7.93], [8.11], [9.4]])
+
+    (each,), (few,) = (Bins.of(X, most, at_round_numbers=True).cuts for most in (None, 3))
+
+    assert each.tolist() == [0.2, 0.3, 1.0, 1.5, 2.0, 8.0, 9.0]
+    assert few.tolist() == [1.0, 8.0]
+    assert Bins.of(X, 3).cuts[0] == pytest.approx([0.9055, 8.02])
 
 
 def test_bins_are_made_from_rows_as_often_as_they_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,27 @@ def test_leaves_of_equal_value_are_told_apart() -> None:
     np.testing.assert_array_equal(leaf, ensemble.trees[0].apply(X))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_many_leaves_of_few_values_are_told_apart_without_another_pass(seed: int, monkeypatch) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 12, (1500, 4)).astype(np.float64)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = (np.nan_to_num(X[:, 0]) // 3 + np.nan_to_num(X[:, 1]) // 4 + (X[:, 2] > 9)) % 2
+    trees = []
+    monkeypatch.setattr(
+        xgboost.Booster,
+        "predict",
+        lambda booster, matrix, *given, plain=xgboost.Booster.predict, **named: (
+            trees.append(named) or plain(booster, matrix, *given, **named)
+        ),
+    )
+    ensemble = BinnedPricing().first(training(X, y.astype(int)), DecisionTreeClassifier(max_depth=8), 0)
+
+    assert trees == [{}]
+    assert len(ensemble.trees[0].leaves) > 10
+    np.testing.assert_array_equal(ensemble.routes[0](X), ensemble.trees[0].apply(X))
+
+
 def test_below_float32_is_the_last_double_that_rounds_below() -> None:
     rng = np.random.default_rng(0)
     thresholds = np.concatenate(

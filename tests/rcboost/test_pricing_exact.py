@@ -122,6 +122,14 @@ def test_no_set_of_samples_is_worth_more_than_the_ceiling_of_its_box() -> None:
         assert ceiling[0] <= dual.sum() + 1e-9
 
 
+@pytest.mark.parametrize(("limit", "others"), [(0.32, 0.25), (0.42, 3 / 7), (0.5, 1.0), (0.6, 1.5), (1.0, np.inf)])
+def test_as_much_of_other_classes_as_the_impurity_allows(limit: float, others: float) -> None:
+    """A share s of the largest class leaves an impurity of 2 s (1 - s) at least, or 1 - s if s is below a half."""
+    space = RuleSpace(None, Price(Gini()), 2, limit)  # type: ignore[arg-type]
+
+    assert space._most_others(np.array([1.0, 2.0])) == pytest.approx([others, 2 * others], rel=1e-3)
+
+
 def test_rules_are_written_without_needless_bounds_and_cover_what_was_searched() -> None:
     X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0]])
     data = ClassSamples(X, np.array([0, 0, 1, 1]), np.arange(2))

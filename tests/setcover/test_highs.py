@@ -8,7 +8,7 @@ import scipy.sparse
 from strategies import random_coverage
 
 from rulecover.exceptions import SolverError
-from rulecover.setcover.highs import CoveringLP, _call, _quiet_highs, solve_mip
+from rulecover.setcover.highs import CoveringLP, _call, _quiet_highs, _unit, solve_mip
 from rulecover.setcover.master import Master
 
 
@@ -27,6 +27,20 @@ def test_highs_is_quiet_and_on_one_thread(capfd: pytest.CaptureFixture) -> None:
 
     assert capfd.readouterr() == ("", "")
     assert _quiet_highs().getOptionValue("threads")[1] == 1
+
+
+@pytest.mark.parametrize(("largest", "unit"), [(1.0, 1.0), (1024.0, 1.0), (1025.0, 2.0), (2048.0, 2.0), (5000.0, 8.0)])
+def test_costs_of_ordinary_size_stay_as_they_are_and_others_are_divided(largest: float, unit: float) -> None:
+    assert _unit(np.array([0.5, largest])) == unit
+    assert _unit(np.zeros(0)) == 1.0
+
+
+def test_highs_asks_once_per_iteration_whether_to_stop_however_often_it_solves() -> None:
+    lp = CoveringLP(scipy.sparse.csc_array(np.eye(3)), np.ones(3), np.ones(3, dtype=np.intp))
+    for _ in range(4):
+        lp.solve()
+
+    assert len(lp._highs.cbSimplexInterrupt.callbacks) == 1
 
 
 @pytest.mark.parametrize("place", ["cost", "demand"])

@@ -51,6 +51,30 @@ def test_packs_take_in_blocks_that_come_after_rules_of_no_tree() -> None:
     np.testing.assert_array_equal(packs.same(one, other), (table[one] == table[other]).all(axis=1))
 
 
+def test_samples_below_a_limit_are_those_of_all_sums_whatever_was_looked_at_before(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    n_samples, looked_at = 2000, []
+    packs, whole = Packs(n_samples), Coverage((), n_samples, 0)
+    plain = Packs.per_sample
+    monkeypatch.setattr(Packs, "per_sample", lambda *given: looked_at.append(given[2]) or plain(*given))
+    loose = Coverage.of_sparse(rng.random((n_samples, 9)) < 0.1)
+    values = np.zeros(0)
+    for coverage in [*trees(rng, n_samples, [6, 9, 5, 12]), loose, *trees(rng, n_samples, [7, 8])]:
+        packs.add(coverage, whole.n_rules)
+        whole = whole.join(coverage)
+        values = np.concatenate([values, rng.random(coverage.n_rules)])
+        for step in (0.5, 0.02, 0.02, 0.0, 0.02):
+            values = np.maximum(values + step * rng.normal(size=len(values)), 0.0)
+            samples, sums = packs.below(values, 0.9)
+            expected = plain(packs, values)
+            np.testing.assert_array_equal(samples, np.flatnonzero(expected < 0.9))
+            np.testing.assert_array_equal(sums, expected[samples])
+
+    of_some = [len(among) for among in looked_at if among is not None]
+    assert len(of_some) > 10  # small steps: only samples near the limit were added up again
+    assert max(of_some) < n_samples / 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("duals", ["equal", "vertex"])
 def test_the_optimum_is_exact_when_samples_are_watched(duals: str, monkeypatch) -> None:

@@ -66,6 +66,17 @@ def test_the_lp_bound_is_the_lp_of_scipy_raised_by_the_count(max_demand, data):
     assert raised.min_rules == max(int(np.ceil(fewest - TINY)), problem.demand.max())
 
 
+def test_a_count_raises_the_bound_where_the_lp_takes_parts_of_rules():
+    # Each rule covers two of three samples: the LP takes a half of each, and a cover needs two.
+    problem = CoveringProblem(Coverage.of_masks(~np.eye(3, dtype=bool)), np.array([1.0, 1.25, 1.5]))
+
+    plain, raised = lp_bound(problem, count=False), lp_bound(problem)
+
+    assert (plain.source, plain.value) == ("LP", pytest.approx(1.875))
+    assert (raised.source, raised.value) == ("LP and count", pytest.approx(2.25))
+    assert raised.min_rules == 2 and all(branch.count_price > 0 for branch in raised.proof)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("factor", [1e6, 1e10, 1e14])
 def test_costs_in_another_unit_leave_bounds_and_optima_alone(factor):

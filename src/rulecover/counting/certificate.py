@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.typing import Array, Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The names of the columns that counting gives, in frames and in SQL.
 TARGET, ROWS, MISSED, SUM, KNOWN = "target", "rows", "missed", "sum", "known"
@@ -184,8 +182,6 @@ class TableCertificate:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per rule: its text, its support here and in training, and its precision, counts or mean here."""
-        import pandas as pd
-
         seen = self.rules.evidence
         columns: dict[str, Any] = {"rule": [rule.text for rule in self.rules], "support": self.support}
         if seen is not None:
@@ -216,7 +212,5 @@ def _added(one: Array | None, other: Array | None) -> Array | None:
 
 def plain_label(value: Any) -> Any:
     """A label as plain Python has it; ``None`` for every kind of missing value."""
-    import pandas as pd
-
     value = value.item() if isinstance(value, np.generic) else value
     return None if value is not None and pd.api.types.is_scalar(value) and pd.isna(value) else value

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 from sklearn.base import is_regressor
 from sklearn.utils import check_random_state
 
@@ -19,11 +21,10 @@ from rulecover.data.frames import as_spelled
 from rulecover.exceptions import MismatchedDataError
 from rulecover.readers import read_trees
 from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.typing import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from rulecover.counting.databases import DatabaseTable
     from rulecover.counting.frames import FrameTable
     from rulecover.estimators.mirco import MIRCOClassifier
@@ -151,8 +152,6 @@ class _Repair:
 
     def repaired(self, rules: RuleSet, fetched: pd.DataFrame) -> tuple[RuleSet, pd.DataFrame]:
         """These rules and others, until every row is covered; and all rows that were fetched."""
-        import pandas as pd
-
         while True:
             missed = self.place.missed(rules_alone(rules), list(fetched), self.at_most)
             if not len(missed):
@@ -200,10 +199,6 @@ class _Repair:
 
 def _counted(few: MIRCOClassifier, rules: RuleSet, groups: RowGroups, sums: Floats, cost: Floats) -> MIRCOClassifier:
     """The model of these rules, whose evidence and votes are those of all rows."""
-    import copy
-
-    from rulecover.targets.classes.evidence import ClassEvidence
-
     classes = few.classes_
     y = groups.places(classes)
     impurity = few._price().impurity(sums)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 from sqlglot import exp
 
 from rulecover.counting.certificate import TableCertificate
@@ -18,9 +19,6 @@ from rulecover.export.conditions import Script
 from rulecover.export.dialects import DIALECTS, Dialect, column, dialect_named
 from rulecover.export.sql import table_named
 from rulecover.export.sql_steps import Steps
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The packages whose connections are recognised, and the SQL of their databases.
 DRIVERS = {
@@ -95,8 +93,6 @@ class DatabaseTable:
         return self._frame(query, columns)
 
     def _frame(self, query: str, columns: list[str]) -> pd.DataFrame:
-        import pandas as pd
-
         return pd.DataFrame(self._answer(query)[1], columns=columns)
 
     @cached_property

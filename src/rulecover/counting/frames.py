@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 
 from rulecover.counting.certificate import KNOWN, MISSED, ROWS, SUM, TARGET, TITLES, TableCertificate
 from rulecover.counting.groups import MOST_GROUPS, RowGroups
@@ -20,9 +21,6 @@ from rulecover.data.inputs import Coded, Input, Level, Number, TableInput
 from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.exceptions import MismatchedDataError
 from rulecover.export.conditions import Condition, Script
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Rows of a frame in memory that are counted at a time.
 BLOCK = 1_000_000

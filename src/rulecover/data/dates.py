@@ -8,6 +8,7 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats
@@ -38,8 +39,6 @@ _DATES = ("datetime64", "datetime", "date")
 
 def holds_dates(column: Any) -> bool:
     """Whether a column of pandas holds dates, as such and not as texts."""
-    import pandas as pd
-
     if pd.api.types.is_datetime64_any_dtype(column) or isinstance(column.dtype, pd.PeriodDtype):
         return True
     return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) in _DATES
@@ -69,8 +68,6 @@ def _fits(texts: list[str], written: str) -> bool:
 
 
 def _parsed(texts: Any, written: str) -> Any:
-    import pandas as pd
-
     stripped = [each.strip() if isinstance(each, str) else each for each in texts]
     begins = re.compile(r"\d{4}-\d{1,2}(-\d{1,2})?\b" if is_iso(written) else r"\d")  # pandas takes "nan" for a date
     if any(isinstance(each, str) and begins.match(each) is None for each in stripped):
@@ -114,8 +111,6 @@ class DatePart:
 
 def moments(values: Any, written: str, name: str) -> Array:
     """Dates of any type as numpy's, in seconds, NaT where there is none."""
-    import pandas as pd
-
     column = pd.Series(values)
     if isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
@@ -128,8 +123,6 @@ def moments(values: Any, written: str, name: str) -> Array:
 
 def _moments_of_objects(column: Any, written: str, name: str) -> Any:
     """Dates from texts, empty ones being missing, and from date objects; each distinct value is converted once."""
-    import pandas as pd
-
     which, known = pd.factorize(column.astype(object).mask(column.isin([""]), None).to_numpy())
     texts = [each for each in known if isinstance(each, str)]
     try:
@@ -146,8 +139,6 @@ def _moments_of_objects(column: Any, written: str, name: str) -> Any:
 
 def _timestamp(value: Any) -> Any:
     """A date of pandas; it would take a number for nanoseconds."""
-    import pandas as pd
-
     if isinstance(value, Number):
         raise TypeError(f"{value!r} is a number")
     return pd.Timestamp(value)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -275,8 +276,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _framed(self, encoded: Floats) -> Any:
         """Encoded columns as a frame in which those of codes are categories."""
-        import pandas as pd
-
         columns: dict[str, Any] = {}
         for each in self.columns_:
             for _ in each.made_names:
@@ -314,8 +313,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array([name for mine in names for name in mine], dtype=object)
 
     def _table(self, X: Any, *, reset: bool) -> Any:
-        import pandas as pd
-
         if is_frame(X):
             table = as_pandas(X)
             validate_data(self, table, skip_check_array=True, reset=reset)
@@ -355,8 +352,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 def id_columns(table: Any) -> list[Any]:
     """The names of columns of numbers that number the rows; none where no other column would be left."""
-    import pandas as pd
-
     numeric = [
         name
         for f, name in enumerate(table.columns)
@@ -389,8 +384,6 @@ def encoding_of(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
 
 def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
     """Texts may be numbers or dates to people; those of pandas' type for categories are not."""
-    import pandas as pd
-
     texts = [] if isinstance(column.dtype, pd.CategoricalDtype) else list(dict.fromkeys(column.dropna().tolist()))
     if (notation := _notation(texts)) is not None:
         example = max(texts, key=lambda text: len(text.strip("0123456789")))
@@ -460,8 +453,6 @@ def _words(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
 
 def _in_order(column: Any, labels: list[Any]) -> list[Any]:
     """Labels in the order of a column's categories, or in alphabetical order."""
-    import pandas as pd
-
     if isinstance(column.dtype, pd.CategoricalDtype):
         chosen = set(labels)
         return [label for label in column.cat.categories.tolist() if label in chosen]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import narwhals.stable.v1 as stable
 import numpy as np
+import pandas as pd
 
 from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import MismatchedDataError
 from rulecover.typing import Array, Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The code of a category that was never seen.
 UNSEEN = -1.0
@@ -70,8 +68,6 @@ def as_pandas(X: Any, *, as_arrays: bool = False) -> Any:
     """
     if not is_frame(X) or nw.dependencies.is_pandas_dataframe(X):
         return X
-    import pandas as pd
-
     frame = _eager(X)
     return pd.DataFrame({name: _pandas_values(frame[name], as_arrays=as_arrays) for name in frame.columns})
 
@@ -81,8 +77,6 @@ def _eager(frame: Any) -> nw.DataFrame[Any]:
 
 
 def _pandas_values(series: nw.Series[Any], *, as_arrays: bool) -> Any:
-    import pandas as pd
-
     categories = series.dtype in (nw.Categorical, nw.Enum)
     if categories and not (as_arrays and series.null_count()):
         known = stable.from_native(series.to_native(), series_only=True).cat.get_categories()
@@ -102,8 +96,6 @@ def column(frame: Any, name: str) -> Array:
 
 def category_columns(X: Any) -> dict[int, tuple[Any, ...]]:
     """The columns of pandas' type for categories: their numbers, and their categories in order."""
-    import pandas as pd
-
     kinds = enumerate(X.dtypes) if nw.dependencies.is_pandas_dataframe(X) else ()
     return {f: tuple(kind.categories.tolist()) for f, kind in kinds if isinstance(kind, pd.CategoricalDtype)}
 
@@ -130,8 +122,6 @@ def check_kind(kind: Any, what: str) -> None:
 
 def _numbers_of_objects(values: Array, name: str) -> Floats:
     """Every kind of missing value becomes NaN; the error names what is not a number."""
-    import pandas as pd
-
     out = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
     wrong = np.flatnonzero(np.isnan(out) & ~pd.isna(values))
     if wrong.size:
@@ -144,8 +134,6 @@ def _numbers_of_objects(values: Array, name: str) -> Floats:
 
 def _read_texts(values: Array, notation: Notation) -> Array:
     """The values with numbers in place of the texts that the notation reads; each distinct one is read once."""
-    import pandas as pd
-
     which, known = pd.factorize(np.asarray(values, dtype=object))
     texts = [each for each in known if isinstance(each, str)]
     read = dict(zip(texts, notation.read(texts).tolist(), strict=True))
@@ -155,8 +143,6 @@ def _read_texts(values: Array, notation: Notation) -> Array:
 
 def missing_values() -> tuple[Any, ...]:
     """The values that mean "missing": all the same to a rule, but not to every transformer of scikit-learn."""
-    import pandas as pd
-
     return (np.nan, None, pd.NA, pd.NaT)
 
 
@@ -176,8 +162,6 @@ def codes(values: Array, labels: Sequence[Any]) -> Floats:
     >>> codes(np.array(["b", None, "z", "a"], dtype=object), ("a", "b"))
     array([ 1., nan, -1.,  0.])
     """
-    import pandas as pd
-
     if hasattr(labels, "codes"):  # labels that are known only by a hash
         return np.asarray(labels.codes(values))
     found = np.asarray(_index(labels).get_indexer(_index(values)), dtype=np.float64)
@@ -186,6 +170,4 @@ def codes(values: Array, labels: Sequence[Any]) -> Floats:
 
 
 def _index(values: Any) -> pd.Index:
-    import pandas as pd
-
     return pd.Index(np.asarray(values, dtype=object), dtype=object)

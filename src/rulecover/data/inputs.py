@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from rulecover.data.columns import Columns
 from rulecover.data.dates import DatePart
@@ -91,8 +92,6 @@ def read_frame(frame: Any, inputs: Mapping[int, TableInput], n_features: int) ->
 
 def _by_value(values: Array, number: Callable[[Any], float], *, missing: float) -> Floats:
     """A number for each value; each distinct value is converted once."""
-    import pandas as pd
-
     which, known = pd.factorize(np.asarray(values, dtype=object))
     each: Floats = np.array([*(number(value) for value in known.tolist()), missing], dtype=np.float64)
     return np.asarray(each[which])
@@ -100,8 +99,6 @@ def _by_value(values: Array, number: Callable[[Any], float], *, missing: float) 
 
 def _texts(values: Array) -> Array:
     """Dates as pandas writes them, NaT as missing; other values as they are."""
-    import pandas as pd
-
     if values.dtype.kind not in "mM":
         return values
     known = pd.Series(values)

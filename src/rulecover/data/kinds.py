@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 #: What pandas calls columns of times of day and of lengths of time.
 _TIMES = ("timedelta64", "timedelta", "time")
@@ -16,8 +17,6 @@ _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 
 def why_unusable(column: Any) -> str:
     """Why rules cannot use a column; empty if they can."""
-    import pandas as pd
-
     if pd.api.types.infer_dtype(column, skipna=True) in _TIMES:
         return "it holds times; turn them into numbers first, such as the hour or the seconds"
     first = column.dropna().iloc[:1].tolist()
@@ -28,15 +27,11 @@ def why_unusable(column: Any) -> str:
 
 def is_text(column: Any) -> bool:
     """Whether a column holds words, or true and false."""
-    import pandas as pd
-
     return pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column)
 
 
 def is_truth(column: Any) -> bool:
     """Whether a column holds true and false, and nothing else."""
-    import pandas as pd
-
     if isinstance(column.dtype, pd.CategoricalDtype):
         return False
     truths = column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "boolean"
@@ -48,8 +43,6 @@ def parse_numbers(column: Any) -> Any:
 
     Numbers as people write them, such as ``23.2%``, are recognised by `rulecover.data.written_numbers`.
     """
-    import pandas as pd
-
     if not is_text(column) or is_truth(column) or isinstance(column.dtype, pd.CategoricalDtype) or why_unusable(column):
         return column
     if pd.api.types.infer_dtype(column, skipna=True) in _NUMBERS:
@@ -90,8 +83,6 @@ class OddText:
 
 def odd_text(column: Any) -> OddText | None:
     """The texts in a column that holds numbers, too; the index of the column holds the numbers of its rows."""
-    import pandas as pd
-
     if not is_text(column) or pd.api.types.is_bool_dtype(column):
         return None
     known = column.dropna()

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -59,7 +60,6 @@ from rulecover.voting.vote import Tally, Vote
 from rulecover.voting.voting_on import voting_on
 
 if TYPE_CHECKING:
-    import pandas as pd
     import scipy.sparse
 
 
@@ -243,8 +243,6 @@ class VotingModel(RuleModel, ABC):
         names = getattr(self.estimator_, "feature_names_in_", None)
         if names is None:
             return X
-        import pandas as pd
-
         return pd.DataFrame.sparse.from_spmatrix(X, columns=names) if issparse(X) else pd.DataFrame(X, columns=names)
 
     # Predicting: eq. (2) ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import math
 import numbers
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -37,6 +37,12 @@ def real_number(name: str, value: Any, *, at_least: float = 0.0, above: bool = F
     if not np.isfinite(number) or number < at_least or (above and number == at_least):
         raise ValueError(f"{name} is {value}; it must be finite and {'above' if above else 'at least'} {at_least:g}.")
     return number
+
+
+def one_of(name: str, value: Any, known: Iterable[Any]) -> None:
+    """Raises unless a setting has one of the values that are known."""
+    if value not in (known := tuple(known)):
+        raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
 
 
 def chosen(name: str, value: Any, table: dict[str, Any], needs: tuple[str, ...] = ()) -> Any:
@@ -237,8 +243,12 @@ def settings_that_matter(model: Any) -> dict[str, Any]:
     return {name: type(value).__name__ if hasattr(value, "get_params") else value for name, value in kept.items()}
 
 
-def check_checkpoint(model: Any) -> None:
-    """Raises unless a fit with a checkpoint can be repeated."""
+def check_time_and_checkpoint(model: Any) -> None:
+    """Raises for a time limit that is not above 0, and for a checkpoint of a fit that cannot be repeated."""
+    if model.time_limit is not None:
+        real_number("time_limit", model.time_limit, above=True)
+    if model.checkpoint is None:
+        return
     if not isinstance(model.checkpoint, (str, os.PathLike)):
         raise TypeError(f"checkpoint is {model.checkpoint!r}; give the path of a file.")
     if isinstance(model.random_state, bool) or not isinstance(model.random_state, (int, np.integer)):

@@ -9,6 +9,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -117,8 +118,6 @@ def _catboost_takes(estimator: Any, X: Any, odd: Sequence[Any]) -> bool:
 
 def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
     """Whether a model can be trained on columns of these types."""
-    import pandas as pd
-
     library = type(estimator).__module__.partition(".")[0]
     if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV, BinnedTrees)):
         return _takes(estimator.estimator, kinds)
@@ -196,14 +195,10 @@ def _odd_columns(X: Any) -> str:
 
 
 def _is_truth(kind: Any) -> bool:
-    import pandas as pd
-
     return bool(pd.api.types.is_bool_dtype(kind)) and not isinstance(kind, pd.CategoricalDtype)
 
 
 def _is_not_numeric(kind: Any) -> bool:
-    import pandas as pd
-
     return not pd.api.types.is_numeric_dtype(kind)
 
 

@@ -21,10 +21,11 @@ from rulecover.clock import TimeLimits
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
-    check_checkpoint,
     check_model_fits,
+    check_time_and_checkpoint,
     chosen,
     demands,
+    one_of,
     real_number,
     settings_that_matter,
     whole_number,
@@ -290,20 +291,14 @@ class MinimumRuleCover(VotingModel):
             whole_number("demand", self.demand, at_least=1)
         if self.max_rules is not None:
             whole_number("max_rules", self.max_rules, at_least=1)
-        if self.time_limit is not None:
-            real_number("time_limit", self.time_limit, above=True)
-        if self.checkpoint is not None:
-            check_checkpoint(self)
-            if self.solver != "exact":
-                raise ValueError(
-                    f"checkpoint keeps the work of solver='exact', but solver is {self.solver!r}; leave checkpoint "
-                    "out, or give it to your Exact solver."
-                )
-        if self.vote not in (votes := voting_on(self._target).names):
-            raise ValueError(f"vote is {self.vote!r}; choose one of {', '.join(map(repr, votes))}.")
-        if self.estimator_weights not in WEIGHTS:
-            known = ", ".join(map(repr, WEIGHTS))
-            raise ValueError(f"estimator_weights is {self.estimator_weights!r}; choose one of {known}.")
+        check_time_and_checkpoint(self)
+        if self.checkpoint is not None and self.solver != "exact":
+            raise ValueError(
+                f"checkpoint keeps the work of solver='exact', but solver is {self.solver!r}; leave checkpoint out, or "
+                "give it to your Exact solver."
+            )
+        one_of("vote", self.vote, voting_on(self._target).names)
+        one_of("estimator_weights", self.estimator_weights, WEIGHTS)
         self._fallback()
         self._price()
         solver = self._solver()

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
+import pandas as pd
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
@@ -228,8 +229,6 @@ def _head(model: ModelElsewhere, table: TableInBlocks, prepared: Prepared) -> Sa
 
 def _codes(y: Array | CodedTargets, classes: Array) -> Ints:
     """The number of each label among the classes, as small as can be."""
-    import pandas as pd
-
     values = y.values if isinstance(y, CodedTargets) else y  # numbers of very many different values
     missing = np.flatnonzero(pd.isna(values))
     if missing.size:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
+
+import pandas as pd
 
 from rulecover.data.fingerprint import Fingerprint
 from rulecover.estimators.elsewhere import PathElsewhere
@@ -15,9 +17,6 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.samples import Samples
 from rulecover.typing import Ints
 from rulecover.voting.vote import Vote
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class PathModel(PathElsewhere, Protocol):

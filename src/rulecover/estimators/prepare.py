@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -193,8 +194,6 @@ def _taken_apart(value: Any) -> Any:
 def _put_together(value: Any) -> Any:
     if not isinstance(value, dict) or _FRAME not in value:
         return value
-    import pandas as pd
-
     start = len(value["index"]) and int(value["index"][0])
     index = pd.RangeIndex(start, start + len(value["index"]), name=value["name"])
     return pd.DataFrame(value[_FRAME], index=index)

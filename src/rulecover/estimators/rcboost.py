@@ -22,9 +22,10 @@ from rulecover.checkpoint import Checkpoint, fingerprint
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
-    check_checkpoint,
     check_model_fits,
+    check_time_and_checkpoint,
     chosen,
+    one_of,
     real_number,
     settings_that_matter,
     whole_number,
@@ -269,20 +270,13 @@ class RuleBoosting(VotingModel):
             whole_number("max_rmp_calls", self.max_rmp_calls, at_least=0)
         if not isinstance(self.early_stopping, bool):
             whole_number("early_stopping", self.early_stopping, at_least=1)
-        if self.time_limit is not None:
-            real_number("time_limit", self.time_limit, above=True)
-        if self.checkpoint is not None:
-            check_checkpoint(self)
-            if self.warm_start:
-                raise ValueError("checkpoint and warm_start are two ways to go on; leave one of them out.")
-        for name, value, known in (
-            ("vote", self.vote, self._votes()),
-            ("duals", self.duals, ("equal", "vertex")),
-            ("rule_weights", self.rule_weights, (None, "z")),
-            ("on_interrupt", self.on_interrupt, ("raise", "keep")),
-        ):
-            if value not in known:
-                raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
+        check_time_and_checkpoint(self)
+        if self.checkpoint is not None and self.warm_start:
+            raise ValueError("checkpoint and warm_start are two ways to go on; leave one of them out.")
+        one_of("vote", self.vote, self._votes())
+        one_of("duals", self.duals, ("equal", "vertex"))
+        one_of("rule_weights", self.rule_weights, (None, "z"))
+        one_of("on_interrupt", self.on_interrupt, ("raise", "keep"))
         self._fallback()
         self._recipe()
         if self._is_trained:

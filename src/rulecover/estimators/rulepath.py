@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -26,8 +27,9 @@ from rulecover.estimators.base import VotingModel
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
-    check_checkpoint,
     check_model_fits,
+    check_time_and_checkpoint,
+    one_of,
     real_number,
     whole_number,
 )
@@ -54,9 +56,6 @@ from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
 from rulecover.typing import Ints
 from rulecover.voting.fallback import Default
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: How deep candidates on binned columns lie.
 _BINNED_DEPTH = 3
@@ -260,10 +259,7 @@ class RulePath(VotingModel):
             raise ValueError(f"model_share is {self.model_share}; it must be at most 1.")
         if self.keep is not None and not isinstance(self.keep, RuleSet):
             raise TypeError(f"keep is {self.keep!r}; give a RuleSet, such as RuleSet.of_intervals makes.")
-        if self.time_limit is not None:
-            real_number("time_limit", self.time_limit, above=True)
-        if self.checkpoint is not None:
-            check_checkpoint(self)
+        check_time_and_checkpoint(self)
         self._check_pool()
         self._check_choice()
         self._check_votes()
@@ -288,9 +284,8 @@ class RulePath(VotingModel):
             check_trains_again(self.estimator, "a size is chosen in folds", way_out)
 
     def _check_votes(self) -> None:
-        for name, value, known in (("vote", self.vote, PATH_VOTES), ("gain", self.gain, (None, *GAINS))):
-            if value not in known:
-                raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}.")
+        one_of("vote", self.vote, PATH_VOTES)
+        one_of("gain", self.gain, (None, *GAINS))
         by_accuracy = self.scoring is None and self._kind.score == "accuracy"
         if by_accuracy and self.within is not None and self.within >= 1:
             raise ValueError(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import onnx
+from onnx import TensorProto, checker, helper, numpy_helper
 
 import rulecover
 from rulecover.data.frames import ZERO
@@ -16,9 +18,6 @@ from rulecover.export.conditions import Condition, Script
 from rulecover.export.exported import vote_of
 from rulecover.typing import Array
 from rulecover.voting.answers import LARGEST_LOG_ODDS
-
-if TYPE_CHECKING:
-    import onnx
 
 #: ReduceMax takes its axes as an input from here on; runtimes of 2023 know both.
 _OPSET, _IR = 18, 8
@@ -59,8 +58,6 @@ class _Graph:
         self.constants: list[Any] = []
 
     def model(self) -> onnx.ModelProto:
-        from onnx import checker, helper
-
         outputs = self._answers(*self._tally(self._met()))
         kind = helper.np_dtype_to_tensor_dtype(np.dtype(np.float64))
         rows = helper.make_tensor_value_info("X", kind, ["rows", len(self.script.names)])
@@ -82,23 +79,17 @@ class _Graph:
         self, operation: str, *inputs: str | Array, name: str = "", more: Sequence[str] = (), **settings: Any
     ) -> str:
         """Adds a node; arrays among its inputs become constants. Returns the name of its (first) output."""
-        from onnx import helper
-
         output = name or f"v{len(self.nodes)}"
         names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
         self.nodes.append(helper.make_node(operation, names, [output, *more], **settings))
         return output
 
     def _constant(self, values: Array) -> str:
-        from onnx import numpy_helper
-
         name = f"c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.array(values, order="C"), name))
         return name
 
     def _as_floats(self, values: str) -> str:
-        from onnx import TensorProto
-
         return self._do("Cast", values, to=TensorProto.DOUBLE)
 
     # The steps --------------------------------------------------------------------------------------------------------
@@ -213,8 +204,6 @@ class _Graph:
 
     def _answers(self, tally: str, missed: str) -> list[Any]:
         """The nodes that predict, and what the outputs are."""
-        from onnx import TensorProto, helper
-
         outputs = []
         if self.script.classes:
             labels = _labels(self.script.classes)
@@ -253,6 +242,4 @@ def _labels(labels: list[Any]) -> Array:
 
 
 def _kind(labels: Array) -> int:
-    from onnx import TensorProto, helper
-
     return TensorProto.STRING if labels.dtype.kind == "O" else int(helper.np_dtype_to_tensor_dtype(labels.dtype))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
 
 from rulecover.data.dates import DatePart, is_iso
 from rulecover.data.frames import UNSEEN, ZERO
@@ -13,9 +16,6 @@ from rulecover.export.conditions import Condition, Script
 from rulecover.export.date_texts import date_text
 from rulecover.export.exported import vote_of
 from rulecover.voting.answers import LARGEST_LOG_ODDS
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def to_polars(model: Any) -> pl.Expr:
@@ -47,8 +47,6 @@ def to_polars(model: Any) -> pl.Expr:
 
 def _answer(script: Script) -> pl.Expr:
     """The steps of the script; each adds fields to a struct, which later steps read."""
-    import polars as pl
-
     steps = [
         _met,
         _votes_of_fired,
@@ -66,9 +64,6 @@ def _answer(script: Script) -> pl.Expr:
 
 
 def _feature(each: TableInput) -> pl.Expr:
-    import polars as pl
-    import polars.selectors as cs
-
     if isinstance(each, DatePart):
         return _date_part(each).cast(pl.Float64)
     given = cs.by_name(each.name).as_expr()  # names of pl.col may be patterns
@@ -82,8 +77,6 @@ def _feature(each: TableInput) -> pl.Expr:
 
 
 def _level(given: pl.Expr, level: str | None) -> pl.Expr:
-    import polars as pl
-
     if level is None:
         return given.is_null()
     # Truth values are written in small letters here.
@@ -92,8 +85,6 @@ def _level(given: pl.Expr, level: str | None) -> pl.Expr:
 
 
 def _code(given: pl.Expr, each: Coded) -> pl.Expr:
-    import polars as pl
-
     if not each.codes:  # only whether there is a value matters; as texts, numbers that are missing are NaN
         return pl.when(given.cast(pl.String).fill_null("NaN") != "NaN").then(pl.lit(UNSEEN))
     texts = isinstance(each.codes[0][0], str)
@@ -105,8 +96,6 @@ def _code(given: pl.Expr, each: Coded) -> pl.Expr:
 
 
 def _date_part(each: DatePart) -> pl.Expr:
-    import polars as pl
-
     moment = _moment(each)
     if each.part in ("year", "month", "weekday"):
         found: pl.Expr = getattr(moment.dt, each.part)()
@@ -116,9 +105,6 @@ def _date_part(each: DatePart) -> pl.Expr:
 
 def _moment(each: DatePart) -> pl.Expr:
     """The dates of a column, whatever its type: a selector of other types is empty, and `coalesce` is given nothing."""
-    import polars as pl
-    import polars.selectors as cs
-
     moments, nothing = cs.date() | cs.datetime(time_zone=None), cs.by_dtype(pl.Null)
     as_such = (cs.by_name(each.name) & (moments | nothing)).as_expr().cast(pl.Datetime("us"))
     # Columns of other types are in the way of functions of texts, and the error has their name.
@@ -147,8 +133,6 @@ def _parsed(given: pl.Expr, each: DatePart) -> pl.Expr:
 
 def _met(script: Script) -> dict[str, pl.Expr]:
     """How many conditions of each rule are met."""
-    import polars as pl
-
     return {
         f"met{j}": pl.sum_horizontal(pl.lit(0), *(_condition(condition).cast(pl.Int32) for condition in rule))
         for j, rule in enumerate(script.conditions)
@@ -156,8 +140,6 @@ def _met(script: Script) -> dict[str, pl.Expr]:
 
 
 def _condition(condition: Condition) -> pl.Expr:
-    import polars as pl
-
     x = pl.field(f"x{condition.feature}")
     if condition.impossible:
         return x.is_null() if condition.missing else pl.lit(False)
@@ -173,8 +155,6 @@ def _condition(condition: Condition) -> pl.Expr:
 
 def _votes_of_fired(script: Script) -> dict[str, pl.Expr]:
     """The votes of the rules that fire, their numbers, and the largest share of conditions that are met."""
-    import polars as pl
-
     fires = [pl.field(f"met{j}") == size for j, size in enumerate(script.sizes)]
     sums = {f"votes{k}": _sum(script.votes, k, fires) for k in range(len(script.base))}
     numbers = [pl.when(fire).then(pl.lit(f",{j}")).otherwise(pl.lit("")) for j, fire in enumerate(fires)]
@@ -185,8 +165,6 @@ def _votes_of_fired(script: Script) -> dict[str, pl.Expr]:
 
 
 def _shares(script: Script) -> list[pl.Expr]:
-    import polars as pl
-
     return [_divided(pl.field(f"met{j}").cast(pl.Float64), float(max(size, 1))) for j, size in enumerate(script.sizes)]
 
 
@@ -196,16 +174,12 @@ def _divided(numbers: pl.Expr, by: float) -> pl.Expr:
 
 
 def _sum(votes: list[list[float]], k: int, votes_if: list[pl.Expr]) -> pl.Expr:
-    import polars as pl
-
     sums = [pl.when(each).then(vote[k]).otherwise(0.0) for each, vote in zip(votes_if, votes, strict=True) if vote[k]]
     return pl.sum_horizontal(pl.lit(0.0), *sums)
 
 
 def _near(script: Script) -> dict[str, pl.Expr]:
     """The votes of the fallback."""
-    import polars as pl
-
     begin = script.base if script.fallback_adds_to_base else [0.0] * len(script.base)
     if script.answered_by == "closest":
         nearest = [share == pl.field("best") for share in _shares(script)]
@@ -221,8 +195,6 @@ def _near(script: Script) -> dict[str, pl.Expr]:
 
 
 def _tally(script: Script) -> dict[str, pl.Expr]:
-    import polars as pl
-
     return {
         f"votes{k}": pl.when(pl.field("fired")).then(pl.field(f"votes{k}") + base).otherwise(pl.field(f"near{k}"))
         for k, base in enumerate(script.base)
@@ -231,8 +203,6 @@ def _tally(script: Script) -> dict[str, pl.Expr]:
 
 def _votes_or_totals(script: Script) -> dict[str, pl.Expr]:
     """The votes, those of all training data where there are none."""
-    import polars as pl
-
     if script.always_has_votes:
         return {}
     has_votes = _total(script) > 0
@@ -243,8 +213,6 @@ def _votes_or_totals(script: Script) -> dict[str, pl.Expr]:
 
 
 def _total(script: Script) -> pl.Expr:
-    import polars as pl
-
     votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
     return pl.sum_horizontal(votes) if script.classes else votes[1]
 
@@ -258,15 +226,11 @@ def _probabilities(script: Script) -> list[Callable[[Script], dict[str, pl.Expr]
 
 def _shared(script: Script) -> dict[str, pl.Expr]:
     """Probabilities: the shares of the votes."""
-    import polars as pl
-
     return {f"share{k}": pl.field(f"votes{k}") / _total(script) for k in range(len(script.base))}
 
 
 def _odds(script: Script) -> dict[str, pl.Expr]:
     """How likely each class is relative to the likeliest one."""
-    import polars as pl
-
     assert script.log_odds is not None
     votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
     below = [script.log_odds * (vote - pl.max_horizontal(votes)) for vote in votes]
@@ -275,16 +239,12 @@ def _odds(script: Script) -> dict[str, pl.Expr]:
 
 def _shared_odds(script: Script) -> dict[str, pl.Expr]:
     """Probabilities: the shares of the odds."""
-    import polars as pl
-
     odds = [pl.field(f"odds{k}") for k in range(len(script.base))]
     return {f"share{k}": each / pl.sum_horizontal(odds) for k, each in enumerate(odds)}
 
 
 def _surplus(script: Script) -> dict[str, pl.Expr]:
     """By how much the votes that are as large as that for a class exceed 1, each of them by the same amount."""
-    import polars as pl
-
     votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
     large = [[other >= vote for other in votes] for vote in votes]
     sums = [
@@ -297,8 +257,6 @@ def _surplus(script: Script) -> dict[str, pl.Expr]:
 
 def _nearest(script: Script) -> dict[str, pl.Expr]:
     """Probabilities: the shares that are nearest to the votes."""
-    import polars as pl
-
     surplus = pl.max_horizontal([pl.field(f"surplus{k}") for k in range(len(script.base))])
     return {
         f"share{k}": pl.max_horizontal(pl.field(f"votes{k}") - surplus, pl.lit(0.0)) for k in range(len(script.base))
@@ -306,8 +264,6 @@ def _nearest(script: Script) -> dict[str, pl.Expr]:
 
 
 def _answered(script: Script) -> dict[str, pl.Expr]:
-    import polars as pl
-
     votes = [pl.field(f"votes{k}") for k in range(len(script.base))]
     if script.classes:
         first, most = pl.lit(None), pl.max_horizontal(votes)

@@ -180,7 +180,8 @@ class BoostPart:
             self._failed = str(error) or "XGBoost failed"
             return
         tree, value = parse_tree(booster)
-        self._grown = tree, leaves_of(booster, self._matrix, tree, value, one_target=self._one_target)
+        leaf = leaves_of(booster, self._matrix, self.samples.X, tree, value, one_target=self._one_target)
+        self._grown = tree, leaf
 
     def _one_tree(self, xgboost: Any, settings: Mapping[str, Any]) -> Any:
         booster = xgboost.Booster({**settings, "nthread": self._n_threads}, [self._matrix])

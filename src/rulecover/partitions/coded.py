@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from rulecover.coverage import smallest_uint
 from rulecover.typing import Array, Ints, UInts
@@ -77,8 +78,6 @@ class TargetBlocks:
 
 def _factorized(values: Array) -> tuple[Ints, Array]:
     """The place of each value among the different ones, and these; 1 and True are different if both are objects."""
-    import pandas as pd
-
     if values.dtype == object and len({type(value) for value in values.tolist()}) > 1:
         keys = np.empty(len(values), dtype=object)
         keys[:] = _keys(values)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from rulecover.data.frames import as_pandas, is_frame
 from rulecover.exceptions import MismatchedDataError
@@ -111,8 +112,6 @@ class TableInBlocks:
 
     def rows(self, wanted: Ints, starts: Ints) -> Any:
         """Some rows, by their sorted places, as one pandas frame."""
-        import pandas as pd
-
         last = int(wanted[-1])
         found: list[Any] = []
         for start, block in zip(starts.tolist(), self.blocks(), strict=False):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from rulecover.rules.sentences import rule_sentence
 from rulecover.show.grid import Grid, Groups
 from rulecover.show.text import printable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from rulecover.rules.ruleset import RuleSet
 
 
@@ -59,8 +59,6 @@ def by_class(rules: RuleSet) -> Groups:
 
 def rule_frame(rules: RuleSet) -> pd.DataFrame:
     """One row per rule; see `RuleSet.to_frame`."""
-    import pandas as pd
-
     columns: dict[str, Any] = {"rule": [rule.text for rule in rules], "clauses": rules.lengths}
     seen = rules.evidence
     if seen is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from rulecover.data.categories import Categories, CategorySet
@@ -23,8 +24,6 @@ from rulecover.show.short_bounds import short_bounds
 from rulecover.typing import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from rulecover.show.grid import Grid, Groups
 
 

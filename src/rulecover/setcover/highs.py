@@ -325,6 +325,7 @@ def _quiet_highs() -> Any:
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     _call(highs, "setOptionValue", "output_flag", False)
     _call(highs, "setOptionValue", "threads", 1)
+    highs.HandleUserInterrupt = True  # once: each time adds another call to every iteration
     return highs
 
 
@@ -334,7 +335,6 @@ def _run(highs: Any, deadline: float | None) -> Any:
     _call(highs, "setOptionValue", "time_limit", highs.getRunTime() + left)
     # A thread of its own, because Python sees Ctrl-C only between two of its own instructions; and an event, because
     # a `join` that Ctrl-C ends takes the thread for dead.
-    highs.HandleUserInterrupt = True
     done = threading.Event()
 
     def work() -> None:

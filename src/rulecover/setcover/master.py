@@ -10,7 +10,7 @@ import scipy.sparse
 
 from rulecover.coverage import Coverage, SparseBlock
 from rulecover.exceptions import SolverError, UncoveredSamplesError
-from rulecover.typing import Bools, Floats, Ints, UInts
+from rulecover.typing import Array, Bools, Floats, Ints, UInts
 
 if TYPE_CHECKING:
     from rulecover.setcover.highs import CoveringLP
@@ -24,6 +24,8 @@ ENTERING = 100
 WATCHED = 20_000
 #: Sums over rules are made for this many samples at a time: they stay in the processor's cache.
 _ROWS = 1 << 15
+#: Samples are added up again that were this near to a limit: more than rounding to float32 can change.
+_NEAR = 1e-3
 #: Signatures are compared only where their first bits, which have a place in a small table, are those of a wanted one.
 _BITS, _REST = 18, np.uint64(46)
 #: As many combinations of rules as a 16-bit number can distinguish; fewer if there are few samples to look them up.
@@ -93,10 +95,12 @@ class Signatures:
         order = np.argsort(signatures)
         wanted = signatures[order]
         some = np.zeros(1 << _BITS, dtype=bool)
-        some[(wanted >> _REST).astype(np.intp)] = True
-        found = np.flatnonzero(some[(self.value >> _REST).astype(np.intp)])
-        first, end = (np.searchsorted(wanted, self.value[found], side) for side in ("left", "right"))
-        times = end - first  # more than one only where signatures clash
+        some[(wanted >> _REST).view(np.int64)] = True
+        found = np.flatnonzero(some[(self.value >> _REST).view(np.int64)])
+        first = np.searchsorted(wanted, self.value[found])
+        alike = np.flatnonzero(wanted[np.minimum(first, len(wanted) - 1)] == self.value[found])
+        found, first = found[alike], first[alike]
+        times = np.searchsorted(wanted, self.value[found], "right") - first  # more than one only where signatures clash
         before = np.cumsum(times) - times
         place = np.arange(times.sum()) + np.repeat(first - before, times)
         return np.repeat(found, times), order[place]
@@ -122,6 +126,9 @@ class Packs:
         self._packs: list[tuple[UInts, list[Ints]]] = []
         self._sparse: list[SparseBlock] = []
         self._room = 0
+        self._last: Floats | None = None
+        self._least: Array = np.zeros(0, dtype=np.float32)
+        self._fallen = 0.0
 
     def add(self, coverage: Coverage, first: int) -> None:
         """Takes in more rules, of which the first is rule number `first`."""
@@ -153,6 +160,36 @@ class Packs:
         for block in self._sparse:
             out += (block if among is None else block.among(among)).lookup(values)
         return out
+
+    def below(self, values: Floats, limit: float) -> tuple[Ints, Floats]:
+        """The samples whose sum over their rules is below a limit, and these sums.
+
+        A sum falls by no more than the largest fall of a value in each block: only samples that were near enough to
+        the limit when they were last looked at are added up again.
+        """
+        near = self._near(values, limit)
+        sums = self.per_sample(values, near)
+        if near is None:
+            self._least, self._fallen = sums.astype(np.float32), 0.0
+        else:
+            self._least[near] = sums + self._fallen
+        self._last = values
+        found = np.flatnonzero(sums < limit)
+        return found if near is None else near[found], sums[found]
+
+    def _near(self, values: Floats, limit: float) -> Ints | None:
+        """The samples whose sums may be below the limit; ``None`` for all, where these are many or not known."""
+        if self._last is None:
+            return None
+        self._fallen += self._largest_fall(self._last, values)
+        near = np.flatnonzero(self._least < limit + self._fallen + _NEAR)
+        return near if 2 * len(near) < self._n_samples else None
+
+    def _largest_fall(self, before: Floats, now: Floats) -> float:
+        """No sum has fallen by more than this; rules that came since then had the value 0 before."""
+        fall = np.concatenate([before, np.zeros(len(now) - len(before))]) - now
+        of_blocks = sum(float(fall[rules].max(initial=0.0)) for _, blocks in self._packs for rules in blocks)
+        return of_blocks + sum(float(np.maximum(fall[block.rules], 0.0).sum()) for block in self._sparse)
 
     def same(self, samples: Ints, others: Ints) -> Bools:
         """Which of the samples are covered by exactly the rules that cover the other one."""
@@ -315,9 +352,9 @@ class Master:
             short = np.flatnonzero((covered < 1.0 - FEASIBLE) & ~self._is_inside[self._watched])
             if short.size:
                 return self._distinct(self._watched[short], covered[short])
-        covered = self._packs.per_sample(shares)
-        short = np.flatnonzero((covered < 1.0 - FEASIBLE) & ~self._is_inside)
-        worst_first = self._distinct(short, covered[short])
+        short, covered = self._packs.below(shares, 1.0 - FEASIBLE)
+        outside = np.flatnonzero(~self._is_inside[short])
+        worst_first = self._distinct(short[outside], covered[outside])
         self._watched = np.concatenate([worst_first[ENTERING:], self._watched])[:WATCHED]
         return worst_first
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.frozen import FrozenEstimator
 
 from rulecover.targets.impurity import Impurity
@@ -39,8 +40,6 @@ class Target(ABC):
 
     def check_given(self, y: Any) -> None:
         """Raises where a row has no label, or no number to be predicted."""
-        import pandas as pd
-
         labels = np.asarray(y)
         if not labels.size or not labels.ndim:  # scikit-learn says what is wrong
             return

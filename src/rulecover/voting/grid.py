@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from rulecover.rules.sentences import join_words, rule_sentence
 from rulecover.show.grid import Grid
@@ -12,10 +13,6 @@ from rulecover.show.numbers import amount
 from rulecover.show.text import printable
 from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.vote import Vote
-from rulecover.voting.why import vote_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def vote_grid(vote: Vote) -> Grid:
@@ -47,8 +44,6 @@ def vote_sentences(vote: Vote) -> list[str]:
 
 def vote_frame(vote: Vote) -> pd.DataFrame:
     """One row per vote: its rule's text, clauses and support, and what it adds; the base first."""
-    import pandas as pd
-
     columns: dict[str, Any] = {
         "rule": ["(default)", *(rule.text for rule in vote.rules)],
         "clauses": [0, *vote.rules.lengths.tolist()],
@@ -69,3 +64,8 @@ def _in_words(vote: Vote, votes: list[float]) -> str:
 
 def _signed(votes: list[float]) -> list[str]:
     return [f"{value:+.3g}" for value in votes]
+
+
+def vote_columns(names: tuple[str, ...]) -> list[str]:
+    """The name of the column of each vote: "vote" where there is one, ``votes_…`` for each of several."""
+    return ["vote"] if len(names) == 1 else [f"votes_{name}" for name in names]

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 from scipy.special import ndtri
 
@@ -24,8 +25,6 @@ from rulecover.voting.answers import AddedClasses, Answer, Classes, Mean
 from rulecover.voting.fallback import CLOSEST, Default, Fallback
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from rulecover.show.grid import Grid
 
 #: Votes are added for so few rows at a time that (rows, rules) as floats are this many: they stay in the cache.

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import Classes, LogOddsClasses, Mean
 from rulecover.voting.fallback import Default
+from rulecover.voting.grid import vote_columns
+from rulecover.voting.reasons import Reasons
 from rulecover.voting.vote import Tally, Vote
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def why(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
     """One line for each row and rule that voted; see `MIRCOClassifier.why` and `RulePathClassifier.why`."""
-    from rulecover.voting.reasons import Reasons
-
     adds_up = isinstance(vote.fallback, Default)
     return Reasons(_what_adds_up(vote, X, tally) if adds_up else _who_decided(vote, X, tally))
 
 
 def _what_adds_up(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
     """The base and the votes of all covering rules, which add up to the prediction."""
-    import pandas as pd
-
     covered, by = vote.rules.hits(X)
     row = np.concatenate([np.arange(X.shape[0]), covered])
     rule = np.concatenate([np.full(X.shape[0], -1), by])
@@ -38,14 +34,7 @@ def _what_adds_up(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
     return pd.DataFrame(columns | dict(zip(vote_columns(vote.names), votes.T, strict=True)))
 
 
-def vote_columns(names: tuple[str, ...]) -> list[str]:
-    """The name of the column of each vote: "vote" where there is one, ``votes_…`` for each of several."""
-    return ["vote"] if len(names) == 1 else [f"votes_{name}" for name in names]
-
-
 def _who_decided(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
-    import pandas as pd
-
     row, rule, weight = _voters(vote, X, tally.missed)
     by_rule = _votes_of(vote, rule, weight, tally.missed[row])
     votes = np.where((rule >= 0)[:, None], by_rule, _as_one(vote, tally.sums)[row])
@@ -66,8 +55,6 @@ def _who_decided(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
 
 def _with_base(vote: Vote, voters: pd.DataFrame) -> pd.DataFrame:
     """The same lines, and before those of each row one for the base, which they are added to."""
-    import pandas as pd
-
     votes = dict(zip(vote_columns(vote.names), vote.base, strict=True))
     voters["text"] = voters["text"].where(voters["rule"] >= 0, "all training rows")
     base = voters.drop_duplicates("row").assign(rule=-1, text="by default", weight=1.0, **votes)

@@ -129,7 +129,7 @@ class _BinnedSamples:
         booster = self._xgboost.Booster(settings, [self._matrix])
         booster.update(self._matrix, 0)
         grown, value = parse_tree(booster)
-        return grown, leaves_of(booster, self._matrix, grown, value, one_target=self._one_target)
+        return grown, leaves_of(booster, self._matrix, self._rows, grown, value, one_target=self._one_target)
 
 
 #: The bins of each fit that is under way, by what they are made of.
@@ -150,28 +150,52 @@ def tree_settings(max_bin: int, *, one_target: bool) -> dict[str, Any]:
     }
 
 
-def leaves_of(booster: Any, matrix: Any, tree: Tree, value: Array, *, one_target: bool) -> Ints:
+def leaves_of(booster: Any, matrix: Any, X: Any, tree: Tree, value: Array, *, one_target: bool) -> Ints:
     """The leaf of each sample that a tree was grown on.
 
     It is found by its prediction, which XGBoost has already; to send the samples through the tree again takes as long
-    as growing it. Where two leaves have one value, that is what is done.
+    as growing it. Leaves of the same value are told apart by the comparisons between them.
     """
-    leaves = tree.leaves
     leaf = None
-    if one_target and len(np.unique(value[leaves])) == len(leaves) <= 2**10:
-        leaf = _leaf_of_value(booster.predict(matrix).view(np.uint32), leaves, value)
-    return booster.predict(matrix, pred_leaf=True).astype(np.intp) if leaf is None else leaf
+    if one_target and len(tree.leaves) <= 2**10:
+        leaf = _leaf_of_value(booster.predict(matrix).view(np.uint32), tree.leaves, value)
+    if leaf is None:
+        return np.asarray(booster.predict(matrix, pred_leaf=True), dtype=np.intp)
+    _, group = np.unique(value[tree.leaves].view(np.uint32), return_inverse=True)
+    for several in np.flatnonzero(np.bincount(group) > 1):
+        alike = tree.leaves[group == several]
+        rows = np.flatnonzero(leaf == alike[0])
+        leaf[rows] = _told_apart(tree, X, rows, alike)
+    return leaf
+
+
+def _told_apart(tree: Tree, X: Any, rows: Ints, leaves: Ints) -> Ints:
+    """The leaf of each of the rows, all of which are in some of the leaves: only splits between these are looked at."""
+    within = np.isin(np.arange(len(tree.left)), leaves)
+    split = np.arange(len(tree.left))  # where the way from a node to the leaves parts first
+    for node in np.flatnonzero(tree.left >= 0)[::-1]:  # children come after their parents
+        below = [child for child in (tree.left[node], tree.right[node]) if within[child]]
+        within[node] = bool(below)
+        if len(below) == 1:
+            split[node] = split[below[0]]
+    at = np.full(len(rows), split[0])
+    moving = np.flatnonzero(tree.left[at] >= 0)
+    while moving.size:
+        here = at[moving]
+        at[moving] = split[np.where(tree.goes_left(X, rows[moving], here), tree.left[here], tree.right[here])]
+        moving = moving[tree.left[at[moving]] >= 0]
+    return at
 
 
 def _leaf_of_value(predicted: Array, leaves: Ints, value: Array) -> Ints | None:
-    """The leaf of each sample by the bits of its prediction; ``None`` where that fails."""
-    wanted = value[leaves].view(np.uint32)
+    """The first leaf with the value of each sample by the bits of its prediction; ``None`` where that fails."""
+    wanted, first = np.unique(value[leaves].view(np.uint32), return_index=True)
     shift = np.uint32(32 - _TABLE_BITS)
     for factor in np.random.default_rng(0).integers(0, 2**32, _TRIES, dtype=np.uint32) | np.uint32(1):
         place = (wanted * factor) >> shift
-        if len(np.unique(place)) == len(leaves):
+        if len(np.unique(place)) == len(wanted):
             table = np.zeros(1 << _TABLE_BITS, dtype=np.intp)
-            table[place] = leaves
+            table[place] = leaves[first]
             leaf = table[(predicted * factor) >> shift]
             found = value.view(np.uint32)[leaf] == predicted
             return leaf if found.all() else None

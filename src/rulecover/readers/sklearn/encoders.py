@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 from sklearn.preprocessing import OneHotEncoder
 
@@ -117,8 +118,6 @@ def unknown_label(labels: tuple[Any, ...]) -> Any:
 
 def _table(columns: list[list[Any]], step: Any) -> Any:
     """Columns as the encoder was given its data: a data frame, if it knows names."""
-    import pandas as pd
-
     kinds = [
         object if known.dtype.kind in "OUS" or not are_numbers(values) else np.float64
         for known, values in zip(step.categories_, columns, strict=True)
@@ -133,8 +132,6 @@ def _table(columns: list[list[Any]], step: Any) -> Any:
 
 def is_missing(value: Any) -> bool:
     """Whether a value means "missing", such as None or NaN."""
-    import pandas as pd
-
     return bool(np.ndim(value) == 0 and pd.isna(value))
 
 

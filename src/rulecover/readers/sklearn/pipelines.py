@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
@@ -293,8 +294,6 @@ def _filled_one(origin: Origin, fills: list[Any], *, as_text: bool, single: bool
 
 def _named(rows: Any, step: Any) -> Any:
     """Rows under the names that a step was trained with, if it was."""
-    import pandas as pd
-
     names = getattr(step, "feature_names_in_", None)
     return rows if names is None else pd.DataFrame(rows, columns=names, dtype=rows.dtype)
 
