@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,11 @@ from exported import (
     text_case,
     truth_case,
 )
+from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
 from sqlglot import exp
 
+from rulecover import MIRCOClassifier
 from rulecover.exceptions import ExportError, MismatchedDataError
 from rulecover.export import sql_steps, to_sql, to_sql_expression
 from rulecover.export.conditions import Script
@@ -258,3 +262,16 @@ def test_the_largest_of_some_terms_is_max_in_sqlite_whatever_sqlglot_makes_of_it
 
     assert not isinstance(largest, exp.Greatest)
     assert largest.sql() == "MAX(a, b)"
+
+
+def test_sqlite_does_not_write_out_the_steps_of_an_expression_wherever_they_are_used() -> None:
+    """Its program has fewer instructions than the expression has words, and not a hundred times as many."""
+    X, y = load_digits(return_X_y=True)
+    forest = RandomForestClassifier(3, max_depth=4, random_state=0)
+    model = MIRCOClassifier(forest).fit(X[:60], y[:60])
+    database = sqlite3.connect(":memory:")
+    database.execute(f"CREATE TABLE data ({', '.join(f'x{k} REAL' for k in range(64))})")
+    answer = to_sql_expression(model, "t", dialect="sqlite")
+    program = database.execute(f"EXPLAIN SELECT {answer} FROM data AS t").fetchall()
+
+    assert len(program) < len(answer.split())

@@ -11,6 +11,7 @@ import argparse
 import multiprocessing
 import os
 import re
+import resource
 import secrets
 import signal
 import sys
@@ -29,6 +30,8 @@ from typing import Any
 _FOLDERS = ("soak", "support", "contracts", "export", "readers")
 #: A case that takes longer hangs.
 _SECONDS = 120
+#: Addresses of a process: a case that needs more fails, before the machine runs out of memory.
+_BYTES = 9 * 2**30
 #: After how many cases a process says how far it is.
 _TOLD = 1000
 #: Causes of refusals that are printed.
@@ -127,8 +130,10 @@ def _words_of(error: Exception) -> str:
 
 
 def set_up() -> None:
-    """Finds the tests, and keeps each process to one thread; before numpy is imported."""
+    """Finds the tests, and keeps each process to one thread and to some memory; before numpy is imported."""
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    if sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_AS, (_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     sys.path[:0] = [str(Path(__file__).parent.parent / folder) for folder in _FOLDERS]
 
 

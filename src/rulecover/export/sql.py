@@ -119,13 +119,20 @@ def _nested(steps: Steps, table: str, wanted: str) -> str:
     *earlier, last = steps(name(table))
     query = earlier[0].select
     for before, step in pairwise([*earlier, replace(last, columns={wanted: last.columns[wanted]})]):
-        inner = exp.Subquery(this=_fenced(query, steps.dialect), alias=exp.TableAlias(this=name(before.title)))
+        inner = exp.Subquery(this=_fenced_inside(query, steps.dialect), alias=exp.TableAlias(this=name(before.title)))
         query = step.select.from_(inner, copy=False)
     return steps.dialect.text(exp.Paren(this=query))
 
 
 def _fenced(query: exp.Select, dialect: Dialect) -> exp.Select:
     return query.offset(0, copy=False) if dialect.fence == "offset" else query
+
+
+def _fenced_inside(query: exp.Select, dialect: Dialect) -> exp.Select:
+    """The same for a subquery, which SQLite cannot materialize, but leaves alone if it has an offset, after a limit."""
+    if dialect.fence != "materialized":
+        return _fenced(query, dialect)
+    return query.limit(-1, copy=False).offset(0, copy=False)
 
 
 def _title(title: str, table: exp.Table) -> str:
