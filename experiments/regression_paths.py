@@ -4,7 +4,7 @@
     python experiments/regression_paths.py [--new] [--peers]
 
 5 folds (seed 31), every model at the settings of its makers; at most 2,000 rows of each table. The tables are those of
-regression.py and, with --new, real ones of R packages on which no setting was chosen. Every finished piece
+regression.py and, with --new, real ones of R packages that were set aside for this. Every finished piece
 (model, data set, fold) is appended to the result file at once, and left out the next time. Paths as they were before
 boosted trees are run by the code of that time:
 
