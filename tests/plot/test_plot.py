@@ -444,3 +444,10 @@ def test_a_plot_says_which_models_it_is_for(draw: Any, message: str) -> None:
     model = MIRCORegressor(max_rules=3, random_state=0).fit(X, X[:, 0])
     with pytest.raises(TypeError, match=message):
         draw(model, X, X[:, 0])
+
+
+def test_rectangles_of_rules_on_one_column_are_refused() -> None:
+    rules = RuleSet.of_intervals([{0: (0.5, np.inf)}], ["size"])
+
+    with pytest.raises(ValueError, match="rectangles have two columns, but there is only 'size'; see"):
+        plot.rectangles(rules, np.array([[1.0]]))

@@ -32,7 +32,7 @@ def _overlap(f: Fitted) -> None:
 
 def _rectangles(f: Fitted) -> None:
     rules = f.model.rules_
-    if not rules.columns.categories:
+    if not rules.columns.categories and rules.n_features > 1:
         plot.rectangles(rules, f.model._check_rows(f.data.asked), f.data.truth)
 
 

@@ -94,6 +94,8 @@ def _points_of(rules: RuleSet, X: Any, pair: Sequence[int]) -> Floats:
 
 def _pair(rules: RuleSet, features: Sequence[int | str] | None) -> list[int]:
     names = list(rules.feature_names)
+    if features is None and len(names) < 2:
+        raise ValueError(f"rectangles have two columns, but there is only {names[0]!r}; see rulecover.plot.rules.")
     if features is None:
         used = [names.index(name) for name, _ in feature_use(rules) if name in names]
         features = [*used, *(f for f in range(len(names)) if f not in used)][:2]
