@@ -17,6 +17,7 @@ EXPECTED: dict[str, str] = {
     r"^Refused: .* does not hold numbers; --require, --rising and --falling": "true and false",
     r"^Refused: .*no rule of up to \d+ uses .*, which is required": "a column at random",
     r"^Refused: .*recall is 0\.8, but .* is the most; the other rows have probability 0": "few rows in folds",
+    r"^Refused: .*every probability of the class is 0; no threshold finds any row": "few rows in folds",
     r"no column is left to (make rules of|explain .* by): .* every value is the same": "few rows, all alike",
     r"^Refused: .* has more than one column named": "names in a file of text that differ by spaces around them",
     # A scaler that saw next to nothing makes more of it than 32 bits hold.
