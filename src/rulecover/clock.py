@@ -15,6 +15,15 @@ def is_late(deadline: float | None, seconds: float = 0.0) -> bool:
     return deadline is not None and time.perf_counter() + seconds >= deadline
 
 
+def training_deadline(begin: float, time_limit: float | None) -> float | None:
+    """When a model must be trained, by `time.perf_counter`: half of the time of a fit is for what comes after.
+
+    >>> training_deadline(100.0, 60), training_deadline(100.0, None)
+    (130.0, None)
+    """
+    return None if time_limit is None else begin + time_limit / 2
+
+
 class TimeLimits(NamedTuple):
     """When a fit began, when its path ends wherever it is, and when all its time is up, by `time.perf_counter`."""
 
@@ -24,11 +33,17 @@ class TimeLimits(NamedTuple):
 
     @classmethod
     def of(cls, time_limit: float | None, *, begin: float, shared: bool) -> TimeLimits:
-        """The limits of a fit that began before its model was trained; if time is `shared`, folds get half of it."""
+        """The limits of a fit whose model is trained; if time is `shared`, folds get half of what is left.
+
+        >>> now = time.perf_counter()
+        >>> limits = TimeLimits.of(60, begin=now - 20, shared=True)
+        >>> round(limits.path - now), round(limits.end - now)
+        (20, 40)
+        """
         if time_limit is None:
             return cls(begin)
-        now = time.perf_counter()
-        return cls(begin, now + time_limit / (2 if shared else 1), now + time_limit)
+        now, end = time.perf_counter(), begin + time_limit
+        return cls(begin, now + max(0.0, end - now) / (2 if shared else 1), end)
 
     @property
     def pruning(self) -> float | None:

@@ -212,9 +212,9 @@ def test_whether_to_prune_is_decided_in_the_folds_that_there_is_time_for(
     now = [-10.0]
     prepare = MIRCOClassifier._prepare
 
-    def prepared(*args: Any) -> Any:
+    def prepared(*args: Any, **settings: Any) -> Any:
         now[0] = max(now[0], 0.0)
-        return prepare(*args)
+        return prepare(*args, **settings)
 
     monkeypatch.setattr(MIRCOClassifier, "_prepare", prepared)
     among = pruning._among

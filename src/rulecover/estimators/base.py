@@ -82,8 +82,11 @@ class VotingModel(RuleModel, ABC):
 
     # Fitting ----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
-        """The data, checked and kept in mind as scikit-learn asks, and the model that rules come from."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, deadline: float | None = None) -> Prepared:
+        """The data, checked and kept in mind as scikit-learn asks, and the model that rules come from.
+
+        The deadline is that of its training, by `time.perf_counter`.
+        """
         check_in_memory(self, X)
         self._target.check_given(y)
         estimator = self._source(X, y)
@@ -91,7 +94,7 @@ class VotingModel(RuleModel, ABC):
         X = with_columns(X, names, as_arrays=sees_arrays(estimator))
         estimator = encoded_first(estimator, X)
         given = self._check_data(X, y, sample_weight, estimator)
-        prepared = prepare(given, estimator, self._preparation())
+        prepared = prepare(given, estimator, replace(self._preparation(), deadline=deadline))
         self.estimator_, self._columns = prepared.source.model, prepared.source.columns
         return prepared
 

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import TimeLimits
+from rulecover.clock import TimeLimits, training_deadline
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
@@ -155,22 +155,24 @@ class MinimumRuleCover(VotingModel):
         if rows is not None:
             return self._fit_elsewhere(rows, solver)
         begin = time.perf_counter()
-        prepared = self._prepare(X, y, sample_weight)
+        # A checkpoint is of a pool, which must not depend on the clock.
+        clocked = self.checkpoint is None
+        until = training_deadline(begin, self.time_limit) if clocked else None
+        prepared = self._prepare(X, y, sample_weight, deadline=until)
         limits = TimeLimits.of(self.time_limit, begin=begin, shared=True)
         demand = self._demands(prepared, y)
-        # A checkpoint is of a pool, which must not depend on the clock.
-        pool, unread = self._candidates(prepared, demand, None if self.checkpoint is not None else limits.path)
+        pool, unread = self._candidates(prepared, demand, limits.path if clocked else None)
         with nullcontext() if self.checkpoint is None else self._checkpoint(pool, prepared.samples, demand) as file:
             solver = solver if file is None else solver.kept_in(file)
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
-        in_time = not (unread or found.cut)
+        in_time = not (prepared.cut or unread or found.cut)
         limited = found.certificate.status == Status.LIMITED  # too few rules for a cover, with or without more time
         self.certificate_: Certificate = (
             found.certificate if in_time or limited else replace(found.certificate, status=Status.TIME_LIMIT)
         )
         self.uncovered_: Ints = prepared.rows[found.uncovered]
-        self._warn_of_cuts(unread, found.cut)
+        self._warn_of_cuts(prepared.cut, unread, found.cut)
         if file is not None and in_time and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
         return self._finished(found.vote, prepared.samples)
@@ -474,12 +476,13 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     class_weight
         As in scikit-learn: ``None``, "balanced" or a dictionary; multiplies the sample weights.
     time_limit
-        Seconds for all that comes after the training of the estimator, which cannot be cut short; the best cover so far
-        is kept, with the status "time limit" in `certificate_`. "exact" takes 60 by default. The greedy choice takes
-        milliseconds, and its bound a second at most. Trees that are not read in half of the time are left out, and
-        rules keep their clauses where there is no time to drop them, of which a `CutShortWarning` tells; one tree is
-        always read, and the greedy choice and the fit of votes are not cut. With ``prune="held-out"`` no fold is begun
-        that would end after half of the time.
+        Seconds for the whole fit; the best cover so far is kept, with the status "time limit" in `certificate_`.
+        "exact" takes 60 by default. If half of the time is too short to train the estimator on all rows, it is trained
+        on a sample of them; every row is covered all the same. The greedy choice takes milliseconds, and its bound a
+        second at most. Trees that are not read in half of what is left then are left out, and rules keep their clauses
+        where there is no time to drop them. A `CutShortWarning` says what was cut; one tree is always read, and the
+        greedy choice and the fit of votes are not cut. With ``prune="held-out"`` no fold is begun that would end after
+        half of the time.
     checkpoint
         With ``solver="exact"``: a file, such as "cover.npz", in which bounds, covers and parts of the proof are kept,
         so that a fit that was killed or cut short goes on from there when it is run again on the same data with the

@@ -64,8 +64,10 @@ def held_out_scores(
         score = _by_trained_models(model, parts, scoring, limits.end)
     else:
         score = _by_kept_model(model, X, of, scoring, limits.end)
+    # A model of some rows, since there was no time for all, has none for folds either.
+    seconds = limits.seconds if of.all_trained or not model.train_in_folds else np.inf
     with nullcontext() if model.checkpoint is None else _checkpoint(model, of, folds) as file:
-        scores, done = _in_time(score, shown, seconds=limits.seconds, deadline=limits.end, file=file)
+        scores, done = _in_time(score, shown, seconds=seconds, deadline=limits.end, file=file)
     if file is not None and done == len(folds):
         file.remove()
     cut = "" if done == len(folds) else f"its size was chosen in {done} of {len(folds)} folds"
@@ -197,7 +199,7 @@ def _out_of_bag_predictions(model: PathModel, X: Any, data: PathData) -> RowPred
     rows, classes = data.samples.X, model._target.of(data.samples).classes
     with suppress(UnreadableModelError):
         source = model._model(X, data.places)
-        if has_out_of_bag(model.estimator_):
+        if has_out_of_bag(model.estimator_) and data.all_trained:
             return OutOfBagModel(source, data.places).predictions(rows, classes)
         return model_predictions(source, rows, classes)
     return None

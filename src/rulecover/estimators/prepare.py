@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,6 +38,7 @@ from rulecover.estimators.door import (
     rows_of,
     rules_on,
 )
+from rulecover.estimators.in_time import sampling_order, trained_in_time
 from rulecover.estimators.other_target import (
     CentredRegressor,
     CodedClassifier,
@@ -89,11 +91,14 @@ class Prepared:
         Their places among the rows that were given.
     source
         The model that the rules come from.
+    cut
+        On how many rows the model was trained, in words, if there was no time for all of them.
     """
 
     samples: Any
     rows: Ints
     source: Source
+    cut: str = ""
 
     def among(self, samples: Ints) -> Prepared:
         """The same with some of the samples alone."""
@@ -142,6 +147,8 @@ class Preparation:
         Whether rows of whole weights are trained on as repeated rows.
     reads
         Whether its trees are read.
+    deadline
+        When the model must be trained, by `time.perf_counter`: on some of the rows, if there is no time for all.
     """
 
     target: Target
@@ -153,6 +160,14 @@ class Preparation:
     trains: bool = True
     repeats: bool = False
     reads: bool = True
+    deadline: float | None = None
+
+
+class Trained(NamedTuple):
+    """A trained model, and on how many rows it was trained."""
+
+    model: Any
+    n_rows: int
 
 
 class RuleModel(BaseEstimator):
@@ -204,14 +219,24 @@ def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
     X, y = given.X, given.y
     weight = sample_weights(X, y, given.sample_weight, recipe.class_weight)
     with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(X):
-        model = train(estimator, X, y, weight, recipe)
+        model, n_trained = train(estimator, X, y, weight, recipe)
     source = _read(model, X, recipe) if recipe.reads else Source(model)
     plain = None if recipe.class_weight is None else sample_weights(X, y, given.sample_weight, None)
     if recipe.class_weight is not None and plain is None:
         plain = np.ones(len(y))
     samples = recipe.target.samples(_as_rules_see(given, source, recipe.names), y, weight, plain, model)
     counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
-    return Prepared(samples if len(counted) == len(y) else samples.among(counted), counted, source)
+    among = samples if len(counted) == len(y) else samples.among(counted)
+    return Prepared(among, counted, source, cut_in_words(n_trained, len(y)))
+
+
+def cut_in_words(n_trained: int, n_rows: int) -> str:
+    """On how many of the rows a model was trained, if not on all.
+
+    >>> cut_in_words(5000, 1000000), cut_in_words(10, 10)
+    ('the model was trained on 5,000 of 1,000,000 rows', '')
+    """
+    return "" if n_trained == n_rows else f"the model was trained on {n_trained:,} of {n_rows:,} rows"
 
 
 def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -> Any:
@@ -282,36 +307,36 @@ def check_answers(source: Any, target: Target) -> None:
     raise ValueError(f"fallback is 'model', but {reason}.")
 
 
-def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
-    """The trained estimator, or what it is taken for.
+def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Trained:
+    """The trained estimator, or what it is taken for, as if trained on all rows.
 
     Numbers that are far from zero are centred first. Labels are numbered for libraries that take nothing else: a fold
     may lack one of the labels, whatever these are.
     """
     estimator = inner_model(estimator)
     if isinstance(estimator, RuleSet):
-        return rules_on(estimator, recipe.names, X.shape[1])
+        return Trained(rules_on(estimator, recipe.names, X.shape[1]), len(y))
     if isinstance(estimator, FrozenEstimator):
-        return estimator.fit(X, y).estimator  # trains nothing, raises if it is not fitted
+        return Trained(estimator.fit(X, y).estimator, len(y))  # trains nothing, raises if it is not fitted
     if recipe.hidden is not None:
         X = with_zeros_in(recipe.hidden, X)
     if recipe.target.name == "classes" and trains_on_codes(estimator):
-        model = _trained_on_codes(estimator, X, y, weight, recipe)
+        trained = _trained_on_codes(estimator, X, y, weight, recipe)
     else:
         centre = 0.0 if isinstance(estimator, RuleModel) else recipe.target.centre(y, weight)
-        model = _trained(_seeded(fresh(estimator), recipe), X, y - centre if centre else y, weight, recipe)
-        model = CentredRegressor(model, centre) if centre else model
+        trained = _trained(_seeded(fresh(estimator), recipe), X, y - centre if centre else y, weight, recipe)
+        trained = trained._replace(model=CentredRegressor(trained.model, centre)) if centre else trained
     if recipe.hidden is not None:
-        _drop_notes_on(recipe.hidden, inner_model(model))
-    return model
+        _drop_notes_on(recipe.hidden, inner_model(trained.model))
+    return trained
 
 
-def _trained_on_codes(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
+def _trained_on_codes(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Trained:
     labels, codes = np.unique(y, return_inverse=True)
     plain = labels.dtype.kind in "biuf" and np.array_equal(labels, np.arange(len(labels)))
     model = for_classes(_seeded(fresh(estimator), recipe), len(labels))
-    model = _trained(model, X, y if plain else codes, weight, recipe)
-    return model if plain else CodedClassifier(model, labels)
+    trained = _trained(model, X, y if plain else codes, weight, recipe)
+    return trained if plain else trained._replace(model=CodedClassifier(trained.model, labels))
 
 
 def _drop_notes_on(hidden: Ints, model: Any) -> None:
@@ -331,9 +356,40 @@ def _seeded(model: Any, recipe: Preparation) -> Any:
     return model
 
 
-def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
+def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Trained:
+    """The model, trained on all rows, or on as many as there is time for."""
     if not recipe.trains:
-        return model
+        return Trained(model, len(y))
+    if recipe.deadline is None or not _takes_some_rows(model, X):
+        return Trained(_fitted(model, X, y, weight, recipe), len(y))
+    begin = time.perf_counter()
+    order = sampling_order(y, weight, classes=recipe.target.name == "classes")
+    if order.least == len(order.rows):
+        return Trained(_fitted(model, X, y, weight, recipe), len(y))
+    # The first steps of a pipeline see all rows: texts that are in few of these must not be new to them.
+    steps = model.steps if isinstance(model, Pipeline) else [("model", model)]
+    first = [(name, fresh(step)) for name, step in steps[:-1]]
+    seen = Pipeline(first).fit_transform(X, y) if first else X
+
+    def train_on(rows: Ints) -> Any:
+        if len(rows) == len(order.rows):
+            return _fitted(model, X, y, weight, recipe)
+        some, (name, last) = np.sort(rows), steps[-1]
+        last = _fitted(fresh(last), rows_of(seen, some), y[some], None if weight is None else weight[some], recipe)
+        return Pipeline([*first, (name, last)]) if isinstance(model, Pipeline) else last
+
+    trained, size = trained_in_time(train_on, order, recipe.deadline - (time.perf_counter() - begin))
+    return Trained(trained, len(y) if size == len(order.rows) else size)
+
+
+def _takes_some_rows(model: Any, X: Any) -> bool:
+    """Whether a model of some rows surely takes all of them: where it has texts to encode, it may not."""
+    if isinstance(model, Pipeline):
+        return True
+    return not is_mixed(X) and not any(isinstance(part, Pipeline) for part in model.get_params().values())
+
+
+def _fitted(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
     X = X if isinstance(model, Pipeline) else for_histograms(model, X)  # a pipeline may fill or drop such columns
     rows = repeats(weight) if recipe.repeats and weight is not None and weight.min() > 0 else None
     if rows is not None:  # least numbers of samples hold for them, and sums are those of plain rows

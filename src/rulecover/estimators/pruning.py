@@ -49,7 +49,9 @@ def pruning_pays(model: Any, X: Any, y: Array, sample_weight: Any, limits: TimeL
         part = {} if ours is None else {"sample_weight": ours}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CutShortWarning)  # of a part of the time, which nobody has set
-            plain = _among(model, train, y).fit(_safe_indexing(X, train), y[train], **part)
+            plain = _among(model, train, y, _share(limits, len(folds) - done)).fit(
+                _safe_indexing(X, train), y[train], **part
+            )
             frozen = fresh(plain).set_params(estimator=FrozenEstimator(plain.estimator_), prune=True)
             short = frozen.fit(_safe_indexing(X, train), y[train], **part)
         before, after = (each.score(_safe_indexing(X, test), y[test], theirs) for each in (plain, short))
@@ -60,11 +62,15 @@ def pruning_pays(model: Any, X: Any, y: Array, sample_weight: Any, limits: TimeL
     return bool(np.mean(gains) >= -error)
 
 
-def _among(model: Any, rows: Array, y: Array) -> Any:
-    """The same plain cover, for some of the rows."""
+def _share(limits: TimeLimits, n_folds: int) -> float | None:
+    """The seconds for each of the two covers in one of this many folds, the training of their model included."""
+    return None if limits.path is None else max(1e-3, limits.path - time.perf_counter()) / (2 * n_folds)
+
+
+def _among(model: Any, rows: Array, y: Array, seconds: float | None) -> Any:
+    """The same plain cover, for some of the rows, in time."""
     plain = without_checkpoint(fresh(model)).set_params(prune=False, class_weight=None)  # it is in the weights already
-    if model.time_limit is not None:  # half of it for two covers in each fold
-        plain.set_params(time_limit=model.time_limit / (4 * _FOLDS))
+    plain.set_params(time_limit=seconds)
     if isinstance(model.estimator, FrozenEstimator):
         plain.set_params(estimator=fresh(model.estimator.estimator))
     if not isinstance(model.demand, dict) and np.ndim(model.demand) == 1:

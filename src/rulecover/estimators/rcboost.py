@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
+from rulecover.clock import training_deadline
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
@@ -35,7 +37,7 @@ from rulecover.estimators.elsewhere import RowsToBoost
 from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
-from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
+from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, cut_in_words, train
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
 from rulecover.partitions.mirco import fitted_to_groups, grouped_rows
@@ -145,12 +147,19 @@ class RuleBoosting(VotingModel):
         begin = time.perf_counter()
         deadline = None if self.time_limit is None else begin + self.time_limit
         started = self._started if self.warm_start else None
+        expected = 0.0
         if started is None:
-            started = self._start(self._prepare(self._encoded(X), y, sample_weight))
+            # A checkpoint is of a first tree, which must not depend on the clock.
+            until = training_deadline(begin, self.time_limit) if self.checkpoint is None else None
+            prepared = self._prepare(self._encoded(X), y, sample_weight, deadline=until)
+            started = self._start(prepared, until)
+            cut = started.learned.cut  # if so, there was no time for one tree of all rows
+            expected = math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin)
+            self._warn_of_cut(cut)
         self._started = started if self.warm_start else None
         run = started.run
         with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
-            over = self._boost(run, deadline, file, self._seconds_of_a_call(time.perf_counter() - begin))
+            over = self._boost(run, deadline, file, expected)
         self._take(boosted(run, over=over), run.generation)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
@@ -180,6 +189,11 @@ class RuleBoosting(VotingModel):
         over = self._boost(run, deadline, None)
         self._take(boosted(run, over=over), generation)
         return self._finished(self.vote_, prepared.samples, generation.fingerprint_of(self.rules_))
+
+    def _warn_of_cut(self, cut: str) -> None:
+        if cut:
+            said = f"time_limit is {self.time_limit:g} s: {cut}; give more time, or a sample of the rows."
+            warnings.warn(said, CutShortWarning, stacklevel=3)
 
     def _seconds_of_a_call(self, first_tree: float) -> float:
         """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
@@ -370,14 +384,16 @@ class RuleBoosting(VotingModel):
         )
         return np.sort(learn), np.sort(watch)
 
-    def _start(self, prepared: Prepared) -> Started:
+    def _start(self, prepared: Prepared, until: float | None = None) -> Started:
         """The first tree, its pool, and the loop that is ready to begin."""
         rows, watched = self._held_out(prepared.samples)
         learned = prepared if watched is None else prepared.among(rows)
         learn = learned.samples
         if watched is not None:  # the first tree must not have seen what is watched
             first = self._source(learn.X, learn.labels)
-            self.estimator_ = train(first, learn.X, learn.labels, learn.weight, self._preparation())
+            recipe_of_first = replace(self._preparation(), deadline=until)
+            self.estimator_, n_trained = train(first, learn.X, learn.labels, learn.weight, recipe_of_first)
+            learned = replace(learned, cut=cut_in_words(n_trained, len(learn.labels)))
         recipe = self._recipe()
         if prepared.source.trees is not None:
             recipe = replace(recipe, pricing=self._pricing.of_model(prepared.source.trees))
@@ -525,9 +541,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         a file begins again.
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before or by the first tree,
-        and solves of the LP and exact searches end in time. The training of a tree cannot be cut short: a fit takes at
-        least as long as the first tree. A `CutShortWarning` says how many calls were made, and the status of
-        `certificate_` is "time limit" where calls, or the last solve, were cut.
+        and solves of the LP and exact searches end in time. If half of the time is too short to train the first tree on
+        all rows, it is trained on a sample of them. A `CutShortWarning` says so, and how many calls were made; the
+        status of `certificate_` is "time limit" where calls, or the last solve, were cut.
     checkpoint
         A file, such as "boost.npz", in which the calls are kept as they are made, so that a fit that was killed, or cut
         short by `time_limit` or Ctrl-C, goes on from there when it is run again on the same data with the same

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rulecover.clock import TimeLimits, is_late
+from rulecover.clock import TimeLimits, is_late, training_deadline
 from rulecover.data.columns import Columns
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.base import VotingModel
@@ -147,12 +147,14 @@ class RulePath(VotingModel):
         begin = time.perf_counter()
         # Boosted trees of ours keep to one thread: many would wait for each other longer than they work.
         with nullcontext() if self.estimator is not None else threadpool_limits(1, "openmp"):
-            prepared = self._prepare(X, y, sample_weight)
+            # A checkpoint is of candidates and a response, which must not depend on the clock.
+            until = training_deadline(begin, self.time_limit) if self.checkpoint is None else None
+            prepared = self._prepare(X, y, sample_weight, deadline=until)
             limits = TimeLimits.of(self.time_limit, shared=not self._takes_all(), begin=begin)
             data = self._follow(X, prepared, limits.path)
             samples = data.samples
             choice = self._choice(samples)
-            cut = [self._cut_reading(prepared, data), self._cut_path(limits.path), data.cut]
+            cut = [prepared.cut, self._cut_reading(prepared, data), self._cut_path(limits.path), data.cut]
             held_out, no_time = (
                 (None, "")
                 if self._takes_all()
@@ -307,15 +309,20 @@ class RulePath(VotingModel):
         asking = (time.perf_counter() - begin) * n_trees / max(1, candidates.cells.shape[1])
         share = 0.0 if is_late(until, asking) else self._share(X)
         target = self._target.of(samples)
-        honest = OutOfBagModel(self._model(X, prepared.rows), prepared.rows) if share != 0 else None
-        calibrate = len(target.classes) > 1 and has_out_of_bag(self.estimator_)
+        honest = self._honest_model(X, prepared) if share != 0 else None
+        calibrate = len(target.classes) > 1 and isinstance(honest, OutOfBagModel) and has_out_of_bag(self.estimator_)
         response = softened_response(samples, target, honest, share, calibrate=calibrate, deadline=until)
         recipe = replace(self._recipe(candidates, samples, response.noise), deadline=deadline)
         self._family = rule_path(samples, candidates, response.values, recipe)
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
         cut = "" if share == self._share(X) else "rules were chosen by the labels alone"
-        return PathData(samples, prepared.rows, candidates, response, cut)
+        return PathData(samples, prepared.rows, candidates, response, cut, all_trained=not prepared.cut)
+
+    def _honest_model(self, X: Any, prepared: Prepared) -> Any:
+        """The model, out of bag unless it drew from some of the rows alone: most rows then are new to it."""
+        model = self._model(X, prepared.rows)
+        return model if prepared.cut else OutOfBagModel(model, prepared.rows)
 
     def _fitted_predictions(self, X: Any, samples: Samples, places: Ints) -> RowPredictions | None:
         """What the model predicts for samples, at these places of X; ``None`` if it cannot be asked."""
@@ -549,11 +556,11 @@ class RulePathClassifier(PredictsClasses, RulePath):
     class_weight
         As in scikit-learn: ``None``, "balanced" or a dictionary; multiplies the sample weights.
     time_limit
-        Seconds for all that comes after the training of the model, which cannot be cut short: half of them for the
-        path, the rest for the folds, in which models are trained again. A path that is cut has fewer sizes, and a size
-        is chosen by the folds that are done, or is the largest; `size_reason_` and a `CutShortWarning` say so. Trees
-        that are not read in a quarter of the time, or half of it where there are no folds, are left out. Predicting by
-        the model once is not cut.
+        Seconds for the whole fit. If half of them are too few to train the model on all rows, it is trained on a sample
+        of them. Half of what is left is for the path, the rest for the folds, in which models are trained again. A path
+        that is cut has fewer sizes, and a size is chosen by the folds that are done, or is the largest; `size_reason_`
+        and a `CutShortWarning` say so. Trees that are not read in half of the time for the path are left out.
+        Predicting by the model once is not cut.
     checkpoint
         A file, such as "path.npz", in which the scores in folds are kept as they are made, so that a fit that was
         killed or cut short does not make them again when it is run again on the same data with the same settings; the

@@ -32,6 +32,8 @@ class PathData:
         What the rules are to predict.
     cut
         What there was no time for, in words.
+    all_trained
+        Whether the model that the rules come from was trained on all rows.
     """
 
     samples: Samples
@@ -39,6 +41,7 @@ class PathData:
     candidates: Candidates
     response: Response
     cut: str = ""
+    all_trained: bool = True
 
     def among(self, rows: Ints, *, min_samples: int) -> PathData:
         """The same for some of the samples; candidates that cover too few of them are left out."""
