@@ -162,7 +162,7 @@ def prepare(folder: Path, rows: int) -> None:
 
 def results() -> pd.DataFrame:
     columns = ["rows", "name", "outcome", "seconds", "MiB", "rules", "accuracy"]
-    return pd.read_csv(RAW) if RAW.exists() else pd.DataFrame(columns=columns)
+    return pd.read_csv(RAW).convert_dtypes() if RAW.exists() else pd.DataFrame(columns=columns)
 
 
 def compare(rows: int, names: list[str], limit: float, folder: Path) -> None:
