@@ -19,7 +19,7 @@ from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.checks import for_labels, sample_weights, settings_that_matter, without_checkpoint
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.path_model import PathModel
-from rulecover.estimators.prepare import fresh
+from rulecover.estimators.prepare import RuleModel, fresh
 from rulecover.estimators.scoring import model_predictions, score_function
 from rulecover.exceptions import UnreadableModelError
 from rulecover.progress import tracked
@@ -140,10 +140,15 @@ def _by_trained_models(
     model: PathModel, rows: tuple[Any, Any, Any], scoring: Any, deadline: float | None
 ) -> Callable[[Fold], list[SizeScores]]:
     again = _for_a_part(model)
+    # What training takes is known where the model was trained on all rows, and not cut short.
+    until = deadline if isinstance(model.estimator, (FrozenEstimator, RuleModel)) else None
 
     def score(fold: Fold) -> list[SizeScores]:
         parts = parts_of([fold], *rows)
-        return [_scores_on(for_labels(fresh(again), part[0].y), *part, scoring, deadline) for part in parts]
+        return [
+            _scores_on(for_labels(fresh(again), part[0].y), *part, scoring, deadline=deadline, until=until)
+            for part in parts
+        ]
 
     return score
 
@@ -158,9 +163,17 @@ def _for_a_part(model: PathModel) -> PathModel:
     return again
 
 
-def _scores_on(model: PathModel, learn: FoldPart, check: FoldPart, scoring: Any, deadline: float | None) -> SizeScores:
-    """The scores of every size of the path on some rows, once it has followed the path on others."""
-    model._follow(learn.X, model._prepare(*learn), deadline)
+def _scores_on(
+    model: PathModel, learn: FoldPart, check: FoldPart, scoring: Any, *, deadline: float | None, until: float | None
+) -> SizeScores:
+    """The scores of every size of the path on some rows, once it has followed the path on others.
+
+    A model that cannot be trained on all of them until then is an error, as if time were up.
+    """
+    prepared = model._prepare(*learn, deadline=until)
+    if prepared.cut:
+        raise TimeoutError(prepared.cut)
+    model._follow(learn.X, prepared, deadline)
     check_in_time(deadline)
     rows, classes = model._check_rows(check.X, whole=True), model._family.target.classes
     source = model._model(check.X, np.arange(len(check.y)))

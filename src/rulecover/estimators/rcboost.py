@@ -37,7 +37,7 @@ from rulecover.estimators.elsewhere import RowsToBoost
 from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
-from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, cut_in_words, train
+from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
 from rulecover.partitions.mirco import fitted_to_groups, grouped_rows
@@ -70,10 +70,17 @@ _HELD_OUT = 0.1
 
 
 class Started(NamedTuple):
-    """A run of Algorithm 2 to go on with, and the data that it learns from, as they were given."""
+    """A run of Algorithm 2 to go on with, the data that it learns from, as they were given, and what a call takes."""
 
     run: BoostRun
     learned: Prepared
+    expected: float = 0.0
+
+    @property
+    def seconds_of_a_call(self) -> float:
+        """How long the next call will take: as long as the last one did, or as is expected of the first."""
+        last = self.run.rounds[-1] if self.run.rounds else None
+        return self.expected if last is None else last.seconds + last.seconds_lp
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -147,19 +154,13 @@ class RuleBoosting(VotingModel):
         begin = time.perf_counter()
         deadline = None if self.time_limit is None else begin + self.time_limit
         started = self._started if self.warm_start else None
-        expected = 0.0
         if started is None:
-            # A checkpoint is of a first tree, which must not depend on the clock.
-            until = training_deadline(begin, self.time_limit) if self.checkpoint is None else None
-            prepared = self._prepare(self._encoded(X), y, sample_weight, deadline=until)
-            started = self._start(prepared, until)
-            cut = started.learned.cut  # if so, there was no time for one tree of all rows
-            expected = math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin)
-            self._warn_of_cut(cut)
-        self._started = started if self.warm_start else None
+            started = self._begin(X, y, sample_weight, begin)
+        # A first tree of some rows is not gone on with: there may be time for all rows next time.
+        self._started = started if self.warm_start and not started.learned.cut else None
         run = started.run
         with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
-            over = self._boost(run, deadline, file, expected)
+            over = self._boost(run, deadline, file, started.seconds_of_a_call)
         self._take(boosted(run, over=over), run.generation)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
@@ -168,6 +169,18 @@ class RuleBoosting(VotingModel):
         if file is not None and over and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
         return self
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any, begin: float) -> Started:
+        """The loop, ready to go, and what its first call will take."""
+        # A checkpoint is of a first tree, which must not depend on the clock.
+        until = training_deadline(begin, self.time_limit) if self.checkpoint is None else None
+        # A tree that is trained again without the rows that are watched is not waited for.
+        soon = until if until is None or self.early_stopping is False else begin
+        prepared = self._prepare(self._encoded(X), y, sample_weight, deadline=soon)
+        started = self._start(prepared, until)
+        cut = started.learned.cut  # if so, there was no time for one tree of all rows
+        self._warn_of_cut(cut)
+        return started._replace(expected=math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin))
 
     def _fit_on_workers(self, rows: RowsToBoost) -> Self:
         """The same for rows on the workers of a cluster."""
@@ -193,7 +206,7 @@ class RuleBoosting(VotingModel):
     def _warn_of_cut(self, cut: str) -> None:
         if cut:
             said = f"time_limit is {self.time_limit:g} s: {cut}; give more time, or a sample of the rows."
-            warnings.warn(said, CutShortWarning, stacklevel=3)
+            warnings.warn(said, CutShortWarning, stacklevel=4)
 
     def _seconds_of_a_call(self, first_tree: float) -> float:
         """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
@@ -207,6 +220,8 @@ class RuleBoosting(VotingModel):
         try:
             if rounds is not None and rounds.resume(run, patience=self._patience()):
                 return True
+            # Each fit that goes on from a file makes a call at least, if there is time for its first tree.
+            expected = 0.0 if rounds is not None and run.rounds else expected
             keep = None if rounds is None else rounds.note
             limits: dict[str, Any] = {"deadline": deadline, "expected": expected, "patience": self._patience()}
             over = boost(run, self._most_calls(), **limits, keep=keep, verbose=self.verbose)
@@ -392,8 +407,8 @@ class RuleBoosting(VotingModel):
         if watched is not None:  # the first tree must not have seen what is watched
             first = self._source(learn.X, learn.labels)
             recipe_of_first = replace(self._preparation(), deadline=until)
-            self.estimator_, n_trained = train(first, learn.X, learn.labels, learn.weight, recipe_of_first)
-            learned = replace(learned, cut=cut_in_words(n_trained, len(learn.labels)))
+            self.estimator_, cut = train(first, learn.X, learn.labels, learn.weight, recipe_of_first)
+            learned = replace(learned, cut=cut)
         recipe = self._recipe()
         if prepared.source.trees is not None:
             recipe = replace(recipe, pricing=self._pricing.of_model(prepared.source.trees))
@@ -669,6 +684,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
             max_rules=max_rules,
             choose="last",
             random_state=settings.get("random_state"),
+            time_limit=settings.get("time_limit"),
             **of_path,
         )
 
@@ -794,7 +810,11 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
 
         _check_few_rules(settings, "vote", "fallback")
         return RulePathRegressor(
-            cls(**settings), max_rules=max_rules, choose="last", random_state=settings.get("random_state")
+            cls(**settings),
+            max_rules=max_rules,
+            choose="last",
+            random_state=settings.get("random_state"),
+            time_limit=settings.get("time_limit"),
         )
 
 
