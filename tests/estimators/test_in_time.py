@@ -31,7 +31,8 @@ from rulecover import (
     RulePathRegressor,
     read_trees,
 )
-from rulecover.estimators.in_time import SamplingOrder, sampling_order, trained_in_time
+from rulecover.estimators import mirco, rcboost
+from rulecover.estimators.in_time import SamplingOrder, in_time, sampling_order, trained_in_time
 from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import CutShortWarning, UnreadableModelError
 from rulecover.setcover import Status
@@ -398,3 +399,97 @@ def test_a_warm_start_begins_no_call_that_would_end_late():
     with pytest.warns(CutShortWarning, match="1 of up to 3 calls were made"):
         warm.set_params(max_rmp_calls=3, time_limit=NO_TIME).fit(X, y)
     assert warm.n_rmp_calls_ == 1
+
+
+# What comes after the training ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MIRCOClassifier(forest(), vote="log-odds", random_state=0),
+        MIRCOClassifier(forest(), vote="fitted", random_state=0),
+        MIRCORegressor(RandomForestRegressor(5, max_depth=4, random_state=0), ridge=0.5, random_state=0),
+    ],
+    ids=["log-odds", "fitted", "values"],
+)
+def test_votes_that_would_take_too_long_are_fitted_to_some_rows(model, monkeypatch):
+    X, y = numbers_and_classes()
+    y = y if isinstance(model, MIRCOClassifier) else X[:, 0] * X[:, 1]
+    monkeypatch.setattr(mirco, "_TO_FIT", -100.0)
+    cover, cut = fitted(model, X, y, 50.0)
+    assert (
+        cut
+        == "time_limit is 50 s: votes were fitted to 1,000 of 3,000 rows; give more time, or a model of fewer trees."
+    )
+    assert cover.certificate_.status != Status.TIME_LIMIT  # the choice was not cut
+    assert not cover.missed(X).any()
+
+
+def test_a_boosting_fits_its_votes_in_time(monkeypatch):
+    X, y = numbers_and_classes()
+    monkeypatch.setattr(rcboost, "_TO_FIT", -100.0)
+    model = RCBoostClassifier(max_rmp_calls=1, pricing="tree", vote="log-odds", random_state=0)
+    boosted, cut = fitted(model, X, y, 50.0)
+    assert (
+        cut == "time_limit is 50 s: votes were fitted to 1,000 of 3,000 rows; give more time, or a sample of the rows."
+    )
+    assert boosted.score(X, y) > 0.8
+
+
+def test_a_model_that_is_slow_to_ask_is_not_asked_about_all_rows():
+    asked: list[int] = []
+
+    def slow(rows):
+        asked.append(len(rows))
+        time.sleep(len(rows) * 1e-5)
+        return len(rows)
+
+    rows = np.arange(100_000)  # one second
+    with pytest.raises(TimeoutError):
+        in_time(slow, rows, time.perf_counter() + 0.5)
+    assert asked == [1000]
+    assert in_time(slow, rows, None) == 100_000
+    assert in_time(slow, rows[:1599], time.perf_counter() + 60) == 1599
+    assert asked == [1000, 100_000, 1599]
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["trained again in folds", "kept in folds"])
+def test_a_path_whose_model_is_slow_to_ask_does_without_it(again, monkeypatch):
+    X, y = numbers_and_classes(20_000)
+    trained = forest().fit(X, y)
+    ask, begin = RandomForestClassifier.predict_proba, time.perf_counter()
+
+    def slow(self, X):
+        time.sleep(len(X) / 1000)
+        return ask(self, X)
+
+    monkeypatch.setattr(RandomForestClassifier, "predict_proba", slow)
+    path = RulePathClassifier(FrozenEstimator(trained), max_rules=2, model_share=0.0, train_in_folds=again, cv=2)
+    path, cut = fitted(path, X, y, 4.0)
+    assert time.perf_counter() - begin < 4.0 + 2.0
+    assert "its size was chosen in 0 of 2 folds" in cut
+    assert "the model itself was not scored on the training rows" in cut
+
+
+def test_a_first_tree_on_bins_is_grown_on_some_rows_and_no_call_is_made():
+    pytest.importorskip("xgboost")
+    X, y = numbers_and_classes()
+    model = RCBoostClassifier(pricing="binned", random_state=0)
+    boosted, cut = fitted(model, X, y, NO_TIME)
+    assert "the model was trained on 1,000 of 3,000 rows" in cut
+    assert "0 of up to" in cut
+    assert boosted.score(X, y) > 0.8
+    assert not boosted.missed(X).any()
+    limited, cut = fitted(RCBoostClassifier(pricing="binned", max_rmp_calls=2, random_state=0), X, y, ENDLESS)
+    plain, _ = fitted(RCBoostClassifier(pricing="binned", max_rmp_calls=2, random_state=0), X, y, None)
+    assert cut == ""
+    assert limited.rules_ == plain.rules_
+
+
+@pytest.mark.parametrize("pricing", ["tree", "forest"])
+def test_the_trees_of_a_trained_model_are_not_said_to_be_trained_on_some_rows(pricing):
+    X, y = numbers_and_classes()
+    source = FrozenEstimator(forest().fit(X, y))
+    _, cut = fitted(RCBoostClassifier(source, pricing=pricing, random_state=0), X, y, NO_TIME)
+    assert "trained on" not in cut

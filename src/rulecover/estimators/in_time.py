@@ -11,13 +11,15 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
+from rulecover.clock import check_in_time
 from rulecover.exceptions import RulecoverError
+from rulecover.targets.samples import Samples
 from rulecover.typing import Array, Floats, Ints
 
 T = TypeVar("T")
 
-#: How many rows are trained on first.
-_FIRST = 1000
+#: How many rows are trained on first, or asked about; fewer than `_FEWEST` do not say what others will take.
+_FIRST, _FEWEST = 1000, 100
 #: How time grows with rows: as this power of them, at most.
 _POWER = 1.2
 #: How many times as long as the last training the next one may take, unless it is on all rows.
@@ -121,6 +123,72 @@ def _next_size(size: int, n_rows: int, *, seconds: float, left: float) -> int:
         return n_rows
     larger = int(size * min(times, _STEP) ** (1 / _POWER))
     return min(larger, n_rows) if larger >= _WORTH * size else size
+
+
+def made_in_time(
+    make: Callable[[Samples], T], samples: Samples, deadline: float | None, *, classes: bool
+) -> tuple[T, str]:
+    """What is made of samples, or of as many as there is time for, and how many they are, in words, if not all.
+
+    Parameters
+    ----------
+    make
+        From samples to what is made of them, such as a tree or votes.
+    samples
+        All of them.
+    deadline
+        When it must be made, by `time.perf_counter`, unless there are few samples.
+    classes
+        Whether they have classes.
+    """
+    if deadline is None:
+        return make(samples), ""
+    order = sampling_order(samples.y, samples.weight, classes=classes)
+
+    def make_of(rows: Ints) -> T:
+        return make(samples if len(rows) == len(order.rows) else samples.among(np.sort(rows)))
+
+    made, size = trained_in_time(make_of, order, deadline)
+    return made, "" if size == len(order.rows) else f"{size:,} of {len(order.rows):,} rows"
+
+
+def in_time(ask: Callable[[Ints], T], rows: Ints, deadline: float | None) -> T:
+    """What a model says of rows, unless that would take longer than there is time for.
+
+    Parameters
+    ----------
+    ask
+        From rows to what the model says of them.
+    rows
+        The rows. A few are asked about first, and say how long it takes.
+    deadline
+        When the answer must be there, by `time.perf_counter`.
+
+    Raises
+    ------
+    TimeoutError
+        If it would not.
+
+    Examples
+    --------
+    >>> in_time(len, np.arange(5), time.perf_counter() + 60)
+    5
+    >>> in_time(len, np.arange(5), time.perf_counter())
+    Traceback (most recent call last):
+    TimeoutError: time is up.
+    """
+    check_in_time(deadline)
+    few = min(_FIRST, len(rows) // _FAR)
+    if deadline is not None and few >= _FEWEST:
+        begin = time.perf_counter()
+        ask(rows[:few])
+        check_in_time(deadline - (time.perf_counter() - begin) * len(rows) / few)
+    return ask(rows)
+
+
+def some_of(X: Any, rows: Ints) -> Any:
+    """The first rows of X, in memory of its own only if they are not all of it."""
+    return X if len(rows) == X.shape[0] else X[: len(rows)]
 
 
 # Pipelines ------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import training_deadline
+from rulecover.clock import late, training_deadline
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
@@ -34,6 +34,7 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, with_columns
 from rulecover.estimators.elsewhere import RowsToBoost
+from rulecover.estimators.in_time import made_in_time
 from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
@@ -53,6 +54,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Status
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
+from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.vote import Tally, Vote
@@ -69,6 +71,10 @@ _CALLS = 50
 _HELD_OUT = 0.1
 
 
+#: Seconds that votes may take once time is up; where they would take longer, they are fitted to some of the rows.
+_TO_FIT = 1.0
+
+
 class Started(NamedTuple):
     """A run of Algorithm 2 to go on with, the data that it learns from, as they were given, and what a call takes."""
 
@@ -81,6 +87,18 @@ class Started(NamedTuple):
         """How long the next call will take: as long as the last one did, or as is expected of the first."""
         last = self.run.rounds[-1] if self.run.rounds else None
         return self.expected if last is None else last.seconds + last.seconds_lp
+
+
+class FirstTree:
+    """Grows the first tree of a pricing on as many samples as there is time for, and knows how many these were."""
+
+    def __init__(self, deadline: float | None, *, classes: bool) -> None:
+        self._deadline, self._classes = deadline, classes
+        self.some = ""
+
+    def __call__(self, grow: Callable[[Samples], TreeEnsemble], samples: Samples) -> TreeEnsemble:
+        tree, self.some = made_in_time(grow, samples, self._deadline, classes=self._classes)
+        return tree
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -161,7 +179,7 @@ class RuleBoosting(VotingModel):
         run = started.run
         with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
             over = self._boost(run, deadline, file, started.seconds_of_a_call)
-        self._take(boosted(run, over=over), run.generation)
+        self._take(boosted(run, over=over), run.generation, late(deadline, _TO_FIT))
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
@@ -203,10 +221,11 @@ class RuleBoosting(VotingModel):
         self._take(boosted(run, over=over), generation)
         return self._finished(self.vote_, prepared.samples, generation.fingerprint_of(self.rules_))
 
-    def _warn_of_cut(self, cut: str) -> None:
+    def _warn_of_cut(self, cut: str, *, stacklevel: int = 4) -> None:
+        """Says what there was no time for."""
         if cut:
             said = f"time_limit is {self.time_limit:g} s: {cut}; give more time, or a sample of the rows."
-            warnings.warn(said, CutShortWarning, stacklevel=4)
+            warnings.warn(said, CutShortWarning, stacklevel=stacklevel)
 
     def _seconds_of_a_call(self, first_tree: float) -> float:
         """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
@@ -275,21 +294,29 @@ class RuleBoosting(VotingModel):
         self._columns = columns
         self.estimator_ = self.initial_estimator_ = on_table(encoder, self.estimator_)
 
-    def _take(self, found: Boosted, generation: RuleGeneration) -> None:
+    def _take(self, found: Boosted, generation: RuleGeneration, deadline: float | None = None) -> None:
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
         pool, self.z_ = found.stages[-1]
-        self.vote_ = self._fitted(self._stage_vote(pool, self.z_), generation)
+        self.vote_ = self._fitted(self._stage_vote(pool, self.z_), generation, deadline)
         self.rules_ = self.vote_.rules
         self.n_rmp_calls_ = len(found.stages) - 1
         self.certificate_ = found.certificate
 
-    def _fitted(self, plain: Vote, generation: RuleGeneration) -> Vote:
-        """The votes of the last stage, fitted to the rows if such are asked for."""
+    def _fitted(self, plain: Vote, generation: RuleGeneration, deadline: float | None) -> Vote:
+        """The votes of the last stage, fitted to the rows if such are asked for, or to as many as there is time for."""
         voting = voting_on(self._target)
-        if self.vote not in voting.fitted or not isinstance(generation, GenerationInParts):
-            return voting.fitted_to(generation.samples, self.vote, plain)
-        groups = grouped_rows(generation.parts, plain.rules, generation.samples)
-        return fitted_to_groups(voting.fitted[self.vote], plain, groups)
+        if self.vote not in voting.fitted:
+            return plain
+        if isinstance(generation, GenerationInParts):
+            groups = grouped_rows(generation.parts, plain.rules, generation.samples)
+            return fitted_to_groups(voting.fitted[self.vote], plain, groups)
+
+        def fit(samples: Samples) -> Vote:
+            return voting.fitted_to(samples, self.vote, plain)
+
+        vote, some = made_in_time(fit, generation.samples, deadline, classes=self._target.name == "classes")
+        self._warn_of_cut(some and f"votes were fitted to {some}", stacklevel=5)
+        return vote
 
     def _vote_of(self, rules: RuleSet) -> Vote:
         return voting_on(self._target).plain(rules, self.vote)
@@ -412,13 +439,17 @@ class RuleBoosting(VotingModel):
         recipe = self._recipe()
         if prepared.source.trees is not None:
             recipe = replace(recipe, pricing=self._pricing.of_model(prepared.source.trees))
+        grow = FirstTree(until, classes=self._target.name == "classes")
         generation = RuleGeneration(
             learn,
             inner_model(self.estimator_),
             recipe,
             lambda first: check_model_fits(first, learn.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
+            grow=None if self._is_trained else grow,
         )
+        if grow.some:
+            learned = replace(learned, cut=f"the model was trained on {grow.some}")
         if grows_first(recipe.pricing) and not self._is_trained:
             self.estimator_ = grown_tree(generation.generated, self._target)
         self.initial_estimator_ = self.estimator_
@@ -557,8 +588,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before or by the first tree,
         and solves of the LP and exact searches end in time. If half of the time is too short to train the first tree on
-        all rows, it is trained on a sample of them. A `CutShortWarning` says so, and how many calls were made; the
-        status of `certificate_` is "time limit" where calls, or the last solve, were cut.
+        all rows, it is trained on a sample of them, and so are log-odds fitted where that would take longer than
+        another second. A `CutShortWarning` says so, and how many calls were made; the status of `certificate_` is "time
+        limit" where calls, or the last solve, were cut.
     checkpoint
         A file, such as "boost.npz", in which the calls are kept as they are made, so that a fit that was killed, or cut
         short by `time_limit` or Ctrl-C, goes on from there when it is run again on the same data with the same
