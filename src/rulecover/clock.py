@@ -15,6 +15,15 @@ def is_late(deadline: float | None, seconds: float = 0.0) -> bool:
     return deadline is not None and time.perf_counter() + seconds >= deadline
 
 
+def late(deadline: float | None, seconds: float) -> float | None:
+    """A deadline for what may take this many seconds longer.
+
+    >>> late(100.0, 1.5), late(None, 1.5)
+    (101.5, None)
+    """
+    return None if deadline is None else deadline + seconds
+
+
 def training_deadline(begin: float, time_limit: float | None) -> float | None:
     """When a model must be trained, by `time.perf_counter`: half of the time of a fit is for what comes after.
 
@@ -44,6 +53,18 @@ class TimeLimits(NamedTuple):
             return cls(begin)
         now, end = time.perf_counter(), begin + time_limit
         return cls(begin, now + max(0.0, end - now) / (2 if shared else 1), end)
+
+    def reading(self, *, passes: int) -> float | None:
+        """When trees must be read, if what comes after takes as long again for each pass over what was read.
+
+        >>> now = time.perf_counter()
+        >>> limits = TimeLimits(now, now + 30, now + 60)
+        >>> round(limits.reading(passes=1) - now), round(limits.reading(passes=2) - now)
+        (30, 20)
+        """
+        if self.path is None or self.end is None:
+            return None
+        return self.end - (self.end - self.path) * 2 * passes / (1 + passes)
 
     @property
     def pruning(self) -> float | None:

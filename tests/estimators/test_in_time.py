@@ -8,9 +8,19 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+)
+from sklearn.feature_selection import SelectFromModel
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import (
     MIRCOClassifier,
@@ -21,8 +31,10 @@ from rulecover import (
     RulePathRegressor,
     read_trees,
 )
-from rulecover.estimators.in_time import SamplingOrder, sampling_order, trained_in_time
-from rulecover.exceptions import CutShortWarning
+from rulecover.estimators import mirco, rcboost
+from rulecover.estimators.in_time import SamplingOrder, in_time, sampling_order, trained_in_time
+from rulecover.estimators.prepare import fresh
+from rulecover.exceptions import CutShortWarning, UnreadableModelError
 from rulecover.setcover import Status
 
 ROWS = 3000
@@ -54,9 +66,7 @@ REGRESSORS = [
 
 def fitted(model, X, y, time_limit, **weights):
     """A fitted copy under a limit, and what it says was cut."""
-    from sklearn.base import clone
-
-    model = clone(model).set_params(time_limit=time_limit)
+    model = fresh(model).set_params(time_limit=time_limit)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y, **weights)
@@ -177,3 +187,309 @@ def test_two_rows_of_each_class_come_first_and_no_row_comes_twice():
     assert order.least == 300 + 2 * 400
     assert sorted(order.rows.tolist()) == list(range(len(y)))
     assert np.bincount(y[order.rows[: order.least]]).tolist() == [1] * 300 + [2] * 400
+
+
+# Models that are not trained on every 1,000 rows --------------------------------------------------------------------
+
+
+def many_classes() -> np.ndarray:
+    """More classes than a tenth of 1,000 rows can have a row of."""
+    return (np.arange(ROWS) % 110).astype(str)
+
+
+@pytest.mark.parametrize("nothing", ["passthrough", None])
+def test_a_step_of_a_pipeline_that_does_nothing_is_no_step_to_copy(nothing):
+    X, y = numbers_and_classes()
+    behind = Pipeline([("scale", nothing), ("trees", forest())])
+    _, cut = fitted(MIRCOClassifier(behind, random_state=0), X, y, NO_TIME)
+    assert "1,000 of 3,000" in cut
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingClassifier(n_estimators=1, max_depth=1, n_iter_no_change=1),
+        GridSearchCV(DecisionTreeClassifier(max_depth=2), {"min_samples_leaf": [1, 2]}, cv=20),
+    ],
+    ids=["rows set aside by class", "folds by class"],
+)
+@pytest.mark.slow
+def test_more_rows_are_taken_where_1000_have_too_few_of_each_class(model):
+    X, _ = numbers_and_classes()
+    cover, _ = fitted(MIRCOClassifier(model, random_state=0), X, many_classes(), NO_TIME)
+    assert len(cover.classes_) == len(cover.estimator_.classes_) == 110
+
+
+def test_rows_are_doubled_until_there_is_no_error_and_that_of_all_rows_is_told():
+    sizes: list[int] = []
+
+    def train(rows):
+        sizes.append(len(rows))
+        if len(rows) < least:
+            raise ValueError(f"{len(rows)} rows are too few")
+        return len(rows)
+
+    order, least = SamplingOrder(np.arange(10_000), 1000), 3000
+    assert trained_in_time(train, order, time.perf_counter()) == (4000, 4000)
+    assert sizes == [1000, 2000, 4000]
+    least = 20_000
+    with pytest.raises(ValueError, match="10000 rows are too few"):
+        trained_in_time(train, order, time.perf_counter())
+
+
+def test_a_model_that_cannot_be_read_is_told_at_once():
+    X, y = numbers_and_classes()
+    search = GridSearchCV(forest(), {"max_depth": [1, 2]}, refit=False, cv=2)
+    with pytest.raises(UnreadableModelError, match="refit=False"):
+        MIRCOClassifier(search, time_limit=NO_TIME).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GridSearchCV(make_pipeline(StandardScaler(), forest()), {"standardscaler__with_mean": [True, False]}, cv=2),
+        VotingClassifier([("scaled", make_pipeline(StandardScaler(), forest())), ("plain", forest())], voting="soft"),
+        make_pipeline(SelectFromModel(forest()), forest()),
+    ],
+    ids=["a search over a pipeline", "a vote of a pipeline", "columns chosen by a forest"],
+)
+def test_models_around_pipelines_are_trained_on_some_rows(model):
+    X, y = numbers_and_classes()
+    cover, cut = fitted(MIRCOClassifier(model, random_state=0), X, y, NO_TIME)
+    assert "1,000 of 3,000" in cut
+    assert not cover.missed(X).any()
+
+
+def test_a_forest_that_chooses_columns_is_not_trained_on_all_rows(monkeypatch):
+    X, y = numbers_and_classes()
+    most, fit = [0], RandomForestClassifier.fit
+
+    def counted(self, X, y, **weights):
+        most[0] = max(most[0], len(X))
+        return fit(self, X, y, **weights)
+
+    monkeypatch.setattr(RandomForestClassifier, "fit", counted)
+    fitted(MIRCOClassifier(make_pipeline(SelectFromModel(forest()), forest()), random_state=0), X, y, NO_TIME)
+    assert most == [1000]
+
+
+def test_values_that_are_new_to_an_encoder_inside_a_search_ask_for_more_rows():
+    X, y = numbers_and_classes()
+    codes = X.round(0)
+    codes[7, 0] = 99.0  # which few samples have
+    strict = make_pipeline(OneHotEncoder(handle_unknown="error", sparse_output=False), forest())
+    search = GridSearchCV(strict, {"randomforestclassifier__max_depth": [2]}, cv=[(np.arange(10), np.arange(10))])
+    cover, _ = fitted(MIRCOClassifier(search, random_state=0), codes, y, NO_TIME)
+    assert not cover.missed(codes).any()
+
+
+def table_of_categories() -> tuple[pd.DataFrame, np.ndarray]:
+    X, y = numbers_and_classes()
+    table = pd.DataFrame({"town": np.where(X[:, 0] > 0, "a", "b"), "size": X[:, 1]})
+    table.loc[7, "town"] = "only here"
+    return table.astype({"town": "category"}), y
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm", "catboost", "sklearn"])
+def test_models_that_know_categories_are_trained_on_some_rows(library):
+    pytest.importorskip(library)
+    table, y = table_of_categories()
+    cover, cut = fitted(MIRCOClassifier(knows_categories(library), random_state=0), table, y, NO_TIME)
+    assert "1,000 of 3,000" in cut
+    assert not cover.missed(table).any()
+    assert "only here" in set(table["town"])
+    assert cover.predict(table).shape == (ROWS,)
+
+
+def knows_categories(library):
+    if library == "xgboost":
+        from xgboost import XGBClassifier
+
+        return XGBClassifier(n_estimators=2, enable_categorical=True, n_jobs=1)
+    if library == "lightgbm":
+        from lightgbm import LGBMClassifier
+
+        return LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1)
+    if library == "catboost":
+        from catboost import CatBoostClassifier
+
+        settings = {"one_hot_max_size": 10, "verbose": 0, "allow_writing_files": False}
+        return CatBoostClassifier(iterations=2, cat_features=["town"], **settings)
+    return HistGradientBoostingClassifier(max_iter=2)
+
+
+# Models of ours inside, and models that are trained again ------------------------------------------------------------
+
+
+def test_a_model_of_ours_keeps_the_limit_itself_and_its_settings():
+    X, y = numbers_and_classes()
+    path, cut = fitted(RulePathClassifier(CLASSIFIERS[2], max_rules=5, random_state=0), X, y, NO_TIME)
+    assert "its RCBoostClassifier was cut short" in cut
+    assert path.estimator_.time_limit is None
+
+
+@pytest.mark.slow
+def test_a_model_of_ours_with_time_to_spare_is_the_one_without_a_limit():
+    X, y = numbers_and_classes()
+    path = RulePathClassifier(CLASSIFIERS[2], max_rules=3, cv=2, random_state=0)
+    plain, _ = fitted(path, X, y, None)
+    limited, cut = fitted(path, X, y, ENDLESS)
+    assert cut == ""
+    assert limited.rules_ == plain.rules_
+    assert limited.size_reason_ == plain.size_reason_
+
+
+@pytest.mark.parametrize("kind", [RCBoostClassifier, RCBoostRegressor])
+def test_few_rules_of_a_boosting_keep_one_limit_for_boosting_and_path(kind):
+    assert kind.few_rules(5, time_limit=7).time_limit == 7
+    X, y = numbers_and_classes()
+    few, cut = fitted(kind.few_rules(5, random_state=0), X, y == "yes", NO_TIME)
+    assert "was cut short" in cut
+    assert "the path ends at" in cut
+    assert few.predict(X).shape == (ROWS,)
+
+
+def test_models_that_are_trained_in_folds_alone_end_in_time_as_well(monkeypatch):
+    """A frozen forest says nothing of what its training takes: a fold gives up once time is up."""
+    X, y = numbers_and_classes()
+    sizes, fit = [], RandomForestClassifier.fit
+
+    def slow(self, X, y, **weights):
+        sizes.append(len(X))
+        time.sleep(len(X) / 1000)
+        return fit(self, X, y, **weights)
+
+    trained = forest().fit(X, y)
+    monkeypatch.setattr(RandomForestClassifier, "fit", slow)
+    begin = time.perf_counter()
+    path, cut = fitted(RulePathClassifier(FrozenEstimator(trained), max_rules=2, random_state=0), X, y, 1.5)
+    assert sizes == [1000]
+    assert time.perf_counter() - begin < 3.5
+    assert "its size was chosen in 0 of 5 folds" in cut
+    assert len(path.rules_) == 2
+
+
+def test_boosting_that_is_watched_trains_its_first_tree_once_if_time_is_short(monkeypatch):
+    X, y = numbers_and_classes()
+    sizes, fit = [], DecisionTreeClassifier.fit
+
+    def counted(self, X, y, sample_weight=None):
+        sizes.append(len(X))
+        return fit(self, X, y, sample_weight)
+
+    monkeypatch.setattr(DecisionTreeClassifier, "fit", counted)
+    _, cut = fitted(RCBoostClassifier(max_rmp_calls=0, pricing="tree", early_stopping=True), X, y, ENDLESS)
+    assert cut == ""
+    assert sizes == [1000, 1000, 2700]
+
+
+def test_a_warm_start_trains_its_first_tree_again_if_it_was_one_of_some_rows():
+    X, y = numbers_and_classes()
+    warm = RCBoostClassifier(max_rmp_calls=2, pricing="tree", warm_start=True, random_state=0)
+    with pytest.warns(CutShortWarning, match="1,000 of 3,000"):
+        warm.set_params(time_limit=NO_TIME).fit(X, y)
+    warm.set_params(time_limit=None).fit(X, y)
+    plain, _ = fitted(CLASSIFIERS[2], X, y, None)
+    assert warm.rules_ == plain.rules_
+
+
+def test_a_warm_start_begins_no_call_that_would_end_late():
+    X, y = numbers_and_classes()
+    warm = RCBoostClassifier(max_rmp_calls=1, pricing="tree", warm_start=True, random_state=0).fit(X, y)
+    with pytest.warns(CutShortWarning, match="1 of up to 3 calls were made"):
+        warm.set_params(max_rmp_calls=3, time_limit=NO_TIME).fit(X, y)
+    assert warm.n_rmp_calls_ == 1
+
+
+# What comes after the training ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MIRCOClassifier(forest(), vote="log-odds", random_state=0),
+        MIRCOClassifier(forest(), vote="fitted", random_state=0),
+        MIRCORegressor(RandomForestRegressor(5, max_depth=4, random_state=0), ridge=0.5, random_state=0),
+    ],
+    ids=["log-odds", "fitted", "values"],
+)
+def test_votes_that_would_take_too_long_are_fitted_to_some_rows(model, monkeypatch):
+    X, y = numbers_and_classes()
+    y = y if isinstance(model, MIRCOClassifier) else X[:, 0] * X[:, 1]
+    monkeypatch.setattr(mirco, "_TO_FIT", -100.0)
+    cover, cut = fitted(model, X, y, 50.0)
+    assert (
+        cut
+        == "time_limit is 50 s: votes were fitted to 1,000 of 3,000 rows; give more time, or a model of fewer trees."
+    )
+    assert cover.certificate_.status != Status.TIME_LIMIT  # the choice was not cut
+    assert not cover.missed(X).any()
+
+
+def test_a_boosting_fits_its_votes_in_time(monkeypatch):
+    X, y = numbers_and_classes()
+    monkeypatch.setattr(rcboost, "_TO_FIT", -100.0)
+    model = RCBoostClassifier(max_rmp_calls=1, pricing="tree", vote="log-odds", random_state=0)
+    boosted, cut = fitted(model, X, y, 50.0)
+    assert (
+        cut == "time_limit is 50 s: votes were fitted to 1,000 of 3,000 rows; give more time, or a sample of the rows."
+    )
+    assert boosted.score(X, y) > 0.8
+
+
+def test_a_model_that_is_slow_to_ask_is_not_asked_about_all_rows():
+    asked: list[int] = []
+
+    def slow(rows):
+        asked.append(len(rows))
+        time.sleep(len(rows) * 1e-5)
+        return len(rows)
+
+    rows = np.arange(100_000)  # one second
+    with pytest.raises(TimeoutError):
+        in_time(slow, rows, time.perf_counter() + 0.5)
+    assert asked == [1000]
+    assert in_time(slow, rows, None) == 100_000
+    assert in_time(slow, rows[:1599], time.perf_counter() + 60) == 1599
+    assert asked == [1000, 100_000, 1599]
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["trained again in folds", "kept in folds"])
+def test_a_path_whose_model_is_slow_to_ask_does_without_it(again, monkeypatch):
+    X, y = numbers_and_classes(20_000)
+    trained = forest().fit(X, y)
+    ask, begin = RandomForestClassifier.predict_proba, time.perf_counter()
+
+    def slow(self, X):
+        time.sleep(len(X) / 1000)
+        return ask(self, X)
+
+    monkeypatch.setattr(RandomForestClassifier, "predict_proba", slow)
+    path = RulePathClassifier(FrozenEstimator(trained), max_rules=2, model_share=0.0, train_in_folds=again, cv=2)
+    path, cut = fitted(path, X, y, 4.0)
+    assert time.perf_counter() - begin < 4.0 + 2.0
+    assert "its size was chosen in 0 of 2 folds" in cut
+    assert "the model itself was not scored on the training rows" in cut
+
+
+def test_a_first_tree_on_bins_is_grown_on_some_rows_and_no_call_is_made():
+    pytest.importorskip("xgboost")
+    X, y = numbers_and_classes()
+    model = RCBoostClassifier(pricing="binned", random_state=0)
+    boosted, cut = fitted(model, X, y, NO_TIME)
+    assert "the model was trained on 1,000 of 3,000 rows" in cut
+    assert "0 of up to" in cut
+    assert boosted.score(X, y) > 0.8
+    assert not boosted.missed(X).any()
+    limited, cut = fitted(RCBoostClassifier(pricing="binned", max_rmp_calls=2, random_state=0), X, y, ENDLESS)
+    plain, _ = fitted(RCBoostClassifier(pricing="binned", max_rmp_calls=2, random_state=0), X, y, None)
+    assert cut == ""
+    assert limited.rules_ == plain.rules_
+
+
+@pytest.mark.parametrize("pricing", ["tree", "forest"])
+def test_the_trees_of_a_trained_model_are_not_said_to_be_trained_on_some_rows(pricing):
+    X, y = numbers_and_classes()
+    source = FrozenEstimator(forest().fit(X, y))
+    _, cut = fitted(RCBoostClassifier(source, pricing=pricing, random_state=0), X, y, NO_TIME)
+    assert "trained on" not in cut

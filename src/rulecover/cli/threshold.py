@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,21 @@ _FOLDS = 5
 
 
 def with_threshold(
-    few: Any, X: Any, y: Any, asked: tuple[str, float], *, seed: int, train_again: bool
+    few: Any, X: Any, y: Any, asked: tuple[str, float], *, seed: int, train_again: bool, time_limit: float | None = None
 ) -> tuple[Any, str]:
-    """The rules with the threshold that does what is asked for, and how it was chosen, in a sentence."""
+    """The rules with the threshold that does what is asked for, and how it was chosen, in a sentence.
+
+    The time limit is for models that are trained again for it.
+    """
     labels, sizes = np.unique(y, return_counts=True)
     if len(labels) != 2:
         raise CommandError(f"--threshold is for two classes, but the target has {len(labels)}; leave it out.")
     (name, value), place = asked, int(sizes.argmin())
     if train_again and sizes.min() >= _FOLDS:
-        shares, rows = _shares_in_folds(few, X, y, seed, labels[place]), f"{_FOLDS} folds of the training rows"
+        shares, rows = (
+            _shares_in_folds(_within(few, time_limit), X, y, seed, labels[place]),
+            f"{_FOLDS} folds of the training rows",
+        )
     else:
         shares, rows = few.predict_proba(X)[:, place], "the training rows"
     try:
@@ -39,6 +46,11 @@ def with_threshold(
         f"{str(labels[place])!r} is predicted from a probability of {threshold:.3g} on, for {name} {value:g} on {rows}."
     )
     return moved, words
+
+
+def _within(few: Any, seconds: float | None) -> Any:
+    """The rules, to be trained again in the folds in this many seconds."""
+    return few if seconds is None else copy(few).set_params(time_limit=seconds / _FOLDS)
 
 
 def _shares_in_folds(few: Any, X: Any, y: Any, seed: int, label: Any) -> Any:

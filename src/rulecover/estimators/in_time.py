@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
 
+from rulecover.clock import check_in_time
+from rulecover.exceptions import RulecoverError
+from rulecover.targets.samples import Samples
 from rulecover.typing import Array, Floats, Ints
 
 T = TypeVar("T")
 
-#: How many rows are trained on first.
-_FIRST = 1000
+#: How many rows are trained on first, or asked about; fewer than `_FEWEST` do not say what others will take.
+_FIRST, _FEWEST = 1000, 100
 #: How time grows with rows: as this power of them, at most.
 _POWER = 1.2
 #: How many times as long as the last training the next one may take, unless it is on all rows.
 _STEP = 16.0
 #: A model of fewer times as many rows is not worth its time.
 _WORTH = 2.0
+#: Of fewer rows than one in this many, what all rows take is known to a factor only.
+_FAR, _FACTOR = 16, 4.0
 
 
 class SamplingOrder(NamedTuple):
@@ -63,7 +71,8 @@ def trained_in_time(train: Callable[[Ints], T], order: SamplingOrder, deadline: 
     """What `train` makes of as many rows as there is time for, and how many they are.
 
     A model of few rows is trained first. What it took says how many rows there is time for next; if these are all, no
-    others are tried before.
+    others are tried before, unless they are very many more. Where too few rows are an error, as fewer rows than a tree
+    is to draw are, or than folds are to have of each class, more are taken until there is none.
 
     Parameters
     ----------
@@ -81,17 +90,143 @@ def trained_in_time(train: Callable[[Ints], T], order: SamplingOrder, deadline: 
     ((5000, 5000), (1000, 1000))
     """
     size, n_rows = order.least, len(order.rows)
-    while True:
+    while size < n_rows:
         begin = time.perf_counter()
-        model = train(order.rows[:size])
-        now = time.perf_counter()
-        times = max(0.0, deadline - now) / max(now - begin, 1e-9)
-        if size == n_rows:
-            return model, size
-        if size * times ** (1 / _POWER) >= n_rows:
-            size = n_rows
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about rows that were taken at random
+                model = train(order.rows[:size])
+        except RulecoverError:
+            raise
+        except Exception:  # of any library
+            size = min(2 * size, n_rows)
             continue
-        larger = int(size * min(times, _STEP) ** (1 / _POWER))
-        if larger < _WORTH * size:
+        now = time.perf_counter()
+        larger = _next_size(size, n_rows, seconds=now - begin, left=deadline - now)
+        if larger == size:
             return model, size
-        size = min(larger, n_rows)
+        size = larger
+    return train(order.rows), n_rows
+
+
+def _next_size(size: int, n_rows: int, *, seconds: float, left: float) -> int:
+    """How many rows to train on next, after a training that took some seconds; as many as before if that is enough.
+
+    >>> [_next_size(1000, 10_000, seconds=1.0, left=left) for left in (1.0, 5.0, 20.0)]
+    [1000, 3823, 10000]
+    >>> [_next_size(1000, 1_000_000, seconds=1.0, left=left) for left in (4000.0, 16000.0)]
+    [10079, 1000000]
+    """
+    times = max(0.0, left) / max(seconds, 1e-9)
+    surely = times / (_FACTOR if _FAR * size < n_rows else 1.0)
+    if size * surely ** (1 / _POWER) >= n_rows:
+        return n_rows
+    larger = int(size * min(times, _STEP) ** (1 / _POWER))
+    return min(larger, n_rows) if larger >= _WORTH * size else size
+
+
+def made_in_time(
+    make: Callable[[Samples], T], samples: Samples, deadline: float | None, *, classes: bool
+) -> tuple[T, str]:
+    """What is made of samples, or of as many as there is time for, and how many they are, in words, if not all.
+
+    Parameters
+    ----------
+    make
+        From samples to what is made of them, such as a tree or votes.
+    samples
+        All of them.
+    deadline
+        When it must be made, by `time.perf_counter`, unless there are few samples.
+    classes
+        Whether they have classes.
+    """
+    if deadline is None:
+        return make(samples), ""
+    order = sampling_order(samples.y, samples.weight, classes=classes)
+
+    def make_of(rows: Ints) -> T:
+        return make(samples if len(rows) == len(order.rows) else samples.among(np.sort(rows)))
+
+    made, size = trained_in_time(make_of, order, deadline)
+    return made, "" if size == len(order.rows) else f"{size:,} of {len(order.rows):,} rows"
+
+
+def in_time(ask: Callable[[Ints], T], rows: Ints, deadline: float | None) -> T:
+    """What a model says of rows, unless that would take longer than there is time for.
+
+    Parameters
+    ----------
+    ask
+        From rows to what the model says of them.
+    rows
+        The rows. A few are asked about first, and say how long it takes.
+    deadline
+        When the answer must be there, by `time.perf_counter`.
+
+    Raises
+    ------
+    TimeoutError
+        If it would not.
+
+    Examples
+    --------
+    >>> in_time(len, np.arange(5), time.perf_counter() + 60)
+    5
+    >>> in_time(len, np.arange(5), time.perf_counter())
+    Traceback (most recent call last):
+    TimeoutError: time is up.
+    """
+    check_in_time(deadline)
+    few = min(_FIRST, len(rows) // _FAR)
+    if deadline is not None and few >= _FEWEST:
+        begin = time.perf_counter()
+        ask(rows[:few])
+        check_in_time(deadline - (time.perf_counter() - begin) * len(rows) / few)
+    return ask(rows)
+
+
+def some_of(X: Any, rows: Ints) -> Any:
+    """The first rows of X, in memory of its own only if they are not all of it."""
+    return X if len(rows) == X.shape[0] else X[: len(rows)]
+
+
+# Pipelines ------------------------------------------------------------------------------------------------------------
+
+
+class Halves(NamedTuple):
+    """A pipeline in two: the first steps, which are soon fitted to all rows, and what comes after them, by name."""
+
+    first: list[tuple[str, Any]]
+    rest: list[tuple[str, Any]]
+
+    @property
+    def last(self) -> Any:
+        """What comes after the first steps, as one model."""
+        return self.rest[0][1] if len(self.rest) == 1 else Pipeline(self.rest)
+
+    def joined(self, last: Any) -> Any:
+        """The whole again, with a trained model in place of `last`."""
+        rest = last.steps if len(self.rest) > 1 else [(self.rest[0][0], last)]
+        return Pipeline([*self.first, *rest])
+
+
+def halves(model: Pipeline) -> Halves:
+    """The steps of a pipeline, in front of the first one that has a model in it, and from there on.
+
+    >>> from sklearn.feature_selection import SelectFromModel
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier()
+    >>> steps = [("scale", StandardScaler()), ("select", SelectFromModel(tree)), ("tree", tree)]
+    >>> [[name for name, _ in half] for half in halves(Pipeline(steps))]
+    [['scale'], ['select', 'tree']]
+    """
+    place = next(place for place, (_, step) in enumerate(model.steps) if step is model.steps[-1][1] or has_model(step))
+    return Halves(model.steps[:place], model.steps[place:])
+
+
+def has_model(step: Any) -> bool:
+    """Whether a step of a pipeline has a model among its settings, which may take long to train."""
+    settings = step.get_params().values() if hasattr(step, "get_params") else ()
+    return any(hasattr(value, "fit") and (is_classifier(value) or is_regressor(value)) for value in settings)

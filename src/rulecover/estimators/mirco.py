@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import TimeLimits, training_deadline
+from rulecover.clock import TimeLimits, late, training_deadline
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
@@ -31,6 +31,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.elsewhere import RowsElsewhere
+from rulecover.estimators.in_time import made_in_time
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
@@ -63,6 +64,8 @@ from rulecover.voting.voting_on import voting_on
 #: Where the weights that a booster gives to its trees and leaves come in.
 WEIGHTS = (None, "cost", "vote", "both")
 
+#: Seconds that votes may take once time is up; where they would take longer, they are fitted to some of the rows.
+_TO_FIT = 1.0
 #: Seconds that the bound of a greedy choice may take.
 _BOUND = 1.0
 
@@ -161,7 +164,8 @@ class MinimumRuleCover(VotingModel):
         prepared = self._prepare(X, y, sample_weight, deadline=until)
         limits = TimeLimits.of(self.time_limit, begin=begin, shared=True)
         demand = self._demands(prepared, y)
-        pool, unread = self._candidates(prepared, demand, limits.path if clocked else None)
+        passes = 2 if isinstance(solver, SolverOnSamples) else 1  # a cover, and for numbers a list to choose from
+        pool, unread = self._candidates(prepared, demand, limits.reading(passes=passes) if clocked else None)
         with nullcontext() if self.checkpoint is None else self._checkpoint(pool, prepared.samples, demand) as file:
             solver = solver if file is None else solver.kept_in(file)
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
@@ -172,7 +176,7 @@ class MinimumRuleCover(VotingModel):
             found.certificate if in_time or limited else replace(found.certificate, status=Status.TIME_LIMIT)
         )
         self.uncovered_: Ints = prepared.rows[found.uncovered]
-        self._warn_of_cuts(prepared.cut, unread, found.cut)
+        self._warn_of_cuts(prepared.cut, unread, found.cut, found.votes_cut)
         if file is not None and in_time and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
         return self._finished(found.vote, prepared.samples)
@@ -242,7 +246,7 @@ class MinimumRuleCover(VotingModel):
             vote=self._vote_of,
             max_rules=self.max_rules,
             shorten=shorten,
-            fit=self._fit_votes,
+            fit=partial(self._fit_votes, deadline=late(limits.end, _TO_FIT)),
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
 
@@ -252,8 +256,15 @@ class MinimumRuleCover(VotingModel):
             return pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
         return not isinstance(self.estimator, RuleSet) if self.prune is None else bool(self.prune)
 
-    def _fit_votes(self, vote: Vote, samples: Samples) -> Vote:
-        """The votes, fitted to samples if that is asked for."""
+    def _fit_votes(self, vote: Vote, samples: Samples, deadline: float | None) -> tuple[Vote, str]:
+        """The votes, fitted to samples if that is asked for, and to how many of them, if there is no time for all."""
+        fit = partial(self._votes_of, vote)
+        if self.ridge is None and self.vote not in voting_on(self._target).fitted:
+            return fit(samples), ""
+        votes, some = made_in_time(fit, samples, deadline, classes=self._target.name == "classes")
+        return votes, some and f"votes were fitted to {some}"
+
+    def _votes_of(self, vote: Vote, samples: Samples) -> Vote:
         if self.ridge is None:
             return voting_on(self._target).fitted_to(samples, self.vote, vote)
         assert isinstance(samples, NumberSamples)
@@ -480,9 +491,9 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         "exact" takes 60 by default. If half of the time is too short to train the estimator on all rows, it is trained
         on a sample of them; every row is covered all the same. The greedy choice takes milliseconds, and its bound a
         second at most. Trees that are not read in half of what is left then are left out, and rules keep their clauses
-        where there is no time to drop them. A `CutShortWarning` says what was cut; one tree is always read, and the
-        greedy choice and the fit of votes are not cut. With ``prune="held-out"`` no fold is begun that would end after
-        half of the time.
+        where there is no time to drop them. Votes that would take longer than another second are fitted to a sample of
+        the rows. A `CutShortWarning` says what was cut; one tree is always read, and the greedy choice is not cut.
+        With ``prune="held-out"`` no fold is begun that would end after half of the time.
     checkpoint
         With ``solver="exact"``: a file, such as "cover.npz", in which bounds, covers and parts of the proof are kept,
         so that a fit that was killed or cut short goes on from there when it is run again on the same data with the

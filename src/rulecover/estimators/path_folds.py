@@ -18,8 +18,9 @@ from rulecover.clock import TimeLimits, check_in_time
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.checks import for_labels, sample_weights, settings_that_matter, without_checkpoint
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
+from rulecover.estimators.in_time import in_time, some_of
 from rulecover.estimators.path_model import PathModel
-from rulecover.estimators.prepare import fresh
+from rulecover.estimators.prepare import RuleModel, fresh
 from rulecover.estimators.scoring import model_predictions, score_function
 from rulecover.exceptions import UnreadableModelError
 from rulecover.progress import tracked
@@ -59,19 +60,26 @@ def held_out_scores(
     rows, groups = indexable(X, groups)
     folds = folds_of(model.cv, rows, y, classes=is_classifier(model), random_state=model.random_state, groups=groups)
     shown = tracked(folds, "Cross-validating", total=len(folds), verbose=model.verbose)
-    if model.train_in_folds:
-        parts = rows, y, sample_weights(X, y, sample_weight, model.class_weight)
-        score = _by_trained_models(model, parts, scoring, limits.end)
-    else:
-        score = _by_kept_model(model, X, of, scoring, limits.end)
+    parts = rows, y, sample_weights(X, y, sample_weight, model.class_weight)
+    try:
+        score = (
+            _by_trained_models(model, parts, scoring, limits.end)
+            if model.train_in_folds
+            else _by_kept_model(model, X, of, scoring, limits.end)
+        )
+    except TimeoutError:
+        return None, _done_in_words(0, folds)
     # A model of some rows, since there was no time for all, has none for folds either.
     seconds = limits.seconds if of.all_trained or not model.train_in_folds else np.inf
     with nullcontext() if model.checkpoint is None else _checkpoint(model, of, folds) as file:
         scores, done = _in_time(score, shown, seconds=seconds, deadline=limits.end, file=file)
     if file is not None and done == len(folds):
         file.remove()
-    cut = "" if done == len(folds) else f"its size was chosen in {done} of {len(folds)} folds"
-    return (HeldOut.of(scores, model._family.largest + 1) if scores else None), cut
+    return (HeldOut.of(scores, model._family.largest + 1) if scores else None), _done_in_words(done, folds)
+
+
+def _done_in_words(done: int, folds: list[Fold]) -> str:
+    return "" if done == len(folds) else f"its size was chosen in {done} of {len(folds)} folds"
 
 
 def _checkpoint(model: PathModel, data: PathData, folds: list[Fold]) -> Checkpoint:
@@ -140,10 +148,15 @@ def _by_trained_models(
     model: PathModel, rows: tuple[Any, Any, Any], scoring: Any, deadline: float | None
 ) -> Callable[[Fold], list[SizeScores]]:
     again = _for_a_part(model)
+    # What training takes is known where the model was trained on all rows, and not cut short.
+    until = deadline if isinstance(model.estimator, (FrozenEstimator, RuleModel)) else None
 
     def score(fold: Fold) -> list[SizeScores]:
         parts = parts_of([fold], *rows)
-        return [_scores_on(for_labels(fresh(again), part[0].y), *part, scoring, deadline) for part in parts]
+        return [
+            _scores_on(for_labels(fresh(again), part[0].y), *part, scoring, deadline=deadline, until=until)
+            for part in parts
+        ]
 
     return score
 
@@ -158,15 +171,27 @@ def _for_a_part(model: PathModel) -> PathModel:
     return again
 
 
-def _scores_on(model: PathModel, learn: FoldPart, check: FoldPart, scoring: Any, deadline: float | None) -> SizeScores:
-    """The scores of every size of the path on some rows, once it has followed the path on others."""
-    model._follow(learn.X, model._prepare(*learn), deadline)
+def _scores_on(
+    model: PathModel, learn: FoldPart, check: FoldPart, scoring: Any, *, deadline: float | None, until: float | None
+) -> SizeScores:
+    """The scores of every size of the path on some rows, once it has followed the path on others.
+
+    A model that cannot be trained on all of them until then is an error, as if time were up.
+    """
+    prepared = model._prepare(*learn, deadline=until)
+    if prepared.cut:
+        raise TimeoutError(prepared.cut)
+    model._follow(learn.X, prepared, deadline)
     check_in_time(deadline)
     rows, classes = model._check_rows(check.X, whole=True), model._family.target.classes
-    source = model._model(check.X, np.arange(len(check.y)))
+
+    def ask(some: Ints) -> RowPredictions:
+        return model_predictions(model._model(check.X, some), some_of(rows, some), classes)
+
+    predicted = in_time(ask, np.arange(len(check.y)), deadline)
     by = None if scoring is None else score_function(scoring, classes)
     checked = LabelledRows(rows, check.y, np.ones(len(check.y)) if check.weight is None else check.weight)
-    return size_scores(model._family, checked, model_predictions(source, rows, classes), by)
+    return size_scores(model._family, checked, predicted, by)
 
 
 # The model that is there ----------------------------------------------------------------------------------------------
@@ -176,7 +201,7 @@ def _by_kept_model(
     model: PathModel, X: Any, data: PathData, scoring: Any, deadline: float | None
 ) -> Callable[[Fold], list[SizeScores]]:
     by = None if scoring is None else score_function(scoring, model._target.of(data.samples).classes)
-    predicted = _out_of_bag_predictions(model, X, data)
+    predicted = _out_of_bag_predictions(model, X, data, deadline)
     if predicted is None and model.within is not None:
         raise UnreadableModelError(
             f"within is {model.within:g}, which is measured from the model's score, but this model does not "
@@ -194,12 +219,18 @@ def _by_kept_model(
     return score
 
 
-def _out_of_bag_predictions(model: PathModel, X: Any, data: PathData) -> RowPredictions | None:
+def _out_of_bag_predictions(model: PathModel, X: Any, data: PathData, deadline: float | None) -> RowPredictions | None:
     """What the source model predicts, out of bag where it has such predictions; ``None`` if it cannot be asked."""
-    rows, classes = data.samples.X, model._target.of(data.samples).classes
-    with suppress(UnreadableModelError):
-        source = model._model(X, data.places)
-        if has_out_of_bag(model.estimator_) and data.all_trained:
-            return OutOfBagModel(source, data.places).predictions(rows, classes)
+    classes = model._target.of(data.samples).classes
+    out_of_bag = has_out_of_bag(model.estimator_) and data.all_trained
+
+    def ask(some: Ints) -> RowPredictions:
+        rows, places = some_of(data.samples.X, some), data.places[some]
+        source = model._model(X, places)
+        if out_of_bag:
+            return OutOfBagModel(source, places).predictions(rows, classes)
         return model_predictions(source, rows, classes)
+
+    with suppress(UnreadableModelError):
+        return in_time(ask, np.arange(len(data.places)), deadline)
     return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import os
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -38,7 +39,7 @@ from rulecover.estimators.door import (
     rows_of,
     rules_on,
 )
-from rulecover.estimators.in_time import sampling_order, trained_in_time
+from rulecover.estimators.in_time import Halves, halves, sampling_order, trained_in_time
 from rulecover.estimators.other_target import (
     CentredRegressor,
     CodedClassifier,
@@ -47,7 +48,7 @@ from rulecover.estimators.other_target import (
     trains_on_codes,
 )
 from rulecover.estimators.zeros import for_histograms, with_zeros_in
-from rulecover.exceptions import UnreadableModelError
+from rulecover.exceptions import CutShortWarning, UnreadableModelError
 from rulecover.readers import read_trees, reader_of, unreadable
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
@@ -92,7 +93,7 @@ class Prepared:
     source
         The model that the rules come from.
     cut
-        On how many rows the model was trained, in words, if there was no time for all of them.
+        What there was no time for in the training of the model, such as all rows, in words.
     """
 
     samples: Any
@@ -164,10 +165,10 @@ class Preparation:
 
 
 class Trained(NamedTuple):
-    """A trained model, and on how many rows it was trained."""
+    """A trained model, and what there was no time for in its training, in words."""
 
     model: Any
-    n_rows: int
+    cut: str = ""
 
 
 class RuleModel(BaseEstimator):
@@ -194,6 +195,9 @@ class RuleModel(BaseEstimator):
 #: Models around another one, which takes the rows as it is given them.
 _AROUND = (FrozenEstimator, BaseSearchCV, CalibratedClassifierCV, CentredRegressor, CodedClassifier, BinnedTrees)
 
+#: The shortest time limit of a model.
+_NO_TIME = 1e-3
+
 #: By which a frame that was taken apart is known.
 _FRAME = "columns of a frame"
 
@@ -219,7 +223,7 @@ def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
     X, y = given.X, given.y
     weight = sample_weights(X, y, given.sample_weight, recipe.class_weight)
     with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(X):
-        model, n_trained = train(estimator, X, y, weight, recipe)
+        model, cut = train(estimator, X, y, weight, recipe)
     source = _read(model, X, recipe) if recipe.reads else Source(model)
     plain = None if recipe.class_weight is None else sample_weights(X, y, given.sample_weight, None)
     if recipe.class_weight is not None and plain is None:
@@ -227,16 +231,7 @@ def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
     samples = recipe.target.samples(_as_rules_see(given, source, recipe.names), y, weight, plain, model)
     counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
     among = samples if len(counted) == len(y) else samples.among(counted)
-    return Prepared(among, counted, source, cut_in_words(n_trained, len(y)))
-
-
-def cut_in_words(n_trained: int, n_rows: int) -> str:
-    """On how many of the rows a model was trained, if not on all.
-
-    >>> cut_in_words(5000, 1000000), cut_in_words(10, 10)
-    ('the model was trained on 5,000 of 1,000,000 rows', '')
-    """
-    return "" if n_trained == n_rows else f"the model was trained on {n_trained:,} of {n_rows:,} rows"
+    return Prepared(among, counted, source, cut)
 
 
 def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -> Any:
@@ -315,9 +310,9 @@ def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepa
     """
     estimator = inner_model(estimator)
     if isinstance(estimator, RuleSet):
-        return Trained(rules_on(estimator, recipe.names, X.shape[1]), len(y))
+        return Trained(rules_on(estimator, recipe.names, X.shape[1]))
     if isinstance(estimator, FrozenEstimator):
-        return Trained(estimator.fit(X, y).estimator, len(y))  # trains nothing, raises if it is not fitted
+        return Trained(estimator.fit(X, y).estimator)  # trains nothing, raises if it is not fitted
     if recipe.hidden is not None:
         X = with_zeros_in(recipe.hidden, X)
     if recipe.target.name == "classes" and trains_on_codes(estimator):
@@ -359,34 +354,60 @@ def _seeded(model: Any, recipe: Preparation) -> Any:
 def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Trained:
     """The model, trained on all rows, or on as many as there is time for."""
     if not recipe.trains:
-        return Trained(model, len(y))
-    if recipe.deadline is None or not _takes_some_rows(model, X):
-        return Trained(_fitted(model, X, y, weight, recipe), len(y))
+        return Trained(model)
+    if recipe.deadline is None:
+        return Trained(_fitted(model, X, y, weight, recipe))
+    if isinstance(model, RuleModel) and hasattr(model, "time_limit"):
+        return _within_limit(model, recipe.deadline, lambda: _fitted(model, X, y, weight, recipe))
     begin = time.perf_counter()
     order = sampling_order(y, weight, classes=recipe.target.name == "classes")
     if order.least == len(order.rows):
-        return Trained(_fitted(model, X, y, weight, recipe), len(y))
-    # The first steps of a pipeline see all rows: texts that are in few of these must not be new to them.
-    steps = model.steps if isinstance(model, Pipeline) else [("model", model)]
-    first = [(name, fresh(step)) for name, step in steps[:-1]]
-    seen = Pipeline(first).fit_transform(X, y) if first else X
+        return Trained(_fitted(model, X, y, weight, recipe))
+    # Texts that are in few rows must not be new to an encoder.
+    first, rest = halves(model) if isinstance(model, Pipeline) else Halves([], [("model", model)])
+    fitted = Halves([(name, clone(step, safe=False)) for name, step in first], rest)
+    seen = Pipeline(fitted.first).fit_transform(X, y) if first else X
 
     def train_on(rows: Ints) -> Any:
         if len(rows) == len(order.rows):
             return _fitted(model, X, y, weight, recipe)
-        some, (name, last) = np.sort(rows), steps[-1]
-        last = _fitted(fresh(last), rows_of(seen, some), y[some], None if weight is None else weight[some], recipe)
-        return Pipeline([*first, (name, last)]) if isinstance(model, Pipeline) else last
+        some = np.sort(rows)
+        few = None if weight is None else weight[some]
+        last = _fitted(fresh(fitted.last), rows_of(seen, some), y[some], few, recipe)
+        if is_mixed(seen) or _has_pipeline(last):
+            last.predict(seen)  # an error if rows have texts that are new to it
+        return fitted.joined(last) if isinstance(model, Pipeline) else last
 
-    trained, size = trained_in_time(train_on, order, recipe.deadline - (time.perf_counter() - begin))
-    return Trained(trained, len(y) if size == len(order.rows) else size)
+    again = time.perf_counter() - begin if first else 0.0  # that long the first steps take once more
+    trained, size = trained_in_time(train_on, order, recipe.deadline - again)
+    return Trained(trained, "" if size == len(order.rows) else rows_in_words(size, len(y)))
 
 
-def _takes_some_rows(model: Any, X: Any) -> bool:
-    """Whether a model of some rows surely takes all of them: where it has texts to encode, it may not."""
-    if isinstance(model, Pipeline):
-        return True
-    return not is_mixed(X) and not any(isinstance(part, Pipeline) for part in model.get_params().values())
+def _has_pipeline(model: Any) -> bool:
+    return any(isinstance(part, Pipeline) for part in (model, *model.get_params().values()))
+
+
+def rows_in_words(n_trained: int, n_rows: int) -> str:
+    """On how many of the rows a model was trained.
+
+    >>> rows_in_words(5000, 1000000)
+    'the model was trained on 5,000 of 1,000,000 rows'
+    """
+    return f"the model was trained on {n_trained:,} of {n_rows:,} rows"
+
+
+def _within_limit(model: Any, deadline: float, train: Callable[[], Any]) -> Trained:
+    """A model of ours, which keeps a limit itself, trained by the deadline."""
+    given, left = model.time_limit, max(_NO_TIME, deadline - time.perf_counter())
+    model.set_params(time_limit=left if given is None else min(left, given))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        trained = train()
+    for each in caught:
+        if not issubclass(each.category, CutShortWarning):
+            warnings.warn(each.message, stacklevel=2)
+    cut = any(issubclass(each.category, CutShortWarning) for each in caught)
+    return Trained(trained.set_params(time_limit=given), f"its {type(model).__name__} was cut short" if cut else "")
 
 
 def _fitted(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import training_deadline
+from rulecover.clock import late, training_deadline
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
@@ -34,10 +34,11 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, with_columns
 from rulecover.estimators.elsewhere import RowsToBoost
+from rulecover.estimators.in_time import made_in_time
 from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
-from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, cut_in_words, train
+from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
 from rulecover.partitions.mirco import fitted_to_groups, grouped_rows
@@ -53,6 +54,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Status
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
+from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
 from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.vote import Tally, Vote
@@ -69,11 +71,34 @@ _CALLS = 50
 _HELD_OUT = 0.1
 
 
+#: Seconds that votes may take once time is up; where they would take longer, they are fitted to some of the rows.
+_TO_FIT = 1.0
+
+
 class Started(NamedTuple):
-    """A run of Algorithm 2 to go on with, and the data that it learns from, as they were given."""
+    """A run of Algorithm 2 to go on with, the data that it learns from, as they were given, and what a call takes."""
 
     run: BoostRun
     learned: Prepared
+    expected: float = 0.0
+
+    @property
+    def seconds_of_a_call(self) -> float:
+        """How long the next call will take: as long as the last one did, or as is expected of the first."""
+        last = self.run.rounds[-1] if self.run.rounds else None
+        return self.expected if last is None else last.seconds + last.seconds_lp
+
+
+class FirstTree:
+    """Grows the first tree of a pricing on as many samples as there is time for, and knows how many these were."""
+
+    def __init__(self, deadline: float | None, *, classes: bool) -> None:
+        self._deadline, self._classes = deadline, classes
+        self.some = ""
+
+    def __call__(self, grow: Callable[[Samples], TreeEnsemble], samples: Samples) -> TreeEnsemble:
+        tree, self.some = made_in_time(grow, samples, self._deadline, classes=self._classes)
+        return tree
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -147,20 +172,14 @@ class RuleBoosting(VotingModel):
         begin = time.perf_counter()
         deadline = None if self.time_limit is None else begin + self.time_limit
         started = self._started if self.warm_start else None
-        expected = 0.0
         if started is None:
-            # A checkpoint is of a first tree, which must not depend on the clock.
-            until = training_deadline(begin, self.time_limit) if self.checkpoint is None else None
-            prepared = self._prepare(self._encoded(X), y, sample_weight, deadline=until)
-            started = self._start(prepared, until)
-            cut = started.learned.cut  # if so, there was no time for one tree of all rows
-            expected = math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin)
-            self._warn_of_cut(cut)
-        self._started = started if self.warm_start else None
+            started = self._begin(X, y, sample_weight, begin)
+        # A first tree of some rows is not gone on with: there may be time for all rows next time.
+        self._started = started if self.warm_start and not started.learned.cut else None
         run = started.run
         with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
-            over = self._boost(run, deadline, file, expected)
-        self._take(boosted(run, over=over), run.generation)
+            over = self._boost(run, deadline, file, started.seconds_of_a_call)
+        self._take(boosted(run, over=over), run.generation, late(deadline, _TO_FIT))
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
@@ -168,6 +187,18 @@ class RuleBoosting(VotingModel):
         if file is not None and over and self.certificate_.status != Status.TIME_LIMIT:
             file.remove()
         return self
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any, begin: float) -> Started:
+        """The loop, ready to go, and what its first call will take."""
+        # A checkpoint is of a first tree, which must not depend on the clock.
+        until = training_deadline(begin, self.time_limit) if self.checkpoint is None else None
+        # A tree that is trained again without the rows that are watched is not waited for.
+        soon = until if until is None or self.early_stopping is False else begin
+        prepared = self._prepare(self._encoded(X), y, sample_weight, deadline=soon)
+        started = self._start(prepared, until)
+        cut = started.learned.cut  # if so, there was no time for one tree of all rows
+        self._warn_of_cut(cut)
+        return started._replace(expected=math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin))
 
     def _fit_on_workers(self, rows: RowsToBoost) -> Self:
         """The same for rows on the workers of a cluster."""
@@ -190,10 +221,11 @@ class RuleBoosting(VotingModel):
         self._take(boosted(run, over=over), generation)
         return self._finished(self.vote_, prepared.samples, generation.fingerprint_of(self.rules_))
 
-    def _warn_of_cut(self, cut: str) -> None:
+    def _warn_of_cut(self, cut: str, *, stacklevel: int = 4) -> None:
+        """Says what there was no time for."""
         if cut:
             said = f"time_limit is {self.time_limit:g} s: {cut}; give more time, or a sample of the rows."
-            warnings.warn(said, CutShortWarning, stacklevel=3)
+            warnings.warn(said, CutShortWarning, stacklevel=stacklevel)
 
     def _seconds_of_a_call(self, first_tree: float) -> float:
         """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
@@ -207,6 +239,8 @@ class RuleBoosting(VotingModel):
         try:
             if rounds is not None and rounds.resume(run, patience=self._patience()):
                 return True
+            # Each fit that goes on from a file makes a call at least, if there is time for its first tree.
+            expected = 0.0 if rounds is not None and run.rounds else expected
             keep = None if rounds is None else rounds.note
             limits: dict[str, Any] = {"deadline": deadline, "expected": expected, "patience": self._patience()}
             over = boost(run, self._most_calls(), **limits, keep=keep, verbose=self.verbose)
@@ -260,21 +294,29 @@ class RuleBoosting(VotingModel):
         self._columns = columns
         self.estimator_ = self.initial_estimator_ = on_table(encoder, self.estimator_)
 
-    def _take(self, found: Boosted, generation: RuleGeneration) -> None:
+    def _take(self, found: Boosted, generation: RuleGeneration, deadline: float | None = None) -> None:
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
         pool, self.z_ = found.stages[-1]
-        self.vote_ = self._fitted(self._stage_vote(pool, self.z_), generation)
+        self.vote_ = self._fitted(self._stage_vote(pool, self.z_), generation, deadline)
         self.rules_ = self.vote_.rules
         self.n_rmp_calls_ = len(found.stages) - 1
         self.certificate_ = found.certificate
 
-    def _fitted(self, plain: Vote, generation: RuleGeneration) -> Vote:
-        """The votes of the last stage, fitted to the rows if such are asked for."""
+    def _fitted(self, plain: Vote, generation: RuleGeneration, deadline: float | None) -> Vote:
+        """The votes of the last stage, fitted to the rows if such are asked for, or to as many as there is time for."""
         voting = voting_on(self._target)
-        if self.vote not in voting.fitted or not isinstance(generation, GenerationInParts):
-            return voting.fitted_to(generation.samples, self.vote, plain)
-        groups = grouped_rows(generation.parts, plain.rules, generation.samples)
-        return fitted_to_groups(voting.fitted[self.vote], plain, groups)
+        if self.vote not in voting.fitted:
+            return plain
+        if isinstance(generation, GenerationInParts):
+            groups = grouped_rows(generation.parts, plain.rules, generation.samples)
+            return fitted_to_groups(voting.fitted[self.vote], plain, groups)
+
+        def fit(samples: Samples) -> Vote:
+            return voting.fitted_to(samples, self.vote, plain)
+
+        vote, some = made_in_time(fit, generation.samples, deadline, classes=self._target.name == "classes")
+        self._warn_of_cut(some and f"votes were fitted to {some}", stacklevel=5)
+        return vote
 
     def _vote_of(self, rules: RuleSet) -> Vote:
         return voting_on(self._target).plain(rules, self.vote)
@@ -392,18 +434,22 @@ class RuleBoosting(VotingModel):
         if watched is not None:  # the first tree must not have seen what is watched
             first = self._source(learn.X, learn.labels)
             recipe_of_first = replace(self._preparation(), deadline=until)
-            self.estimator_, n_trained = train(first, learn.X, learn.labels, learn.weight, recipe_of_first)
-            learned = replace(learned, cut=cut_in_words(n_trained, len(learn.labels)))
+            self.estimator_, cut = train(first, learn.X, learn.labels, learn.weight, recipe_of_first)
+            learned = replace(learned, cut=cut)
         recipe = self._recipe()
         if prepared.source.trees is not None:
             recipe = replace(recipe, pricing=self._pricing.of_model(prepared.source.trees))
+        grow = FirstTree(until, classes=self._target.name == "classes")
         generation = RuleGeneration(
             learn,
             inner_model(self.estimator_),
             recipe,
             lambda first: check_model_fits(first, learn.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
+            grow=None if self._is_trained else grow,
         )
+        if grow.some:
+            learned = replace(learned, cut=f"the model was trained on {grow.some}")
         if grows_first(recipe.pricing) and not self._is_trained:
             self.estimator_ = grown_tree(generation.generated, self._target)
         self.initial_estimator_ = self.estimator_
@@ -542,8 +588,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before or by the first tree,
         and solves of the LP and exact searches end in time. If half of the time is too short to train the first tree on
-        all rows, it is trained on a sample of them. A `CutShortWarning` says so, and how many calls were made; the
-        status of `certificate_` is "time limit" where calls, or the last solve, were cut.
+        all rows, it is trained on a sample of them, and so are log-odds fitted where that would take longer than
+        another second. A `CutShortWarning` says so, and how many calls were made; the status of `certificate_` is "time
+        limit" where calls, or the last solve, were cut.
     checkpoint
         A file, such as "boost.npz", in which the calls are kept as they are made, so that a fit that was killed, or cut
         short by `time_limit` or Ctrl-C, goes on from there when it is run again on the same data with the same
@@ -669,6 +716,7 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
             max_rules=max_rules,
             choose="last",
             random_state=settings.get("random_state"),
+            time_limit=settings.get("time_limit"),
             **of_path,
         )
 
@@ -794,7 +842,11 @@ class RCBoostRegressor(PredictsMeans, RuleBoosting):
 
         _check_few_rules(settings, "vote", "fallback")
         return RulePathRegressor(
-            cls(**settings), max_rules=max_rules, choose="last", random_state=settings.get("random_state")
+            cls(**settings),
+            max_rules=max_rules,
+            choose="last",
+            random_state=settings.get("random_state"),
+            time_limit=settings.get("time_limit"),
         )
 
 

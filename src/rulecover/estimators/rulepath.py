@@ -6,7 +6,7 @@ import numbers
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rulecover.clock import TimeLimits, is_late, training_deadline
+from rulecover.clock import TimeLimits, is_late, late, training_deadline
 from rulecover.data.columns import Columns
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.base import VotingModel
@@ -34,6 +34,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import rules_on
+from rulecover.estimators.in_time import in_time, some_of
 from rulecover.estimators.other_target import inner_model
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
@@ -162,9 +163,8 @@ class RulePath(VotingModel):
                     self, (X, y, sample_weight), groups, scoring=choice.scoring, of=data, limits=limits
                 )
             )
-            late = is_late(limits.end, -_TO_SCORE)
-            model = None if late else self._fitted_predictions(X, samples, data.places)
-            cut.append("the model itself was not scored on the training rows" if late else "")
+            model, not_scored = self._fitted_predictions(X, data, late(limits.end, _TO_SCORE))
+            cut.append(not_scored)
         training = size_scores(self._family, samples, model)
         self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
         self.model_score_ = np.nan if held_out is None else float(held_out.model.mean())
@@ -324,11 +324,18 @@ class RulePath(VotingModel):
         model = self._model(X, prepared.rows)
         return model if prepared.cut else OutOfBagModel(model, prepared.rows)
 
-    def _fitted_predictions(self, X: Any, samples: Samples, places: Ints) -> RowPredictions | None:
-        """What the model predicts for samples, at these places of X; ``None`` if it cannot be asked."""
-        with suppress(UnreadableModelError):
-            return RowPredictions(self._model(X, places).predict(samples.X))
-        return None
+    def _fitted_predictions(self, X: Any, data: PathData, deadline: float | None) -> tuple[RowPredictions | None, str]:
+        """What the model predicts for samples; ``None`` if it cannot be asked, or not in time, which is then said."""
+
+        def ask(some: Ints) -> RowPredictions:
+            return RowPredictions(self._model(X, data.places[some]).predict(some_of(data.samples.X, some)))
+
+        try:
+            return in_time(ask, np.arange(len(data.places)), deadline), ""
+        except UnreadableModelError:
+            return None, ""
+        except TimeoutError:
+            return None, "the model itself was not scored on the training rows"
 
     def _candidates(self, prepared: Prepared, deadline: float | None = None) -> Candidates:
         """The nodes of the model's trees, or the rules of a model of rules."""
@@ -559,8 +566,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         Seconds for the whole fit. If half of them are too few to train the model on all rows, it is trained on a sample
         of them. Half of what is left is for the path, the rest for the folds, in which models are trained again. A path
         that is cut has fewer sizes, and a size is chosen by the folds that are done, or is the largest; `size_reason_`
-        and a `CutShortWarning` say so. Trees that are not read in half of the time for the path are left out.
-        Predicting by the model once is not cut.
+        and a `CutShortWarning` say so. Trees that are not read in half of the time for the path are left out, and the
+        model is not asked where it would take too long.
     checkpoint
         A file, such as "path.npz", in which the scores in folds are kept as they are made, so that a fit that was
         killed or cut short does not make them again when it is run again on the same data with the same settings; the

@@ -54,25 +54,27 @@ class Recipe(CoverRecipe):
     shorten
         From chosen rules and samples to a pool of shorter rules, among which to choose again, and what time cut short.
     fit
-        The votes, fitted to the samples.
+        The votes, fitted to the samples, and what time cut short.
     """
 
     solver: Callable[[Samples], TimedSolver]
     shorten: Callable[[RulePool, Samples], tuple[RulePool, str]] | None = None
-    fit: Callable[[Vote, Samples], Vote] | None = None
+    fit: Callable[[Vote, Samples], tuple[Vote, str]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class RuleCover:
     """The chosen rules and how they vote, what is proved of the choice, and the samples covered too rarely.
 
-    `cut` says in words what there was no time for, if anything, apart from the choice itself.
+    `cut` says in words what there was no time for, if anything, apart from the choice itself, and `votes_cut` what
+    there was no time for once rules were chosen.
     """
 
     vote: Vote
     certificate: Certificate
     uncovered: Ints
     cut: str = field(default="", kw_only=True)
+    votes_cut: str = field(default="", kw_only=True)
 
 
 def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> RuleCover:
@@ -89,14 +91,15 @@ def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> Rule
     cover = choose(problem, max_rules=recipe.max_rules)
     certificate = replace(cover.certificate.without_proof(), n_left_out=len(left_out))
     uncovered = np.sort(np.concatenate([covered[_short(problem, cover)], left_out]))
-    return RuleCover(_voting(pool, cover.rules, samples, recipe), certificate, uncovered, cut=cut)
+    vote, votes_cut = _voting(pool, cover.rules, samples, recipe)
+    return RuleCover(vote, certificate, uncovered, cut=cut, votes_cut=votes_cut)
 
 
-def _voting(pool: RulePool, chosen: Ints, samples: Samples, recipe: Recipe) -> Vote:
-    """How the chosen rules of the pool vote."""
+def _voting(pool: RulePool, chosen: Ints, samples: Samples, recipe: Recipe) -> tuple[Vote, str]:
+    """How the chosen rules of the pool vote, and what there was no time for."""
     rules = pool.written(chosen).shown_for(samples.X)
     vote = recipe.plain_vote(rules, None if pool.strength is None else pool.strength[chosen])
-    return vote if recipe.fit is None else recipe.fit(vote, samples)
+    return (vote, "") if recipe.fit is None else recipe.fit(vote, samples)
 
 
 def _short(problem: CoveringProblem, cover: Cover) -> Ints:

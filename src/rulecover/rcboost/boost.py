@@ -136,11 +136,11 @@ def boost(
     """Goes on until there were `max_calls` calls, no rule is added, time is up, or the watched rows see no progress.
 
     `keep` is called after each call, and none is begun that takes longer than there is time for, judged by the one
-    before; the first is `expected` to take this many seconds. Returns whether the run is over, rather than out of time.
+    before; the next one is `expected` to take this many seconds. Returns whether the run is over, or else out of time.
     """
     run.generation.deadline = deadline
     left = max(0, max_calls - len(run.rounds))
-    if is_late(deadline, 0.0 if run.rounds else expected):
+    if is_late(deadline, expected):
         return not left
     calls = zip(range(left), run.generation, strict=False)
     with suppress(TimeoutError):  # the rules of the last full call are kept

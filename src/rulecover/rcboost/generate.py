@@ -117,6 +117,9 @@ class RuleGeneration:
         From the first tree to the names of the columns.
     seed
         The seed of the pricing.
+    grow
+        Grows the first tree, if the pricing does: from a function of samples to a tree, and all samples. By default of
+        all of them.
 
     Attributes
     ----------
@@ -141,15 +144,22 @@ class RuleGeneration:
         names: Callable[[TreeEnsemble], tuple[str, ...]],
         *,
         seed: int = 0,
+        grow: Callable[[Callable[[Samples], TreeEnsemble], Samples], TreeEnsemble] | None = None,
     ) -> None:
         self._tree, self._recipe, self._seeds = tree, recipe, np.random.default_rng(seed)
         pricing: Any = recipe.pricing
         self.samples = samples.repeated() if getattr(pricing, "repeats_rows", True) else samples
         # Line 2: the leaves of the first tree are 𝒥*.
-        first = pricing.first(self.samples, tree, self._seed()) if grows_first(pricing) else read_trees(tree)
+        first = self._first(grow or _of_all) if grows_first(pricing) else read_trees(tree)
         self._names = names(first)
         self._begin(leaf_pool(self.samples, first, recipe.price, self._names).distinct())
         self.accumulated: Floats = self.samples.count  # line 1: λ̄, 1 for each sample unless it has a weight
+
+    def _first(self, grow: Callable[[Callable[[Samples], TreeEnsemble], Samples], TreeEnsemble]) -> TreeEnsemble:
+        """The first tree, grown by the pricing."""
+        pricing: Any = self._recipe.pricing
+        seed = self._seed()
+        return grow(lambda samples: pricing.first(samples, self._tree, seed), self.samples)
 
     def _begin(self, first: RulePool) -> None:
         """Begins with the pool of the first tree."""
@@ -284,6 +294,10 @@ class RuleGeneration:
         if isinstance(rules, RuleSet):
             return rule_pool(self.samples, replace(rules, columns=Columns(self._names)), self._recipe.price)
         return leaf_pool(self.samples, rules, self._recipe.price, self._names)
+
+
+def _of_all(grow: Callable[[Samples], TreeEnsemble], samples: Samples) -> TreeEnsemble:
+    return grow(samples)
 
 
 def grows_first(pricing: Pricing) -> bool:

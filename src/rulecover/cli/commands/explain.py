@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from rulecover.cli.advice import not_ours, warnings_on, warnings_on_parts, warni
 from rulecover.cli.commands.fit import (
     Training,
     as_saved,
+    forest_for,
+    is_to_be_trained,
     naming_options,
     rule_chooser,
     size_notes,
@@ -29,11 +33,15 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.options.checks import given_settings
 from rulecover.cli.options.choices import MethodName, TaskName
 from rulecover.cli.options.table import EXPLAIN
-from rulecover.cli.printing import Printer
+from rulecover.cli.printing import Bars, Printer
 from rulecover.cli.tables.encoding import for_forests
 from rulecover.cli.tables.labelled import Table, count, labelled_table
 from rulecover.cli.tables.reading import Reading
+from rulecover.clock import check_in_time
+from rulecover.estimators.in_time import sampling_order, trained_in_time
+from rulecover.exceptions import CutShortWarning
 from rulecover.report.summary import Summary
+from rulecover.typing import Ints
 
 
 def explain(
@@ -88,8 +96,11 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
     X_train, X_test, y_train, y_test = split
     printer.notes((*table.notes, *notes))
     known = [*warnings_on(table, weighted="class_weight" in training.options), *warnings_on_parts(table, *split)]
+    deadline = None if training.time_limit is None else time.perf_counter() + training.time_limit
     with printer.bars() as bars:
-        forest = trained_forest(training, table, X_train, y_train, bars=bars)
+        # Under a time limit, a forest that no rules are chosen from comes last.
+        later = training.time_limit is not None and not training.trains_forest
+        forest = None if later else forest_for(training, table, X_train, y_train, bars=bars)
         with (
             bars.spinning("Choosing rules"),
             warnings.catch_warnings(record=True) as caught,
@@ -98,34 +109,107 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
             warnings.simplefilter("always", UserWarning)
             few = rules_of(forest, X_train, y_train)
         with bars.spinning("Comparing"):
-            tree = table.encoded(tree_to_compare(table.task, training, len(few.rules_))).fit(X_train, y_train)
-            others = _other_rules(training, forest, X_train, y_train)
+            if forest is not None:
+                forest = few.estimator_ if is_to_be_trained(forest) else forest
+            others, no_time = Comparison(table, training, X_train, y_train, deadline).models(forest, few)
             summary = Summary.of(
                 few,
                 X_test,
                 y_test,
                 title=table.name,
-                compare_with={**others, "random forest": forest, "decision tree": tree},
+                compare_with=others,
                 notes=(*table.notes, *notes),
                 warnings=(*known, *warnings_on_rules(few.rules_)),
             )
-    printer.notes([*not_ours(caught), *size_notes(few)])
+    printer.notes([*not_ours(caught), *size_notes(few), *no_time])
     printer.warnings(summary.warnings)
     boosted = training.method is MethodName.BOOST  # whose certificate is about an LP, not about these rules
     return (replace(summary, certificate=None) if boosted else summary), few
 
 
-def _other_rules(training: Training, forest: Any, X: Any, y: Any) -> dict[str, Any]:
-    """The rules that the methods which were not chosen find in the same forest, by default."""
-    settings = {"random_state": training.seed, "n_jobs": training.jobs}
-    others = {
-        MethodName.PATH: partial(rulecover.explain, method="path", **settings),
-        MethodName.COVER: partial(rulecover.explain, method="cover", **settings),
-    }
-    others.pop(training.method, None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # about rules that are not shown
-        return {f"a {method}": rules_of(forest, X, y) for method, rules_of in others.items()}
+@dataclass(frozen=True)
+class Comparison:
+    """What rules are compared with.
+
+    Parameters
+    ----------
+    table, training
+        Where the rules come from.
+    X, y
+        The rows that they were trained on.
+    deadline
+        When time is up, by `time.perf_counter`.
+    """
+
+    table: Table
+    training: Training
+    X: Any
+    y: Any
+    deadline: float | None
+
+    def models(self, forest: Any, few: Any) -> tuple[dict[str, Any], list[str]]:
+        """The models to compare rules with, by name, and a note on those that there was no time for."""
+        methods = [each for each in (MethodName.PATH, MethodName.COVER) if each is not self.training.method]
+        makers: dict[str, Callable[[dict[str, Any]], Any]] = {
+            "random forest": lambda _: self._in_time(self._forest) if forest is None else forest,
+            **{f"a {method}": partial(self._rules, method) for method in methods},
+            "decision tree": lambda _: self._in_time(partial(self._tree, len(few.rules_))),
+        }
+        found: dict[str, Any] = {}
+        for name, make in makers.items():
+            with suppress(TimeoutError, CutShortWarning):
+                found[name] = make(found)
+        shown = [*(f"a {method}" for method in methods), "random forest", "decision tree"]
+        lacking = [name if name.startswith("a ") else f"a {name}" for name in shown if name not in found]
+        models = {name: found[name] for name in shown if name in found}
+        if not lacking:
+            return models, []
+        return models, [f"there was no time to compare with {listed(lacking)}; give more (--time-limit)."]
+
+    def _rules(self, method: MethodName, found: dict[str, Any]) -> Any:
+        """The rules that another method finds in the same forest, by default."""
+        settings: dict[str, Any] = {"random_state": self.training.seed, "n_jobs": self.training.jobs}
+        check_in_time(self.deadline)
+        if "random forest" not in found:
+            raise TimeoutError("there is no forest.")
+        if self.deadline is not None:
+            settings["time_limit"] = self.deadline - time.perf_counter()
+        rules_of: Any = rulecover.explain
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about rules that are not shown
+            warnings.simplefilter("error", CutShortWarning)
+            return rules_of(found["random forest"], self.X, self.y, method=method.value, **settings)
+
+    def _forest(self, X: Any, y: Any) -> Any:
+        return trained_forest(self.training, self.table, X, y, bars=Bars(None))
+
+    def _tree(self, n_rules: int, X: Any, y: Any) -> Any:
+        return self.table.encoded(tree_to_compare(self.table.task, self.training, n_rules)).fit(X, y)
+
+    def _in_time(self, trained: Callable[[Any, Any], Any]) -> Any:
+        """A model that is trained on all rows, or a TimeoutError."""
+        y = np.asarray(self.y)
+        if self.deadline is None:
+            return trained(self.X, self.y)
+        order = sampling_order(y, None, classes=self.table.task == TaskName.CLASSES)
+        model, size = trained_in_time(self._on(trained), order, self.deadline)
+        if size < len(y):
+            raise TimeoutError
+        return model
+
+    def _on(self, trained: Callable[[Any, Any], Any]) -> Callable[[Ints], Any]:
+        """From some of the rows, in whatever order, to what is trained on them in their order."""
+        return lambda rows: trained(self.X.iloc[np.sort(rows)], np.asarray(self.y)[np.sort(rows)])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a path", "a cover", "a decision tree"]), listed(["a path"])
+    ('a path, a cover and a decision tree', 'a path')
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _split(table: Table, test_size: float, seed: int) -> tuple[list[Any], list[str]]:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.validation import check_is_fitted
 
 import rulecover
 from rulecover.cli.advice import not_ours, warnings_on, warnings_on_rules
@@ -34,6 +36,7 @@ from rulecover.cli.tables.labelled import Table, count, labelled_table
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.written import noted
 from rulecover.cli.threshold import with_threshold
+from rulecover.clock import check_in_time, late
 from rulecover.data.encoder import TableEncoder, id_columns
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.checks import sample_weights
@@ -79,13 +82,15 @@ def fit(
         data, target, drop=drop or [], columns=columns, reading=reading, task=task, keep_ids=keep_ids
     )
     training = Training(method, given_settings(FIT, typed), seed=seed, jobs=jobs)
+    begin = time.perf_counter()
     fitted = train_on_all(table, training, model, printer)
+    left = TimeLeft.of(training.time_limit, begin=begin)
     write_model(fitted, out)
     if not is_stdout(out):
         votes = fitted.votes.tolist() if fitted.has_own_votes else ()
         printer.rules(fitted.rules, votes)
         if not quiet:
-            _print_figures(table, training, model, folds=folds, printer=printer)
+            _print_figures(table, training, model, folds=folds, printer=printer, left=left)
         printer.say(f"\n{count(len(fitted.rules), 'rule')} written to {out}.")
 
 
@@ -123,9 +128,36 @@ class Training:
         """Whether a forest is trained before rules are chosen; others train their trees themselves."""
         return self.method is not MethodName.BOOST and "pool" not in self.options
 
+    @property
+    def time_limit(self) -> float | None:
+        """The seconds there are for everything once the table is read, if any are given."""
+        return self.options.get("time_limit")
+
+    def within(self, seconds: float) -> Training:
+        """The same in fewer seconds."""
+        return replace(self, options={**self.options, "time_limit": seconds})
+
     def settings_of(self, kind: type, table: Table) -> dict[str, Any]:
         """The settings that were given for an estimator, and those that every estimator takes."""
         return settings_of(kind, self.options, table) | {"random_state": self.seed, "n_jobs": self.jobs}
+
+
+class TimeLeft(NamedTuple):
+    """When time is up, by `time.perf_counter`, and the seconds that the rules of all rows took."""
+
+    deadline: float | None
+    seconds: float
+
+    @classmethod
+    def of(cls, time_limit: float | None, *, begin: float) -> TimeLeft:
+        """What is left, once rules are there."""
+        return cls(late(begin, time_limit or 0.0) if time_limit else None, time.perf_counter() - begin)
+
+    def each_of(self, folds: Iterable[Any], n_folds: int) -> Iterator[Any]:
+        """The folds one by one, as long as there is time for those that are left; a TimeoutError if there is not."""
+        for done, fold in enumerate(folds):
+            check_in_time(late(self.deadline, -self.seconds * (n_folds - done)))
+            yield fold
 
 
 # Rules ----------------------------------------------------------------------------------------------------------------
@@ -138,7 +170,7 @@ def train_on_all(table: Table, training: Training, source: Path | None, printer:
         warnings.simplefilter("always", UserWarning)
         choose = rule_chooser(training, table)
         if source is None and training.trains_forest:
-            source = trained_forest(training, table, table.X, table.y, bars=bars)
+            source = forest_for(training, table, table.X, table.y, bars=bars)
         with bars.spinning("Boosting" if training.method is MethodName.BOOST else "Choosing rules"):
             model = choose(source, table.X, table.y)
     printer.notes(dict.fromkeys([*not_ours(caught), *size_notes(model)]))
@@ -176,16 +208,23 @@ def naming_options(training: Training) -> Iterator[None]:
 
 def rule_chooser(training: Training, table: Table) -> RulesOf:
     """How the rules of a trained model are chosen; what some options mean depends on the table."""
-    choose = _CHOOSERS[training.method](training, table)
-    asked = training.options.get("threshold")
+    asked, limit = training.options.get("threshold"), training.time_limit
     if asked is None:
-        return choose
+        return _CHOOSERS[training.method](training, table)
+    # Models are trained for a threshold as well, in the other half of the time.
+    choose = _CHOOSERS[training.method](training if limit is None else training.within(limit / 2), table)
     if table.task == TaskName.NUMBERS:
         raise CommandError("--threshold is for classes, but the target is predicted as a number; leave it out.")
 
     def choose_and_tune(model: Any, X: Any, y: Any) -> Any:
         few, said = with_threshold(
-            choose(model, X, y), X, y, asked, seed=training.seed, train_again=not isinstance(model, Path)
+            choose(model, X, y),
+            X,
+            y,
+            asked,
+            seed=training.seed,
+            train_again=not isinstance(model, Path),
+            time_limit=None if limit is None else limit / 2,
         )
         warnings.warn(said, UserWarning, stacklevel=2)  # printed as a note
         return few
@@ -199,8 +238,14 @@ def _cover_chooser(training: Training, table: Table) -> RulesOf:
     if table.task == TaskName.NUMBERS and "vote" in settings:
         settings = {"ridge": None} | settings  # a weighted mean in place of fitted values
     preset = training.options.get("preset")
-    with_preset(kind, preset)
-    return partial(rulecover.explain, method="cover", preset=preset, **settings)
+    make = with_preset(kind, preset)
+
+    def rules_of(model: Any, X: Any, y: Any) -> Any:
+        if is_to_be_trained(model):
+            return make(estimator=model, **settings).fit(X, y)
+        return rulecover.explain(model, X, y, method="cover", preset=preset, **settings)
+
+    return rules_of
 
 
 def _boosting_chooser(training: Training, table: Table) -> RulesOf:
@@ -239,7 +284,7 @@ def _path_chooser(training: Training, table: Table) -> RulesOf:
         if isinstance(model, Path):
             return rulecover.explain(model, X, y, **settings)
         few = small_path(settings, y, numbers=table.task == TaskName.NUMBERS)
-        return kind(None if model is None else FrozenEstimator(model), **few).fit(X, y)
+        return kind(model if is_to_be_trained(model) else FrozenEstimator(model), **few).fit(X, y)
 
     return rules_of
 
@@ -254,15 +299,27 @@ _CHOOSERS: dict[MethodName, Callable[[Training, Table], RulesOf]] = {
 # The forest -----------------------------------------------------------------------------------------------------------
 
 
+def forest_for(training: Training, table: Table, X: Any, y: Any, *, bars: Bars) -> Any:
+    """A forest that is trained on rows of the table; under a time limit one that is trained when rules are chosen."""
+    if training.time_limit is None:
+        return trained_forest(training, table, X, y, bars=bars)
+    return table.encoded(_forest(training, table))
+
+
+def is_to_be_trained(model: Any) -> bool:
+    """Whether rules come from a model that is trained when they are chosen."""
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return True
+    except TypeError:  # a file, or no model at all
+        return model is None
+    return False
+
+
 def trained_forest(training: Training, table: Table, X: Any, y: Any, *, bars: Bars) -> Any:
     """A forest on rows of the table; where a bar is shown it grows part by part, tree for tree the same."""
-    shared = {"max_depth": training.depth, "random_state": training.seed, "n_jobs": training.jobs}
-    if table.task == TaskName.CLASSES:
-        forest = RandomForestClassifier(training.trees, **shared)
-    else:
-        forest = RandomForestRegressor(training.trees, max_features=1 / 3, **shared)
-    if "n_bins" in training.options:
-        forest = BinnedTrees(forest, training.options["n_bins"])
+    forest = _forest(training, table)
     weight = sample_weights(X, y, None, class_weight(training.options.get("class_weight"), table))
     encoder = None if table.encoder is None else clone(table.encoder).fit(X)
     rows = X if encoder is None else encoder.transform(X)
@@ -270,6 +327,15 @@ def trained_forest(training: Training, table: Table, X: Any, y: Any, *, bars: Ba
     grown = _grow(forest, rows, y - centre if centre else y, weight=weight, bars=bars)
     model = CentredRegressor(grown, centre) if centre else grown
     return model if encoder is None else on_table(encoder, model)
+
+
+def _forest(training: Training, table: Table) -> Any:
+    shared = {"max_depth": training.depth, "random_state": training.seed, "n_jobs": training.jobs}
+    if table.task == TaskName.CLASSES:
+        forest = RandomForestClassifier(training.trees, **shared)
+    else:
+        forest = RandomForestRegressor(training.trees, max_features=1 / 3, **shared)
+    return BinnedTrees(forest, training.options["n_bins"]) if "n_bins" in training.options else forest
 
 
 def _grow(forest: Any, X: Any, y: Any, *, weight: Any, bars: Bars) -> Any:
@@ -318,25 +384,31 @@ def _to_compare(table: Table, training: Training, X: Any, y: Any, n_rules: int) 
     return {"decision tree": table.encoded(tree_to_compare(table.task, training, n_rules)).fit(X, y)} | naive
 
 
-def _print_figures(table: Table, training: Training, source: Path | None, *, folds: int, printer: Printer) -> None:
+def _print_figures(
+    table: Table, training: Training, source: Path | None, *, folds: int, printer: Printer, left: TimeLeft
+) -> None:
     """The figures of rules that are trained in the same way in each fold, next to those of simple models."""
     training = replace(training, options={k: v for k, v in training.options.items() if k != "checkpoint"})
     choose = rule_chooser(training, table)
     own_forest = source is None and training.trains_forest
 
     def train(X: Any, y: Any) -> dict[str, Any]:
-        forest = trained_forest(training, table, X, y, bars=Bars(None)) if own_forest else source
+        forest = forest_for(training, table, X, y, bars=Bars(None)) if own_forest else source
         few = choose(forest, X, y)
         trees = {}
         if own_forest:
-            trees = {"random forest": forest}
+            trees = {"random forest": few.estimator_}
         elif source is None and training.method is not MethodName.BOOST:
             trees = {_POOLS[training.options["pool"]]: few.estimator_}
         return {"such rules": few} | trees | _to_compare(table, training, X, y, len(few.rules_))
 
     parts = folds_of_table(table, folds, training.seed)
-    with printer.bars() as bars:
-        scores = cross_validated(table, train, bars.over(parts, "Cross-validating"))
+    try:
+        with printer.bars() as bars:
+            scores = cross_validated(table, train, left.each_of(bars.over(parts, "Cross-validating"), len(parts)))
+    except TimeoutError:
+        printer.notes([f"there was no time for figures in {len(parts)} folds; give more (--time-limit)."])
+        return
     if scores:
         printer.say(f"\nIn {len(parts)}-fold cross-validation", "bold")
         printer.say(score_table(scores))

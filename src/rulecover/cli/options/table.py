@@ -193,8 +193,8 @@ SETTINGS: tuple[Option, ...] = (
     _rules(
         "time_limit",
         SECONDS,
-        "For all that comes after the training of the forest, which is not cut short; for boosting, for everything. "
-        "The best so far is kept, and a note says what was cut.",
+        "For everything once the table is read, figures in folds included. The best so far is kept, and a note says "
+        "what was cut.",
         shown="the method's own",
         methods=ANY,
     ),
@@ -409,7 +409,12 @@ EXPLAIN: Options = (
         "forest).",
         kind=("closest", "all", "majority", "model", "mean"),
     ),
-    _in_explain("time_limit", "Seconds to choose the rules, once the forest is trained.", shown="the method's own"),
+    _in_explain(
+        "time_limit",
+        "Seconds for everything once the table is read, what rules are compared with included. --refit takes as long "
+        "again.",
+        shown="the method's own",
+    ),
     _in_explain("criterion", "How the impurity of a rule is measured."),
     _in_explain(
         "impurity_weight",
