@@ -14,6 +14,7 @@ import xgboost
 from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_classification, make_regression
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -25,6 +26,7 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -227,6 +229,27 @@ def test_a_boosting_of_few_rules_is_a_path_through_its_pool(numbers: bool) -> No
     assert len(few.rules_) == 4 and few.estimator_.rules_ == pool.rules_
     assert few.estimator_.estimator_ is model
     assert explain(model, rows, y, method="boost", max_rules=None).rules_ == pool.rules_
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_few_boosted_rules_are_compared_with_the_model_that_was_given(numbers: bool) -> None:
+    rows, y = NUMBERS if numbers else (X, Y)
+    frame = pd.DataFrame(rows).add_prefix("x")
+    forest = (RandomForestRegressor if numbers else RandomForestClassifier)(10, max_depth=4, random_state=0)
+    score = r2_score if numbers else accuracy_score
+    for source, given in ((forest, rows), (forest, frame), (make_pipeline(SimpleImputer(), forest), frame)):
+        model = clone(source).fit(given, y)
+        few = explain(model, given, y, method="boost", max_rules=2, max_rmp_calls=0)
+        pool = few.estimator_
+
+        assert score(model.predict(given), few.predict(given)) != score(pool.predict(given), few.predict(given))
+        assert (
+            few.fidelity(given)
+            == few.path_["train_fidelity"].iloc[-1]
+            == pytest.approx(score(model.predict(given), few.predict(given)), abs=1e-12)
+        )
+        again = explain(pool, given, y, max_rules=2, choose="last")  # whose model is the pool
+        assert again.fidelity(given) == pytest.approx(score(pool.predict(given), again.predict(given)), abs=1e-12)
 
 
 @pytest.mark.parametrize("numbers", [False, True])

@@ -327,7 +327,7 @@ class RulePath(VotingModel):
     def _fitted_predictions(self, X: Any, samples: Samples, places: Ints) -> RowPredictions | None:
         """What the model predicts for samples, at these places of X; ``None`` if it cannot be asked."""
         with suppress(UnreadableModelError):
-            return RowPredictions(self._model(X, places).predict(samples.X))
+            return RowPredictions(self._source_model(X, places).predict(samples.X))
         return None
 
     def _candidates(self, prepared: Prepared, deadline: float | None = None) -> Candidates:

@@ -367,10 +367,10 @@ def _rows_of(model: Any, X: Any) -> Any:
 
 def _by_model(model: Any, X: Any, rows: Any) -> Array | None:
     """The predictions of the source model; ``None`` where there is none, or one that cannot predict."""
-    if not hasattr(model, "_model"):
+    if not hasattr(model, "_source_model"):
         return None
     try:
-        return np.asarray(model._model(X, np.arange(rows.shape[0])).predict(model._check_rows(X, whole=True)))
+        return np.asarray(model._source_model(X, np.arange(rows.shape[0])).predict(model._check_rows(X, whole=True)))
     except UnreadableModelError:  # rules made by hand, or read from a model file
         return None
 
