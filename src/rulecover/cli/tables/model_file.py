@@ -15,6 +15,7 @@ import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.labelled import Table
+from rulecover.cli.tables.reading import naming_missing
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.data.dates import DatePart
@@ -131,7 +132,8 @@ def _by_number(each: TableInput) -> bool:
 def numbers(column: Any, first: int, notation: Notation | None = None) -> Any:
     """A column of numbers, NaN where a value is missing; texts are read by a notation if there is one."""
     if not pd.api.types.is_numeric_dtype(column):
-        known = column.where(column.astype(str) != "None")  # which Python writes for missing values
+        nothing = ("None", *(notation.missing if notation else ()))  # None is what Python writes for missing values
+        known = column.where(~column.astype(str).str.strip().isin(nothing))
         column = _parsed(known.replace(_ONES)) if notation is None else _written(known, notation)
         _check_all_read(known, column, first, notation)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -152,7 +154,7 @@ def _check_all_read(texts: Any, read: Any, first: int, notation: Notation | None
     if not wrong.size:
         return
     text = str(texts.iloc[wrong[0]])
-    way = "correct the cell, or leave it empty if nothing is known"
+    way = f"correct the cell, or leave it empty or add {naming_missing([text])} if nothing is known"
     if isinstance(recognise([text]), (Notation, Undecided)):
         way = "write it so, or say how numbers are written with --decimal and --thousands"
     raise CommandError(
