@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,13 @@ from rulecover import (
     read_trees,
 )
 from rulecover.coverage import Coverage
-from rulecover.exceptions import CheckpointError, CutShortWarning, UnknownOptionError, UnreadableModelError
+from rulecover.exceptions import (
+    AdviceWarning,
+    CheckpointError,
+    CutShortWarning,
+    UnknownOptionError,
+    UnreadableModelError,
+)
 from rulecover.export import from_json, to_json
 from rulecover.pool import with_evidence
 from rulecover.setcover.master import Master
@@ -250,6 +257,21 @@ def test_few_boosted_rules_are_compared_with_the_model_that_was_given(numbers: b
         )
         again = explain(pool, given, y, max_rules=2, choose="last")  # whose model is the pool
         assert again.fidelity(given) == pytest.approx(score(pool.predict(given), again.predict(given)), abs=1e-12)
+
+
+def test_warnings_are_of_the_rules_that_are_taken_and_not_of_those_they_were_chosen_from() -> None:
+    model = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, Y)
+    table = pd.DataFrame(X).add_prefix("x").assign(note=[f"text {k}" for k in range(len(X))])
+
+    with pytest.warns(AdviceWarning, match="rest on one or two"):
+        explain(model, X, Y, method="boost")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        few = explain(model, X, Y, method="boost", max_rules=3)
+    assert few.rules_.evidence.samples.min() > 2
+    with pytest.warns(AdviceWarning, match="column 'note' left out") as caught:  # of the columns in front of the pool
+        RCBoostClassifier.few_rules(3, max_rmp_calls=1, random_state=0).fit(table, Y)
+    assert len(caught) == 1
 
 
 @pytest.mark.parametrize("numbers", [False, True])
