@@ -446,6 +446,19 @@ def test_mistyped_words_are_one_line_that_lists_what_there_is(arguments: list[st
     assert listed in said and "--help" in said
 
 
+@pytest.mark.parametrize(
+    ("words", "kept"), [((), "prediction"), ((), "probability_plum"), ((), "rules"), (("-o", "out.parquet"), "rules")]
+)
+def test_a_column_that_is_predicted_cannot_be_kept_too(words: tuple[str, ...], kept: str, folder: Path) -> None:
+    table = folder / "with_predictions.csv"
+    table.write_text(f"colour,weight,ripe,{kept}\nred,2,true,7\n")
+
+    said = refused(["predict", "model.json", str(table), "--keep", kept, *words], folder)
+
+    assert f"--keep {kept} is refused: the predictions have a column '{kept}' of their own; rename it in the" in said
+    table.unlink()
+
+
 def test_a_failure_late_in_the_file_leaves_the_old_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "CELLS", 8)
     broken = folder / "late.csv"

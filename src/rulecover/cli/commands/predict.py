@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer
 from rulecover.cli.tables.chunks import TablePart, parts
 from rulecover.cli.tables.header import PARQUET, TableFile, parquet
@@ -46,6 +47,7 @@ def predict(
     if interval is not None:
         loaded.check_interval(interval)
     file, kept = TableFile(data, reading), list(dict.fromkeys(keep or []))
+    _check_kept(kept, [*Script(loaded.rules).outputs, *(ENDS if interval is not None else ())])
     with printer.bars() as bars, bars.spinning("Predicting"), part_writer(out, exact=exact) as write:
         for part in parts(file, loaded, keep=kept):
             write(predictions(loaded, part, first=rows, interval=interval))
@@ -53,6 +55,16 @@ def predict(
     printer.notes(file.found.notes)
     if str(out) != "-":
         printer.notes([f"{rows:,} predictions written to {out}."])
+
+
+def _check_kept(kept: Sequence[str], outputs: Sequence[str]) -> None:
+    """Raises where a column to keep has the name of one that is predicted."""
+    for name in kept:
+        if name in outputs:
+            raise CommandError(
+                f"--keep {name} is refused: the predictions have a column {name!r} of their own; rename it in the "
+                "table, or leave --keep out."
+            )
 
 
 # Predictions ----------------------------------------------------------------------------------------------------------
