@@ -125,7 +125,7 @@ def test_a_table_that_is_none_is_refused_by_every_command(command: str, data: st
     ("model", "said"),
     [
         ("none.json", "there is no file 'none.json' here"),
-        ("folder", "there is no file 'folder' here"),
+        ("folder", "'folder' is a folder; name a model file"),
         ("half.json", "half.json: this is not JSON, or only a part of it"),
         ("fruit.csv", "fruit.csv: this is not JSON"),
         ("latin.csv", "latin.csv: this is not JSON"),
@@ -296,6 +296,14 @@ MISTAKES = {
     ),
     "to tell why the wrong way round": (["why", "fruit.csv", "model.json"], "so swap them: model.json fruit.csv"),
     "to report the wrong way round": (["report", "fruit.csv", "model.json", "-t", "kind"], "so swap them: model.json"),
+    "two files to write of one name": (
+        ["explain", "fruit.csv", "-t", "kind", "--save", "new.json", "--report", "./new.json"],
+        "--report and --save both write 'new.json'; name another file for one of them.",
+    ),
+    "predictions as a spreadsheet": (
+        ["predict", "model.json", "fruit.csv", "-o", "out.xlsx"],
+        "written as CSV or Parquet, not as .xlsx; let the name in --out end in .csv",
+    ),
     "a model twice": (["predict", "model.json", "model.json"], "model.json is a model, not a table"),
     "a model to train on": (["fit", "model.json", "-t", "kind"], "model.json is a model, not a table"),
     "a model to explain": (["explain", "model.json", "-t", "kind"], "model.json is a model, not a table"),
@@ -427,6 +435,10 @@ def test_a_mistake_is_one_line_with_a_way_out_and_leaves_no_file(mistake: str, f
             ["fit", "fruit.csv", "--tree", "3"],
             "there is no option --tree; did you mean --trees or --tries? See rulecover",
         ),
+        (
+            ["fit", "fruit.csv", "-t", "kind", "--max-levels", "1"],
+            "'--max-levels': '1' is not a whole number of at least 2",
+        ),
         (["divide"], "No such command 'divide'"),
         (["explian", "fruit.csv"], "No such command 'explian'. Did you mean 'explain'? See"),
         (["demo", "--fast"], "--fast"),
@@ -444,6 +456,12 @@ def test_mistyped_words_are_one_line_that_lists_what_there_is(arguments: list[st
     said = refused(arguments, folder, code=2)
 
     assert listed in said and "--help" in said
+
+
+def test_an_option_without_its_value_is_one_line(folder: Path) -> None:
+    said = refused(["explain", "fruit.csv", "--target"], folder, code=2)
+
+    assert said == "error: Option '--target' requires an argument.\n"
 
 
 @pytest.mark.parametrize(

@@ -436,7 +436,8 @@ def _size_of(model: Any) -> str:
     if hasattr(model, "rules_"):
         return _size(model.rules_)
     if hasattr(model, "get_n_leaves"):
-        return f"{model.get_n_leaves():,} rules (leaves)"
+        leaves = model.get_n_leaves()
+        return "1 rule (leaf)" if leaves == 1 else f"{leaves:,} rules (leaves)"
     trees = getattr(model, "estimators_", None) or []
     if len(trees) and all(hasattr(tree, "get_n_leaves") for tree in trees):
         return f"{sum(int(tree.get_n_leaves()) for tree in trees):,} rules in {len(trees)} trees"

@@ -28,6 +28,9 @@ from rulecover.voting.vote import Tally
 #: The columns of intervals.
 ENDS = ("lower", "upper")
 
+#: How the names of files end that CSV would not open as.
+_SPREADSHEETS = (".xlsx", ".xls", ".ods")
+
 
 def predict(
     model: Path,
@@ -46,6 +49,11 @@ def predict(
     loaded, printer, rows = load(model, edited=edited, max_megabytes=max_model_size), Printer(quiet=quiet), 0
     if interval is not None:
         loaded.check_interval(interval)
+    if out.suffix.lower() in _SPREADSHEETS:
+        raise CommandError(
+            f"predictions are written as CSV or Parquet, not as {out.suffix}; let the name in --out end in .csv, which "
+            "spreadsheets open."
+        )
     file, kept = TableFile(data, reading), list(dict.fromkeys(keep or []))
     _check_kept(kept, [*Script(loaded.rules).outputs, *(ENDS if interval is not None else ())])
     with printer.bars() as bars, bars.spinning("Predicting"), part_writer(out, exact=exact) as write:

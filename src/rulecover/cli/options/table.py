@@ -84,7 +84,7 @@ DROP = _data("drop", str, "A column to leave out; may be repeated.", metavar="CO
 KEEP_IDS = _data("keep_ids", bool, "Use columns that look like ids, which are left out otherwise.", False)
 MAX_LEVELS = _data(
     "max_levels",
-    WHOLE,
+    whole_from(2),
     "Different values of a text column; the rarest of more are taken together.",
     50,
 )

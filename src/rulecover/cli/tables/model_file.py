@@ -36,7 +36,8 @@ _TRUTHS = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 def load(path: Path, *, edited: bool = False, max_megabytes: float = MAX_SIZE / 1e6) -> Model:
     """The model of a JSON file, or an error that says what is wrong with the file."""
     if str(path) != "-" and (not path.exists() or path.is_dir()):
-        raise CommandError(f"there is no file {str(path)!r} here; rulecover fit writes one.")
+        what = f"{str(path)!r} is a folder" if path.is_dir() else f"there is no file {str(path)!r} here"
+        raise CommandError(f"{what}; name a model file, which rulecover fit writes.")
     most = int(max_megabytes * 1e6)
     with nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as file:
         text = file.read(most + 1)
