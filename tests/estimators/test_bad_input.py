@@ -358,3 +358,13 @@ def test_a_model_that_is_not_fitted_answers_nothing() -> None:
     for method in ("predict", "predict_proba", "apply", "missed", "why", "fidelity"):
         with pytest.raises(NotFittedError):
             getattr(MIRCOClassifier(), method)(X)
+
+
+@pytest.mark.parametrize(("scoring", "labels"), [("r2", "text"), ("roc_auc", "numbers"), ("accuracy", "numbers")])
+def test_a_score_of_the_other_kind_of_target_is_named(scoring: str, labels: str) -> None:
+    classes = labels == "text"
+    path = (RulePathClassifier if classes else RulePathRegressor)(max_rules=2, cv=2, scoring=scoring, random_state=0)
+    what = "classes" if classes else "numbers"
+
+    with pytest.raises(ValueError, match=rf"^scoring is '{scoring}', which does not score these {what} \(.*choose an"):
+        path.fit(X, np.array(["no", "yes"])[Y] if classes else X[:, 0])
