@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+import pandas as pd
 import pytest
 from commands import fruit_folder, process, run
 from study_data import write_data
@@ -475,6 +476,20 @@ def test_a_column_that_is_predicted_cannot_be_kept_too(words: tuple[str, ...], k
 
     assert f"--keep {kept} is refused: the predictions have a column '{kept}' of their own; rename it in the" in said
     table.unlink()
+
+
+def test_lists_are_kept_in_parquet_but_not_in_csv(folder: Path) -> None:
+    frame = pd.read_parquet(folder / "fruit.parquet").assign(parts=[[1, 2]] * 300)
+    frame.to_parquet(folder / "parts.parquet")
+
+    said = refused(["predict", "model.json", "parts.parquet", "--keep", "parts", "-o", "new.csv"], folder)
+    done = run("predict", "model.json", "parts.parquet", "--keep", "parts", "-o", "new.parquet")
+
+    assert "--keep parts is refused: column 'parts' holds lists or records, which are not cells of a CSV file" in said
+    assert done.exit_code == 0, done.output
+    assert pd.read_parquet(folder / "new.parquet")["parts"].iloc[0].tolist() == [1, 2]
+    for name in ("parts.parquet", "new.parquet"):
+        (folder / name).unlink()
 
 
 def test_a_failure_late_in_the_file_leaves_the_old_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,6 +169,7 @@ def _csv_writer(file: Any, shown: Callable[[Any], Any]) -> Writer:
     def write(part: Predictions) -> None:
         nonlocal started
         if not started:
+            _check_cells(part.kept)
             names = [*part.kept.columns, *part.distinct.columns]
             file.write(csv_lines([[shown(name) for name in names]], "\n")[0])
             started = True
@@ -180,6 +181,16 @@ def _csv_writer(file: Any, shown: Callable[[Any], Any]) -> Writer:
         file.write("".join(left + right for left, right in zip(kept, lines, strict=True)))
 
     return write
+
+
+def _check_cells(kept: Any) -> None:
+    """Raises for columns to keep that CSV has no cells for."""
+    for name in kept.columns:
+        if any(not isinstance(value, Hashable) for value in kept[name].dropna().iloc[:1]):
+            raise CommandError(
+                f"--keep {name} is refused: column {name!r} holds lists or records, which are not cells of a CSV file; "
+                "let the name in --out end in .parquet, or leave it out."
+            )
 
 
 def _cells(table: Any, shown: Callable[[Any], Any]) -> Iterator[tuple[Any, ...]]:
