@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+import pandas as pd
 import pytest
 from commands import fruit_folder, process, run
 from study_data import write_data
@@ -125,7 +126,7 @@ def test_a_table_that_is_none_is_refused_by_every_command(command: str, data: st
     ("model", "said"),
     [
         ("none.json", "there is no file 'none.json' here"),
-        ("folder", "there is no file 'folder' here"),
+        ("folder", "'folder' is a folder; name a model file"),
         ("half.json", "half.json: this is not JSON, or only a part of it"),
         ("fruit.csv", "fruit.csv: this is not JSON"),
         ("latin.csv", "latin.csv: this is not JSON"),
@@ -296,6 +297,14 @@ MISTAKES = {
     ),
     "to tell why the wrong way round": (["why", "fruit.csv", "model.json"], "so swap them: model.json fruit.csv"),
     "to report the wrong way round": (["report", "fruit.csv", "model.json", "-t", "kind"], "so swap them: model.json"),
+    "two files to write of one name": (
+        ["explain", "fruit.csv", "-t", "kind", "--save", "new.json", "--report", "./new.json"],
+        "--report and --save both write 'new.json'; name another file for one of them.",
+    ),
+    "predictions as a spreadsheet": (
+        ["predict", "model.json", "fruit.csv", "-o", "out.xlsx"],
+        "written as CSV or Parquet, not as .xlsx; let the name in --out end in .csv",
+    ),
     "a model twice": (["predict", "model.json", "model.json"], "model.json is a model, not a table"),
     "a model to train on": (["fit", "model.json", "-t", "kind"], "model.json is a model, not a table"),
     "a model to explain": (["explain", "model.json", "-t", "kind"], "model.json is a model, not a table"),
@@ -427,6 +436,10 @@ def test_a_mistake_is_one_line_with_a_way_out_and_leaves_no_file(mistake: str, f
             ["fit", "fruit.csv", "--tree", "3"],
             "there is no option --tree; did you mean --trees or --tries? See rulecover",
         ),
+        (
+            ["fit", "fruit.csv", "-t", "kind", "--max-levels", "1"],
+            "'--max-levels': '1' is not a whole number of at least 2",
+        ),
         (["divide"], "No such command 'divide'"),
         (["explian", "fruit.csv"], "No such command 'explian'. Did you mean 'explain'? See"),
         (["demo", "--fast"], "--fast"),
@@ -444,6 +457,39 @@ def test_mistyped_words_are_one_line_that_lists_what_there_is(arguments: list[st
     said = refused(arguments, folder, code=2)
 
     assert listed in said and "--help" in said
+
+
+def test_an_option_without_its_value_is_one_line(folder: Path) -> None:
+    said = refused(["explain", "fruit.csv", "--target"], folder, code=2)
+
+    assert said == "error: Option '--target' requires an argument.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"), [((), "prediction"), ((), "probability_plum"), ((), "rules"), (("-o", "out.parquet"), "rules")]
+)
+def test_a_column_that_is_predicted_cannot_be_kept_too(words: tuple[str, ...], kept: str, folder: Path) -> None:
+    table = folder / "with_predictions.csv"
+    table.write_text(f"colour,weight,ripe,{kept}\nred,2,true,7\n")
+
+    said = refused(["predict", "model.json", str(table), "--keep", kept, *words], folder)
+
+    assert f"--keep {kept} is refused: the predictions have a column '{kept}' of their own; rename it in the" in said
+    table.unlink()
+
+
+def test_lists_are_kept_in_parquet_but_not_in_csv(folder: Path) -> None:
+    frame = pd.read_parquet(folder / "fruit.parquet").assign(parts=[[1, 2]] * 300)
+    frame.to_parquet(folder / "parts.parquet")
+
+    said = refused(["predict", "model.json", "parts.parquet", "--keep", "parts", "-o", "new.csv"], folder)
+    done = run("predict", "model.json", "parts.parquet", "--keep", "parts", "-o", "new.parquet")
+
+    assert "--keep parts is refused: column 'parts' holds lists or records, which are not cells of a CSV file" in said
+    assert done.exit_code == 0, done.output
+    assert pd.read_parquet(folder / "new.parquet")["parts"].iloc[0].tolist() == [1, 2]
+    for name in ("parts.parquet", "new.parquet"):
+        (folder / name).unlink()
 
 
 def test_a_failure_late_in_the_file_leaves_the_old_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -254,3 +255,15 @@ def test_a_time_in_words_is_the_last_second_that_is_not_after_the_number(second,
     last = round(days_of(text) * 86400)
 
     assert last == second - (beside < 0)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_a_dash_among_numbers_is_a_missing_number(library: Any) -> None:
+    table = library({"size": ["1.5", "-", "7", "2"], "price": ["$5", "$1,200", " - ", "$3"]})
+
+    encoder = TableEncoder().fit(table)
+
+    np.testing.assert_array_equal(encoder.transform(table), [[1.5, 5], [np.nan, 1200], [7, np.nan], [2, 3]])
+    assert encoder.notes_ == [f"column {name!r} is read as numbers: '-' is taken as missing." for name in table.columns]
+    with pytest.raises(ValueError, match=r"column .size. holds .n\.a\.. in row 0"):
+        encoder.transform(library({"size": ["n.a."], "price": ["$5"]}))

@@ -26,6 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RuleSet, RuleTransformer, explain, linear_rules
 from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError, UnreadableModelError
+from rulecover.export import from_json, to_json
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
 FOREST = RandomForestClassifier(20, max_depth=4, random_state=0)
@@ -63,6 +64,20 @@ def test_frames_of_any_library_give_the_same_rules_and_answers(model: Any, libra
         assert (plain.rules_.apply(library(frame)) != plain.rules_.apply(X)).nnz == 0
         assert plain.fidelity(library(frame)) == plain.fidelity(X)
         pd.testing.assert_frame_equal(plain.why(library(frame)), plain.why(X))
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
+def test_a_model_that_was_read_from_a_file_takes_frames_of_any_library(library: Any) -> None:
+    days, kinds = pd.date_range("2021-01-01", periods=len(X), freq="31h"), np.array(["a", "b", "c"], dtype=object)
+    mixed = X.assign(when=days, kind=kinds[np.arange(len(X)) % 3], flag=np.arange(len(X)) % 2 == 0)
+    model = MIRCOClassifier(FOREST, random_state=0).fit(mixed, (Y + mixed["flag"]) % 2 + (days > "2021-05-01"))
+    read = from_json(to_json(model))
+
+    for frame in (mixed, shuffled(mixed)):
+        np.testing.assert_array_equal(read.predict_proba(library(frame)), model.predict_proba(mixed))
+        pd.testing.assert_frame_equal(read.why(library(frame)), model.why(mixed))
+    with pytest.raises(MismatchedDataError, match=r"the rules use column '.*', but X has only alcohol"):
+        read.predict(library(X[["alcohol"]]))
 
 
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)

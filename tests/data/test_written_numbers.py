@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rulecover.data.written_numbers import Mixed, Notation, Undecided, is_code, recognise
+from rulecover.data.written_numbers import Mixed, Notation, Undecided, is_code, marks_among, recognise
 
 MARKS = [(".", ","), (".", " "), (".", "'"), (".", ""), (",", "."), (",", " "), (",", "'"), (",", "")]
 UNITS = ["", "%", "$", "€", "£", "EUR", "CHF", "US$", "kr"]
@@ -215,3 +215,20 @@ def test_plain_numbers_are_read_as_python_reads_them(number: float) -> None:
     assume("e" not in text or "." in text or "e-" in text)
 
     assert Notation().read([text])[0] == number
+
+
+@pytest.mark.parametrize("mark", ["-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "\u2026", ":", "*", "/", "_"])
+def test_a_mark_among_numbers_is_found(mark: str) -> None:
+    assert marks_among(["5", f" {mark} ", "$7.50", mark]) == (mark,)
+
+
+@pytest.mark.parametrize("texts", ["+ -", "5 -", "red blue -", "5 7 +", "5 7 n.a.", ""])
+def test_where_others_are_not_numbers_or_it_may_be_a_level_there_is_no_mark(texts: str) -> None:
+    assert marks_among(texts.split()) == ()
+
+
+def test_a_mark_is_a_missing_number_in_its_notation() -> None:
+    notation = Notation(unit="%", missing=("-",))
+
+    assert np.isnan(notation.read(["-"])).all() and notation.is_missing(" - ")
+    assert not notation.is_missing("--") and not Notation().is_missing("-")

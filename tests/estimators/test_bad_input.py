@@ -166,7 +166,7 @@ def test_targets_that_are_no_classes_are_refused() -> None:
         ({"solver": 3}, TypeError, "solver is 3; give one of"),
         ({"solver": Greedy}, TypeError, "or an object to be called"),
         ({"fallback": print}, TypeError, "an object to be called with name, weights"),
-        ({"class_weight": {0: -1, 1: 1}}, ValueError, "class weights must not be negative, but that of class .*0"),
+        ({"class_weight": {0: -1, 1: 1}}, ValueError, "class weights must not be negative, but that of class '0'"),
         ({"criterion": "mse"}, ValueError, "criterion is 'mse'; choose one of 'gini', 'entropy', 'log_loss'"),
         ({"vote": "loud"}, ValueError, "vote is 'loud'; choose one of 'counts', 'shares'"),
         ({"fallback": "none"}, ValueError, "fallback is 'none'; choose one of 'closest', 'all', 'majority', 'model'"),
@@ -220,7 +220,7 @@ def test_x_and_y_of_different_length_are_refused() -> None:
 
 def test_column_names_that_repeat_or_are_no_strings_are_refused() -> None:
     twice = FRAME.rename(columns={"b": "a"})
-    with pytest.raises(ValueError, match="names must differ, but 'a' occurs twice"):
+    with pytest.raises(ValueError, match="names must differ, but 2 columns are named 'a'; rename all but one"):
         MIRCOClassifier(FOREST).fit(twice, Y)
     with pytest.raises(TypeError, match="column 0 is named 10"):
         MIRCOClassifier(FOREST).fit(FRAME.set_axis([10, 11, 12, 13, 14], axis=1), Y)
@@ -310,6 +310,26 @@ def test_rows_without_a_label_are_named(model: Any) -> None:
         model.fit(FRAME, np.where(np.arange(len(Y)) == 5, np.nan, gap))
 
 
+@pytest.mark.parametrize("method", ["path", "cover", "boost"])
+def test_rows_without_a_label_are_named_among_labels_of_text_by_explain(method: str) -> None:
+    labels = np.array(["no", "yes"])[Y]
+    forest = clone(FOREST).fit(X, labels)
+    for gap in (None, np.nan, pd.NA):
+        y = pd.Series(labels, dtype=object)
+        y[3] = gap
+        for given in (y, y.to_numpy()):
+            with pytest.raises(ValueError, match="y contains NaN: row 3 has no label"):
+                explain(forest, X, given, method=method)
+
+
+def test_rows_of_one_class_alone_are_explained_by_every_method() -> None:
+    forest = clone(FOREST).fit(X, Y)
+    for how in ({}, {"method": "cover"}, {"method": "boost"}):
+        assert (explain(forest, X[Y == 1], Y[Y == 1], **how).predict(X[Y == 1]) == 1).all()
+    weights = Y.astype(float)
+    assert (explain(forest, X, Y, sample_weight=weights).predict(X[Y == 1]) == 1).all()
+
+
 def test_errors_that_have_nothing_to_do_with_columns_stay_as_they_are() -> None:
     words = FRAME.assign(what="red")
     encoded = make_pipeline(OneHotEncoder(handle_unknown="ignore"), RandomForestClassifier(3, max_depth=-1))
@@ -338,3 +358,13 @@ def test_a_model_that_is_not_fitted_answers_nothing() -> None:
     for method in ("predict", "predict_proba", "apply", "missed", "why", "fidelity"):
         with pytest.raises(NotFittedError):
             getattr(MIRCOClassifier(), method)(X)
+
+
+@pytest.mark.parametrize(("scoring", "labels"), [("r2", "text"), ("roc_auc", "numbers"), ("accuracy", "numbers")])
+def test_a_score_of_the_other_kind_of_target_is_named(scoring: str, labels: str) -> None:
+    classes = labels == "text"
+    path = (RulePathClassifier if classes else RulePathRegressor)(max_rules=2, cv=2, scoring=scoring, random_state=0)
+    what = "classes" if classes else "numbers"
+
+    with pytest.raises(ValueError, match=rf"^scoring is '{scoring}', which does not score these {what} \(.*choose an"):
+        path.fit(X, np.array(["no", "yes"])[Y] if classes else X[:, 0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import xgboost
 from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_classification, make_regression
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -25,6 +27,7 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -43,7 +46,13 @@ from rulecover import (
     read_trees,
 )
 from rulecover.coverage import Coverage
-from rulecover.exceptions import CheckpointError, CutShortWarning, UnknownOptionError, UnreadableModelError
+from rulecover.exceptions import (
+    AdviceWarning,
+    CheckpointError,
+    CutShortWarning,
+    UnknownOptionError,
+    UnreadableModelError,
+)
 from rulecover.export import from_json, to_json
 from rulecover.pool import with_evidence
 from rulecover.setcover.master import Master
@@ -227,6 +236,42 @@ def test_a_boosting_of_few_rules_is_a_path_through_its_pool(numbers: bool) -> No
     assert len(few.rules_) == 4 and few.estimator_.rules_ == pool.rules_
     assert few.estimator_.estimator_ is model
     assert explain(model, rows, y, method="boost", max_rules=None).rules_ == pool.rules_
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_few_boosted_rules_are_compared_with_the_model_that_was_given(numbers: bool) -> None:
+    rows, y = NUMBERS if numbers else (X, Y)
+    frame = pd.DataFrame(rows).add_prefix("x")
+    forest = (RandomForestRegressor if numbers else RandomForestClassifier)(10, max_depth=4, random_state=0)
+    score = r2_score if numbers else accuracy_score
+    for source, given in ((forest, rows), (forest, frame), (make_pipeline(SimpleImputer(), forest), frame)):
+        model = clone(source).fit(given, y)
+        few = explain(model, given, y, method="boost", max_rules=2, max_rmp_calls=0)
+        pool = few.estimator_
+
+        assert score(model.predict(given), few.predict(given)) != score(pool.predict(given), few.predict(given))
+        assert (
+            few.fidelity(given)
+            == few.path_["train_fidelity"].iloc[-1]
+            == pytest.approx(score(model.predict(given), few.predict(given)), abs=1e-12)
+        )
+        again = explain(pool, given, y, max_rules=2, choose="last")  # whose model is the pool
+        assert again.fidelity(given) == pytest.approx(score(pool.predict(given), again.predict(given)), abs=1e-12)
+
+
+def test_warnings_are_of_the_rules_that_are_taken_and_not_of_those_they_were_chosen_from() -> None:
+    model = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, Y)
+    table = pd.DataFrame(X).add_prefix("x").assign(note=[f"text {k}" for k in range(len(X))])
+
+    with pytest.warns(AdviceWarning, match="rest on one or two"):
+        explain(model, X, Y, method="boost")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        few = explain(model, X, Y, method="boost", max_rules=3)
+    assert few.rules_.evidence.samples.min() > 2
+    with pytest.warns(AdviceWarning, match="column 'note' left out") as caught:  # of the columns in front of the pool
+        RCBoostClassifier.few_rules(3, max_rmp_calls=1, random_state=0).fit(table, Y)
+    assert len(caught) == 1
 
 
 @pytest.mark.parametrize("numbers", [False, True])

@@ -240,6 +240,9 @@ def test_what_cannot_be_said_is_refused_with_a_way_out() -> None:
         to_sql(model, "t", dialect="dbase")
     with pytest.raises(ExportError, match="'prediction'"):
         to_sql(model, "t", dialect="duckdb", keep=["Prediction"])
+    for dialect in DIALECTS:
+        with pytest.raises(ExportError, match="the query returns a column 'rules' of its own"):
+            to_sql(model, "t", dialect=dialect, keep=["id", "rules"])
     with pytest.raises(ExportError, match="'Other' and 'other'"):
         to_sql(hostile_case("Other").model, "t", dialect="duckdb")
     with pytest.raises(ExportError, match="databases cannot have a column named"):

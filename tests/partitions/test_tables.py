@@ -420,3 +420,14 @@ def test_a_table_is_predicted_block_by_block():
         model.predict(table)
     by_block = [model.predict(table.inputs(block)) for block in table.blocks()]
     assert (np.concatenate(by_block) == model.predict(frame[list("abcd")])).all()
+
+
+def test_a_csv_file_is_refused_with_the_dataset_that_reads_it(tmp_path):
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({"age": [20, 30, 40] * 9, "buys": ["no", "no", "yes"] * 9}).to_csv(path, index=False)
+
+    with pytest.raises(ValueError, match=r"rows.csv' is not a Parquet file; .*dataset\(paths, format='csv'\)"):
+        open_table(path, target="buys")
+
+    table = open_table(ds.dataset([str(path)], format="csv"), target="buys")
+    assert MIRCOClassifier(random_state=0).fit(table).predict(pd.DataFrame({"age": [25, 45]})).tolist() == ["no", "yes"]

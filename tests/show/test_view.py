@@ -140,9 +140,10 @@ def test_a_summary_measures_the_model_on_the_rows_it_is_given() -> None:
 def test_models_beside_the_rules_may_be_of_any_kind() -> None:
     model, X, y = fitted()
     others = {"tree": DecisionTreeClassifier(max_depth=1).fit(X, y), "guess": DummyClassifier().fit(X, y)}
+    others["leaf"] = DecisionTreeClassifier(max_leaf_nodes=2, min_samples_leaf=len(y)).fit(X, y)
     shown = Summary.of(model, X, y, title="Iris", compare_with=others)
 
-    assert [score.size for score in shown.scores[1:3]] == ["2 rules (leaves)", ""]
+    assert [score.size for score in shown.scores[1:4]] == ["2 rules (leaves)", "", "1 rule (leaf)"]
 
 
 def test_of_many_classes_five_default_votes_are_named() -> None:

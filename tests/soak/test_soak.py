@@ -82,6 +82,7 @@ def test_every_setting_of_every_estimator_is_drawn_or_has_a_reason_not_to_be(nam
 OPTIONS_NOT_DRAWN = {
     **dict.fromkeys(("--target", "--method", "--task", "--out", "--quiet"), "in every case"),
     **dict.fromkeys(("--sheet", "--no-header", "--decimal", "--thousands", "--encoding", "--separator"), "tests/cli"),
+    "--missing-values": "tests/cli",
     **dict.fromkeys(("--model", "--estimator-weights"), "a model of every library is explained in Python"),
     "--drop": "a column that is not there",
     "--checkpoint": "promises.a_checkpoint_changes_nothing",

@@ -104,7 +104,9 @@ def _report_usage_error(error: Any) -> int:
     """Prints what is wrong with the arguments; returns the exit code."""
     message = _message(error)
     context = getattr(error, "ctx", None)
-    if context is None or ("\n" in message and isinstance(context.command, TyperGroup)):  # help, without arguments
+    if context is None and "\n" not in message:  # an option without its value
+        typer.echo(f"error: {message}.", err=True)
+    elif context is None or ("\n" in message and isinstance(context.command, TyperGroup)):  # help, without arguments
         error.show()
     else:
         text = " ".join(message.split())

@@ -72,6 +72,8 @@ class Columns:
         For a column that held nothing but whole numbers in the training data: the least and the largest of them.
     frequent
         For a column of categories of which only the most frequent are told apart: how many, the first by their codes.
+    missing_values
+        What cells of a file have where nothing is known, next to what every file may have.
     """
 
     names: tuple[str, ...]
@@ -82,6 +84,7 @@ class Columns:
     notations: Mapping[int, Notation] = field(default_factory=dict)
     whole: Whole = field(default_factory=dict)
     frequent: Mapping[int, int] = field(default_factory=dict)
+    missing_values: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -123,6 +126,7 @@ class Columns:
             {int(place[f]): notation for f, notation in self.notations.items() if place[f] >= 0},
             {int(place[f]): ends for f, ends in self.whole.items() if place[f] >= 0},
             {int(place[f]): number for f, number in self.frequent.items() if place[f] >= 0},
+            self.missing_values,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ from rulecover.data.columns import all_names
 from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, is_iso, moments, part_of, written_as
 from rulecover.data.frames import MISSING, as_pandas, codes, is_frame, numbers
 from rulecover.data.kinds import is_text, is_truth, odd_text, parse_numbers, why_unusable
-from rulecover.data.written_numbers import Notation, Undecided, recognise
+from rulecover.data.written_numbers import Notation, Undecided, marks_among, recognise
 from rulecover.typing import Array, Floats, Ints
 
 #: How levels that are too rare to be told apart are written in the names of 0/1 columns.
@@ -167,8 +167,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Numbers stay as they are, NaN included. A column of texts, truth values or categories becomes 0/1 columns, one for
     each level; a missing value is a level of its own, and one that was never seen has none. A column of dates becomes
     the year, the month, the weekday (1 is Monday) and the days since 1970-01-01. Texts that are dates in all cells are
-    taken as dates, and such as ``23.2%`` or ``$1,188`` as numbers. What cannot help is left out: constant columns,
-    texts that are nearly all different, and columns of a frame that number its rows.
+    taken as dates, and such as ``23.2%`` or ``$1,188`` as numbers, of which a dash or dots are missing. What cannot
+    help is left out: constant columns, texts that are nearly all different, and columns of a frame that number its
+    rows.
 
     Rules of trees behind it are about the columns in front of it: ``colour in {red, blue}``, ``deck is missing``. All
     models of rules put one in front by themselves if they are fitted to such a table.
@@ -386,8 +387,7 @@ def _texts(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
     """Texts may be numbers or dates to people; those of pandas' type for categories are not."""
     texts = [] if isinstance(column.dtype, pd.CategoricalDtype) else list(dict.fromkeys(column.dropna().tolist()))
     if (notation := _notation(texts)) is not None:
-        example = max(texts, key=lambda text: len(text.strip("0123456789")))
-        return EncodedNumbers(name, notation), f"is read as numbers: {example!r} is {notation.read([example])[0]:.12g}"
+        return EncodedNumbers(name, notation), f"is read as numbers: {_example(texts, notation)}"
     written = written_as(texts)
     if written is not None:
         shown = "year-month-day" if is_iso(written) else written
@@ -399,12 +399,22 @@ def _notation(texts: list[Any]) -> Notation | None:
     """How numbers are written in texts that are all numbers to people, but not to programs."""
     if not all(isinstance(text, str) for text in texts):
         return None
-    found = recognise(texts)
+    marks = marks_among(texts)
+    known = [text for text in texts if text.strip() not in marks]
+    found = recognise(known)
     found = found.likely if isinstance(found, Undecided) else found
     if not isinstance(found, Notation):
         return None
-    plain = [_as_float(text) for text in texts]
-    return None if plain == found.read(texts).tolist() else found  # whoever stores plain numbers as texts has a reason
+    plain = [_as_float(text) for text in known] == found.read(known).tolist()
+    return replace(found, missing=marks) if marks or not plain else None  # plain numbers are texts for some reason
+
+
+def _example(texts: list[str], notation: Notation) -> str:
+    """How a text that is not plain is read, in words."""
+    if notation.missing:
+        return f"{notation.missing[0]!r} is taken as missing"
+    example = max(texts, key=lambda text: len(text.strip("0123456789")))
+    return f"{example!r} is {notation.read([example])[0]:.12g}"
 
 
 def _as_float(text: str) -> float | None:

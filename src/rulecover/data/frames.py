@@ -137,7 +137,9 @@ def _read_texts(values: Array, notation: Notation) -> Array:
     which, known = pd.factorize(np.asarray(values, dtype=object))
     texts = [each for each in known if isinstance(each, str)]
     read = dict(zip(texts, notation.read(texts).tolist(), strict=True))
-    read = {text: number for text, number in read.items() if not np.isnan(number)}  # the others are named in an error
+    read = {  # the others are named in an error
+        text: number for text, number in read.items() if notation.is_missing(text) or not np.isnan(number)
+    }
     return np.asarray(np.array([*(read.get(each, each) for each in known), np.nan], dtype=object)[which])
 
 

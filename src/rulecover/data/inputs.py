@@ -11,7 +11,7 @@ import pandas as pd
 
 from rulecover.data.columns import Columns
 from rulecover.data.dates import DatePart
-from rulecover.data.frames import MISSING, UNSEEN, ZERO, absent, numbers
+from rulecover.data.frames import MISSING, UNSEEN, ZERO, absent, column, is_frame, names_of, numbers
 from rulecover.data.labels import Label
 from rulecover.data.written_numbers import Notation
 from rulecover.typing import Array, Floats
@@ -80,13 +80,15 @@ def table_input_of(columns: Columns, f: int) -> TableInput:
 
 
 def read_frame(frame: Any, inputs: Mapping[int, TableInput], n_features: int) -> Floats:
-    """The requested features, from a data frame of pandas or polars; its other columns do not matter."""
-    there = [str(name) for name in frame.columns]
+    """The requested features, from a data frame of any library; its other columns do not matter."""
+    known = is_frame(frame)
+    there = {str(name): name for name in (names_of(frame) if known else frame.columns)}
     out = np.zeros((len(frame), n_features))
     for f, each in inputs.items():
         if each.name not in there:
-            raise absent(each.name, there)
-        out[:, f] = each.read(np.asarray(frame[each.name]))
+            raise absent(each.name, list(there))
+        name = there[each.name]
+        out[:, f] = each.read(column(frame, name) if known else np.asarray(frame[name]))
     return out
 
 

@@ -60,18 +60,23 @@ class OddText:
 
     Parameters
     ----------
-    text, row
-        The first of them, and its row, counted from 1 below the header.
+    texts, row
+        Those that differ, and the row of the first, counted from 1 below the header.
     count
         How many there are.
     numbers
         What all the other cells hold.
     """
 
-    text: str
+    texts: tuple[str, ...]
     row: int
     count: int
     numbers: Any
+
+    @property
+    def text(self) -> str:
+        """The first of them."""
+        return self.texts[0]
 
     @property
     def is_rare(self) -> bool:
@@ -91,4 +96,5 @@ def odd_text(column: Any) -> OddText | None:
     if not 0 < odd.size < len(known):
         return None
     first = int(odd[0])
-    return OddText(str(known.iloc[first]), int(known.index[first]) + 1, len(odd), numbers[~np.isnan(numbers)])
+    texts = tuple(known.iloc[odd].astype(str).unique())
+    return OddText(texts, int(known.index[first]) + 1, len(odd), numbers[~np.isnan(numbers)])

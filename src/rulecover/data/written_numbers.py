@@ -36,6 +36,9 @@ _CELL = re.compile(
     rf"\s*(?P<after>{_UNIT})?\s*(?P<close>\))?"
 )
 
+#: What people write into a column of numbers where there is none; signs such as + may be levels, and are not meant.
+_MARK = re.compile(r"[-\u2010-\u2015\u2212]{1,3}|[.\u00b7*:/_]{1,3}|\u2026")
+
 
 @dataclass(frozen=True)
 class Notation:
@@ -49,6 +52,8 @@ class Notation:
         The mark between groups of three digits; "" where no cell has one.
     unit
         The percent sign or the currency that cells have; it is dropped: ``23.2%`` is 23.2.
+    missing
+        What cells have where there is no number, such as ``-``.
 
     Examples
     --------
@@ -59,6 +64,7 @@ class Notation:
     decimal: str = "."
     thousands: str = ""
     unit: str = ""
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.decimal not in DECIMALS or self.thousands not in ("", *THOUSANDS) or self.thousands == self.decimal:
@@ -76,6 +82,10 @@ class Notation:
     def __str__(self) -> str:
         words = f"with a decimal {'point' if self.decimal == '.' else 'comma'}"
         return f"{words} and {self.unit}" if self.unit else words
+
+    def is_missing(self, text: str) -> bool:
+        """Whether a text stands for no number."""
+        return text.strip() in self.missing
 
     def read(self, texts: Iterable[str]) -> Floats:
         """The numbers; NaN where a text is none in this notation. Units and marks of thousands may be absent."""
@@ -144,11 +154,11 @@ def recognise(
     Examples
     --------
     >>> recognise(["1.234,50 €", "7,5 €"])
-    Notation(decimal=',', thousands='.', unit='€')
+    Notation(decimal=',', thousands='.', unit='€', missing=())
     >>> recognise(["1,234", "5,678"])
     Undecided(text='1,234', values=(1234.0, 1.234), likely=None)
     >>> recognise(["1,234", "5,678,000"])
-    Notation(decimal='.', thousands=',', unit='')
+    Notation(decimal='.', thousands=',', unit='', missing=())
     >>> recognise(["01234", "90210"]) is None  # codes, not numbers
     True
     """
@@ -181,6 +191,19 @@ def _likely(fits: Sequence[tuple[str, str]], cells: Sequence[_WrittenNumber], un
     unmarked = [cell.digits for cell in cells if not re.search(THOUSANDS[thousands], cell.digits)]
     small = bool(unmarked) and all(re.fullmatch(r"\d{1,3}", digits) for digits in unmarked)
     return Notation(decimal, thousands, unit) if small or unit not in ("", "%") else None
+
+
+def marks_among(texts: Iterable[str]) -> tuple[str, ...]:
+    """The texts of nothing but dashes, dots and the like, where at least two others may be numbers.
+
+    A column of numbers has such marks where there is no number; `recognise` reads the other texts.
+
+    >>> marks_among(["5", "7", "-", " - ", "n.a."]), marks_among(["+", "-"])
+    (('-',), ())
+    """
+    cells = {text.strip() for text in texts}
+    marks = {cell for cell in cells if _MARK.fullmatch(cell)}
+    return tuple(sorted(marks)) if sum(_parsed(cell) is not None for cell in cells - marks) > 1 else ()
 
 
 def odd_one_out(texts: Sequence[str]) -> str | None:

@@ -241,6 +241,13 @@ class VotingModel(RuleModel, ABC):
         seen = with_columns(given, names_of_model(model), as_arrays=sees_arrays(model))
         return AskedModel(model, lambda _: rows_of(seen, rows))
 
+    def _source_model(self, given: Any, rows: Ints) -> AskedModel:
+        """The same for a comparison: behind a few rules of a boosting, the trained model whose leaves it took."""
+        between = None if isinstance(self.estimator, FrozenEstimator) else self.estimator_
+        if isinstance(between, VotingModel) and isinstance(between.estimator, FrozenEstimator):
+            return between._source_model(given, rows)
+        return self._model(given, rows)
+
     def _as_model_saw(self, X: Any) -> Any:
         """Rows with the column names that the source model was trained with, if it was trained with names."""
         names = getattr(self.estimator_, "feature_names_in_", None)
@@ -395,7 +402,7 @@ class VotingModel(RuleModel, ABC):
         """
         rows = self._check_rows(X, whole=True)
         predicted = self.vote_.decided(self._tally(rows, X))
-        return self._target.score(self._model(X, np.arange(len(predicted))).predict(rows), predicted)
+        return self._target.score(self._source_model(X, np.arange(len(predicted))).predict(rows), predicted)
 
     def _fallback(self) -> Fallback:
         known = voting_on(self._target).fallbacks

@@ -73,10 +73,8 @@ def check_column_names(X: Any) -> None:
                 "rename them, for example by X.columns = X.columns.astype(str)."
             )
     if len(set(names)) < len(names):
-        repeated = sorted(name for name, times in Counter(names).items() if times > 1)
-        raise ValueError(
-            f"column names must differ, but {', '.join(map(repr, repeated[:5]))} occurs twice; rename one."
-        )
+        name, times = Counter(names).most_common(1)[0]
+        raise ValueError(f"column names must differ, but {times} columns are named {name!r}; rename all but one.")
 
 
 def sample_weights(
@@ -118,10 +116,10 @@ def _class_weights(class_weight: Any, y: Array, weight: Floats) -> Floats:
     each = np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
     if each.min() < 0:
         label = np.asarray(y)[np.flatnonzero(each < 0)[0]]
-        raise ValueError(f"class weights must not be negative, but that of class {label!r} is.")
+        raise ValueError(f"class weights must not be negative, but that of class {str(label)!r} is.")
     if not np.isfinite(each).all():
         label = np.asarray(y)[np.flatnonzero(~np.isfinite(each))[0]]
-        raise ValueError(f"class weights must be finite, but that of class {label!r} is not.")
+        raise ValueError(f"class weights must be finite, but that of class {str(label)!r} is not.")
     return np.asarray(each / (each.max() or 1.0))
 
 

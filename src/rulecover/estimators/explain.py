@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, overload
 
 import numpy as np
+import pandas as pd
 from sklearn.base import is_regressor
 from sklearn.utils.multiclass import type_of_target
 
@@ -172,7 +173,7 @@ def small_path(options: Mapping[str, Any], y: Any, *, numbers: bool) -> dict[str
     """
     if options.get("within") is not None:
         return dict(options)
-    n_classes = 0 if numbers else len(np.unique(np.asarray(y).ravel()))
+    n_classes = 0 if numbers else len(pd.unique(np.asarray(y).ravel()))  # labels may be missing, which fit refuses
     return {"max_rules": min(max(FEW, FEW_PER_CLASS * n_classes), NOT_MORE), **options}
 
 

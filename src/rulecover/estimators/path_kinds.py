@@ -96,7 +96,7 @@ def _class_choice(samples: Samples) -> SizeChoice:
     """By the Brier score, or by the average precision of a rare class."""
     assert isinstance(samples, ClassSamples)
     shares = samples.totals if samples.class_weight is None else samples.totals / samples.class_weight
-    if one_of_two_is_rare(shares):
+    if one_of_two_is_rare(shares) and shares.min() > 0:
         return SizeChoice("best", precision_of(samples.classes[int(shares.argmin())]), "average_precision")
     return SizeChoice("one-se", "neg_brier_score", "neg_brier_score")
 

@@ -48,7 +48,7 @@ from rulecover.estimators.other_target import (
     trains_on_codes,
 )
 from rulecover.estimators.zeros import for_histograms, with_zeros_in
-from rulecover.exceptions import CutShortWarning, UnreadableModelError
+from rulecover.exceptions import AdviceWarning, CutShortWarning, UnreadableModelError
 from rulecover.readers import read_trees, reader_of, unreadable
 from rulecover.readers.sklearn.models import best_of
 from rulecover.rules.ruleset import RuleSet
@@ -416,11 +416,18 @@ def _fitted(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepara
     if rows is not None:  # least numbers of samples hold for them, and sums are those of plain rows
         X, y, weight = rows_of(X, rows), y[rows], None
     if weight is None:
-        return best_of(model.fit(X, y))
+        return _without_advice(model, X, y)
     last, name = (model.steps[-1][1], f"{model.steps[-1][0]}__") if isinstance(model, Pipeline) else (model, "")
     if not _takes_weights(last):
         raise ValueError(f"{name_of(last)} takes no sample weights; leave weights out or choose another estimator.")
-    return best_of(model.fit(X, y, **{f"{name}sample_weight": weight}))
+    return _without_advice(model, X, y, **{f"{name}sample_weight": weight})
+
+
+def _without_advice(model: Any, X: Any, y: Array, **weight: Floats) -> Any:
+    """The trained model; advice on rules that others are chosen from would be on rules that nobody sees."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AdviceWarning)
+        return best_of(model.fit(X, y, **weight))
 
 
 def _takes_weights(model: Any) -> bool:

@@ -328,7 +328,7 @@ class RulePath(VotingModel):
         """What the model predicts for samples; ``None`` if it cannot be asked, or not in time, which is then said."""
 
         def ask(some: Ints) -> RowPredictions:
-            return RowPredictions(self._model(X, data.places[some]).predict(some_of(data.samples.X, some)))
+            return RowPredictions(self._source_model(X, data.places[some]).predict(some_of(data.samples.X, some)))
 
         try:
             return in_time(ask, np.arange(len(data.places)), deadline), ""

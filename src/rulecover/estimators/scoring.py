@@ -79,7 +79,16 @@ def score_function(scoring: Any, classes: Array) -> Callable[[RowPredictions, Ar
     def score(predictions: RowPredictions, truth: Array, weight: Floats) -> float:
         model = _PredictedClasses(predictions, classes) if len(classes) else _PredictedNumbers(predictions)
         weights = {} if (weight == 1).all() else {"sample_weight": weight}
-        return float(scorer(model, np.zeros((len(truth), 1)), truth, **weights))
+        try:
+            return float(scorer(model, np.zeros((len(truth), 1)), truth, **weights))
+        except (AttributeError, TypeError, ValueError) as error:
+            if not isinstance(scoring, str) or (len(classes) and predictions.shares is None):
+                raise
+            what, such_as = ("classes", "balanced_accuracy") if len(classes) else ("numbers", "r2")
+            raise ValueError(
+                f"scoring is {scoring!r}, which does not score these {what} ({error}); choose another, such as "
+                f"{such_as!r}."
+            ) from error
 
     return score
 

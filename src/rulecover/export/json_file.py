@@ -17,6 +17,7 @@ import numpy as np
 import rulecover
 from rulecover.data.labels import plain_labels
 from rulecover.data.provenance import Provenance
+from rulecover.data.written_numbers import Notation
 from rulecover.exceptions import InvalidModelFileError
 from rulecover.export.exported import vote_of
 from rulecover.export.json_model import KINDS, model_of
@@ -141,15 +142,22 @@ def _written_forms(rules: RuleSet) -> Json:
     columns = rules.columns
     frequent = {f: n for f, n in sorted(columns.frequent.items()) if f in rules.clauses.columns}
     known = {
-        "notations": [{"column": f} | asdict(each) for f, each in sorted(columns.notations.items())],
+        "notations": [{"column": f} | _given(each) for f, each in sorted(columns.notations.items())],
         "dates": [
             {"column": f, "name": part.name, "part": part.part, "written": part.written}
             for f, part in sorted(columns.parts.items())
         ],
         "whole": [{"column": f, "from": a, "to": b} for f, (a, b) in sorted(columns.whole.items())],
         "frequent": [{"column": f, "number": n} for f, n in frequent.items()],
+        "missing_values": list(columns.missing_values),
     }
     return {name: each for name, each in known.items() if each}
+
+
+def _given(notation: Notation) -> Json:
+    """A notation as JSON, without marks for missing values if it has none."""
+    written = asdict(notation)
+    return written if written["missing"] else {name: each for name, each in written.items() if name != "missing"}
 
 
 def _text(value: Any) -> str:

@@ -174,10 +174,15 @@ def _columns(written: Json) -> Columns:
         {f: (each["name"], each["level"]) for f, each in levels.items()},
         tuple(_distinct_places("zero_missing", zeros, len(names))),
         {f: DatePart(each["name"], each["part"], each.get("written", ISO)) for f, each in dates.items()},
-        {f: Notation(each["decimal"], each["thousands"], each["unit"]) for f, each in notations.items()},
+        {f: _notation(each) for f, each in notations.items()},
         {f: (float(each["from"]), float(each["to"])) for f, each in by_column("whole").items()},
         {f: int(each["number"]) for f, each in by_column("frequent").items()},
+        tuple(written.get("missing_values", [])),
     )
+
+
+def _notation(written: Json) -> Notation:
+    return Notation(written["decimal"], written["thousands"], written["unit"], tuple(written.get("missing", [])))
 
 
 def _paths(rules: list[Json], n_columns: int) -> Clauses | None:

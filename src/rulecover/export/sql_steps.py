@@ -14,6 +14,7 @@ from rulecover.data.dates import DatePart
 from rulecover.data.frames import UNSEEN, ZERO
 from rulecover.data.inputs import Coded, Level, Number, TableInput
 from rulecover.data.labels import Label
+from rulecover.exceptions import ExportError
 from rulecover.export.conditions import LONGEST_NAME, Condition, Script
 from rulecover.export.dialects import Dialect, case, column, double, joined, name, text, whole
 from rulecover.voting.answers import LARGEST_LOG_ODDS
@@ -88,6 +89,12 @@ class Steps:
     def __post_init__(self) -> None:
         self.dialect.check_names(self.columns)
         self.dialect.check_names([*self.keep, *self.script.outputs])
+        for kept in self.keep:
+            if kept in self.script.outputs:
+                raise ExportError(
+                    f"the query returns a column {kept!r} of its own, next to which the table's cannot be kept; rename "
+                    "that one, or leave it out of keep."
+                )
 
     @cached_property
     def inputs(self) -> dict[int, TableInput]:

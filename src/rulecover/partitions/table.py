@@ -284,6 +284,12 @@ def _parquet_files(path: Path) -> list[Path]:
         if not inside:
             raise ValueError(f"the folder {str(path)!r} holds no Parquet file (*.parquet).")
         return inside
+    with path.open("rb") as file:
+        if file.read(4) not in (b"PAR1", b"PARE"):  # the latter with an encrypted footer
+            raise ValueError(
+                f"{str(path)!r} is not a Parquet file; give Parquet files, or CSV files as "
+                "pyarrow.dataset.dataset(paths, format='csv')."
+            )
     return [path]
 
 

@@ -367,10 +367,10 @@ def _rows_of(model: Any, X: Any) -> Any:
 
 def _by_model(model: Any, X: Any, rows: Any) -> Array | None:
     """The predictions of the source model; ``None`` where there is none, or one that cannot predict."""
-    if not hasattr(model, "_model"):
+    if not hasattr(model, "_source_model"):
         return None
     try:
-        return np.asarray(model._model(X, np.arange(rows.shape[0])).predict(model._check_rows(X, whole=True)))
+        return np.asarray(model._source_model(X, np.arange(rows.shape[0])).predict(model._check_rows(X, whole=True)))
     except UnreadableModelError:  # rules made by hand, or read from a model file
         return None
 
@@ -436,7 +436,8 @@ def _size_of(model: Any) -> str:
     if hasattr(model, "rules_"):
         return _size(model.rules_)
     if hasattr(model, "get_n_leaves"):
-        return f"{model.get_n_leaves():,} rules (leaves)"
+        leaves = model.get_n_leaves()
+        return "1 rule (leaf)" if leaves == 1 else f"{leaves:,} rules (leaves)"
     trees = getattr(model, "estimators_", None) or []
     if len(trees) and all(hasattr(tree, "get_n_leaves") for tree in trees):
         return f"{sum(int(tree.get_n_leaves()) for tree in trees):,} rules in {len(trees)} trees"

@@ -46,8 +46,8 @@ def test_a_text_among_the_numbers_of_a_target_is_named(command: str, options: li
 
     assert done.exit_code == 1 and done.stdout == ""
     assert done.stderr == (
-        "error: the target 'y' holds numbers, but 'n.a.' in data row 18; correct the cell, or leave it empty if "
-        "nothing is known.\n"
+        "error: the target 'y' holds numbers, but 'n.a.' in data row 18; correct the cell, or leave it empty or "
+        "add --missing-values n.a. if nothing is known.\n"
     )
 
 

@@ -380,3 +380,112 @@ def test_standard_input_is_read_alike() -> None:
     piped = run("predict", "model.json", "-", stdin=Path("rows.csv").read_bytes())
 
     assert list(pd.read_csv(io.StringIO(piped.stdout))["prediction"]) == [row[0] for row in predictions()[1:]]
+
+
+# Cells without a number ---------------------------------------------------------------------------------------------
+
+NUMBERS = [round(0.1 * k, 1) for k in range(60)]
+HALVES = ["a"] * 30 + ["b"] * 30
+
+
+def with_gaps(cells: list[float], gap: object, written: str = "{}") -> list[object]:
+    """The cells, of which every seventh is not known."""
+    return [gap if k % 7 == 0 else written.format(cell) for k, cell in enumerate(cells)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("written", ["{}", "${}"])
+def test_a_dash_among_numbers_is_a_missing_number_in_every_command(written: str) -> None:
+    write(amount=with_gaps(NUMBERS, ""), kind=HALVES)
+    fit(out="empty.json")
+    expected = predictions(model="empty.json")
+    write(amount=with_gaps(NUMBERS, "-", written), kind=HALVES)
+
+    done = fit()
+
+    assert "column 'amount' is read as numbers: '-' is taken as missing (9 cells); write 0 there if it" in done.stderr
+    assert predictions() == expected
+    assert from_json(Path("model.json").read_text()).rules.columns.notations[0].missing == ("-",)
+    assert "Row 1: amount = missing" in run("why", "model.json", "rows.csv").stdout
+    assert " of 60 rows " in run("certify", "model.json", "--table", "rows.csv", "-t", "kind").stdout
+    assert run("report", "model.json", "rows.csv", "-t", "kind", "-o", "report.html").exit_code == 0
+    pd.read_csv("rows.csv", sep=";").to_parquet("rows.parquet")
+    assert predictions(name="rows.parquet") == expected
+    assert fit(target="amount").exit_code == 1  # a target must be clear
+
+
+@pytest.mark.slow
+def test_a_dash_is_refused_where_the_training_table_had_none() -> None:
+    write(amount=NUMBERS, kind=HALVES)
+    fit()
+    write("new.csv", amount=["-", "5"])
+
+    done = run("predict", "model.json", "new.csv")
+
+    assert done.exit_code == 1
+    told = "'-' in data row 1, but the model takes numbers there; correct the cell, or leave it empty or add"
+    assert f"{told} --missing-values - if nothing is known." in done.stderr
+    assert len(predictions("--missing-values", "-", name="new.csv")) == 3
+
+
+@pytest.mark.slow
+def test_a_dash_among_texts_stays_a_text() -> None:
+    write(sign=["+", "-"] * 30, kind=HALVES, amount=NUMBERS)
+
+    assert "'sign'" not in fit().stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_texts_that_mean_missing_can_be_named_and_are_kept_in_the_model_file(kind: str) -> None:
+    def table_with(gap: object, other: object) -> None:
+        colours = [["red", "blue", "red", other][k % 4] for k in range(60)]
+        write(amount=with_gaps(NUMBERS, gap), colour=colours, kind=HALVES)
+        if kind == "parquet":
+            pd.read_csv("rows.csv", sep=";").to_parquet("rows.parquet")
+
+    name = f"rows.{kind}"
+    settings = ("--method", "cover", "--trees", 5, "--folds", 0, "--max-levels", 60)
+    table_with("", "")
+    run("fit", name, "-t", "kind", "-o", "empty.json", *settings)
+    expected = predictions(model="empty.json", name=name)
+    table_with("unknown", "not said")
+
+    said = run("fit", name, "-t", "kind", *settings).stderr
+    named = ("--missing-values", "unknown", "--missing-values", "not said")
+    done = run("fit", name, "-t", "kind", *settings, *named)
+
+    assert "column 'amount' is taken as text: it holds numbers, but 'unknown' in data row 1" in said
+    assert "if 'unknown' among numbers means that nothing is known, add --missing-values unknown." in said
+    assert done.exit_code == 0, done.output
+    assert "'unknown'" not in done.stderr
+    assert predictions(name=name) == expected
+    assert predictions(*named, name=name) == expected
+    assert predictions("--keep", "amount", name=name)[1][0] == "unknown"  # as it is in the file
+    loaded = from_json(Path("model.json").read_text())
+    assert loaded.rules.columns.missing_values == ("unknown", "not said")
+
+
+@pytest.mark.slow
+def test_labels_that_mean_missing_leave_rows_out_in_fit_and_in_report() -> None:
+    write(amount=NUMBERS, kind=["unknown", *HALVES[1:]])
+
+    done = fit("--missing-values", "unknown")
+    shown = run("report", "model.json", "rows.csv", "-t", "kind", "-o", "report.html")
+
+    assert "1 row without a value of 'kind' left out." in done.stderr
+    assert shown.exit_code == 0, shown.output
+    assert "1 row without a value of 'kind' left out." in shown.stderr
+
+
+@pytest.mark.slow
+def test_a_number_can_mean_missing() -> None:
+    write(amount=with_gaps(NUMBERS, ""), kind=HALVES)
+    fit(out="empty.json")
+    expected = predictions(model="empty.json")
+    write(amount=with_gaps(NUMBERS, -999), kind=HALVES)
+
+    done = fit("--missing-values", "-999")
+
+    assert done.exit_code == 0, done.output
+    assert predictions() == expected

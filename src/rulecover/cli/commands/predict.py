@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer
 from rulecover.cli.tables.chunks import TablePart, parts
 from rulecover.cli.tables.header import PARQUET, TableFile, parquet
@@ -26,6 +27,9 @@ from rulecover.voting.vote import Tally
 
 #: The columns of intervals.
 ENDS = ("lower", "upper")
+
+#: How the names of files end that CSV would not open as.
+_SPREADSHEETS = (".xlsx", ".xls", ".ods")
 
 
 def predict(
@@ -45,7 +49,13 @@ def predict(
     loaded, printer, rows = load(model, edited=edited, max_megabytes=max_model_size), Printer(quiet=quiet), 0
     if interval is not None:
         loaded.check_interval(interval)
+    if out.suffix.lower() in _SPREADSHEETS:
+        raise CommandError(
+            f"predictions are written as CSV or Parquet, not as {out.suffix}; let the name in --out end in .csv, which "
+            "spreadsheets open."
+        )
     file, kept = TableFile(data, reading), list(dict.fromkeys(keep or []))
+    _check_kept(kept, [*Script(loaded.rules).outputs, *(ENDS if interval is not None else ())])
     with printer.bars() as bars, bars.spinning("Predicting"), part_writer(out, exact=exact) as write:
         for part in parts(file, loaded, keep=kept):
             write(predictions(loaded, part, first=rows, interval=interval))
@@ -53,6 +63,16 @@ def predict(
     printer.notes(file.found.notes)
     if str(out) != "-":
         printer.notes([f"{rows:,} predictions written to {out}."])
+
+
+def _check_kept(kept: Sequence[str], outputs: Sequence[str]) -> None:
+    """Raises where a column to keep has the name of one that is predicted."""
+    for name in kept:
+        if name in outputs:
+            raise CommandError(
+                f"--keep {name} is refused: the predictions have a column {name!r} of their own; rename it in the "
+                "table, or leave --keep out."
+            )
 
 
 # Predictions ----------------------------------------------------------------------------------------------------------
@@ -149,6 +169,7 @@ def _csv_writer(file: Any, shown: Callable[[Any], Any]) -> Writer:
     def write(part: Predictions) -> None:
         nonlocal started
         if not started:
+            _check_cells(part.kept)
             names = [*part.kept.columns, *part.distinct.columns]
             file.write(csv_lines([[shown(name) for name in names]], "\n")[0])
             started = True
@@ -160,6 +181,16 @@ def _csv_writer(file: Any, shown: Callable[[Any], Any]) -> Writer:
         file.write("".join(left + right for left, right in zip(kept, lines, strict=True)))
 
     return write
+
+
+def _check_cells(kept: Any) -> None:
+    """Raises for columns to keep that CSV has no cells for."""
+    for name in kept.columns:
+        if any(not isinstance(value, Hashable) for value in kept[name].dropna().iloc[:1]):
+            raise CommandError(
+                f"--keep {name} is refused: column {name!r} holds lists or records, which are not cells of a CSV file; "
+                "let the name in --out end in .parquet, or leave it out."
+            )
 
 
 def _cells(table: Any, shown: Callable[[Any], Any]) -> Iterator[tuple[Any, ...]]:

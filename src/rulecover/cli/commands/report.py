@@ -13,6 +13,7 @@ from rulecover.cli.errors import CommandError
 from rulecover.cli.printing import Printer, is_stdout
 from rulecover.cli.tables.chunks import chunks
 from rulecover.cli.tables.header import TableFile, quoted_names
+from rulecover.cli.tables.labelled import count
 from rulecover.cli.tables.model_file import Model, load, numbers
 from rulecover.cli.tables.reading import Reading
 from rulecover.cli.tables.written import as_numbers
@@ -58,7 +59,7 @@ def summary_of(model: Model, file: TableFile, target: str | None) -> Summary:
     if not len(X):
         raise CommandError(f"{file.source} has no row with a value of {target!r}; there is nothing to report on.")
     y = true_labels(model, as_trained(model, column, file.reading), 0)[column.notna().to_numpy()]
-    left = [f"{left_out:,} rows without a value of {target!r} left out."] if left_out else []
+    left = [f"{count(left_out, 'row')} without a value of {target!r} left out."] if left_out else []
     notes = [*file.found.notes, *left]
     rules = model.rules.rules
     shown = readable(rules, dict(rules.columns.levels))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def _check_files(options: Options, typed: Mapping[str, Any]) -> None:
         check_is_table(TableFile(typed["data"]))
     for option, out in _named_files(options, typed, "written"):
         _check_out(out, [path for _, path in _named_files(options, typed, "read")], option)
+    _check_differ(_named_files(options, typed, "written"))
 
 
 def _named_files(options: Options, typed: Mapping[str, Any], file: str) -> list[tuple[Argument | Option, Path]]:
@@ -64,6 +66,15 @@ def _check_out(out: Path, inputs: Iterable[Path], option: Argument | Option) -> 
         raise CommandError(
             f"{option.spelled} {str(out)!r} is read by this command, and would be overwritten; name another file."
         )
+
+
+def _check_differ(outs: Sequence[tuple[Argument | Option, Path]]) -> None:
+    """Raises if two options name the same file to write."""
+    for (one, out), (other, again) in combinations(outs, 2):
+        if str(out) != "-" and os.path.realpath(out) == os.path.realpath(again) and not is_stream(out):
+            raise CommandError(
+                f"{one.spelled} and {other.spelled} both write {str(out)!r}; name another file for one of them."
+            )
 
 
 def _check_folder(path: Path) -> None:

@@ -62,6 +62,14 @@ READING: Options = (
     _data("no_header", bool, "The first line is a row: columns are column_1, column_2 and so on.", False),
     _data("decimal", str, "The decimal mark: . or ,", shown="by the cells of each column", metavar="MARK"),
     _data("thousands", str, "The mark between groups of three digits.", shown="by the cells", metavar="MARK"),
+    _data(
+        "missing_values",
+        str,
+        "What cells have where nothing is known, such as unknown, next to an empty cell, NA and the like; may be "
+        "repeated.",
+        metavar="TEXT",
+        many=True,
+    ),
 )
 TARGET = Option(
     "target", str, "The column to predict: a class or a number.", typed=("--target", "-t"), metavar="COLUMN"
@@ -76,7 +84,7 @@ DROP = _data("drop", str, "A column to leave out; may be repeated.", metavar="CO
 KEEP_IDS = _data("keep_ids", bool, "Use columns that look like ids, which are left out otherwise.", False)
 MAX_LEVELS = _data(
     "max_levels",
-    WHOLE,
+    whole_from(2),
     "Different values of a text column; the rarest of more are taken together.",
     50,
 )

@@ -34,6 +34,7 @@ from rulecover.cli.tables.header import (
 from rulecover.cli.tables.model_file import Model, numbers
 from rulecover.cli.tables.streams import Peekable
 from rulecover.cli.tables.verbatim import FirstAgain, KeptCells, SharedText, Text, WatchedText, blocks_of
+from rulecover.cli.tables.written import without_missing
 from rulecover.data.written_numbers import Notation
 from rulecover.show.text import did_you_mean
 
@@ -73,7 +74,7 @@ def parts(file: TableFile, model: Model, *, also: Sequence[str] = (), keep: Sequ
     """The same, with columns to keep as they are."""
     file.check_is_there()
     if file.is_parquet:
-        found = _parquet_parts(file.path, [*model.columns, *also], keep, set(model.columns))
+        found = _parquet_parts(file, model, [*model.columns, *also], keep)
         return _with_numbers(found, _notations(model, file))
     return _csv_parts(file, model, also, keep)
 
@@ -100,6 +101,11 @@ def _notations(model: Model, file: TableFile) -> dict[str, Notation]:
     named = reading.decimal is not None or reading.thousands is not None
     known = {name: stored.get(name, Notation()) for name in (model.numbers if named else stored)}
     return {name: each.with_marks(decimal, reading.thousands) for name, each in known.items()}
+
+
+def _missing_values(model: Model, file: TableFile) -> list[str]:
+    """What cells have where nothing is known: in the table that the model was trained on, and in this one."""
+    return [*model.rules.rules.columns.missing_values, *file.reading.missing_values]
 
 
 def _with_numbers(parts: Iterator[TablePart], notations: Mapping[str, Notation]) -> Iterator[TablePart]:
@@ -132,8 +138,13 @@ def _csv_parts(file: TableFile, model: Model, also: Sequence[str], keep: Sequenc
             notations = _notations(model, file)
             texts = [name for name in wanted if name not in model.numbers or name in notations]
             places = {name: names.index(name) for name in keep}
-            plain = (TablePart(each, each[[]]) for each in _tables(text, separator, names, wanted, texts))
-            kept = _parts_with_kept(file, text, separator, names, wanted=wanted, texts=texts, places=places)
+            missing = [*NOT_KNOWN, *_missing_values(model, file)]
+            plain = (
+                TablePart(each, each[[]]) for each in _tables(text, separator, names, wanted, texts, missing=missing)
+            )
+            kept = _parts_with_kept(
+                file, text, separator, names, wanted=wanted, texts=texts, missing=missing, places=places
+            )
             yield from _with_numbers(kept if keep else plain, notations)
         except (UnicodeDecodeError, csv.Error) as error:
             raise not_text(source) from error
@@ -149,6 +160,7 @@ def _parts_with_kept(
     *,
     wanted: Sequence[str],
     texts: Sequence[str],
+    missing: Sequence[str],
     places: Mapping[str, int],
 ) -> Iterator[TablePart]:
     """Kept cells come from the same reading while nothing in the file is odd; from then on they are read separately."""
@@ -157,7 +169,8 @@ def _parts_with_kept(
     also = list(places) if again else []
     apart, before = None if again else KeptCells(text, separator, places), 0
     with ExitStack() as stack:
-        for table in _tables(text, separator, names, [*wanted, *also], [*texts, *also], as_they_are=also):
+        columns = [*wanted, *also], [*texts, *also]
+        for table in _tables(text, separator, names, *columns, missing=missing, as_they_are=also):
             if apart is None and not text.is_plain:
                 second, *_ = _below_header(file, stack.enter_context(file.open()), set(names))
                 apart = KeptCells(blocks_of(second), separator, places)
@@ -199,6 +212,7 @@ def _tables(
     wanted: Sequence[str],
     texts: Sequence[str],
     *,
+    missing: Sequence[str],
     as_they_are: Collection[str] = (),
 ) -> Iterator[Any]:
     places = {names.index(name): name for name in wanted}
@@ -212,7 +226,7 @@ def _tables(
             dtype=dict.fromkeys((names.index(name) for name in texts if name in wanted), str),
             skipinitialspace=True,
             keep_default_na=False,
-            na_values={k: [] if name in as_they_are else NOT_KNOWN for k, name in enumerate(names)},
+            na_values={k: [] if name in as_they_are else [*missing] for k, name in enumerate(names)},
             chunksize=max(1, CELLS // len(names)),
             low_memory=False,
             **_EXACT,
@@ -229,13 +243,14 @@ def _tables(
 # Parquet ------------------------------------------------------------------------------------------------------------
 
 
-def _parquet_parts(path: Path, asked: Sequence[str], keep: Sequence[str], of_model: set[str]) -> Iterator[TablePart]:
+def _parquet_parts(table: TableFile, model: Model, asked: Sequence[str], keep: Sequence[str]) -> Iterator[TablePart]:
+    path, missing = table.path, _missing_values(model, table)
     with valid_parquet(path), parquet().ParquetFile(path) as file:
-        wanted = _columns_to_read(file.schema_arrow.names, [*asked, *keep], of_model, path)
+        wanted = _columns_to_read(file.schema_arrow.names, [*asked, *keep], set(model.columns), path)
         batches = file.iter_batches(batch_size=max(1, CELLS // max(1, len(wanted))), columns=wanted)
         for batch in batches:
-            table = batch.select([name for name in wanted if name in set(asked)]).to_pandas()
-            yield TablePart(table, batch.select(list(keep)).to_pandas(types_mapper=_as_in_file))
+            rows = without_missing(batch.select([name for name in wanted if name in set(asked)]).to_pandas(), missing)
+            yield TablePart(rows, batch.select(list(keep)).to_pandas(types_mapper=_as_in_file))
 
 
 def _as_in_file(kind: Any) -> Any:

@@ -13,15 +13,19 @@ import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.header import quoted_names
+from rulecover.cli.tables.reading import naming_missing
 from rulecover.data.dates import holds_dates
 from rulecover.data.encoder import LeftOut, TableEncoder
 from rulecover.data.frames import MISSING, as_spelled
-from rulecover.data.kinds import is_text, parse_numbers
+from rulecover.data.kinds import is_text, odd_text, parse_numbers
 from rulecover.data.kinds import why_unusable as why_no_rules
 from rulecover.readers import read_trees
 
 #: Cells that stand for a missing value. "None" is not among them: in a text column it is often a level.
 NOT_KNOWN = ["", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "#N/A", "?", MISSING]
+
+#: The most texts among the numbers of a column that may all stand for missing values.
+_FEW = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +64,21 @@ def for_forests(max_levels: int) -> ColumnsOf:
         try:
             encoder.fit(parsed)
         except ValueError:
-            return TakenColumns(parsed.iloc[:, :0], notes=tuple(encoder.notes_))
+            return TakenColumns(parsed.iloc[:, :0], notes=(*encoder.notes_, *_missing_values(parsed)))
         used = [each.name for each in encoder.columns_ if not isinstance(each, LeftOut)]
-        notes, X = tuple(encoder.notes_), parsed[used]
+        notes, X = (*encoder.notes_, *_missing_values(parsed)), parsed[used]
         mixed = any(is_text(X[name]) for name in used)
         return TakenColumns(X, encoder.fit(X) if mixed else None, notes)
 
     return columns
+
+
+def _missing_values(frame: Any) -> list[str]:
+    """The option for texts among numbers, which may stand for missing values."""
+    odd = [each for each in (odd_text(frame[name]) for name in frame.columns) if each is not None and each.is_rare]
+    texts = sorted({text for each in odd if len(each.texts) <= _FEW for text in each.texts})
+    named = " or ".join(map(repr, texts))
+    return [f"if {named} among numbers means that nothing is known, add {naming_missing(texts)}."] if texts else []
 
 
 def why_unusable(column: Any) -> str:

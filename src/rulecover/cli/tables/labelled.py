@@ -34,9 +34,9 @@ from rulecover.cli.tables.header import (
     read_header,
     valid_parquet,
 )
-from rulecover.cli.tables.reading import Reading
+from rulecover.cli.tables.reading import Reading, naming_missing
 from rulecover.cli.tables.streams import blocks_of, peekable
-from rulecover.cli.tables.written import ReadFrame, with_codes, with_numbers
+from rulecover.cli.tables.written import ReadFrame, with_codes, with_numbers, without_missing
 from rulecover.data.columns import Columns, all_names
 from rulecover.data.encoder import TableEncoder, id_columns
 from rulecover.data.kinds import is_text, odd_text, parse_numbers
@@ -74,6 +74,8 @@ class Table:
         What makes numbers of the columns, fitted to all rows; ``None`` where they are taken as they are.
     target
         What y is called, if that is known.
+    missing_values
+        What cells have where nothing is known, next to what every file may have.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Table:
     notations: Mapping[str, Notation] = field(default_factory=dict)
     encoder: TableEncoder | None = None
     target: str = ""
+    missing_values: tuple[str, ...] = ()
 
     @property
     def columns(self) -> Columns:
@@ -137,14 +140,15 @@ def labelled_table(
     ids = [] if keep_ids else id_columns(frame.drop(columns=[target]))
     notes += [f"column {name!r} left out: {_ID}." for name in ids]
     table = table_from_frame(frame, file.path, target, drop=ids, columns=columns, task=task, notes=notes)
-    return replace(table, notations=read.notations)
+    return replace(table, notations=read.notations, missing_values=tuple(reading.missing_values))
 
 
 def _with_numbers(frame: Any, target: str, header: Header) -> ReadFrame:
     """The frame with numbers where people see numbers, and texts where they see codes."""
     file, texts_of = header.file, partial(read_texts, header)
     if file.is_parquet:
-        return with_numbers(frame, target, file.reading)
+        read = with_numbers(frame, target, file.reading)
+        return replace(read, frame=without_missing(read.frame, file.reading.missing_values))
     again = None if file.found.decimal is not None else texts_of  # numbers in Excel are numbers
     codes = with_codes(frame, texts_of) if file.found.codes else ReadFrame(frame, {}, ())
     read = with_numbers(codes.frame, target, file.reading, again)
@@ -238,7 +242,7 @@ def _read_csv(header: Header, **settings: Any) -> Any:
                 compression=None,
                 skipinitialspace=True,
                 keep_default_na=False,
-                na_values=NOT_KNOWN,
+                na_values=[*NOT_KNOWN, *header.file.reading.missing_values],
                 low_memory=False,
                 **settings,
             )
@@ -300,8 +304,8 @@ def _text_target(known: Any, task: TaskName | None) -> tuple[TaskName, Any, list
     odd = odd_text(known)
     if odd is not None and odd.is_rare and (task == TaskName.NUMBERS or _are_many(odd.numbers)):
         raise CommandError(
-            f"the target {known.name!r} holds numbers, but {odd}; correct the cell, or leave it empty if nothing is "
-            "known."
+            f"the target {known.name!r} holds numbers, but {odd}; correct the cell, or leave it empty or add "
+            f"{naming_missing([odd.text])} if nothing is known."
         )
     if task == TaskName.NUMBERS:
         raise CommandError(

@@ -15,6 +15,7 @@ import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.labelled import Table
+from rulecover.cli.tables.reading import naming_missing
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.data.dates import DatePart
@@ -35,7 +36,8 @@ _TRUTHS = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 def load(path: Path, *, edited: bool = False, max_megabytes: float = MAX_SIZE / 1e6) -> Model:
     """The model of a JSON file, or an error that says what is wrong with the file."""
     if str(path) != "-" and (not path.exists() or path.is_dir()):
-        raise CommandError(f"there is no file {str(path)!r} here; rulecover fit writes one.")
+        what = f"{str(path)!r} is a folder" if path.is_dir() else f"there is no file {str(path)!r} here"
+        raise CommandError(f"{what}; name a model file, which rulecover fit writes.")
     most = int(max_megabytes * 1e6)
     with nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as file:
         text = file.read(most + 1)
@@ -131,7 +133,8 @@ def _by_number(each: TableInput) -> bool:
 def numbers(column: Any, first: int, notation: Notation | None = None) -> Any:
     """A column of numbers, NaN where a value is missing; texts are read by a notation if there is one."""
     if not pd.api.types.is_numeric_dtype(column):
-        known = column.where(column.astype(str) != "None")  # which Python writes for missing values
+        nothing = ("None", *(notation.missing if notation else ()))  # None is what Python writes for missing values
+        known = column.where(~column.astype(str).str.strip().isin(nothing))
         column = _parsed(known.replace(_ONES)) if notation is None else _written(known, notation)
         _check_all_read(known, column, first, notation)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -152,7 +155,7 @@ def _check_all_read(texts: Any, read: Any, first: int, notation: Notation | None
     if not wrong.size:
         return
     text = str(texts.iloc[wrong[0]])
-    way = "correct the cell, or leave it empty if nothing is known"
+    way = f"correct the cell, or leave it empty or add {naming_missing([text])} if nothing is known"
     if isinstance(recognise([text]), (Notation, Undecided)):
         way = "write it so, or say how numbers are written with --decimal and --thousands"
     raise CommandError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -31,6 +32,8 @@ class Reading:
         Whether the first line is a row already.
     decimal, thousands
         The decimal mark, and the mark between groups of three digits.
+    missing_values
+        What cells have where nothing is known, next to what every file may have.
     """
 
     separator: str | None = None
@@ -39,9 +42,11 @@ class Reading:
     no_header: bool = False
     decimal: str | None = None
     thousands: str | None = None
+    missing_values: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "separator", _SPELLED.get(self.separator or "", self.separator))
+        object.__setattr__(self, "missing_values", tuple(text.strip() for text in self.missing_values or ()))
         if self.separator is not None and len(self.separator) != 1:
             raise CommandError(f"the separator is {self.separator!r}; it must be a single character, such as ';'.")
         if self.encoding is not None:
@@ -66,6 +71,15 @@ def _check_encoding(name: str) -> None:
             f"there is no encoding {name!r}; common ones are utf-8, utf-16, cp1252 (Windows), latin-1, cp1250 and "
             "shift_jis."
         )
+
+
+def naming_missing(texts: Iterable[str]) -> str:
+    """The option that takes texts as missing, as it is typed.
+
+    >>> naming_missing(["-", "not known"])
+    "--missing-values - --missing-values 'not known'"
+    """
+    return " ".join(f"--missing-values {shlex.quote(text)}" for text in texts)
 
 
 def with_reading(typed: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
 from rulecover.cli.errors import CommandError
-from rulecover.cli.tables.reading import Reading
-from rulecover.data.written_numbers import Mixed, Notation, Undecided, is_code, odd_one_out, recognise
+from rulecover.cli.tables.reading import Reading, naming_missing
+from rulecover.data.written_numbers import Mixed, Notation, Undecided, is_code, marks_among, odd_one_out, recognise
 from rulecover.voting.vote import Vote
 
 #: The columns of these names, with their cells as texts.
@@ -51,6 +51,9 @@ def with_numbers(frame: Any, target: str, reading: Reading, texts_of: TextsOf | 
         Reads columns again, as texts; without it, columns that pandas has taken for numbers stay what they are.
     """
     texts = {str(name): _distinct(frame[name]) for name in frame.columns if _may_be_written(frame[name])}
+    marks = {name: (() if name == target else marks_among(cells)) for name, cells in texts.items()}
+    marks = {name: (*mine, *{*texts[name]}.intersection(reading.missing_values)) for name, mine in marks.items()}
+    texts = {name: [text for text in cells if text.strip() not in marks[name]] for name, cells in texts.items()}
     found = {name: _recognised(cells, reading) for name, cells in texts.items()}
     floats = [str(name) for name in frame.columns if pd.api.types.is_float_dtype(frame[name])]
     decimal = reading.decimal or _decimal_of_others(texts, found)
@@ -65,7 +68,12 @@ def with_numbers(frame: Any, target: str, reading: Reading, texts_of: TextsOf | 
         grouped = {name: each for name, each in grouped.items() if isinstance(each, Notation) and each.thousands}
         frame, found = _replaced(frame, {name: again[name] for name in grouped}), found | grouped
     doubts = {name: each for name, each in found.items() if isinstance(each, Undecided) and each.likely is not None}
-    return _converted(frame, found | {name: each.likely for name, each in doubts.items()}, target, doubts)
+    found |= {name: each.likely for name, each in doubts.items()}
+    numbers = {name: each for name, each in found.items() if name in marks and isinstance(each, Notation)}
+    found |= {name: replace(each, missing=marks[name]) for name, each in numbers.items()}
+    read = _converted(frame, found, target, doubts)
+    gaps = {name: [mark for mark in marks[name] if mark not in reading.missing_values] for name in numbers}
+    return replace(read, notes=(*read.notes, *(_marked(frame[name], mine) for name, mine in gaps.items() if mine)))
 
 
 def _recognised(cells: Sequence[str], reading: Reading) -> Notation | Undecided | Mixed | None:
@@ -108,7 +116,7 @@ def _converted(frame: Any, found: Mapping[str, Any], target: str, doubts: Mappin
         if isinstance(each, Notation) and not _is_plain(frame[name], each):
             numbers[name], example = _numbers(frame[name], each)
             notations[name] = each
-            notes.append(f"column {name!r} is read as numbers: {example}{_otherwise(doubts.get(name))}.")
+            notes += [f"column {name!r} is read as numbers: {example}{_otherwise(doubts.get(name))}."] * bool(example)
             continue
         reason = _doubt(frame[name], each)
         if reason and name == target:
@@ -120,7 +128,10 @@ def _converted(frame: Any, found: Mapping[str, Any], target: str, doubts: Mappin
 
 def _is_plain(column: Any, notation: Notation) -> bool:
     """Whether texts are numbers as programs write them: whoever stores them as texts has a reason."""
-    cells = _distinct(column)
+    return not notation.missing and _are_plain(_distinct(column), notation)
+
+
+def _are_plain(cells: Sequence[str], notation: Notation) -> bool:
     plain = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype="float64")
     return bool((plain == notation.read(cells)).all())
 
@@ -139,7 +150,7 @@ def _doubt(column: Any, found: Notation | Undecided | Mixed | None) -> str:
     row = int((column == odd).to_numpy().argmax()) + 1
     return (
         f"it holds numbers such as {number!r}, but {odd[:40]!r} in data row {row}; correct the cell, or leave it empty "
-        "if nothing is known"
+        f"or add {naming_missing([odd])} if nothing is known"
     )
 
 
@@ -159,13 +170,22 @@ def _otherwise(doubt: Undecided | None) -> str:
     return f", so {mark!r} is taken to separate thousands; {other}"
 
 
+def _marked(column: Any, marks: Sequence[str]) -> str:
+    """What stands for a missing value in a column, in a sentence."""
+    cells = int(column.dropna().astype(str).str.strip().isin(marks).sum())
+    shown = f"{' or '.join(map(repr, marks))} is taken as missing ({cells:,} cell{'s' * (cells > 1)})"
+    return f"column {column.name!r} is read as numbers: {shown}; write 0 there if it means that."
+
+
 def _numbers(column: Any, notation: Notation) -> tuple[Any, str]:
-    """The numbers of a column, and how one that is not plain is read, in words."""
+    """The numbers of a column, and how one that is not plain is read, in words; empty if all are plain."""
     which, texts = pd.factorize(column)
     values = notation.read([_shown(text) for text in texts])
-    example = max(range(len(texts)), key=lambda place: (len(str(texts[place]).strip("0123456789")), -place))
+    known = [place for place, text in enumerate(texts) if not notation.is_missing(str(text))]
+    example = max(known, key=lambda place: (len(str(texts[place]).strip("0123456789")), -place))
     numbers = pd.Series([*values, float("nan")], dtype="float64").to_numpy()[which]
-    return pd.Series(numbers, index=column.index), f"{texts[example]!r} is {values[example]:.12g}"
+    plain = _are_plain([text for text in map(str, texts[known]) if text != "None"], notation)
+    return pd.Series(numbers, index=column.index), "" if plain else f"{texts[example]!r} is {values[example]:.12g}"
 
 
 def _shown(text: Any) -> str:
@@ -203,9 +223,20 @@ def _shows_point(frame: Any) -> bool:
     return any(recognise(cells, decimal=",") is None for cells in _columns(frame).values() if cells)
 
 
-def noted(vote: Vote, notations: Mapping[str, Notation]) -> Vote:
-    """The model, with how the numbers in its columns are written."""
+def without_missing(frame: Any, texts: Collection[str]) -> Any:
+    """A frame of a file with types, without the values that are written as one of these texts."""
+    numbers = pd.to_numeric(pd.Series([*texts], dtype=object), errors="coerce").dropna().tolist()
+    for name in frame.columns if texts else ():
+        column = frame[name]
+        of_numbers = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+        unknown = column.isin(numbers if of_numbers else list(texts))
+        frame[name] = column.mask(unknown) if unknown.any() else column
+    return frame
+
+
+def noted(vote: Vote, notations: Mapping[str, Notation], missing_values: tuple[str, ...]) -> Vote:
+    """The model, with how the numbers in its columns are written, and what stands for missing values."""
     names = vote.rules.columns.names
     known = {f: notations[name] for f, name in enumerate(names) if name in notations}
-    columns = replace(vote.rules.columns, notations=known)
-    return replace(vote, rules=replace(vote.rules, columns=columns)) if known else vote
+    columns = replace(vote.rules.columns, notations=known, missing_values=missing_values)
+    return replace(vote, rules=replace(vote.rules, columns=columns)) if known or missing_values else vote
