@@ -176,8 +176,10 @@ def page(results: pd.DataFrame) -> str:
 
 Made by `python experiments/regression_paths.py --new --peers`: 5 folds, at most 2,000 rows of each table. A path has
 the defaults, candidates of a forest and of boosted trees together, or those of one of them; boosted trees teach the
-rules by what they predict out of fold. "Before" are paths by the code of commit bab7b9c, with the defaults that they
-had at first: a forest alone, nodes to depth 4 below 2,000 rows (`--before`; the docstring says how).
+rules by what they predict out of fold, and with them a linear trend, which was decided on other tables
+([regression_trend.md](regression_trend.md)) before these were run again, once. "Before" are paths by the code of commit
+bab7b9c, with the defaults that they had at first: a forest alone, nodes to depth 4 below 2,000 rows (`--before`; the
+docstring says how).
 
 The seven tables of [regression.md](regression.md), on which paths were run several times while they were built:
 

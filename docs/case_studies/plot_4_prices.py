@@ -44,7 +44,7 @@ final = fitted(houses.drop(columns=["zip", "latitude", "longitude"]), max_clause
 final.vote_
 
 # %%
-# The price of readable rules is in the two lines of figures: five thousand dollars of error. Whether that is too much,
+# The price of readable rules is in the two lines of figures: four thousand dollars of error. Whether that is too much,
 # the seller knows. A forest on the numbers alone, to compare with:
 numbers = houses.select_dtypes("number")
 X_train, X_test, y_train, y_test = train_test_split(numbers, y, random_state=0)

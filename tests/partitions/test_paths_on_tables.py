@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
@@ -72,6 +73,21 @@ def test_a_path_of_a_given_size_is_the_same_from_a_table(target, weight, setting
 
     assert_same_path(ours, theirs)
     assert np.array_equal(ours.path_.index, theirs.path_.index)
+
+
+@pytest.mark.slow
+def test_trees_and_a_trend_teach_rows_of_a_table_as_those_in_memory():
+    frame = drawn_frame()[[*NAMES, "number"]]
+    frame["number"] += 2 * frame["d"]
+    model = RulePathRegressor(max_rules=8, choose="last", model_share=0.5, random_state=0)
+    theirs = clone(model).fit(frame[NAMES], frame["number"])
+
+    halves = [frame[:250], frame[250:]]
+    ours, other = (clone(model).fit(open_table(parts, target="number")) for parts in (blocks_of(frame), halves))
+
+    assert_same_path(ours, theirs)
+    assert 0 < ours.estimator_.trend_share_ == theirs.estimator_.trend_share_ < 1
+    assert ours.rules_ == other.rules_ and np.array_equal(ours.vote_.votes, other.vote_.votes)
 
 
 def test_a_rule_to_be_kept_that_covers_no_row_of_a_table_is_left_out():

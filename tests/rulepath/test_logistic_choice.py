@@ -207,7 +207,7 @@ def test_candidates_come_from_the_pool_that_is_asked_for() -> None:
     assert isinstance(boosted, HistGradientBoostingClassifier)
     both = RulePathClassifier(pool="both", **settings).fit(*two)
     assert both.n_candidate_rules_ > RulePathClassifier(pool="forest", **settings).fit(*two).n_candidate_rules_
-    forest, boosted = RulePathRegressor(**settings).fit(*two).estimator_.estimators_
+    forest, boosted = RulePathRegressor(**settings).fit(*two).estimator_.estimator_.estimators_
     assert isinstance(forest, RandomForestRegressor) and isinstance(boosted, CrossFitted)
     assert isinstance(boosted.estimator_, HistGradientBoostingRegressor)
 

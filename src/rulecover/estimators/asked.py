@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from rulecover.estimators.binned import BinnedTrees
-from rulecover.estimators.cross_fitted import CrossFitted
+from rulecover.estimators.cross_fitted import Honest
 from rulecover.estimators.other_target import CentredRegressor
 from rulecover.estimators.prepare import RuleModel
 from rulecover.exceptions import UnreadableModelError
@@ -88,7 +88,7 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
     if isinstance(model, CentredRegressor):
         predicted = out_of_bag(model.estimator, X, places)
         return None if predicted is None else predicted + model.centre
-    if isinstance(model, CrossFitted):
+    if isinstance(model, Honest):
         return model.out_of_fold(X, places)[:, None]
     if isinstance(model, (VotingClassifier, VotingRegressor)):
         return _mean_of_members(_members(model), X, places)
@@ -142,7 +142,7 @@ def has_out_of_bag(model: Any) -> bool:
         return has_out_of_bag(model.estimator)
     if isinstance(model, (VotingClassifier, VotingRegressor)):
         return bool(_members(model))
-    return isinstance(model, CrossFitted) or (isinstance(model, _FORESTS) and bool(model.bootstrap))
+    return isinstance(model, Honest) or (isinstance(model, _FORESTS) and bool(model.bootstrap))
 
 
 @dataclass(frozen=True, eq=False)

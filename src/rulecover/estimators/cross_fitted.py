@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from rulecover.estimators.zeros import for_histograms
 from rulecover.readers import read_trees, register
@@ -14,7 +15,43 @@ from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Floats, Ints
 
 
-class CrossFitted(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+class Honest(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+    """A regressor around another one, `estimator`, with honest predictions of its training rows."""
+
+    estimator: Any
+    estimator_: Any
+
+    def out_of_fold(self, X: Any, places: Ints | None = None) -> Floats:
+        """What models that were not trained on a row predict for it; NaN if there are none.
+
+        Parameters
+        ----------
+        X
+            Rows, as the regressor takes them.
+        places
+            Where they are among the training rows; by default they are all of these.
+        """
+        raise NotImplementedError
+
+    def _trees_read(self) -> TreeEnsemble:
+        check_is_fitted(self)
+        return read_trees(self.estimator_)
+
+    @property
+    def n_features_in_(self) -> int:
+        return int(self.estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        return self.estimator_.feature_names_in_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+class CrossFitted(Honest):
     """A regressor with out-of-fold predictions of its training rows, as a forest has out-of-bag ones.
 
     Parameters
@@ -75,15 +112,7 @@ class CrossFitted(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return self
 
     def out_of_fold(self, X: Any, places: Ints | None = None) -> Floats:
-        """What the copy that was not trained on a row predicts for it; of rows that none has seen, any copy.
-
-        Parameters
-        ----------
-        X
-            Rows, as the regressor takes them.
-        places
-            Where they are among the training rows; by default they are all of these.
-        """
+        """What the copy that was not trained on a row predicts for it; of rows that none has seen, any copy."""
         places = np.arange(X.shape[0]) if places is None else places
         fold, predicted = np.take(self.fold_, places, mode="wrap"), np.empty(len(places))
         for number, copy in enumerate(self.copies_):
@@ -98,22 +127,6 @@ class CrossFitted(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Floats:
         """The predictions of the regressor."""
         return np.asarray(self.estimator_.predict(X))
-
-    def _trees_read(self) -> TreeEnsemble:
-        return read_trees(self.estimator_)
-
-    @property
-    def n_features_in_(self) -> int:
-        return int(self.estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> Any:
-        return self.estimator_.feature_names_in_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
 
 
 register("rulecover", "rulecover.estimators.booster")  # which reads all models of ours

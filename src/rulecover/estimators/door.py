@@ -26,7 +26,7 @@ from rulecover.data.encoder import TableEncoder
 from rulecover.data.frames import absent, as_pandas, category_columns, check_kind, is_frame
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.checks import check_column_names
-from rulecover.estimators.cross_fitted import CrossFitted
+from rulecover.estimators.cross_fitted import Honest
 from rulecover.estimators.other_target import inner_model
 from rulecover.estimators.zeros import HISTOGRAMS
 from rulecover.exceptions import MismatchedDataError, RulecoverError
@@ -121,7 +121,7 @@ def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
     library = type(estimator).__module__.partition(".")[0]
     if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV, BinnedTrees)):
         return _takes(estimator.estimator, kinds)
-    if isinstance(estimator, CrossFitted):
+    if isinstance(estimator, Honest):
         return False
     if library == "rulecover":  # a model of rules encodes a table itself
         return True

@@ -18,6 +18,7 @@ from sklearn.ensemble import (
 
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.scoring import precision_of
+from rulecover.estimators.trend import WithTrend
 from rulecover.rulepath.path import one_of_two_is_rare
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.samples import Samples
@@ -81,15 +82,15 @@ def class_pool(pool: str | None, y: Any, n_jobs: int | None) -> Any:
 
 
 def number_pool(pool: str | None, y: Any, n_jobs: int | None) -> Any:
-    """The same for regression, by default both; the boosted trees also predict their training rows out of fold.
+    """The same for regression, by default both; boosted trees predict their training rows out of fold, with a trend.
 
-    >>> [name for name, _ in number_pool(None, [0.5, 1.5], None).estimators]
+    >>> [name for name, _ in number_pool(None, [0.5, 1.5], None).estimator.estimators]
     ['forest', 'boosted']
     """
     forest = RandomForestRegressor(n_jobs=n_jobs)
     boosted = CrossFitted(HistGradientBoostingRegressor(max_iter=_NUMBER_TREES, learning_rate=0.2, **_SHALLOW))
     both = VotingRegressor([("forest", forest), ("boosted", boosted)])
-    return {"forest": forest, "boosted": boosted, "both": both}[pool or "both"]
+    return {"forest": forest, "boosted": WithTrend(boosted), "both": WithTrend(both)}[pool or "both"]
 
 
 def _class_choice(samples: Samples) -> SizeChoice:

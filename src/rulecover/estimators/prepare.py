@@ -29,6 +29,7 @@ from rulecover.data.encoder import LeftOut, TableEncoder
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import NOT_TRAINED_AGAIN, as_estimator, is_booster, is_file
 from rulecover.estimators.checks import check_width, sample_weights
+from rulecover.estimators.cross_fitted import Honest
 from rulecover.estimators.door import (
     as_rules_see,
     checked_numbers,
@@ -193,7 +194,15 @@ class RuleModel(BaseEstimator):
 
 
 #: Models around another one, which takes the rows as it is given them.
-_AROUND = (FrozenEstimator, BaseSearchCV, CalibratedClassifierCV, CentredRegressor, CodedClassifier, BinnedTrees)
+_AROUND = (
+    FrozenEstimator,
+    BaseSearchCV,
+    CalibratedClassifierCV,
+    CentredRegressor,
+    CodedClassifier,
+    BinnedTrees,
+    Honest,
+)
 
 #: The shortest time limit of a model.
 _NO_TIME = 1e-3

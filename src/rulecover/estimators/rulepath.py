@@ -647,13 +647,14 @@ class RulePathRegressor(RegressorMixin, RulePath):
     ----------
     estimator
         A regressor; by default what `pool` says, which is a forest and boosted trees together, or the forest alone
-        where X is sparse.
+        where X is sparse. The model of boosted trees has a linear trend in its predictions, where that predicts better.
     pool, n_bins, max_rules, choose, within, scoring, cv, train_in_folds, max_depth, min_samples, ridge, shrinkage
         As in `RulePathClassifier`; a size is chosen by R² unless `scoring` says otherwise.
     model_share
         As in `RulePathClassifier`. Boosted trees of the pool predict out of fold, by copies that were trained on other
-        rows, and count as much as the forest; with them the share is by default the larger, the less can be predicted
-        of rows that no tree was trained on: from 0, where that is nearly everything, to 0.8.
+        rows, and count as much as the forest; a linear trend predicts with them, as far as it knows more. With boosted
+        trees the share is by default the larger, the less can be predicted of rows that no model was trained on: from
+        0, where that is nearly everything, to 0.8.
     tries, max_clauses, forbidden, required, monotone, keep, time_limit, checkpoint, random_state, n_jobs, verbose
         As in `RulePathClassifier`.
 

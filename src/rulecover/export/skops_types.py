@@ -21,6 +21,7 @@ _NAMES = {
     "estimators.other_target": ("CentredRegressor", "CodedClassifier"),
     "estimators.rcboost": ("RCBoostClassifier", "RCBoostRegressor"),
     "estimators.rulepath": ("RulePathClassifier", "RulePathRegressor"),
+    "estimators.trend": ("LinearTrend", "WithTrend"),
     "mirco.forward": ("Forward",),
     "rcboost.admission": ("Negative",),
     "rcboost.pricing.bicriteria": ("BicriteriaPricing",),
