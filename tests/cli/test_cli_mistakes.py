@@ -387,6 +387,10 @@ MISTAKES = {
         ["predict", "model.json", "fruit.csv", "--keep", "colr"],
         "no column 'colr' (did you mean 'colour'?), which was asked for",
     ),
+    "nothing but forbidden columns": (
+        ["fit", "fruit.csv", "-t", "kind", *("--forbid", "colour", "--forbid", "weight", "--forbid", "ripe")],
+        "--forbid names every column, so that there is nothing to make rules of; allow one.",
+    ),
     "a forbidden column with a slip": (
         ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "--method", "path", "--forbid", "color"],
         "--forbid names 'color' (did you mean 'colour'?), but there is no such column to use; there are 'colour'",

@@ -80,6 +80,16 @@ def test_a_model_that_was_read_from_a_file_takes_frames_of_any_library(library: 
         read.predict(library(X[["alcohol"]]))
 
 
+def test_a_model_that_was_read_from_a_file_takes_a_frame_whose_columns_are_numbered() -> None:
+    model = MIRCOClassifier(FOREST, random_state=0).fit(X.to_numpy(), Y)
+    read = from_json(to_json(model))
+
+    for frame in (pd.DataFrame(X.to_numpy()), pd.DataFrame(X.to_numpy()).rename(columns="x{}".format)):
+        np.testing.assert_array_equal(read.predict(frame), model.predict(X.to_numpy()))
+    with pytest.raises(MismatchedDataError, match="the rules need 13 columns"):
+        read.predict(pd.DataFrame(X.to_numpy()[:, 1:]))
+
+
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
 def test_only_the_columns_that_the_rules_use_are_needed(library: Any) -> None:
     few = MIRCOClassifier(FOREST, random_state=0, max_rules=2).fit(X, Y)

@@ -368,3 +368,9 @@ def test_a_score_of_the_other_kind_of_target_is_named(scoring: str, labels: str)
 
     with pytest.raises(ValueError, match=rf"^scoring is '{scoring}', which does not score these {what} \(.*choose an"):
         path.fit(X, np.array(["no", "yes"])[Y] if classes else X[:, 0])
+
+
+def test_some_column_must_be_allowed() -> None:
+    for table in (FRAME, FRAME.assign(what=np.where(Y, "a", "b"))):
+        with pytest.raises(ValueError, match="forbidden names every column"):
+            RulePathClassifier(FOREST, forbidden=list(table), random_state=0).fit(table, Y)

@@ -451,3 +451,14 @@ def test_rectangles_of_rules_on_one_column_are_refused() -> None:
 
     with pytest.raises(ValueError, match="rectangles have two columns, but there is only 'size'; see"):
         plot.rectangles(rules, np.array([[1.0]]))
+
+
+@pytest.mark.parametrize("draw", [plot.rules, plot.features, plot.overlap, plot.rectangles])
+def test_a_model_in_place_of_its_rules_is_refused_with_the_way_out(draw: Any) -> None:
+    model, (X, _) = fitted(), data()
+    rows = [X] if draw is plot.overlap else []
+
+    with pytest.raises(TypeError, match="of type MIRCOClassifier, but this plot is of rules alone; give its rules_"):
+        draw(model, *rows)
+    with pytest.raises(TypeError, match=r"rules is of type int, .* give a RuleSet"):
+        draw(3, *rows)

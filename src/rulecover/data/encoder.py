@@ -410,11 +410,12 @@ def _notation(texts: list[Any]) -> Notation | None:
 
 
 def _example(texts: list[str], notation: Notation) -> str:
-    """How a text that is not plain is read, in words."""
-    if notation.missing:
-        return f"{notation.missing[0]!r} is taken as missing"
-    example = max(texts, key=lambda text: len(text.strip("0123456789")))
-    return f"{example!r} is {notation.read([example])[0]:.12g}"
+    """How texts that are not plain are read, in words."""
+    missing = [f"{mark!r} is taken as missing" for mark in notation.missing[:1]]
+    known = [text for text in texts if not notation.is_missing(text)]
+    example = max(known, key=lambda text: len(text.strip("0123456789")))
+    plain = replace(notation, missing=()) == Notation()
+    return " and ".join([*([] if plain else [f"{example!r} is {notation.read([example])[0]:.12g}"]), *missing])
 
 
 def _as_float(text: str) -> float | None:

@@ -60,6 +60,11 @@ def names_of(frame: Any) -> list[Any]:
     return list(frame.columns) if nw.dependencies.is_pandas_dataframe(frame) else list(_eager(frame).columns)
 
 
+def is_unnamed(frame: Any) -> bool:
+    """Whether the columns are merely numbered, as pandas numbers them by default."""
+    return names_of(frame) == list(range(len(names_of(frame))))
+
+
 def as_pandas(X: Any, *, as_arrays: bool = False) -> Any:
     """A data frame of another library as one of pandas; anything else is returned as it is.
 

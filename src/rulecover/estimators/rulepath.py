@@ -433,7 +433,10 @@ class RulePath(VotingModel):
         if self.forbidden is None:
             return usual
         names = usual.names or tuple(f"x{f}" for f in range(self.n_features_in_))
-        return replace(usual, hidden=column_numbers("forbidden", self.forbidden, names))
+        hidden = column_numbers("forbidden", self.forbidden, names)
+        if len(hidden) == len(names):
+            raise ValueError("forbidden names every column, so that there is nothing to make rules of; allow one.")
+        return replace(usual, hidden=hidden)
 
     # Choosing a size --------------------------------------------------------------------------------------------
 

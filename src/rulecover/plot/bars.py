@@ -10,6 +10,7 @@ from rulecover.plot.canvas import (
     COLOURS,
     axes_or_new,
     bare,
+    check_rules,
     class_names,
     classes_of,
     inches_of,
@@ -58,6 +59,7 @@ def rules(rules: RuleSet, *, max_rules: int = 25, ax: Any = None) -> Any:
     >>> plot.rules(mirco.rules_).get_xlabel()
     'support (training rows)'
     """
+    check_rules(rules)
     seen = rules.evidence
     if seen is None:
         raise ValueError("the rules have no evidence, so their support is not known; use those of a fitted model.")
@@ -113,6 +115,7 @@ def features(rules: RuleSet, *, max_features: int = 20, ax: Any = None) -> Any:
     >>> [int(bar.get_width()) for bar in ax.patches]
     [2, 1]
     """
+    check_rules(rules)
     use = feature_use(rules)[:max_features]
     ax = axes_or_new(ax, 6.4, 1.1 + 0.3 * len(use))
     bars = ax.barh(np.arange(len(use)), [times for _, times in use], height=0.7, color=COLOURS[0])

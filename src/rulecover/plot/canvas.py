@@ -5,15 +5,13 @@ from __future__ import annotations
 import textwrap
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rulecover.exceptions import MissingExtraError
+from rulecover.rules.ruleset import RuleSet
 from rulecover.show.text import cut_to, printable
-
-if TYPE_CHECKING:
-    from rulecover.rules.ruleset import RuleSet
 
 #: Colours that colour-blind readers can distinguish, one per class; classes beyond these share the last.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6D31", "#999999")
@@ -42,6 +40,13 @@ def needs(model: Any, attribute: str, models: str) -> Any:
         raise TypeError(
             f"{type(model).__name__} has no {attribute}; this plot is for {models}, once they are fitted."
         ) from error
+
+
+def check_rules(rules: Any) -> None:
+    """Raises for a model where its rules are meant."""
+    if not isinstance(rules, RuleSet):
+        way = "give its rules_" if hasattr(rules, "rules_") else "give a RuleSet, such as the rules_ of a fitted model"
+        raise TypeError(f"rules is of type {type(rules).__name__}, but this plot is of rules alone; {way}.")
 
 
 def panel(ax: Any, side: str, size: str, pad: float = 0.12) -> Any:

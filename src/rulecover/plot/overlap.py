@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, panel, plain
+from rulecover.plot.canvas import COLOURS, QUIET, axes_or_new, bare, check_rules, panel, plain
 from rulecover.rules.overlaps import Overlaps
 from rulecover.typing import Bools, Ints
 
@@ -44,6 +44,7 @@ def overlap(rules: RuleSet, X: Any, *, max_sets: int = 25, max_rules: int = 20, 
     >>> [int(bar.get_height()) for bar in ax.patches]
     [2, 1, 1]
     """
+    check_rules(rules)
     found = Overlaps.of(rules.apply(X), max_sets=max_sets, max_rules=max_rules)
     n_sets, n_rules = found.members.shape
     ax = axes_or_new(ax, 3.4 + 0.3 * n_sets, 2.6 + 0.26 * n_rules)

@@ -13,6 +13,7 @@ from rulecover.plot.canvas import (
     MARKS,
     axes_or_new,
     bare,
+    check_rules,
     class_names,
     classes_of,
     colour,
@@ -64,6 +65,7 @@ def rectangles(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x', 'y')
     """
+    check_rules(rules)
     pair = _pair(rules, features)
     ax = axes_or_new(ax, 6.2, 5.4)
     boxes = _boxes(rules, pair)

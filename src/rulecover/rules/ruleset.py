@@ -12,7 +12,7 @@ import scipy.sparse
 
 from rulecover.data.categories import Categories, CategorySet
 from rulecover.data.columns import Columns, Levels, Whole, values_of
-from rulecover.data.frames import check_kind, column, is_frame, names_of
+from rulecover.data.frames import check_kind, column, is_frame, is_unnamed, names_of
 from rulecover.exceptions import MismatchedDataError, RuleTextError
 from rulecover.rules.clauses import Clauses
 from rulecover.rules.comparisons import Bits
@@ -530,7 +530,7 @@ class RuleSet(Printed):
         MismatchedDataError
             If a column that rules use is not in the frame, or the number of columns differs.
         """
-        if is_frame(X) and not _unnamed(X):
+        if is_frame(X) and not is_unnamed(X):
             return self.columns.matrix(X, self.clauses.columns)
         X = X.tocsr() if scipy.sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
@@ -655,11 +655,6 @@ class RuleSet(Printed):
         if self.evidence is None:
             return super()._repr_html_()
         return notebook_table(self.evidence.view.report(self, ()))
-
-
-def _unnamed(frame: Any) -> bool:
-    """Whether the columns are merely numbered, as pandas numbers them by default."""
-    return names_of(frame) == list(range(len(names_of(frame))))
 
 
 def _are_whole(values: Floats) -> bool:

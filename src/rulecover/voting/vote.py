@@ -13,7 +13,7 @@ import scipy.sparse
 from scipy.special import ndtri
 
 from rulecover.coverage import addable, fit_float32
-from rulecover.data.frames import is_frame
+from rulecover.data.frames import is_frame, is_unnamed
 from rulecover.data.inputs import Input, TableInput, input_of, read_frame, table_input_of
 from rulecover.data.provenance import Provenance
 from rulecover.exceptions import MismatchedDataError
@@ -448,7 +448,8 @@ class Vote(Printed):
 
     def _rows(self, X: Any) -> Any:
         """Rows as floats: a data frame with the columns that rules use, or an array of numbers and codes."""
-        if is_frame(X) or hasattr(X, "columns"):  # Dask's frames are not among those that are known
+        known = is_frame(X)
+        if (known and not is_unnamed(X)) or (not known and hasattr(X, "columns")):  # as a frame of Dask
             return read_frame(X, self.table_inputs, self.rules.n_features)
         X = self.rules.check_columns(X)
         try:

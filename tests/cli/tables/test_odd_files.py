@@ -554,3 +554,20 @@ def test_a_sheet_of_many_rows_is_read_whole(tmp_path: Path, monkeypatch: pytest.
     with (tmp_path / "rows.xlsx").open("rb") as file, utf8(file, "rows.xlsx", Reading(), Found()) as text:
         lines = text.read().decode().split()
     assert lines == " ".join(["size,kind", *(f"{k},kind {k}" for k in range(100))]).split()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("above", ["a,b,kind\n", "\n\na,b,kind\n"])
+@pytest.mark.parametrize("bad", ["1,2,3,4,5\n", '1,"2,3\n'])
+def test_predict_counts_the_lines_of_a_file_as_fit_does(above: str, bad: str, folder: Path) -> None:
+    rows = "".join(f"{k},{k % 7},{'low' if k < 30 else 'high'}\n" for k in range(60))
+    Path("rows.csv").write_text(above + rows)
+    fitted = run("fit", "rows.csv", "-t", "kind", "--trees", 5, "-o", "model.json")
+    assert fitted.exit_code == 0, fitted.output
+    Path("rows.csv").write_text(above + rows + bad)
+
+    said = [run("fit", "rows.csv", "-t", "kind").stderr]
+    said += [run("predict", "model.json", "rows.csv", *words).stderr for words in ((), ("--keep", "kind"))]
+
+    line = len((above + rows).splitlines()) + (1 if bad[-2] == "5" else 0)
+    assert len(set(said)) == 1 and f" {line}" in said[0]

@@ -128,11 +128,11 @@ def _if_numbered(name: str) -> str:
 
 
 def _csv_parts(file: TableFile, model: Model, also: Sequence[str], keep: Sequence[str]) -> Iterator[TablePart]:
-    source, names, separator = file.source, list[str](), ""
+    source, names, separator, above = file.source, list[str](), "", 0
     with file.open() as content, warnings.catch_warnings():
         warnings.simplefilter("error", ParserWarning)
         try:
-            text, names, separator = _below_header(file, content, {*model.columns, *also, *keep})
+            text, names, separator, above = _below_header(file, content, {*model.columns, *also, *keep})
             _columns_to_read(names, [*model.columns, *also, *keep], set(model.columns), source)
             wanted = [name for name in names if name in {*model.columns, *also}]
             notations = _notations(model, file)
@@ -149,7 +149,7 @@ def _csv_parts(file: TableFile, model: Model, also: Sequence[str], keep: Sequenc
         except (UnicodeDecodeError, csv.Error) as error:
             raise not_text(source) from error
         except (ParserError, ParserWarning) as error:
-            raise not_valid(Header(file, tuple(names), separator), error) from error
+            raise not_valid(Header(file, tuple(names), separator), error, above) from error
 
 
 def _parts_with_kept(
@@ -186,19 +186,21 @@ def _texts(kept: Any) -> Any:
     return kept.astype(object).where(kept.notna() & (kept != ""), None)
 
 
-def _below_header(file: TableFile, content: Peekable, needed: set[str]) -> tuple[Text, list[str], str]:
-    """The rows of a file, the names of its columns, and what stands between cells."""
+def _below_header(file: TableFile, content: Peekable, needed: set[str]) -> tuple[Text, list[str], str, int]:
+    """The rows of a file, the names of its columns, what stands between cells, and how many lines are above."""
     separator = separator_of(file, content, needed)
     after = [AFTER_LAST] if has_more_separators(content, separator) else []
     lines: IO[str] = io.TextIOWrapper(content, encoding="utf-8", newline="")
-    text = lines.readline()
+    text, above = lines.readline(), 1
     while text and (not text.strip() or text.count('"') % 2):  # an empty line, or a name with a line end in it
         more = lines.readline()
-        text = text + more if text.strip() else more
+        text, above = text + more if text.strip() else more, above + 1
         if not more:
             break
     names = [*names_in(_cells(text, separator), file), *after]
-    return FirstAgain(text, lines) if file.reading.no_header else lines, names, separator
+    if file.reading.no_header:
+        return FirstAgain(text, lines), names, separator, above - len(io.StringIO(text, newline="").readlines())
+    return lines, names, separator, above
 
 
 def _cells(text: str, separator: str) -> list[str]:

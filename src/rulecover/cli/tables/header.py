@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -243,9 +244,10 @@ def not_text(path: Path) -> CommandError:
     )
 
 
-def not_valid(header: Header, error: Exception) -> CommandError:
-    """What is wrong with the rows of a file, by what pandas says."""
+def not_valid(header: Header, error: Exception, above: int = 0) -> CommandError:
+    """What is wrong with the rows of a file, by what pandas says, which counts from below some lines."""
     reason = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
+    reason = re.sub(r"(?<= line )\d+|(?<= row )\d+", lambda number: str(int(number[0]) + above), reason)
     if reason.startswith("Length of header or names"):
         reason = "rows have more cells than the header has names"
     return CommandError(
