@@ -72,6 +72,11 @@ CHOICES = (*BY_SCORE, "last")
 _TO_SCORE = 1.0
 
 
+def _is_unknown(prepared: Prepared) -> bool:
+    """Whether nobody knows which rows the model drew: one of ours was cut short."""
+    return bool(prepared.cut) and prepared.trained_on is None
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class RulePath(VotingModel):
     """Follows the path, chooses a size, and predicts by added votes."""
@@ -317,12 +322,20 @@ class RulePath(VotingModel):
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
         cut = "" if share == self._share(X) else "rules were chosen by the labels alone"
-        return PathData(samples, prepared.rows, candidates, response, cut, all_trained=not prepared.cut)
+        return PathData(
+            samples,
+            prepared.rows,
+            candidates,
+            response,
+            cut,
+            drawn_from=None if _is_unknown(prepared) else prepared.drawn_from,
+            all_trained=not prepared.cut,
+        )
 
     def _honest_model(self, X: Any, prepared: Prepared) -> Any:
-        """The model, out of bag unless it drew from some of the rows alone: most rows then are new to it."""
+        """The model, out of bag where it is known which rows it drew."""
         model = self._model(X, prepared.rows)
-        return model if prepared.cut else OutOfBagModel(model, prepared.rows)
+        return model if _is_unknown(prepared) else OutOfBagModel(model, prepared.drawn_from)
 
     def _fitted_predictions(self, X: Any, data: PathData, deadline: float | None) -> tuple[RowPredictions | None, str]:
         """What the model predicts for samples; ``None`` if it cannot be asked, or not in time, which is then said."""
