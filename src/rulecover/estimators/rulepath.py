@@ -168,7 +168,7 @@ class RulePath(VotingModel):
                     self, (X, y, sample_weight), groups, scoring=choice.scoring, of=data, limits=limits
                 )
             )
-            model, not_scored = self._fitted_predictions(X, data, late(limits.end, _TO_SCORE))
+            model, not_scored = self._fitted_predictions(X, samples, data.places, late(limits.end, _TO_SCORE))
             cut.append(not_scored)
         training = size_scores(self._family, samples, model)
         self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
@@ -337,14 +337,19 @@ class RulePath(VotingModel):
         model = self._model(X, prepared.rows)
         return model if _is_unknown(prepared) else OutOfBagModel(model, prepared.drawn_from)
 
-    def _fitted_predictions(self, X: Any, data: PathData, deadline: float | None) -> tuple[RowPredictions | None, str]:
-        """What the model predicts for samples; ``None`` if it cannot be asked, or not in time, which is then said."""
+    def _fitted_predictions(
+        self, X: Any, samples: Samples, places: Ints, deadline: float | None = None
+    ) -> tuple[RowPredictions | None, str]:
+        """What the model predicts for samples, at these places of X, and whether there was no time for it, in words.
+
+        ``None`` if it cannot be asked, or not in time.
+        """
 
         def ask(some: Ints) -> RowPredictions:
-            return RowPredictions(self._model(X, data.places[some]).predict(some_of(data.samples.X, some)))
+            return RowPredictions(self._model(X, places[some]).predict(some_of(samples.X, some)))
 
         try:
-            return in_time(ask, np.arange(len(data.places)), deadline), ""
+            return in_time(ask, np.arange(len(places)), deadline), ""
         except UnreadableModelError:
             return None, ""
         except TimeoutError:
