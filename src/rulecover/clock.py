@@ -61,10 +61,12 @@ class TimeLimits(NamedTuple):
         >>> limits = TimeLimits(now, now + 30, now + 60)
         >>> round(limits.reading(passes=1) - now), round(limits.reading(passes=2) - now)
         (30, 20)
+        >>> TimeLimits(0.0, path=9.0, end=6.0).reading(passes=2)  # time is up
+        9.0
         """
         if self.path is None or self.end is None:
             return None
-        return self.end - (self.end - self.path) * 2 * passes / (1 + passes)
+        return min(self.path, self.end - (self.end - self.path) * 2 * passes / (1 + passes))
 
     @property
     def pruning(self) -> float | None:

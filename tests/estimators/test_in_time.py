@@ -31,7 +31,7 @@ from rulecover import (
     RulePathRegressor,
     read_trees,
 )
-from rulecover.estimators import mirco, rcboost
+from rulecover.estimators import mirco, rcboost, rulepath
 from rulecover.estimators.in_time import SamplingOrder, in_time, sampling_order, trained_in_time
 from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import CutShortWarning, UnreadableModelError
@@ -493,3 +493,36 @@ def test_the_trees_of_a_trained_model_are_not_said_to_be_trained_on_some_rows(pr
     source = FrozenEstimator(forest().fit(X, y))
     _, cut = fitted(RCBoostClassifier(source, pricing=pricing, random_state=0), X, y, NO_TIME)
     assert "trained on" not in cut
+
+
+def test_a_forest_of_some_rows_predicts_the_rows_that_it_drew_out_of_bag(monkeypatch):
+    X, y = numbers_and_classes()
+    asked, ask = [], rulepath.RulePath._honest_model
+
+    def known(path, X, prepared):
+        asked.append(ask(path, X, prepared))
+        return asked[-1]
+
+    monkeypatch.setattr(rulepath.RulePath, "_honest_model", known)
+    monkeypatch.setattr(rulepath, "training_deadline", lambda begin, limit: begin)
+    whole = RandomForestClassifier(40, random_state=0, oob_score=True)
+    fitted(RulePathClassifier(whole, max_rules=1, choose="last", random_state=0), X, y, ENDLESS)
+    [honest] = asked
+    drawn = np.flatnonzero(honest.places < 1000)
+    assert len(drawn) == 1000
+    assert (np.delete(honest.places, drawn) == 1000).all()
+    forest = honest.source.model
+    np.testing.assert_allclose(honest.predict_proba(X)[drawn], forest.oob_decision_function_)
+    np.testing.assert_allclose(
+        np.delete(honest.predict_proba(X) - forest.predict_proba(X), drawn, axis=0), 0, atol=1e-9
+    )
+
+
+def test_a_vote_without_probabilities_of_some_rows_is_asked_as_one_of_all_rows(monkeypatch):
+    X, y = numbers_and_classes()
+    vote = VotingClassifier([("one", forest()), ("other", forest())])
+    path = RulePathClassifier(vote, max_rules=2, choose="last", model_share=0.5, random_state=0)
+    monkeypatch.setattr(rulepath, "training_deadline", lambda begin, limit: begin)
+    path, cut = fitted(path, X, y, ENDLESS)
+    assert "1,000 of 3,000" in cut
+    assert path.score(X, y) > 0.6

@@ -13,7 +13,8 @@ import pickle
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,6 +44,7 @@ from test_every_export import EXPORTS
 
 from rulecover import RuleSet, RuleTransformer, Summary, certify, linear_rules, read_trees, write_report
 from rulecover.data.frames import ZERO
+from rulecover.estimators import in_time
 from rulecover.exceptions import CheckpointError, ExportError
 from rulecover.export import from_json, to_javascript, to_json, to_pmml
 from rulecover.export.exported import vote_of
@@ -407,6 +409,10 @@ def rules_weigh_in_a_linear_model(f: Fitted) -> None:
         np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
 
 
+#: Seconds that cut nearly everything, or some of it.
+_LIMITS = (1e-3, 0.02, 0.1)
+
+
 # Limits ---------------------------------------------------------------------------------------------------------
 
 
@@ -431,15 +437,34 @@ def a_checkpoint_changes_nothing(f: Fitted) -> None:
 
 
 def what_is_cut_short_is_a_model(f: Fitted) -> None:
-    """A time limit of next to nothing leaves the best so far."""
+    """A time limit of next to nothing leaves the best so far, of a model that is trained on some of the rows."""
     # A required column may be in the trees that there is no time to read.
     settings = {name: value for name, value in f.case.settings.items() if name != "required"}
-    cut = replace(f, model=f.again(replace(f.case, settings={**settings, "time_limit": 0.02})))
+    limit = _LIMITS[f.case.seed % len(_LIMITS)]
+    with few_rows_first():
+        cut = replace(f, model=f.again(replace(f.case, settings={**settings, "time_limit": limit})))
     rules_cover_what_their_clauses_say(cut)
     answers_are_the_sums_of_the_votes(cut)
     reasons_add_up_to_the_answer(cut)
+    evidence_is_what_the_training_rows_say(cut)  # of all rows, whatever the model was trained on
     every_row_is_covered_or_listed(cut)
     certificates_make_sense(cut)  # a bound is one for the trees that were read
+    each_tree_sends_each_row_to_one_leaf(cut)
+    first_rules_alone_are_a_model(cut)
+    a_pickle_is_the_same_model(cut)
+    json_goes_there_and_back(cut)
+    assert getattr(cut.model, "time_limit", limit) == limit
+
+
+@contextmanager
+def few_rows_first() -> Iterator[None]:
+    """Models are trained on ten rows first where time is limited: cases have fewer than 1,000."""
+    before = in_time._FIRST, in_time._FEWEST
+    in_time._FIRST, in_time._FEWEST = 10, 1
+    try:
+        yield
+    finally:
+        in_time._FIRST, in_time._FEWEST = before
 
 
 EVERY: dict[str, Promise] = {

@@ -93,9 +93,14 @@ def tried(seed: int, number: int, out: Path) -> Count:
     return Count(1)
 
 
+def again(seed: int, number: int) -> str:
+    """The command that tries a case again."""
+    return f".venv/bin/python tests/soak/soak.py --seed {seed} --case {number}"
+
+
 def failure(trial: Any, error: Exception, seed: int, number: int, out: Path) -> str:
     """What failed, in a few lines; the script that shows it goes to a file."""
-    said = f"--seed {seed} --case {number}: {trial.name}\n{type(error).__name__}: {error}"
+    said = f"{trial.name}\n{type(error).__name__}: {error}\nagain: {again(seed, number)}"
     if trial.case is None:
         return f"{said}\n{''.join(traceback.format_exception(error)[-3:])}"
     from shrinking import as_test, shrunk

@@ -146,7 +146,8 @@ def test_what_fails_is_written_as_a_test_that_fails(monkeypatch: pytest.MonkeyPa
 
     [said] = tried(SEED, number, tmp_path).failed
 
-    assert f"--seed {SEED} --case {number}" in said and "made to fail" in said
+    assert f"again: .venv/bin/python tests/soak/soak.py --seed {SEED} --case {number}\n" in said
+    assert "made to fail" in said
     [path] = tmp_path.iterdir()
     with pytest.raises(BrokenPromise, match="made to fail"):
         executed(path.read_text(encoding="utf-8"))["test_what_soak_found"]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from rulecover.cli.errors import CommandError
 from rulecover.estimators.checks import without_checkpoint
 from rulecover.estimators.held_out import shares_in_folds
+from rulecover.exceptions import CutShortWarning
 from rulecover.voting.threshold import threshold_for
 
 #: The folds, where every class has enough rows for them.
@@ -61,4 +63,6 @@ def _shares_in_folds(few: Any, X: Any, y: Any, seed: int, label: Any) -> Any:
     if "choose" in again.get_params():  # the size is chosen already
         again.set_params(choose="last", max_rules=max(len(few.rules_), 1), within=None)
     folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
-    return shares_in_folds(again, X, y, folds.split(X, y), label)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CutShortWarning)  # of a part of the time, which nobody has set
+        return shares_in_folds(again, X, y, folds.split(X, y), label)

@@ -45,7 +45,7 @@ def _follow(model: PathModel, parts: Parts, prepared: Prepared, head: Samples, s
     model._warn_of_kept()
     if len(model.rules_) < family.largest:  # the fingerprint is that of columns in use
         _, fingerprint = shown_for_parts(parts, model.rules_)
-    predicted = model._fitted_predictions(sample.X, prepared.samples, prepared.rows)
+    predicted, _ = model._fitted_predictions(sample.X, prepared.samples, prepared.rows)
     model.path_ = size_table(family, prepared.samples, size_scores(family, prepared.samples, predicted), None)
     model.size_reason_, model.model_score_ = "the largest set" + model._left_out(), np.nan
     if small is not None:

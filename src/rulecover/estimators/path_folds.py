@@ -222,13 +222,12 @@ def _by_kept_model(
 def _out_of_bag_predictions(model: PathModel, X: Any, data: PathData, deadline: float | None) -> RowPredictions | None:
     """What the source model predicts, out of bag where it has such predictions; ``None`` if it cannot be asked."""
     classes = model._target.of(data.samples).classes
-    out_of_bag = has_out_of_bag(model.estimator_) and data.all_trained
+    drawn_from = data.drawn_from if has_out_of_bag(model.estimator_) else None
 
     def ask(some: Ints) -> RowPredictions:
-        rows, places = some_of(data.samples.X, some), data.places[some]
-        source = model._model(X, places)
-        if out_of_bag:
-            return OutOfBagModel(source, places).predictions(rows, classes)
+        rows, source = some_of(data.samples.X, some), model._model(X, data.places[some])
+        if drawn_from is not None:
+            return OutOfBagModel(source, drawn_from[some]).predictions(rows, classes)
         return model_predictions(source, rows, classes)
 
     with suppress(UnreadableModelError):

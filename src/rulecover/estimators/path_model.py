@@ -58,7 +58,9 @@ class PathModel(PathElsewhere, Protocol):
 
     def _check_rows(self, X: Any, *, whole: bool = False) -> Any: ...
 
-    def _fitted_predictions(self, X: Any, samples: Samples, places: Ints) -> RowPredictions | None: ...
+    def _fitted_predictions(
+        self, X: Any, samples: Samples, places: Ints, deadline: float | None = None
+    ) -> tuple[RowPredictions | None, str]: ...
 
     def _finished(
         self, vote: Vote, seen: Samples, rows: Samples | Fingerprint | None = None, *, named: Vote | None = None

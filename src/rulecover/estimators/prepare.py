@@ -95,12 +95,24 @@ class Prepared:
         The model that the rules come from.
     cut
         What there was no time for in the training of the model, such as all rows, in words.
+    trained_on
+        The rows that the model was trained on, in their order, if these are not all.
     """
 
     samples: Any
     rows: Ints
     source: Source
     cut: str = ""
+    trained_on: Ints | None = None
+
+    @property
+    def drawn_from(self) -> Ints:
+        """The places of the rows among those that the model was trained on; a place behind them for other rows."""
+        if self.trained_on is None:
+            return self.rows
+        among = np.searchsorted(self.trained_on, self.rows)
+        known = self.trained_on[np.minimum(among, len(self.trained_on) - 1)] == self.rows
+        return np.where(known, among, len(self.trained_on))
 
     def among(self, samples: Ints) -> Prepared:
         """The same with some of the samples alone."""
@@ -166,10 +178,11 @@ class Preparation:
 
 
 class Trained(NamedTuple):
-    """A trained model, and what there was no time for in its training, in words."""
+    """A trained model, what there was no time for, in words, and the rows it was trained on, if not on all."""
 
     model: Any
     cut: str = ""
+    rows: Ints | None = None
 
 
 class RuleModel(BaseEstimator):
@@ -232,7 +245,7 @@ def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
     X, y = given.X, given.y
     weight = sample_weights(X, y, given.sample_weight, recipe.class_weight)
     with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(X):
-        model, cut = train(estimator, X, y, weight, recipe)
+        model, cut, trained_on = train(estimator, X, y, weight, recipe)
     source = _read(model, X, recipe) if recipe.reads else Source(model)
     plain = None if recipe.class_weight is None else sample_weights(X, y, given.sample_weight, None)
     if recipe.class_weight is not None and plain is None:
@@ -240,7 +253,7 @@ def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
     samples = recipe.target.samples(_as_rules_see(given, source, recipe.names), y, weight, plain, model)
     counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
     among = samples if len(counted) == len(y) else samples.among(counted)
-    return Prepared(among, counted, source, cut)
+    return Prepared(among, counted, source, cut, trained_on)
 
 
 def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -> Any:
@@ -389,7 +402,9 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
 
     again = time.perf_counter() - begin if first else 0.0  # that long the first steps take once more
     trained, size = trained_in_time(train_on, order, recipe.deadline - again)
-    return Trained(trained, "" if size == len(order.rows) else rows_in_words(size, len(y)))
+    if size == len(order.rows):
+        return Trained(trained)
+    return Trained(trained, rows_in_words(size, len(y)), np.sort(order.rows[:size]))
 
 
 def _has_pipeline(model: Any) -> bool:

@@ -434,7 +434,7 @@ class RuleBoosting(VotingModel):
         if watched is not None:  # the first tree must not have seen what is watched
             first = self._source(learn.X, learn.labels)
             recipe_of_first = replace(self._preparation(), deadline=until)
-            self.estimator_, cut = train(first, learn.X, learn.labels, learn.weight, recipe_of_first)
+            self.estimator_, cut, _ = train(first, learn.X, learn.labels, learn.weight, recipe_of_first)
             learned = replace(learned, cut=cut)
         recipe = self._recipe()
         if prepared.source.trees is not None:

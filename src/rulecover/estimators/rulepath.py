@@ -72,6 +72,11 @@ CHOICES = (*BY_SCORE, "last")
 _TO_SCORE = 1.0
 
 
+def _is_unknown(prepared: Prepared) -> bool:
+    """Whether nobody knows which rows the model drew: one of ours was cut short."""
+    return bool(prepared.cut) and prepared.trained_on is None
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class RulePath(VotingModel):
     """Follows the path, chooses a size, and predicts by added votes."""
@@ -163,7 +168,7 @@ class RulePath(VotingModel):
                     self, (X, y, sample_weight), groups, scoring=choice.scoring, of=data, limits=limits
                 )
             )
-            model, not_scored = self._fitted_predictions(X, data, late(limits.end, _TO_SCORE))
+            model, not_scored = self._fitted_predictions(X, samples, data.places, late(limits.end, _TO_SCORE))
             cut.append(not_scored)
         training = size_scores(self._family, samples, model)
         self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
@@ -317,21 +322,34 @@ class RulePath(VotingModel):
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
         cut = "" if share == self._share(X) else "rules were chosen by the labels alone"
-        return PathData(samples, prepared.rows, candidates, response, cut, all_trained=not prepared.cut)
+        return PathData(
+            samples,
+            prepared.rows,
+            candidates,
+            response,
+            cut,
+            drawn_from=None if _is_unknown(prepared) else prepared.drawn_from,
+            all_trained=not prepared.cut,
+        )
 
     def _honest_model(self, X: Any, prepared: Prepared) -> Any:
-        """The model, out of bag unless it drew from some of the rows alone: most rows then are new to it."""
+        """The model, out of bag where it is known which rows it drew."""
         model = self._model(X, prepared.rows)
-        return model if prepared.cut else OutOfBagModel(model, prepared.rows)
+        return model if _is_unknown(prepared) else OutOfBagModel(model, prepared.drawn_from)
 
-    def _fitted_predictions(self, X: Any, data: PathData, deadline: float | None) -> tuple[RowPredictions | None, str]:
-        """What the model predicts for samples; ``None`` if it cannot be asked, or not in time, which is then said."""
+    def _fitted_predictions(
+        self, X: Any, samples: Samples, places: Ints, deadline: float | None = None
+    ) -> tuple[RowPredictions | None, str]:
+        """What the model predicts for samples, at these places of X, and whether there was no time for it, in words.
+
+        ``None`` if it cannot be asked, or not in time.
+        """
 
         def ask(some: Ints) -> RowPredictions:
-            return RowPredictions(self._source_model(X, data.places[some]).predict(some_of(data.samples.X, some)))
+            return RowPredictions(self._source_model(X, places[some]).predict(some_of(samples.X, some)))
 
         try:
-            return in_time(ask, np.arange(len(data.places)), deadline), ""
+            return in_time(ask, np.arange(len(places)), deadline), ""
         except UnreadableModelError:
             return None, ""
         except TimeoutError:

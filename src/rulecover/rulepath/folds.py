@@ -32,8 +32,11 @@ class PathData:
         What the rules are to predict.
     cut
         What there was no time for, in words.
+    drawn_from
+        Their places among the rows that the model was trained on, by which it knows what it drew; ``None`` if what it
+        drew is not known.
     all_trained
-        Whether the model that the rules come from was trained on all rows.
+        Whether the model that the rules come from was trained on all rows, and not cut short.
     """
 
     samples: Samples
@@ -41,6 +44,7 @@ class PathData:
     candidates: Candidates
     response: Response
     cut: str = ""
+    drawn_from: Ints | None = None
     all_trained: bool = True
 
     def among(self, rows: Ints, *, min_samples: int) -> PathData:
