@@ -303,5 +303,7 @@ def _ensemble(grown: list[tuple[Tree, Ints]], rows: Floats) -> TreeEnsemble:
     def route(X: Any, tree: Tree, leaf: Ints) -> Ints:
         return leaf if X is rows else tree.apply(X)
 
+    trees = tuple(tree for tree, _ in grown)
     routes = tuple(partial(route, tree=tree, leaf=leaf) for tree, leaf in grown)
-    return TreeEnsemble(tuple(tree for tree, _ in grown), routes, prepare=np.asarray, n_features=rows.shape[1])
+    # Sorted rows, as for other ensembles of many trees, would not be these rows, and every leaf be looked for again.
+    return TreeEnsemble(trees, routes, prepare=np.asarray, n_features=rows.shape[1], keeps_columns=False)
