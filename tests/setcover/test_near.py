@@ -155,3 +155,11 @@ def test_a_cost_that_is_not_a_number_is_refused() -> None:
     coverage, cost = next(growing_pools(0))
     with pytest.raises(SolverError, match="not a finite number"), np.errstate(all="ignore"):
         NearMaster(coverage, np.where(np.arange(8) == 3, np.nan, cost)).solve()
+
+
+def test_it_comes_near_where_rules_are_used_whole(monkeypatch) -> None:
+    monkeypatch.setattr(NearMaster, "_exact", None)  # were shares capped at 1, the cap would have a price
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        coverage, cost = random_coverage(rng, 60, int(rng.integers(1, 30))), 1 + rng.random(30)
+        check_near(NearMaster(coverage, cost[: coverage.n_rules]).solve(), coverage, cost[: coverage.n_rules])

@@ -17,9 +17,9 @@ TOLERANCE = 0.05
 #: Steps of the first-order method between two looks at all samples; and after how many looks the LP is solved exactly.
 STEPS, LOOKS = 200, 30
 #: At most this many samples enter at a look: they cost less than they do in a simplex method.
-_ENTERING = 300
+_ENTERING = 200
 #: How much longer the steps of shares are than those of prices: a sample is covered by many rules.
-_PRIMAL_WEIGHT = 10.0
+_PRIMAL_WEIGHT = 4.0
 #: Samples that are covered by no more than this, or that have a price, begin the exact solve.
 _BARELY = 1.1
 _TINY = float(np.finfo(np.float64).tiny)
@@ -143,7 +143,8 @@ def approach(
     step_of_prices = 1.0 / (_PRIMAL_WEIGHT * np.diff(by_sample.indptr))
     all_prices, all_shares = np.zeros_like(prices), np.zeros_like(shares)
     for _ in range(STEPS):
-        moved = np.clip(shares - step_of_shares * (cost - by_rule @ prices), 0.0, 1.0)
+        # Not capped at 1, as the optimum is by itself: the price of a cap would let rules have negative reduced costs.
+        moved = np.maximum(shares - step_of_shares * (cost - by_rule @ prices), 0.0)
         prices = np.maximum(prices + step_of_prices * (1.0 - by_sample @ (2 * moved - shares)), 0.0)
         shares = moved
         all_prices += prices
