@@ -141,6 +141,7 @@ def test_steps_that_need_all_rows_in_one_place_are_refused():
     for recipe, message in (
         (BoostRecipe(TreePricing(), Price(Gini())), "pricing is TreePricing, which needs all rows in one place"),
         (BoostRecipe(BinnedPricing(), Price(Gini()), duals="vertex"), "duals is 'vertex', which depends on the order"),
+        (BoostRecipe(BinnedPricing(), Price(Gini()), duals="near"), "duals is 'near', which needs all rows in one"),
     ):
         with pytest.raises(MismatchedDataError, match=message):
             GenerationInParts(LocalParts([]), dict, None, None, recipe=recipe, names=lambda first: NAMES)

@@ -32,6 +32,7 @@ FITS: dict[str, dict[str, Any]] = {
     "trees by two criteria": {"pricing": "bicriteria", "max_rmp_calls": 5},
     "boxes": {"pricing": "exact", "max_rmp_calls": 3, "estimator": DecisionTreeClassifier(max_depth=1)},
     "rules that leave": {"pricing": "tree", "max_rmp_calls": 12, "remove": "stale", "duals": "vertex"},
+    "duals near the optimum": {"pricing": "forest", "max_rmp_calls": 4, "duals": "near"},
     "early stopping": {"pricing": "tree", "max_rmp_calls": 9, "early_stopping": 3},
 }
 

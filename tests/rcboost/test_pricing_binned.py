@@ -21,6 +21,7 @@ from rulecover.rcboost.pricing.grown import GrownTree
 from rulecover.rcboost.pricing.oracles import Duals
 from rulecover.readers.thresholds import below_float32
 from rulecover.targets.classes.samples import ClassSamples
+from rulecover.trees.tree import Tree
 
 
 def data(seed: int = 0, n: int = 300, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -190,6 +191,18 @@ def test_several_trees_per_call_propose_more_rules() -> None:
     assert several.history_["added"].sum() > single.history_["added"].sum()
     with pytest.raises(ValueError, match="n_estimators is 0; at least one tree"):
         BinnedPricing(n_estimators=0)
+
+
+def test_leaves_of_many_trees_are_not_looked_for_again(monkeypatch) -> None:
+    X, y = data(n=1000, classes=2)
+    tree = DecisionTreeClassifier(max_depth=4, max_features="sqrt")
+    looked_for = []
+    apply = Tree.apply
+    monkeypatch.setattr(Tree, "apply", lambda tree, rows: looked_for.append(len(rows)) or apply(tree, rows))
+
+    several = boosted(estimator=tree, pricing=BinnedPricing(n_estimators=12), max_rmp_calls=3).fit(X, y)
+
+    assert several.n_rmp_calls_ == 3 and not looked_for
 
 
 def test_weights_count_as_repeated_rows_and_their_scale_does_not_count() -> None:

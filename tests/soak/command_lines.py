@@ -72,7 +72,7 @@ OPTIONS: dict[str, dict[str, Sequence[Any]]] = {
     "boost": {
         "--calls": (1, 3),
         "--pricing": (None, "tree", "binned"),
-        "--duals": (None, "vertex"),
+        "--duals": (None, "vertex", "near"),
         "--early-stopping": (None, 2),
         "--rule-weights": (None, "z"),
         "--admit": (None, "best"),

@@ -108,7 +108,7 @@ class RuleBoosting(VotingModel):
     estimator: Any = field(default=None, kw_only=False)
     max_rmp_calls: int | None = None
     criterion: Any
-    duals: Literal["equal", "vertex"] = "equal"
+    duals: Literal["equal", "vertex", "near"] = "equal"
     step: float | str = "even"
     pricing: Any
     admit: Any = "all"
@@ -330,7 +330,7 @@ class RuleBoosting(VotingModel):
         if self.checkpoint is not None and self.warm_start:
             raise ValueError("checkpoint and warm_start are two ways to go on; leave one of them out.")
         one_of("vote", self.vote, self._votes())
-        one_of("duals", self.duals, ("equal", "vertex"))
+        one_of("duals", self.duals, ("equal", "vertex", "near"))
         one_of("rule_weights", self.rule_weights, (None, "z"))
         one_of("on_interrupt", self.on_interrupt, ("raise", "keep"))
         self._fallback()
@@ -553,7 +553,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
         The impurity w in the cost ``1 + w`` of a rule: "gini", "entropy" or "log_loss".
     duals
         The LP has many optimal duals. "equal" shares the price of samples that are covered by the same rules equally
-        among them; "vertex" leaves it with one of them, as a simplex code does (the paper's reading).
+        among them; "vertex" leaves it with one of them, as a simplex code does (the paper's reading). "near" takes
+        duals that are proved to be within 5 % of the optimum, shared equally, until the last solve, which is exact: for
+        many rows, and a pricing that grows ten trees or more per call.
     step
         The factor by which duals are added to the weights of the rows. "even": so that a call adds a tenth of what all
         rows weigh at first, whatever their number; 1 is the paper's, with which the duals of many rows hardly count.

@@ -41,6 +41,8 @@ class _Weights(NamedTuple):
 
 def binned_pricing(recipe: BoostRecipe) -> BinnedPricing:
     """The pricing, if the steps are for rows in many places."""
+    if recipe.duals == "near":
+        raise MismatchedDataError("duals is 'near', which needs all rows in one place; choose 'equal'.")
     if recipe.duals != "equal":
         raise MismatchedDataError(f"duals is {recipe.duals!r}, which depends on the order of rows; choose 'equal'.")
     if not isinstance(recipe.pricing, BinnedPricing):

@@ -140,6 +140,10 @@ class MasterOfParts:
         reduced = self.cost - self._rules[priced].T @ prices[priced]
         return Relaxation(solution.shares, np.zeros(0), float(prices.sum()), reduced, len(self._inside))
 
+    def optimum(self, *, deadline: float | None = None) -> Relaxation:
+        """The same."""
+        return self.solve(deadline=deadline)
+
     def spread(self, step: float) -> None:
         """The prices of the last optimum go to the rows of their groups, and `step` times these to their weights."""
         priced = self._prices > 0

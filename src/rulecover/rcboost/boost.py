@@ -185,7 +185,7 @@ def _last_solve(run: BoostRun, pools: list[Ints]) -> tuple[Floats, float, float]
     z = np.zeros(1 + max(int(rules.max()) for rules in pools))
     try:
         if pool is generation.pool:
-            relaxation = generation.solve()
+            relaxation = generation.optimum()
         else:
             kept = generation.generated.take(pool)
             relaxation = Master(kept.coverage, kept.evidence.cost).solve(deadline=generation.deadline)
@@ -196,7 +196,8 @@ def _last_solve(run: BoostRun, pools: list[Ints]) -> tuple[Floats, float, float]
             return z, float(cost.sum()), float(cost.min())
         before = run.rounds[max(0, len(pools) - 2)]
         z[: len(before.z)] = before.z
-        return z, before.objective, farley_bound(before.objective, before.most_negative)
+        objective = float(generation.generated.evidence.cost[: len(z)] @ z)
+        return z, objective, farley_bound(before.objective, before.most_negative)
     z[pool] = relaxation.z
     return z, relaxation.objective, relaxation.objective
 

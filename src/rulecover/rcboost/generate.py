@@ -20,6 +20,7 @@ from rulecover.rcboost.removal import Removal
 from rulecover.readers import read_trees
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover.master import LPState, Master, Relaxation
+from rulecover.setcover.near import NearMaster
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
@@ -41,8 +42,9 @@ class Round:
     rules, added, removed
         The size of the pool after the pass, how many rules entered it, and how many left.
     objective, bound, most_negative, lp_samples
-        Of that optimum; a bound from below on the LP over all rules that the pricing can find, NaN if it proves none;
-        the least reduced cost that was proposed; how many samples the LP had to know.
+        Of that optimum, or of prices near it, which add up to less; a bound from below on the LP over all rules that
+        the pricing can find, NaN if it proves none; the least reduced cost that was proposed; how many samples the LP
+        had to know.
     seconds_lp, seconds_pricing, seconds_rest
         Where the time went.
     """
@@ -78,7 +80,7 @@ class BoostRecipe:
     admit, remove
         Which of the priced rules enter the pool, and which leave it, if any do.
     duals
-        "equal" or "vertex"; see `Master`.
+        "equal" or "vertex", see `Master`; or "near" the optimal ones, see `NearMaster`.
     step
         The factor by which duals enter the weights of the samples, 1 in the paper; ``None`` is the `even_step`.
     """
@@ -87,7 +89,7 @@ class BoostRecipe:
     price: Price
     admit: Admission = Negative()  # noqa: RUF009  # frozen, without arrays
     remove: Removal | None = None
-    duals: Literal["equal", "vertex"] = "equal"
+    duals: Literal["equal", "vertex", "near"] = "equal"
     step: float | None = 1.0
 
 
@@ -206,15 +208,24 @@ class RuleGeneration:
         return self._recipe.pricing(self.samples, duals, self._tree, self._seed())
 
     def solve(self) -> Relaxation:
-        """RMP(𝒥ₜ): the optimum over the pool, from the last basis if there is one."""
+        """RMP(𝒥ₜ): the optimum over the pool, from the last basis if there is one; or near it, if duals are "near"."""
+        return self._by_master("solve")
+
+    def optimum(self) -> Relaxation:
+        """The optimum over the pool."""
+        return self._by_master("optimum")
+
+    def _by_master(self, method: Literal["solve", "optimum"]) -> Relaxation:
         master, self.master = self.master, None  # one that is cut short is not used again
         master = master or self._new_master()
-        relaxation: Relaxation = master.solve(deadline=self.deadline)
+        relaxation: Relaxation = getattr(master, method)(deadline=self.deadline)
         self.master = master
         return relaxation
 
     def _new_master(self) -> Any:
         pool = self.generated.take(self.pool)
+        if self._recipe.duals == "near":
+            return NearMaster(pool.coverage, pool.evidence.cost, weight=self.samples.weight)
         return Master(pool.coverage, pool.evidence.cost, duals=self._recipe.duals, weight=self.samples.weight)
 
     def repeat(self, exchange: Exchange) -> None:

@@ -33,16 +33,16 @@ _COMBINATIONS = 1 << 16
 
 
 class LPState(NamedTuple):
-    """Where the LP is between two solves: the samples that it has, and its basis."""
+    """Where the LP is between two solves: the samples that it has, and its basis, or prices and shares."""
 
     inside: Ints
-    samples: UInts
-    rules: UInts
+    samples: Array
+    rules: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """An optimum of the covering LP.
+    """An optimum of the covering LP, or prices and shares near one; see `NearMaster`.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class Relaxation:
     duals
         The price λᵢ of each sample; they add up to the objective.
     objective
-        Σ (1 + wⱼ) zⱼ.
+        Σ λᵢ; at an optimum Σ (1 + wⱼ) zⱼ, too.
     reduced_cost
-        (1 + wⱼ) - Σ λᵢ of each rule: zero where it has a share.
+        (1 + wⱼ) - Σ λᵢ of each rule: at an optimum zero where it has a share.
     n_samples_in_lp
         How many samples the LP contained; the optimum is exact for all.
     """
@@ -256,8 +256,9 @@ class Master:
         """More rules over the same samples."""
         samples, place = self._with_same_rules(*self._signatures.members(self._inside), self._inside)
         self._signatures.add(coverage)
-        if self._lp is not None:
+        if self._inside.size:
             self._hand_over(samples, place, coverage.times_covered(np.arange(coverage.n_rules)))
+        if self._lp is not None:
             self._lp.add(coverage.among(self._inside).to_sparse(), cost)
         self._packs.add(coverage, self._coverage.n_rules)
         self._watched = self._watched[:0]  # new rules split groups, and row order chose which sample stands for one
@@ -313,8 +314,7 @@ class Master:
             If there is no optimum by the deadline, by `time.perf_counter`.
         """
         if self._lp is None:
-            n_samples = self._coverage.n_samples
-            self._enter(self._distinct(np.arange(n_samples), np.zeros(n_samples))[: max(ENTERING, len(self.cost))])
+            self._begin(self._first())
         while True:
             assert self._lp is not None
             solution = self._lp.solve(deadline=deadline)
@@ -330,6 +330,10 @@ class Master:
         reduced = self.cost - self._coverage.among(self._inside[prices > 0]).per_rule(prices[prices > 0])
         return Relaxation(solution.shares, self._spread(prices), float(prices.sum()), reduced, len(self._inside))
 
+    def optimum(self, *, deadline: float | None = None) -> Relaxation:
+        """The optimum where `solve` may stop near it; here it does not."""
+        return self.solve(deadline=deadline)
+
     def state(self) -> LPState:
         """Where the LP is, to go on from there with the same rules; it has been solved before."""
         assert self._lp is not None
@@ -337,13 +341,23 @@ class Master:
 
     def restore(self, state: LPState) -> None:
         """Goes on where an LP over the same rules was: its next solve is the same, step by step."""
+        self._begin(state.inside)
+        assert self._lp is not None
+        self._lp.set_basis_codes(state.samples, state.rules)
+
+    def _first(self) -> Ints:
+        """The samples that a first LP has."""
+        n_samples = self._coverage.n_samples
+        return self._distinct(np.arange(n_samples), np.zeros(n_samples))[: max(ENTERING, len(self.cost))]
+
+    def _begin(self, samples: Ints) -> None:
+        """Begins an LP of these samples."""
         from rulecover.setcover.highs import CoveringLP  # highspy is slow to load
 
-        self._inside = state.inside
-        self._is_inside[state.inside] = True
-        demand = np.ones(len(state.inside), dtype=np.intp)
-        self._lp = CoveringLP(self._coverage.among(state.inside).to_sparse(), self.cost, demand)
-        self._lp.set_basis_codes(state.samples, state.rules)
+        self._inside, self._is_inside = samples, np.zeros(self._coverage.n_samples, dtype=bool)
+        self._is_inside[samples] = True
+        demand = np.ones(len(samples), dtype=np.intp)
+        self._lp = CoveringLP(self._coverage.among(samples).to_sparse(), self.cost, demand)
 
     def _short(self, shares: Floats) -> Ints:
         """Samples that these shares cover too little, the worst first: none only if there is none among all."""
@@ -368,13 +382,8 @@ class Master:
         return samples[first[order]]
 
     def _enter(self, samples: Ints) -> None:
-        from rulecover.setcover.highs import CoveringLP  # highspy is slow to load
-
-        by_sample = self._coverage.among(samples).to_sparse()
-        if self._lp is None:
-            self._lp = CoveringLP(by_sample, self.cost, np.ones(len(samples), dtype=np.intp))
-        else:
-            self._lp.add_samples(scipy.sparse.csr_array(by_sample))
+        assert self._lp is not None
+        self._lp.add_samples(scipy.sparse.csr_array(self._coverage.among(samples).to_sparse()))
         self._inside = np.concatenate([self._inside, samples])
         self._is_inside[samples] = True
 

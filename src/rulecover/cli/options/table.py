@@ -256,7 +256,7 @@ SETTINGS: tuple[Option, ...] = (
         "Where new rules come from.",
         shown="forest; tree for numbers",
     ),
-    _boost("duals", ("equal", "vertex"), "Which optimal duals weigh the rows.", shown="equal"),
+    _boost("duals", ("equal", "vertex", "near"), "Which duals weigh the rows.", shown="equal"),
     _boost(
         "step",
         NUMBER,
