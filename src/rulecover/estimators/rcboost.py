@@ -622,9 +622,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     z_ : ndarray
         The share of each of these in that optimum; none if it has left the pool.
     history_ : DataFrame
-        One row per call: rules in the pool, rules added and removed, objective, a bound on the LP over all rules
-        that the pricing can find (NaN if it proves none), most negative reduced cost, samples in the LP, seconds in
-        LP, pricing and the rest.
+        One row per call: rules in the pool, rules added and removed, objective (of near duals their sum, a bound on the
+        LP over the pool), a bound on the LP over all rules that the pricing can find (NaN if it proves none), most
+        negative reduced cost, samples in the LP, seconds in LP, pricing and the rest.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
