@@ -35,7 +35,7 @@ from rulecover.estimators import mirco, rcboost, rulepath
 from rulecover.estimators.in_time import SamplingOrder, in_time, sampling_order, trained_in_time
 from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import CutShortWarning, UnreadableModelError
-from rulecover.setcover import Status
+from rulecover.setcover import Greedy, Status
 
 ROWS = 3000
 ENDLESS, NO_TIME = 600.0, 1e-3
@@ -526,3 +526,15 @@ def test_a_vote_without_probabilities_of_some_rows_is_asked_as_one_of_all_rows(m
     path, cut = fitted(path, X, y, ENDLESS)
     assert "1,000 of 3,000" in cut
     assert path.score(X, y) > 0.6
+
+
+def test_a_cover_whose_solver_knows_no_limit_is_made_of_some_rows_inside_a_path():
+    X, y = numbers_and_classes()
+
+    def greedy(problem, *, max_rules=None):
+        return Greedy()(problem, max_rules=max_rules)
+
+    cover = MIRCOClassifier(forest(), solver=greedy, random_state=0)
+    path, cut = fitted(RulePathClassifier(cover, max_rules=2, choose="last", random_state=0), X, y, NO_TIME)
+    assert "the model was trained on 1,000 of 3,000 rows" in cut
+    assert len(path.rules_) >= 1
