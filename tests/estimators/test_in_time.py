@@ -32,10 +32,10 @@ from rulecover import (
     read_trees,
 )
 from rulecover.estimators import mirco, rcboost, rulepath
-from rulecover.estimators.in_time import SamplingOrder, in_time, sampling_order, trained_in_time
+from rulecover.estimators.in_time import SamplingOrder, in_time, sampling_order, trained_in_time, votes_deadline
 from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import CutShortWarning, UnreadableModelError
-from rulecover.setcover import Status
+from rulecover.setcover import Greedy, Status
 
 ROWS = 3000
 ENDLESS, NO_TIME = 600.0, 1e-3
@@ -416,7 +416,7 @@ def test_a_warm_start_begins_no_call_that_would_end_late():
 def test_votes_that_would_take_too_long_are_fitted_to_some_rows(model, monkeypatch):
     X, y = numbers_and_classes()
     y = y if isinstance(model, MIRCOClassifier) else X[:, 0] * X[:, 1]
-    monkeypatch.setattr(mirco, "_TO_FIT", -100.0)
+    monkeypatch.setattr(mirco, "votes_deadline", lambda end: end - 100.0)
     cover, cut = fitted(model, X, y, 50.0)
     assert (
         cut
@@ -426,9 +426,15 @@ def test_votes_that_would_take_too_long_are_fitted_to_some_rows(model, monkeypat
     assert not cover.missed(X).any()
 
 
+def test_votes_have_half_a_second_however_late_it_is():
+    now = time.perf_counter()
+    assert 0.4 < votes_deadline(now - 60.0) - now < 0.6
+    assert votes_deadline(now + 60.0) == now + 61.0
+
+
 def test_a_boosting_fits_its_votes_in_time(monkeypatch):
     X, y = numbers_and_classes()
-    monkeypatch.setattr(rcboost, "_TO_FIT", -100.0)
+    monkeypatch.setattr(rcboost, "votes_deadline", lambda end: end - 100.0)
     model = RCBoostClassifier(max_rmp_calls=1, pricing="tree", vote="log-odds", random_state=0)
     boosted, cut = fitted(model, X, y, 50.0)
     assert (
@@ -526,3 +532,15 @@ def test_a_vote_without_probabilities_of_some_rows_is_asked_as_one_of_all_rows(m
     path, cut = fitted(path, X, y, ENDLESS)
     assert "1,000 of 3,000" in cut
     assert path.score(X, y) > 0.6
+
+
+def test_a_cover_whose_solver_knows_no_limit_is_made_of_some_rows_inside_a_path():
+    X, y = numbers_and_classes()
+
+    def greedy(problem, *, max_rules=None):
+        return Greedy()(problem, max_rules=max_rules)
+
+    cover = MIRCOClassifier(forest(), solver=greedy, random_state=0)
+    path, cut = fitted(RulePathClassifier(cover, max_rules=2, choose="last", random_state=0), X, y, NO_TIME)
+    assert "the model was trained on 1,000 of 3,000 rows" in cut
+    assert len(path.rules_) >= 1

@@ -29,6 +29,9 @@ _WORTH = 2.0
 #: Of fewer rows than one in this many, what all rows take is known to a factor only.
 _FAR, _FACTOR = 16, 4.0
 
+#: Seconds that votes may take once time is up, and those that they have in any case.
+_TO_FIT, _AT_LEAST = 1.0, 0.5
+
 
 class SamplingOrder(NamedTuple):
     """The rows that count in the order in which they are taken, and how many of them must be taken at least."""
@@ -123,6 +126,15 @@ def _next_size(size: int, n_rows: int, *, seconds: float, left: float) -> int:
         return n_rows
     larger = int(size * min(times, _STEP) ** (1 / _POWER))
     return min(larger, n_rows) if larger >= _WORTH * size else size
+
+
+def votes_deadline(end: float | None) -> float | None:
+    """When votes must be fitted, given when time is up: a second later, or in half a second if it is later already.
+
+    >>> votes_deadline(None), round(votes_deadline(time.perf_counter()) - time.perf_counter(), 2)
+    (None, 1.0)
+    """
+    return None if end is None else max(end + _TO_FIT, time.perf_counter() + _AT_LEAST)
 
 
 def made_in_time(

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import TimeLimits, late, training_deadline
+from rulecover.clock import TimeLimits, training_deadline
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
@@ -31,7 +31,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.elsewhere import RowsElsewhere
-from rulecover.estimators.in_time import made_in_time
+from rulecover.estimators.in_time import made_in_time, votes_deadline
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Prepared, forget_table, fresh
@@ -64,8 +64,6 @@ from rulecover.voting.voting_on import voting_on
 #: Where the weights that a booster gives to its trees and leaves come in.
 WEIGHTS = (None, "cost", "vote", "both")
 
-#: Seconds that votes may take once time is up; where they would take longer, they are fitted to some of the rows.
-_TO_FIT = 1.0
 #: Seconds that the bound of a greedy choice may take.
 _BOUND = 1.0
 
@@ -246,7 +244,7 @@ class MinimumRuleCover(VotingModel):
             vote=self._vote_of,
             max_rules=self.max_rules,
             shorten=shorten,
-            fit=partial(self._fit_votes, deadline=late(limits.end, _TO_FIT)),
+            fit=partial(self._fit_votes, end=limits.end),
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
 
@@ -256,12 +254,12 @@ class MinimumRuleCover(VotingModel):
             return pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
         return not isinstance(self.estimator, RuleSet) if self.prune is None else bool(self.prune)
 
-    def _fit_votes(self, vote: Vote, samples: Samples, deadline: float | None) -> tuple[Vote, str]:
+    def _fit_votes(self, vote: Vote, samples: Samples, end: float | None) -> tuple[Vote, str]:
         """The votes, fitted to samples if that is asked for, and to how many of them, if there is no time for all."""
         fit = partial(self._votes_of, vote)
         if self.ridge is None and self.vote not in voting_on(self._target).fitted:
             return fit(samples), ""
-        votes, some = made_in_time(fit, samples, deadline, classes=self._target.name == "classes")
+        votes, some = made_in_time(fit, samples, votes_deadline(end), classes=self._target.name == "classes")
         return votes, some and f"votes were fitted to {some}"
 
     def _votes_of(self, vote: Vote, samples: Samples) -> Vote:

@@ -379,7 +379,7 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
         return Trained(model)
     if recipe.deadline is None:
         return Trained(_fitted(model, X, y, weight, recipe))
-    if isinstance(model, RuleModel) and hasattr(model, "time_limit"):
+    if isinstance(model, RuleModel) and _takes_limit(model):
         return _within_limit(model, recipe.deadline, lambda: _fitted(model, X, y, weight, recipe))
     begin = time.perf_counter()
     order = sampling_order(y, weight, classes=recipe.target.name == "classes")
@@ -405,6 +405,11 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     if size == len(order.rows):
         return Trained(trained)
     return Trained(trained, rows_in_words(size, len(y)), np.sort(order.rows[:size]))
+
+
+def _takes_limit(model: RuleModel) -> bool:
+    solver = getattr(model, "solver", "")
+    return hasattr(model, "time_limit") and (isinstance(solver, str) or hasattr(solver, "within_seconds"))
 
 
 def _has_pipeline(model: Any) -> bool:

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import late, training_deadline
+from rulecover.clock import training_deadline
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
@@ -34,7 +34,7 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, with_columns
 from rulecover.estimators.elsewhere import RowsToBoost
-from rulecover.estimators.in_time import made_in_time
+from rulecover.estimators.in_time import made_in_time, votes_deadline
 from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
@@ -69,10 +69,6 @@ _SHARE = 1e-9
 _CALLS = 50
 #: With early stopping, the part of the data that is held out.
 _HELD_OUT = 0.1
-
-
-#: Seconds that votes may take once time is up; where they would take longer, they are fitted to some of the rows.
-_TO_FIT = 1.0
 
 
 class Started(NamedTuple):
@@ -179,7 +175,7 @@ class RuleBoosting(VotingModel):
         run = started.run
         with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
             over = self._boost(run, deadline, file, started.seconds_of_a_call)
-        self._take(boosted(run, over=over), run.generation, late(deadline, _TO_FIT))
+        self._take(boosted(run, over=over), run.generation, deadline)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
@@ -314,7 +310,9 @@ class RuleBoosting(VotingModel):
         def fit(samples: Samples) -> Vote:
             return voting.fitted_to(samples, self.vote, plain)
 
-        vote, some = made_in_time(fit, generation.samples, deadline, classes=self._target.name == "classes")
+        vote, some = made_in_time(
+            fit, generation.samples, votes_deadline(deadline), classes=self._target.name == "classes"
+        )
         self._warn_of_cut(some and f"votes were fitted to {some}", stacklevel=5)
         return vote
 

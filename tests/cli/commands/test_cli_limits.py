@@ -13,6 +13,7 @@ from commands import fruit, run
 from sklearn.ensemble import RandomForestClassifier
 
 from rulecover.cli.commands import explain
+from rulecover.estimators import path_folds
 
 ENDLESS = 600
 
@@ -147,3 +148,20 @@ def test_a_threshold_is_looked_for_in_the_other_half_of_the_time(large: Path, mo
     assert time.perf_counter() - begin < 10 + 2
     assert "for recall 0.9 on 5 folds of the training rows" in notes
     assert "rule" in printed
+
+
+def test_a_checkpoint_under_a_limit_goes_on_without_one(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, put = small.with_name("kept.npz"), path_folds.Checkpoint.put
+
+    def put_and_end(*given: Any) -> None:
+        put(*given)
+        raise KeyboardInterrupt
+
+    options = ("--trees", "10", "--checkpoint", kept)
+    plain = fitted(small, "--trees", "10")
+    with monkeypatch.context() as patched:
+        patched.setattr(path_folds.Checkpoint, "put", put_and_end)
+        run("fit", small, "-t", "kind", "--drop", "id", "-o", small.with_name("no.json"), *options, "--time-limit", 600)
+    assert kept.exists()
+
+    assert fitted(small, *options)[0] == plain[0]

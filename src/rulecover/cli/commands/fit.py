@@ -300,8 +300,11 @@ _CHOOSERS: dict[MethodName, Callable[[Training, Table], RulesOf]] = {
 
 
 def forest_for(training: Training, table: Table, X: Any, y: Any, *, bars: Bars) -> Any:
-    """A forest that is trained on rows of the table; under a time limit one that is trained when rules are chosen."""
-    if training.time_limit is None:
+    """A forest that is trained on rows of the table; under a time limit one that is trained when rules are chosen.
+
+    A checkpoint is the same with a limit and without.
+    """
+    if training.time_limit is None or "checkpoint" in training.options:
         return trained_forest(training, table, X, y, bars=bars)
     return table.encoded(_forest(training, table))
 
