@@ -111,7 +111,7 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
         with bars.spinning("Comparing"):
             if forest is not None:
                 forest = few.estimator_ if is_to_be_trained(forest) else forest
-            others, no_time = Comparison(table, training, X_train, y_train, deadline).models(forest, few)
+            others, no_time = OtherModels(table, training, X_train, y_train, deadline).models(forest, few)
             summary = Summary.of(
                 few,
                 X_test,
@@ -128,7 +128,7 @@ def explain_table(table: Table, training: Training, *, test_size: float, printer
 
 
 @dataclass(frozen=True)
-class Comparison:
+class OtherModels:
     """What rules are compared with.
 
     Parameters
