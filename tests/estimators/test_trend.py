@@ -180,6 +180,15 @@ def test_there_is_no_trend_of_very_many_columns(monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_array_equal(model.out_of_fold(X), out_of_bag(model.estimator_, X)[:, 0])
 
 
+def test_rows_may_be_a_list() -> None:
+    X, y = line(40)
+    settings = {"max_rules": 3, "choose": "last", "random_state": 0}
+
+    listed = RulePathRegressor(**settings).fit(X.tolist(), y)
+
+    assert (listed.predict(X.tolist()) == RulePathRegressor(**settings).fit(X, y).predict(X)).all()
+
+
 def test_a_single_row_has_a_trend_all_the_same() -> None:
     trend = LinearTrend().fit(np.zeros((1, 2)), [3.0])
 

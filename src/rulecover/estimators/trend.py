@@ -214,7 +214,7 @@ class WithTrend(Honest):
         sample_weight
             What each row counts.
         """
-        y = np.asarray(y, dtype=np.float64)
+        X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y, dtype=np.float64)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.estimator_ = clone(self.estimator).fit(X, y, **weights)
         self.trend_, self.trend_share_ = None, 0.0
