@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import MIRCOClassifier, RulePathClassifier, RulePathRegressor
+from rulecover import MIRCOClassifier, RCBoostRegressor, RulePathClassifier, RulePathRegressor
 from rulecover.estimators.asked import AskedModel, OutOfBagModel, has_out_of_bag, out_of_bag
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.rulepath.response import calibrated
@@ -167,3 +167,17 @@ def test_a_vote_without_probabilities_is_asked_also_where_every_tree_saw_a_row(
     assert unseen.any() == (n_trees == 2)
     assert shares.sum(axis=1) == pytest.approx(1.0)
     assert model.classes_[shares[unseen].argmax(axis=1)].tolist() == model.predict(X)[unseen].tolist()
+
+
+@pytest.mark.parametrize("settings", [{"early_stopping": 2}, {"time_limit": 60}], ids=str)
+def test_rules_of_trees_that_may_have_drawn_from_some_rows_are_not_asked_out_of_bag(settings: dict[str, Any]) -> None:
+    """Their trees number the rows that they were trained on, which are not those that are asked about."""
+    X, y = make_regression(60, 3, random_state=0)
+    forest = RandomForestRegressor(5, random_state=0)
+
+    boosted = RCBoostRegressor(forest, max_rmp_calls=2, random_state=0, **settings).fit(X, y)
+    given = RCBoostRegressor(FrozenEstimator(forest.fit(X, y)), max_rmp_calls=2, time_limit=60)
+
+    assert out_of_bag(boosted, X) is None
+    assert out_of_bag(boosted.set_params(early_stopping=None, time_limit=None), X) is not None
+    assert has_out_of_bag(given.fit(X, y))

@@ -18,6 +18,7 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
@@ -136,6 +137,8 @@ def has_out_of_bag(model: Any) -> bool:
     >>> has_out_of_bag(RandomForestClassifier()), has_out_of_bag(ExtraTreesClassifier())
     (True, False)
     """
+    if isinstance(model, RuleModel) and _may_train_on_some_rows(model):
+        return False
     if isinstance(model, _AROUND):
         return has_out_of_bag(_inside(model))
     if isinstance(model, CentredRegressor):
@@ -143,6 +146,12 @@ def has_out_of_bag(model: Any) -> bool:
     if isinstance(model, (VotingClassifier, VotingRegressor)):
         return bool(_members(model))
     return isinstance(model, Honest) or (isinstance(model, _FORESTS) and bool(model.bootstrap))
+
+
+def _may_train_on_some_rows(model: Any) -> bool:
+    """Whether the trees of a model of rules may know some of its rows alone, by places that are not known here."""
+    cut = getattr(model, "time_limit", None) is not None or bool(getattr(model, "early_stopping", None))
+    return cut and not isinstance(model.estimator, FrozenEstimator)
 
 
 @dataclass(frozen=True, eq=False)
