@@ -25,6 +25,10 @@ EXPECTED: dict[str, str] = {
     r"^ValueError: R² is not defined in any fold, perhaps because none has .* more than one row": "two or three rows",
     r"^ValueError: Found array with 1 sample.* a minimum of 2 is required by LGBM": "two rows, in a fold one",
     r"lightgbm forest, .*\nDamagedModelError: .* the value of a leaf is not finite": "one class in what a tree drew",
+    r"^(ValueError|Refused): .*forbidden names every column, so that there is nothing": "the only column, at random",
+    r"explain .*hist gradient boosting, .*\nValueError: window shape cannot be larger": "no values",
+    # Trees of scikit-learn refuse it, too.
+    r"ValueError: buffer source array is read-only": "gaps in float32, in memory that is not to be written to",
     r"^CatBoostError: .*All train targets are equal": "numbers that are rounded to one",
     r"^CatBoostError: .*All features are either constant or ignored": "few rows, in a fold fewer still",
 }
