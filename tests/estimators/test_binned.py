@@ -253,3 +253,12 @@ def test_it_is_what_the_model_inside_is() -> None:
 )
 def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+def test_boosted_trees_on_bins_take_a_frame_of_categories() -> None:
+    colours = pd.Series(["red", "green", "red", "blue"] * 10, dtype="category")
+    X = pd.DataFrame({"colour": colours, "size": np.arange(40.0)})
+
+    path = RulePathClassifier(pool="boosted", n_bins=4, max_rules=3, random_state=0).fit(X, colours == "red")
+
+    assert path.score(X, colours == "red") == 1.0 and "colour" in str(path.rules_)

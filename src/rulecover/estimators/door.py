@@ -119,9 +119,9 @@ def _catboost_takes(estimator: Any, X: Any, odd: Sequence[Any]) -> bool:
 def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
     """Whether a model can be trained on columns of these types."""
     library = type(estimator).__module__.partition(".")[0]
-    if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV, BinnedTrees)):
+    if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV)):
         return _takes(estimator.estimator, kinds)
-    if isinstance(estimator, Honest):
+    if isinstance(estimator, (BinnedTrees, Honest)):  # of numbers alone, whatever is inside
         return False
     if library == "rulecover":  # a model of rules encodes a table itself
         return True
