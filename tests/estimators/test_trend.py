@@ -5,18 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rulecover import RulePathRegressor, read_trees
-from rulecover.estimators import trend as module
+from rulecover import RulePathClassifier, RulePathRegressor, read_trees
+from rulecover.estimators import linear_trend as module
+from rulecover.estimators import trend as trend_module
 from rulecover.estimators.asked import has_out_of_bag, out_of_bag
 from rulecover.estimators.cross_fitted import CrossFitted
-from rulecover.estimators.trend import LinearTrend, WithTrend, share_of_trend
+from rulecover.estimators.linear_trend import LinearTrend
+from rulecover.estimators.trend import ClassifierWithTrend, RegressorWithTrend, likeliest_share, share_of_trend
 from rulecover.typing import Floats, Ints
 
 
@@ -133,7 +137,7 @@ def test_trees_and_trend_are_mixed_by_what_they_know_of_rows_that_they_were_not_
     weight = np.random.default_rng(0).integers(1, 4, 80).astype(float)
     forest = RandomForestRegressor(30, random_state=0)
 
-    model = WithTrend(forest).fit(X, y, weight)
+    model = RegressorWithTrend(forest).fit(X, y, weight)
 
     trees, left_out = out_of_bag(model.estimator_, X)[:, 0], model.trend_.predict_left_out(X)
     shares = np.linspace(0, 1, 1001)
@@ -154,7 +158,7 @@ def test_rows_that_all_trees_drew_are_unknown_and_do_not_decide_on_the_share() -
     X, y = line(40, noise=3.0)
     y = y + 12 * (X[:, 0] > 7)
 
-    model = WithTrend(RandomForestRegressor(2, random_state=0)).fit(X, y)
+    model = RegressorWithTrend(RandomForestRegressor(2, random_state=0)).fit(X, y)
 
     trees = out_of_bag(model.estimator_, X)[:, 0]
     drawn = np.isnan(trees)
@@ -171,9 +175,9 @@ def test_the_share_is_between_none_and_all_and_none_where_it_cannot_be_told(step
 
 def test_there_is_no_trend_of_very_many_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = line(30)
-    monkeypatch.setattr(module, "_COLUMNS", 3)
+    monkeypatch.setattr(trend_module, "_COLUMNS", 3)
 
-    model = WithTrend(RandomForestRegressor(5, random_state=0)).fit(X, y)
+    model = RegressorWithTrend(RandomForestRegressor(5, random_state=0)).fit(X, y)
 
     assert model.trend_ is None and model.trend_share_ == 0.0
     assert (model.predict(X) == model.estimator_.predict(X)).all()
@@ -196,6 +200,162 @@ def test_a_single_row_has_a_trend_all_the_same() -> None:
     assert np.isfinite(trend.left_out_).all()
 
 
+# Classes --------------------------------------------------------------------------------------------------------------
+
+
+def two_sides(n: int, n_classes: int = 2, noise: float = 1.0) -> tuple[Floats, Ints]:
+    """Classes on both sides of a line, or between lines, and a step that a line does not see."""
+    X, y = line(n, noise=noise)
+    y = (y - y.mean()) / y.std() + 1.5 * (np.abs(X[:, 0] - 7) > 1)
+    return X, np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
+
+
+def test_outputs_of_a_trend_are_ridge_regressions_of_one_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = line(40, noise=9.0)
+    outputs = np.column_stack([y, np.random.default_rng(0).normal(size=40), y > y.mean()])
+    trend = LinearTrend().fit(X, outputs)
+
+    assert trend.predict(X).shape == (40, 3) and trend.coefficients_.shape == (4, 3)
+    errors = []
+    for penalty in module._PENALTIES:
+        monkeypatch.setattr(module, "_PENALTIES", np.array([penalty]))
+        alone = [LinearTrend().fit(X, output) for output in outputs.T]
+        errors.append(
+            sum(np.square(one.left_out_ - output).sum() for one, output in zip(alone, outputs.T, strict=True))
+        )
+        if penalty == trend.penalty_:
+            assert trend.left_out_ == pytest.approx(np.column_stack([one.left_out_ for one in alone]))
+            assert trend.predict(X) == pytest.approx(np.column_stack([one.predict(X) for one in alone]))
+    assert trend.penalty_ == pytest.approx(np.logspace(2, -5, 15)[np.argmin(errors)])
+    known = np.array([4, 39, 0])
+    assert (trend.predict_left_out(X[known], known) == trend.left_out_[known]).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_forest_and_trend_make_the_classes_of_rows_most_likely_that_neither_knew(
+    n_classes: int, weighted: bool
+) -> None:
+    X, y = two_sides(120, n_classes)
+    weight = np.random.default_rng(0).integers(1, 4, 120).astype(float) if weighted else np.ones(120)
+    names = np.array(["d", "c", "b", "a"])[y]
+
+    model = ClassifierWithTrend(RandomForestClassifier(30, random_state=0))
+    model.fit(X, names, weight if weighted else None)
+
+    assert model.classes_.tolist() == sorted(set(names))
+    mine = np.arange(120), np.searchsorted(model.classes_, names)
+    prior = weight @ (names[:, None] == model.classes_) / weight.sum()
+
+    def by_trees(shares: Floats, exponent: float) -> Floats:
+        powers = np.maximum(shares, 1e-3 / n_classes) ** np.exp(exponent)
+        return powers / powers.sum(axis=1, keepdims=True)
+
+    def by_trend(scores: Floats, slope: float) -> Floats:
+        odds = prior * np.exp(np.exp(slope) * (scores - prior))
+        return odds / odds.sum(axis=1, keepdims=True)
+
+    def loss(shares: Floats) -> float:
+        return -float(weight @ np.log(shares[mine]))
+
+    honest, left_out = out_of_bag(model.estimator_, X), model.trend_.predict_left_out(X)
+    step = np.array([-0.05, 0.0, 0.05])
+    assert np.argmin([loss(by_trees(honest, model.exponent_ + each)) for each in step]) == 1
+    assert np.argmin([loss(by_trend(left_out, model.slope_ + each)) for each in step]) == 1
+    trees, trend = by_trees(honest, model.exponent_), by_trend(left_out, model.slope_)
+    shares = np.linspace(0, 1, 201)
+    best = shares[np.argmin([loss((1 - share) * trees + share * trend) for share in shares])]
+    assert model.trend_share_ == pytest.approx(best, abs=0.006) and 0.05 < best < 1
+    share = model.trend_share_
+    assert has_out_of_bag(model)
+    assert out_of_bag(model, X) == pytest.approx((1 - share) * trees + share * trend)
+    new = two_sides(50)[0]
+    trees = by_trees(model.estimator_.predict_proba(new), model.exponent_)
+    trend = by_trend(model.trend_.predict(new), model.slope_)
+    assert model.predict_proba(new) == pytest.approx((1 - share) * trees + share * trend)
+    assert (model.predict(new) == model.classes_[model.predict_proba(new).argmax(axis=1)]).all()
+    assert len(read_trees(model).trees) == 30
+    check_is_fitted(model)
+
+
+def test_a_forest_that_knows_all_that_the_trend_does_is_left_as_it_is() -> None:
+    X, _ = line(200)
+    y = np.abs(X[:, 0] - 7) > 1
+    forest = RandomForestClassifier(30, random_state=0)
+
+    model = ClassifierWithTrend(forest).fit(X, y)
+
+    assert model.trend_share_ == 0.0 and model.trend_ is not None
+    assert (model.predict_proba(X) == forest.fit(X, y).predict_proba(X)).all()
+    np.testing.assert_array_equal(model.out_of_fold(X), out_of_bag(forest, X))
+
+
+def test_the_share_does_not_depend_on_the_scale_of_weights_and_weights_are_repeated_rows() -> None:
+    X, y = two_sides(80)
+    rng = np.random.default_rng(0)
+    trees, trend = rng.uniform(0.1, 0.9, 80), rng.uniform(0.1, 0.9, 80)
+    weight = rng.integers(0, 4, 80)
+
+    share = likeliest_share(trees, trend, weight.astype(float))
+
+    assert 0 < share < 1
+    assert likeliest_share(trees, trend, 8.0 * weight) == share
+    assert likeliest_share(np.repeat(trees, weight), np.repeat(trend, weight), np.ones(weight.sum())) == share
+    light, heavy = (
+        ClassifierWithTrend(RandomForestClassifier(9, random_state=0)).fit(X, y, scale * (1.0 + y)) for scale in (1, 64)
+    )
+    assert (light.predict_proba(X) == heavy.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize(("trees", "trend", "share"), [(0.0, 0.5, 1.0), (0.5, 0.0, 0.0), (1.0, 1.0, 0.0)])
+def test_who_says_that_nothing_was_likely_has_no_share(trees: float, trend: float, share: float) -> None:
+    assert likeliest_share(np.full(3, trees), np.full(3, trend), np.ones(3)) == share
+
+
+@pytest.mark.filterwarnings("error")
+def test_classes_without_rows_of_any_weight_of_one_row_and_alone() -> None:
+    X, y = two_sides(40)
+    forest = RandomForestClassifier(20, random_state=0)
+
+    weightless = ClassifierWithTrend(forest).fit(X, np.append(y[:-2], [2, 2]), np.append(np.ones(38), [0.0, 0.0]))
+    once = ClassifierWithTrend(forest).fit(X, np.append(y[:-1], 2))
+    alone = ClassifierWithTrend(forest).fit(X, np.zeros(40))
+    row = ClassifierWithTrend(forest).fit(X[:1], y[:1])
+
+    for model in (weightless, once, alone, row):
+        shares = model.predict_proba(X)
+        assert shares.shape == (40, len(model.classes_)) and shares.sum(axis=1) == pytest.approx(np.ones(40))
+    assert weightless.predict_proba(X)[:, 2].max() == pytest.approx(0.0, abs=2e-3)
+
+
+def test_rows_that_all_trees_drew_have_no_out_of_bag_probabilities() -> None:
+    X, y = two_sides(60)
+
+    model = ClassifierWithTrend(RandomForestClassifier(2, random_state=0)).fit(X, y)
+
+    drawn = np.isnan(out_of_bag(model.estimator_, X)[:, 0])
+    assert drawn.any() and model.trend_share_ > 0
+    assert (np.isnan(model.out_of_fold(X)).all(axis=1) == drawn).all()
+    lone = ClassifierWithTrend(RandomForestClassifier(1, random_state=0)).fit(X[:2], [0, 1])
+    assert lone.predict_proba(X[:2]).sum(axis=1) == pytest.approx(np.ones(2))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_there_is_no_trend_of_classes_on_very_many_columns_or_sparse_rows(
+    sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = two_sides(40)
+    monkeypatch.setattr(trend_module, "_COLUMNS", 500 if sparse else 3)
+    rows = csr_matrix(X) if sparse else X
+
+    model = ClassifierWithTrend(RandomForestClassifier(5, random_state=0)).fit(rows, y)
+
+    assert model.trend_ is None and model.trend_share_ == 0.0
+    assert (model.predict_proba(rows) == model.estimator_.predict_proba(rows)).all()
+    path = RulePathClassifier(max_rules=3, choose="last", random_state=0).fit(rows, y)
+    assert path.estimator_.trend_ is None and path.score(rows, y) > 0.5
+
+
 # In rule paths --------------------------------------------------------------------------------------------------------
 
 
@@ -210,8 +370,16 @@ def mixed() -> tuple[pd.DataFrame, pd.Series]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"n_bins": 5}, {"pool": "boosted"}, {"forbidden": ["c"]}])
-def test_a_path_knows_its_training_rows_again_on_tables_too(more: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_a_path_knows_its_training_rows_again_on_tables_too(
+    more: dict, classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y = mixed()
+    if classes and "pool" in more:
+        more = {"pool": "both"}
+    if classes:
+        y = pd.cut(y, classes, labels=list("uvw"[:classes])).astype(str)
+    kind = RulePathClassifier if classes else RulePathRegressor
     found, asked = [], LinearTrend.predict_left_out
 
     def noted(trend: LinearTrend, rows: Floats, places: Ints | None = None) -> Floats:
@@ -219,7 +387,7 @@ def test_a_path_knows_its_training_rows_again_on_tables_too(more: dict, monkeypa
         return asked(trend, rows, places)
 
     monkeypatch.setattr(LinearTrend, "predict_left_out", noted)
-    RulePathRegressor(max_rules=4, choose="last", random_state=0, **more).fit(X, y)
+    kind(max_rules=4, choose="last", random_state=0, **more).fit(X, y)
 
     assert found == [True, True]  # for its share, and for what the rules are to predict
 
@@ -244,7 +412,7 @@ def test_only_pools_with_boosted_trees_have_a_trend() -> None:
 
     assert isinstance(RulePathRegressor(pool="forest", **settings).fit(X, y).estimator_, RandomForestRegressor)
     boosted = RulePathRegressor(pool="boosted", **settings).fit(X, y).estimator_
-    assert isinstance(boosted, WithTrend) and isinstance(boosted.estimator_, CrossFitted)
+    assert isinstance(boosted, RegressorWithTrend) and isinstance(boosted.estimator_, CrossFitted)
     assert isinstance(boosted.estimator_.estimator_, HistGradientBoostingRegressor)
 
 
@@ -268,5 +436,22 @@ def test_few_rules_follow_a_noisy_line_better_with_a_trend(monkeypatch: pytest.M
         return path.score(X[150:], y[150:])
 
     with_trend = score()
-    monkeypatch.setattr(module, "_COLUMNS", 0)
+    monkeypatch.setattr(trend_module, "_COLUMNS", 0)
     assert with_trend > score() + 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_few_rules_tell_noisy_classes_apart_better_with_a_trend(
+    n_classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = line(900, width=10, noise=1.0)
+    y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
+
+    def loss() -> float:
+        path = RulePathClassifier(max_rules=25, choose="last", random_state=0).fit(X[:150], y[:150])
+        return log_loss(y[150:], path.predict_proba(X[150:]))
+
+    with_trend = loss()
+    monkeypatch.setattr(trend_module, "_COLUMNS", 0)
+    assert with_trend < loss() - 0.02

@@ -24,6 +24,7 @@ from strategies import DataSet, candidate_sets
 from rulecover import RulePathClassifier, RulePathRegressor, read_trees
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.path_kinds import class_pool
+from rulecover.estimators.trend import ClassifierWithTrend
 from rulecover.rulepath.candidates import Candidates, node_candidates
 from rulecover.rulepath.forward import forward_path
 from rulecover.rulepath.logistic import LogisticFit, shares_of
@@ -201,8 +202,11 @@ def test_candidates_come_from_the_pool_that_is_asked_for() -> None:
     two, three = (make_classification(90, n_informative=5, n_classes=k, random_state=0) for k in (2, 3))
     settings = {"max_rules": 3, "choose": "last", "random_state": 0}
 
-    assert isinstance(RulePathClassifier(**settings).fit(*two).estimator_, RandomForestClassifier)
-    assert isinstance(RulePathClassifier(**settings).fit(*three).estimator_, VotingClassifier)
+    usual = RulePathClassifier(**settings).fit(*two).estimator_
+    assert isinstance(usual, ClassifierWithTrend) and isinstance(usual.estimator_, RandomForestClassifier)
+    forest, boosted = RulePathClassifier(**settings).fit(*three).estimator_.estimators_
+    assert isinstance(forest, ClassifierWithTrend) and isinstance(forest.estimator_, RandomForestClassifier)
+    assert isinstance(boosted, HistGradientBoostingClassifier)
     boosted = RulePathClassifier(pool="boosted", **settings).fit(*two).estimator_
     assert isinstance(boosted, HistGradientBoostingClassifier)
     both = RulePathClassifier(pool="both", **settings).fit(*two)
@@ -262,5 +266,5 @@ def test_rules_for_a_rare_class_come_from_a_forest_and_boosted_trees() -> None:
 
     assert [name for name, _ in class_pool(None, y, None).estimators] == ["forest", "boosted"]
     assert isinstance(class_pool(None, y[3:], None), VotingClassifier)
-    assert isinstance(class_pool(None, np.repeat([0, 1], [95, 5]), None), RandomForestClassifier)
-    assert isinstance(class_pool("forest", y, None), RandomForestClassifier)
+    assert isinstance(class_pool(None, np.repeat([0, 1], [95, 5]), None), ClassifierWithTrend)
+    assert isinstance(class_pool("forest", y, None), ClassifierWithTrend)

@@ -90,7 +90,7 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
         predicted = out_of_bag(model.estimator, X, places)
         return None if predicted is None else predicted + model.centre
     if isinstance(model, Honest):
-        return model.out_of_fold(X, places)[:, None]
+        return model.out_of_fold(X, places).reshape(X.shape[0], -1)
     if isinstance(model, (VotingClassifier, VotingRegressor)):
         return _mean_of_members(_members(model), X, places)
     # As the trees of a forest take rows: checked once, not once per tree.

@@ -1,4 +1,4 @@
-"""Regressors that also predict their training rows honestly: by copies that were trained on other rows."""
+"""Models that also predict their training rows honestly: by copies that were trained on other rows."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Floats, Ints
 
 
-class Honest(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
-    """A regressor around another one, `estimator`, with honest predictions of its training rows."""
+class Honest(MetaEstimatorMixin, BaseEstimator):
+    """A model around another one, `estimator`, with honest predictions of its training rows."""
 
     estimator: Any
     estimator_: Any
 
     def out_of_fold(self, X: Any, places: Ints | None = None) -> Floats:
-        """What models that were not trained on a row predict for it; NaN if there are none.
+        """What models that were not trained on a row predict for it, or its shares of classes; NaN if there are none.
 
         Parameters
         ----------
         X
-            Rows, as the regressor takes them.
+            Rows, as the model takes them.
         places
             Where they are among the training rows; by default they are all of these.
         """
@@ -51,7 +51,7 @@ class Honest(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-class CrossFitted(Honest):
+class CrossFitted(RegressorMixin, Honest):
     """A regressor with out-of-fold predictions of its training rows, as a forest has out-of-bag ones.
 
     Parameters

@@ -18,7 +18,7 @@ from sklearn.ensemble import (
 
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.scoring import precision_of
-from rulecover.estimators.trend import WithTrend
+from rulecover.estimators.trend import ClassifierWithTrend, RegressorWithTrend
 from rulecover.rulepath.path import one_of_two_is_rare
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.samples import Samples
@@ -67,13 +67,15 @@ class PathKind(NamedTuple):
 def class_pool(pool: str | None, y: Any, n_jobs: int | None) -> Any:
     """A forest, boosted trees or both; by default a forest for two classes, both for more and where one of two is rare.
 
+    The forest has a linear trend with it, which boosted trees, without out-of-bag predictions, have not.
+
     >>> class_pool(None, [0, 1], None)
-    RandomForestClassifier()
+    ClassifierWithTrend(estimator=RandomForestClassifier())
     >>> class_pool("boosted", list("abcdefghijklmnopqrst"), None).max_iter
     10
     """
     counts = np.array([*Counter(np.asarray(y).ravel().tolist()).values()], dtype=np.float64)
-    forest = RandomForestClassifier(n_jobs=n_jobs)
+    forest = ClassifierWithTrend(RandomForestClassifier(n_jobs=n_jobs))
     rounds = max(10, _CLASS_TREES // (len(counts) if len(counts) > 2 else 1))
     boosted = HistGradientBoostingClassifier(max_iter=rounds, **_SHALLOW)
     both = VotingClassifier([("forest", forest), ("boosted", boosted)], voting="soft")
@@ -90,7 +92,7 @@ def number_pool(pool: str | None, y: Any, n_jobs: int | None) -> Any:
     forest = RandomForestRegressor(n_jobs=n_jobs)
     boosted = CrossFitted(HistGradientBoostingRegressor(max_iter=_NUMBER_TREES, learning_rate=0.2, **_SHALLOW))
     both = VotingRegressor([("forest", forest), ("boosted", boosted)])
-    return {"forest": forest, "boosted": WithTrend(boosted), "both": WithTrend(both)}[pool or "both"]
+    return {"forest": forest, "boosted": RegressorWithTrend(boosted), "both": RegressorWithTrend(both)}[pool or "both"]
 
 
 def _class_choice(samples: Samples) -> SizeChoice:

@@ -513,7 +513,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         The forest, any tree ensemble that `rulecover.read_trees` can read, or a model of rules such as
         `MIRCOClassifier` or `RCBoostClassifier`, whose rules are then chosen from; it is cloned and trained on the
         data. A model that is trained already is taken as it is inside scikit-learn's ``FrozenEstimator``; the folds
-        of the cross-validation train copies of it. By default what `pool` says.
+        of the cross-validation train copies of it. By default what `pool` says, with a linear trend in the predictions
+        of the forest, where that predicts better.
     pool
         What candidates come from where no estimator is given: "forest", a random forest of 100 trees; "boosted", about
         100 shallow boosted trees; "both". By default the forest for two classes, and both for more and where one of two

@@ -1,174 +1,58 @@
-"""Linear trends, for what trees are slow to see in numbers."""
+"""Trees together with a linear trend, for what trees are slow to see in numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils import check_array
-from threadpoolctl import threadpool_limits
+from scipy.optimize import minimize_scalar
+from scipy.sparse import issparse
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
 from rulecover.estimators.asked import out_of_bag
 from rulecover.estimators.cross_fitted import Honest
+from rulecover.estimators.linear_trend import LinearTrend
 from rulecover.readers import register
-from rulecover.typing import Bools, Floats, Ints
+from rulecover.rulepath.response import best_exponent, calibration_loss, log_shares, raised
+from rulecover.typing import Array, Floats, Ints
 
-#: Values further than this many standard deviations from the mean of their column count as if they were there.
-_FAR = 3.0
 #: Trees have no trend with them if there are more columns.
 _COLUMNS = 500
-#: The penalties that are tried, per unit of weight.
-_PENALTIES = np.logspace(2.0, -5.0, 15)
-#: Rows are worked on this many at a time.
-_ROWS = 4096
 #: The digits of the share of a trend.
 _SHARE_DIGITS = 3
-#: Errors that differ by less than this share are equal, and a spread below this share of the mean is none.
-_ROUNDING = 1e-9
+#: The logarithms of the slopes of log-odds that are tried.
+_SLOPES = (-2.0, 4.0)
+_TINY = np.finfo(np.float64).tiny
 
 
-class LinearTrend(RegressorMixin, BaseEstimator):
-    """Ridge regression on standardised columns, whose outliers are drawn in; missing values are in the middle.
+class _WithTrend(Honest):
+    """Trees and a trend that are trained on the same rows."""
 
-    The penalty is the one with the least error on rows that are left out one by one, in closed form. What is predicted
-    for a row does not depend on the rows that are asked about with it, to the last digit.
+    trend_: LinearTrend | None
+    trend_share_: float
 
-    Attributes
-    ----------
-    mean_, per_spread_, centre_ : ndarray
-        The mean of each column, 1 divided by its standard deviation (0 where all values are the same), and the mean
-        once outliers are drawn in.
-    intercept_ : float
-        The mean of the numbers.
-    coefficients_ : ndarray
-        What one standard deviation of each column adds.
-    penalty_ : float
-        The penalty on the squares of the coefficients, per unit of weight.
-    fitted_, left_out_ : ndarray
-        What is predicted for each training row, and what would be predicted if it were left out.
-    n_features_in_ : int
-        As in scikit-learn.
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
 
-    Examples
-    --------
-    >>> X = np.arange(40.0)[:, None]
-    >>> trend = LinearTrend().fit(X, 3 * X.ravel())
-    >>> trend.predict([[10.0], [np.nan]]).round(1).tolist()
-    [30.0, 58.5]
-    """
+    def _train(self, X: Any, y: Array, numbers: Floats, sample_weight: Any) -> Any:
+        """Trains the trees on y and the trend on numbers, and returns the rows as both take them."""
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.estimator_ = clone(self.estimator).fit(X, y, **weights)
+        self.trend_, self.trend_share_ = None, 0.0
+        if X.shape[1] <= _COLUMNS and not issparse(X):
+            self.trend_ = LinearTrend().fit(X, numbers, **weights)
+        return X
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fits the coefficients.
-
-        Parameters
-        ----------
-        X
-            Rows x columns of numbers, which may be missing.
-        y
-            What is to be predicted, one number per row.
-        sample_weight
-            What each row counts.
-        """
-        rows, y = _checked(X), np.asarray(y, dtype=np.float64)
-        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self.n_features_in_ = rows.shape[1]
-        self.intercept_ = float(np.average(y, weights=weight))
-        # The last digits of products of matrices depend on the number of threads.
-        with threadpool_limits(1, "blas"), np.errstate(over="ignore", invalid="ignore"):
-            self._standardise(rows, weight)
-            found = _ridge(lambda: self._standardised(rows), y - self.intercept_, weight)
-        self.penalty_, self.coefficients_ = found.penalty, found.coefficients
-        self.fitted_ = self.predict(X)
-        self.left_out_ = self.intercept_ + found.left_out
-        return self
-
-    def predict(self, X: Any) -> Floats:
-        """The numbers that are predicted for rows."""
-        each = [(part * self.coefficients_).sum(axis=1) for _, part in self._standardised(_checked(X))]
-        return np.asarray(self.intercept_ + np.concatenate(each))
-
-    def predict_left_out(self, X: Any, places: Ints | None = None) -> Floats:
-        """What would be predicted for rows if they were not among the training rows.
-
-        Parameters
-        ----------
-        X
-            Rows x columns.
-        places
-            Where they are among the training rows, if they are among these; by default they are all of these.
-        """
-        predicted = self.predict(X)
-        at = np.minimum(np.arange(len(predicted)) if places is None else places, len(self.fitted_) - 1)
-        return np.where(predicted == self.fitted_[at], self.left_out_[at], predicted)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _standardise(self, rows: Floats, weight: Floats) -> None:
-        """Notes the mean and the spread of each column; a column of one value has no spread."""
-        known = ~np.isnan(rows)
-        self.mean_ = _means(rows, known, weight)
-        spread = np.sqrt(_means(np.square(rows - self.mean_), known, weight))
-        varies = spread > _ROUNDING * np.abs(self.mean_)
-        self.per_spread_ = np.where(varies, 1.0 / np.where(varies, spread, 1.0), 0.0)
-        self.centre_ = np.zeros(rows.shape[1])
-        self.centre_ = _means(np.concatenate([part for _, part in self._standardised(rows)]), known, weight)
-
-    def _standardised(self, rows: Floats) -> Iterator[tuple[slice, Floats]]:
-        """Rows in standard deviations from the means, some at a time, with their places."""
-        for first in range(0, len(rows), _ROWS):
-            some = slice(first, first + _ROWS)
-            part = np.clip((rows[some] - self.mean_) * self.per_spread_, -_FAR, _FAR) - self.centre_
-            yield some, np.ascontiguousarray(np.where(np.isnan(part), 0.0, part))
+    def _trees_out_of_bag(self, X: Any, places: Ints | None = None) -> Floats:
+        predicted = out_of_bag(self.estimator_, X, places)
+        assert predicted is not None, "the trees have out-of-bag predictions"
+        return predicted
 
 
-def _checked(X: Any) -> Floats:
-    return np.asarray(check_array(X, dtype=np.float64, ensure_all_finite="allow-nan"))
-
-
-def _means(values: Floats, known: Bools, weight: Floats) -> Floats:
-    """The (weighted) mean of what is known in each column, 0 where nothing is."""
-    count = np.maximum(weight @ known, np.finfo(np.float64).tiny)
-    return np.asarray(weight @ np.where(known, values, 0.0) / count)
-
-
-class _Ridge(NamedTuple):
-    """The penalty with the least error on rows that are left out, its coefficients, and what these rows then get."""
-
-    penalty: float
-    coefficients: Floats
-    left_out: Floats
-
-
-def _ridge(parts: Callable[[], Iterator[tuple[slice, Floats]]], y: Floats, weight: Floats) -> _Ridge:
-    """Ridge regression on centred columns, some rows at a time, with their places, of centred numbers.
-
-    A row that is left out is missed by what it is missed by with all rows, divided by 1 less its leverage.
-    """
-    total = float(weight.sum())
-    spread, axes = np.linalg.eigh(sum((part * weight[some, None]).T @ part for some, part in parts()))
-    along = axes.T @ sum((weight * y)[some] @ part for some, part in parts())
-    shrunk = 1.0 / (np.maximum(spread, 0.0)[:, None] + total * _PENALTIES)
-
-    def missed(some: slice, part: Floats, shrunk: Floats) -> Floats:
-        turned = part @ axes
-        leverage = weight[some, None] * (np.square(turned) @ shrunk + 1.0 / total)
-        left = y[some, None] - turned @ (shrunk * along[:, None])
-        return np.asarray(left / np.maximum(1.0 - leverage, _ROUNDING))
-
-    errors = sum(weight[some] @ np.square(missed(some, part, shrunk)) for some, part in parts())
-    errors = np.nan_to_num(errors, nan=np.inf)
-    best = int(np.flatnonzero(errors <= (1.0 + _ROUNDING) * errors.min())[0])
-    mine = shrunk[:, best : best + 1]
-    left_out = y - np.concatenate([missed(some, part, mine)[:, 0] for some, part in parts()])
-    return _Ridge(float(_PENALTIES[best]), axes @ (mine[:, 0] * along), left_out)
-
-
-class WithTrend(Honest):
+class RegressorWithTrend(RegressorMixin, _WithTrend):
     """A regressor of trees together with a linear trend, each by what it knows of rows that it was not trained on.
 
     Trees need many splits to follow a straight line, and are unsure where rows are few or noisy.
@@ -183,7 +67,7 @@ class WithTrend(Honest):
     estimator_ : object
         The regressor, trained on all rows; rules are those of its trees.
     trend_ : LinearTrend
-        The trend; ``None`` if there are more than 500 columns.
+        The trend; ``None`` if there are more than 500 columns, or X is sparse.
     trend_share_ : float
         The share of the trend in the predictions, between 0 and 1: that with the least squared error on rows that
         neither was trained on.
@@ -194,13 +78,10 @@ class WithTrend(Honest):
     --------
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X = np.random.default_rng(0).uniform(size=(60, 1))
-    >>> forest = RandomForestRegressor(20, random_state=0)
-    >>> WithTrend(forest).fit(X, X.ravel()).trend_share_, WithTrend(forest).fit(X, X.ravel() > 0.5).trend_share_
+    >>> model = RegressorWithTrend(RandomForestRegressor(20, random_state=0))
+    >>> model.fit(X, X.ravel()).trend_share_, model.fit(X, X.ravel() > 0.5).trend_share_
     (1.0, 0.0)
     """
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trains the regressor and the trend.
@@ -214,14 +95,11 @@ class WithTrend(Honest):
         sample_weight
             What each row counts.
         """
-        X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y, dtype=np.float64)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.estimator_ = clone(self.estimator).fit(X, y, **weights)
-        self.trend_, self.trend_share_ = None, 0.0
-        if X.shape[1] <= _COLUMNS:
-            self.trend_ = LinearTrend().fit(X, y, **weights)
-            weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-            self.trend_share_ = share_of_trend(y, self._by_trees(X), self.trend_.predict_left_out(X), weight)
+        y = np.asarray(y, dtype=np.float64)
+        X = self._train(X, y, y, sample_weight)
+        if self.trend_ is not None:
+            trees, trend = self._trees_out_of_bag(X)[:, 0], self.trend_.predict_left_out(X)
+            self.trend_share_ = share_of_trend(y, trees, trend, _weights(y, sample_weight))
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -230,12 +108,8 @@ class WithTrend(Honest):
 
     def out_of_fold(self, X: Any, places: Ints | None = None) -> Floats:
         """What trees and trends that were not trained on a row predict for it; NaN if all trees were."""
-        return self._together(self._by_trees(X, places), lambda trend: trend.predict_left_out(X, places))
-
-    def _by_trees(self, X: Any, places: Ints | None = None) -> Floats:
-        predicted = out_of_bag(self.estimator_, X, places)
-        assert predicted is not None, "the regressor has out-of-bag predictions"
-        return np.asarray(predicted[:, 0])
+        trees = self._trees_out_of_bag(X, places)[:, 0]
+        return self._together(trees, lambda trend: trend.predict_left_out(X, places))
 
     def _together(self, trees: Floats, by: Callable[[LinearTrend], Floats]) -> Floats:
         if self.trend_ is None or not self.trend_share_:
@@ -258,6 +132,132 @@ def share_of_trend(y: Floats, trees: Floats, trend: Floats, weight: Floats) -> f
     if not (0.0 < explained < np.inf and 0.0 < whole < np.inf):
         return 0.0
     return float(np.round(min(1.0, explained / whole), _SHARE_DIGITS))
+
+
+class ClassifierWithTrend(ClassifierMixin, _WithTrend):
+    """A forest together with a linear trend of the classes, each by what it knows of rows that it was not trained on.
+
+    The trend is a ridge regression on the classes, 1 for that of a row and 0 for the others. What it says, times a
+    slope, moves the log-odds of the classes away from those of their shares.
+
+    Parameters
+    ----------
+    estimator
+        The forest, which has out-of-bag predictions.
+
+    Attributes
+    ----------
+    estimator_ : object
+        The forest, trained on all rows; rules are those of its trees.
+    trend_ : LinearTrend
+        The trend; ``None`` if there are more than 500 columns, or X is sparse.
+    trend_share_ : float
+        The share of the trend in the probabilities, between 0 and 1: that which makes the classes of rows most likely
+        that neither was trained on.
+    exponent_, slope_ : float
+        The logarithms of the power to which the shares of the forest are raised, and of the slope of the log-odds.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X = np.random.default_rng(0).normal(size=(100, 5))
+    >>> model = ClassifierWithTrend(RandomForestClassifier(20, random_state=0))
+    >>> model.fit(X, X.sum(axis=1) > 0).trend_share_, model.fit(X, abs(X[:, 0]) > 1).trend_share_
+    (1.0, 0.0)
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains the forest and the trend.
+
+        Parameters
+        ----------
+        X
+            Rows x columns, as the forest takes them.
+        y
+            The class of each row.
+        sample_weight
+            What each row counts.
+        """
+        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+        truth = np.eye(len(self.classes_))[codes]
+        X = self._train(X, np.asarray(y), truth, sample_weight)
+        self.exponent_ = self.slope_ = 0.0
+        if self.trend_ is not None:
+            trees, trend = self._trees_out_of_bag(X), self.trend_.predict_left_out(X)
+            weight = _weights(truth, sample_weight)
+            known = (weight > 0) & ~np.isnan(trees[:, 0])
+            if known.any():
+                self._mix(trees[known], trend[known], truth[known], weight[known])
+        return self
+
+    def _mix(self, trees: Floats, trend: Floats, truth: Floats, weight: Floats) -> None:
+        """Finds the power, the slope and the share by what is said of rows that are left out."""
+        logs = log_shares(trees)
+        self.exponent_ = best_exponent(lambda power: calibration_loss(power, logs, truth, weight))
+        self.slope_ = best_exponent(
+            lambda slope: calibration_loss(0.0, self._log_odds(trend, slope), truth, weight), bounds=_SLOPES
+        )
+        trees, trend = raised(trees, self.exponent_), self._shares(trend)
+        self.trend_share_ = likeliest_share(trees[truth > 0], trend[truth > 0], weight)
+
+    def predict(self, X: Any) -> Array:
+        """The likeliest classes."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities by both."""
+        return self._together(np.asarray(self.estimator_.predict_proba(X)), lambda trend: trend.predict(X))
+
+    def out_of_fold(self, X: Any, places: Ints | None = None) -> Floats:
+        """The probabilities of classes by trees and trends that were not trained on a row; NaN if all trees were."""
+        trees = self._trees_out_of_bag(X, places)
+        return self._together(trees, lambda trend: trend.predict_left_out(X, places))
+
+    def _together(self, trees: Floats, by: Callable[[LinearTrend], Floats]) -> Floats:
+        if self.trend_ is None or not self.trend_share_:
+            return trees
+        share = self.trend_share_
+        return (1.0 - share) * raised(trees, self.exponent_) + share * self._shares(by(self.trend_))
+
+    def _log_odds(self, trend: Floats, slope: float) -> Floats:
+        """What the trend says, as the logarithms of what the probabilities are in proportion to."""
+        assert self.trend_ is not None
+        usual = self.trend_.intercept_
+        return np.asarray(np.log(np.maximum(usual, _TINY)) + np.exp(slope) * (trend - usual))
+
+    def _shares(self, trend: Floats) -> Floats:
+        return np.asarray(softmax(self._log_odds(trend, self.slope_), axis=1))
+
+
+def likeliest_share(trees: Floats, trend: Floats, weight: Floats) -> float:
+    """The share of the trend, from 0 to 1, with which both make the classes of rows most likely.
+
+    Parameters
+    ----------
+    trees, trend
+        The probability of the class of each row, by both.
+    weight
+        What each row counts.
+
+    Examples
+    --------
+    >>> sure, unsure = np.array([0.9, 0.1]), np.array([0.5, 0.5])
+    >>> [likeliest_share(sure, unsure, np.array([right, 1.0])) for right in (1.0, 2.0, 9.0)]
+    [1.0, 0.583, 0.0]
+    """
+
+    def loss(share: float) -> float:
+        return -float(weight @ np.log((1.0 - share) * trees + share * trend))
+
+    with np.errstate(divide="ignore"):
+        found = float(minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded").x)
+        return float(np.round(min((0.0, found), key=loss), _SHARE_DIGITS))
+
+
+def _weights(y: Floats, sample_weight: Any) -> Floats:
+    return np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
 
 
 register("rulecover", "rulecover.estimators.booster")  # which reads all models of ours

@@ -75,8 +75,16 @@ def calibrated(shares: Floats, truth: Floats, weight: Floats, *, deadline: float
     """
     logs = log_shares(shares)
     found = best_exponent(lambda log_exponent: calibration_loss(log_exponent, logs, truth, weight), deadline)
-    shares = np.asarray(np.exp(log_softmax(np.exp(found) * logs, axis=1)))
-    return Calibrated(shares, calibration_loss(found, logs, truth, weight))
+    return Calibrated(raised(shares, found), calibration_loss(found, logs, truth, weight))
+
+
+def raised(shares: Floats, log_exponent: float) -> Floats:
+    """Shares to a power whose logarithm is given, so that they add up to 1 again; none of them is nothing.
+
+    >>> raised(np.array([[0.8, 0.2], [1.0, 0.0]]), np.log(2)).round(3).tolist()
+    [[0.941, 0.059], [1.0, 0.0]]
+    """
+    return np.asarray(np.exp(log_softmax(np.exp(log_exponent) * log_shares(shares), axis=1)))
 
 
 def log_shares(shares: Floats) -> Floats:
@@ -90,7 +98,9 @@ def calibration_loss(log_exponent: float, logs: Floats, truth: Floats, weight: F
     return float(weight @ (logsumexp(scores, axis=1) - (truth * scores).sum(axis=1)))
 
 
-def best_exponent(loss: Callable[[float], float], deadline: float | None = None) -> float:
+def best_exponent(
+    loss: Callable[[float], float], deadline: float | None = None, *, bounds: tuple[float, float] = _EXPONENTS
+) -> float:
     """The logarithm of the best exponent, rounded: the last digits of a flat minimum decide nothing."""
     tried: dict[float, float] = {}
 
@@ -101,7 +111,7 @@ def best_exponent(loss: Callable[[float], float], deadline: float | None = None)
         return tried[log_exponent]
 
     try:
-        found = minimize_scalar(timed, bounds=_EXPONENTS, method="bounded").x
+        found = minimize_scalar(timed, bounds=bounds, method="bounded").x
     except TimeoutError:
         found = min(tried, key=lambda log_exponent: tried[log_exponent])
     return float(np.round(found, _DIGITS))
