@@ -366,10 +366,6 @@ def write_model(model: Vote, out: Path) -> None:
 # Figures --------------------------------------------------------------------------------------------------------------
 
 
-#: What a pool is called next to its rules.
-_POOLS = {"forest": "random forest", "boosted": "boosted trees", "both": "forest, boosted trees"}
-
-
 def tree_to_compare(task: TaskName, training: Training, n_rules: int) -> Any:
     """The tree to compare with: as deep as the forest, or with as many leaves as there are rules for numbers."""
     if task == TaskName.CLASSES:
@@ -402,7 +398,7 @@ def _print_figures(
         if own_forest:
             trees = {"random forest": few.estimator_}
         elif source is None and training.method is not MethodName.BOOST:
-            trees = {_POOLS[training.options["pool"]]: few.estimator_}
+            trees = {"the model they come from": few.estimator_}
         return {"such rules": few} | trees | _to_compare(table, training, X, y, len(few.rules_))
 
     parts = folds_of_table(table, folds, training.seed)
