@@ -12,7 +12,7 @@ import numpy as np
 
 from rulecover.partitions.boost import start_tracker
 from rulecover.partitions.boost_part import BoostPart, BoostRows, joined_samples
-from rulecover.partitions.dask import DaskParts, awaited, joined_by_worker
+from rulecover.partitions.dask import DaskParts, awaited, grouped_by_worker, submitted_near
 from rulecover.rcboost.pricing.binned import SKETCHED
 from rulecover.targets.samples import Samples
 from rulecover.typing import Floats
@@ -58,8 +58,11 @@ def boost_parts(
     samples, weighed = [samples[place] for place in full], [weighed[place] for place in full]
     reference = _reference(client, samples, weighed)
     sizes = [each.n_rows for each in weighed]
-    joined = joined_by_worker(client, samples, sizes, most=math.inf, patience=patience)
-    rows = [client.submit(_rows, reference, number, sum(sizes), mine, pure=False) for number, mine in enumerate(joined)]
+    groups = grouped_by_worker(client, samples, sizes, most=math.inf, patience=patience)
+    rows = [
+        submitted_near(client, home, _rows, reference, number, sum(sizes), *mine)
+        for number, (home, mine) in enumerate(groups)
+    ]
     make = partial(BoostPart, max_bin=max_bin, n_threads=n_threads)
     return DaskParts(client, rows, make, patience, BoostPart.passing)
 
@@ -76,7 +79,7 @@ def tracker_on_scheduler(client: Client) -> Callable[[int], Mapping[str, Any]]:
     return start
 
 
-def _rows(reference: Floats, number: int, n_samples: int, samples: Sequence[Samples]) -> BoostRows:
+def _rows(reference: Floats, number: int, n_samples: int, *samples: Samples) -> BoostRows:
     return BoostRows(joined_samples(samples), reference, number, n_samples)
 
 
