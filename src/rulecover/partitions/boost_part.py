@@ -216,18 +216,20 @@ class BoostPart:
         n = len(self.samples.y)
         self._coverage = Coverage((), n, 0)
         self._signatures, self._packs = Signatures(n), Packs(n, n_looked_up=self._rows.n_samples)
+        self._asked: tuple[UInts, tuple[Ints, Ints]] | None = None
 
     def enter(self, tree: Ints, node: Ints, inside: UInts) -> tuple[int, SplitGroups]:
         """Rules enter the pool, nodes of trees that were followed; `inside` are the signatures of groups in the LP.
 
         Returns the number of rows without a rule, and what the groups become.
         """
-        rows, place = self._signatures.with_values(inside)
+        rows, place = self._members(inside)
         new = self._coverage_of(tree, node)
         self._signatures.add(new)
+        self._asked = None
         self._packs.add(new, self._coverage.n_rules)
         self._coverage = self._coverage.join(new)
-        times = new.times_covered(np.arange(new.n_rules))[rows]
+        times = new.among(rows).times_covered(np.arange(new.n_rules))
         order = np.lexsort((self._signatures.value[rows], times, place))
         places, first = np.unique(place[order], return_index=True)
         least_covered = rows[order[first]]
@@ -240,8 +242,9 @@ class BoostPart:
 
         They are 0 where the part has no row of the group.
         """
-        rows, place = self._signatures.with_values(inside)
+        rows, place = self._members(inside)
         n = len(self.samples.y)
+        self._asked = None
         self._coverage = self._coverage.take(kept)
         self._signatures, self._packs = Signatures(n), Packs(n, n_looked_up=self._rows.n_samples)
         self._signatures.add(self._coverage)
@@ -280,11 +283,15 @@ class BoostPart:
         -------
         The number of rows in such groups, and the worst groups.
         """
-        rows = None if among is None else np.sort(self._signatures.with_values(among)[0])
-        n_rows = len(self.samples.y) if rows is None else len(rows)
-        covered = np.zeros(n_rows) if shares is None else self._packs.per_sample(shares, rows)
-        short = np.flatnonzero(covered < 1.0 - FEASIBLE)
-        samples, covered = short if rows is None else rows[short], covered[short]
+        if shares is None:
+            samples, covered = np.arange(len(self.samples.y)), np.zeros(len(self.samples.y))
+        elif among is None:
+            samples, covered = self._packs.below(shares, 1.0 - FEASIBLE)
+        else:
+            rows = np.sort(self._members(among)[0])
+            covered = self._packs.per_sample(shares, rows)
+            short = np.flatnonzero(covered < 1.0 - FEASIBLE)
+            samples, covered = rows[short], covered[short]
         outside = ~np.isin(self._signatures.value[samples], inside)
         samples, covered = samples[outside], covered[outside]
         n_short = len(samples)
@@ -298,16 +305,22 @@ class BoostPart:
 
     def group_weights(self, signatures: UInts) -> Floats:
         """What the rows of each of these groups count together."""
-        rows, place = self._signatures.with_values(signatures)
+        rows, place = self._members(signatures)
         return np.bincount(place, self.samples.count[rows], minlength=len(signatures)).astype(np.float64, copy=False)
 
     def set_duals(self, signatures: UInts, share: Floats, step: float) -> None:
         """Line 5: the price of a row that counts 1 in each of these groups; times `step` they are accumulated."""
-        rows, place = self._signatures.with_values(signatures)
+        rows, place = self._members(signatures)
         self._duals = np.zeros(len(self.samples.y))
         weight = self.samples.weight
         self._duals[rows] = share[place] if weight is None else share[place] * weight[rows]
         self._accumulated = self._accumulated + step * self._duals
+
+    def _members(self, signatures: UInts) -> tuple[Ints, Ints]:
+        """The rows of these groups, and the place of each row's group; those asked for last are known."""
+        if self._asked is None or not np.array_equal(self._asked[0], signatures):
+            self._asked = signatures, self._signatures.with_values(signatures)
+        return self._asked[1]
 
 
 def _log(message: bytes) -> None:
