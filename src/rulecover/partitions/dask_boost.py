@@ -88,8 +88,8 @@ def _rows(reference: Floats, number: int, n_samples: int, *samples: Samples) -> 
 
 
 def _weighed(samples: Samples) -> _Weighed:
-    count = samples.count
-    return _Weighed(len(count), float(count.sum()), not (count % 1).any(), samples.weight is not None)
+    count, weight = samples.count, samples.weight
+    return _Weighed(len(count), float(count.sum()), weight is None or not (weight % 1).any(), weight is not None)
 
 
 def _reference(client: Client, samples: Sequence[Future], weighed: Sequence[_Weighed]) -> Future:
@@ -99,7 +99,7 @@ def _reference(client: Client, samples: Sequence[Future], weighed: Sequence[_Wei
         return client.submit(_stacked, *client.map(_all_rows, samples, pure=False), pure=False)
     whole = all(each.whole for each in weighed)
     unit = 1.0 if whole else count / n_rows
-    ends = _ends(client, samples, unit)
+    ends = np.cumsum([each.counted for each in weighed]) if whole else _ends(client, samples, unit)
     places = np.linspace(0, ends[-1] - 1, min(SKETCHED, round(ends[-1])))
     cuts = np.searchsorted(places, np.concatenate([[-np.inf], ends[:-1], [np.inf]]))
     bins = [_Picked(places[cuts[k] : cuts[k + 1]], float(ends[k - 1]) if k else 0.0, unit) for k in range(len(ends))]
