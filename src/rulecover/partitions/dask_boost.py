@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from rulecover.partitions.boost import start_tracker
-from rulecover.partitions.boost_part import BoostPart, BoostRows, joined_samples
+from rulecover.partitions.boost_part import BoostPart, BoostRows
 from rulecover.partitions.dask import DaskParts, awaited, grouped_by_worker, submitted_near
 from rulecover.rcboost.pricing.binned import SKETCHED, xgboost_module
 from rulecover.targets.samples import Samples
@@ -81,7 +81,7 @@ def tracker_on_scheduler(client: Client) -> Callable[[int], Mapping[str, Any]]:
 
 
 def _rows(reference: Floats, number: int, n_samples: int, *samples: Samples) -> BoostRows:
-    return BoostRows(joined_samples(samples), reference, number, n_samples)
+    return BoostRows(samples, reference, number, n_samples)
 
 
 # Bins: the same as in one process -------------------------------------------------------------------------------------
