@@ -312,6 +312,8 @@ class Coverage:
 
     def missed(self) -> Ints:
         """The samples that no rule covers."""
+        if any(block.whole for block in self.blocks):
+            return np.zeros(0, dtype=np.intp)
         return np.flatnonzero(self.degrees == 0)
 
     def times_covered(self, rules: Ints) -> Ints:

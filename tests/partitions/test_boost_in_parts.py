@@ -38,8 +38,8 @@ def in_parts(samples: Samples, cuts: list[int]) -> LocalParts:
     """The rows cut at these places; bins are made from all of them, as often as they count."""
     reference = np.repeat(samples.X, samples.count.astype(int), axis=0)
     blocks = np.split(np.arange(len(samples.y)), cuts)
-    rows = [BoostRows(samples.among(block), reference, k, len(samples.y)) for k, block in enumerate(blocks)]
-    return LocalParts([BoostPart(each) for each in rows])
+    halves = [[samples.among(half) for half in np.array_split(block, 2)] for block in blocks]
+    return LocalParts([BoostPart(BoostRows(each, reference, k, len(samples.y))) for k, each in enumerate(halves)])
 
 
 def assert_same(samples: Samples, cuts: list[int], recipe: BoostRecipe, tree: Any, rounds: int) -> None:
@@ -129,7 +129,7 @@ def test_a_part_that_is_made_again_from_its_calls_is_the_same():
     generation = GenerationInParts(Recorded(), dict, empty, tree, recipe=recipe, names=lambda first: NAMES)
     for _ in zip(range(3), generation, strict=False):
         pass
-    again = BoostPart(BoostRows(samples, X, 0, 400))
+    again = BoostPart(BoostRows([samples], X, 0, 400))
     for method, arguments in calls:
         getattr(again, method)(*arguments)
     assert again.weights() == parts.parts[0].weights()

@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from rulecover.exceptions import LostClusterError
 from rulecover.partitions.cover import greedy_cover
-from rulecover.partitions.dask import Call, DaskParts, Shard
+from rulecover.partitions.dask import Call, DaskParts, Shard, submitted_near
 from rulecover.pool import leaf_pool
 from rulecover.readers import read_trees
 from rulecover.setcover import Greedy
@@ -40,12 +40,21 @@ def rows_on(client: Any, n: int) -> list[Any]:
     return [client.submit(np.arange, k, pure=False) for k in range(n)]
 
 
+def _worker() -> str:
+    return str(distributed.get_worker().address)
+
+
 @pytest.mark.slow
 def test_results_come_in_the_order_of_the_parts(client):
     parts = DaskParts(client, rows_on(client, 7), Toy)
     assert list(parts.map("add", 1)) == [sum(range(k)) + 1 for k in range(7)]
     assert list(parts.map("add", 2)) == [sum(range(k)) + 3 for k in range(7)]
     assert {shard.worker for shard in parts._shards} == set(client.nthreads())
+
+
+def test_tasks_run_on_the_worker_that_has_their_rows(client):
+    for home in client.nthreads():
+        assert {submitted_near(client, home, _worker).result() for _ in range(4)} == {home}
 
 
 def test_an_error_of_a_part_is_raised_as_it_is(client):

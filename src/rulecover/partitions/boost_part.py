@@ -7,14 +7,14 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse
 
 from rulecover.coverage import Block, Coverage, smallest_uint
-from rulecover.data.fingerprint import Fingerprint
-from rulecover.partitions.part import Part
+from rulecover.partitions.part import Part, Seen, seen_together
 from rulecover.partitions.patterns import PatternSums
 from rulecover.rcboost.pricing.binned import leaves_of, parse_tree, xgboost_module
 from rulecover.rules.ruleset import RuleSet
@@ -32,16 +32,16 @@ class BoostRows(NamedTuple):
 
     Parameters
     ----------
-    samples
-        The rows.
+    blocks
+        The rows, in one or several blocks, which are not joined: that would take as much memory again.
     reference
-        The rows that bins are made from, the same for every part; ``None`` if these are the rows of the part.
+        The rows that bins are made from, the same for every part.
     number, n_samples
         The number of the part, and the number of rows of all parts.
     """
 
-    samples: Samples
-    reference: Floats | None
+    blocks: Sequence[Samples]
+    reference: Floats
     number: int
     n_samples: int
 
@@ -112,7 +112,9 @@ class BoostPart:
     passing = frozenset({"begin_tree", "end_tree", "weights", "short", "group_weights", "seen", "rule_patterns"})
 
     def __init__(self, rows: BoostRows, *, max_bin: int = 256, n_threads: int = 1) -> None:
-        self._rows, self.samples = rows, rows.samples
+        self._rows = rows
+        without_columns = [replace(each, X=each.X[:, :0]) for each in cast(Sequence[Any], rows.blocks)]
+        self.samples = joined_samples(without_columns)
         self._max_bin, self._n_threads = max_bin, n_threads
         self._one_target = self.samples.outputs.shape[1] == 1
         self._nodes: list[UInts] = []
@@ -122,8 +124,7 @@ class BoostPart:
         self._grown: tuple[Tree, Ints] | None = None
         self._growing, self._failed = threading.Thread(), "the part was made again while a tree was grown"
         self._error: Exception | None = None
-        # What is asked of any rules, whatever trees there are.
-        self._part = Part(TreeEnsemble((), (), np.asarray, self.samples.X.shape[1]), lambda: self.samples)
+        self._parts = [_part_of(each) for each in rows.blocks]
         self.start_pool()
 
     def weights(self) -> tuple[int, float, float, float]:
@@ -132,13 +133,13 @@ class BoostPart:
         least = float((weight / count).min(initial=np.inf))
         return len(count), float(count.sum()), least, float(weight.sum())
 
-    def seen(self, rules: RuleSet) -> tuple[dict[int, Floats], Fingerprint]:
+    def seen(self, rules: RuleSet) -> Seen:
         """As in `Part`."""
-        return self._part.seen(rules)
+        return reduce(seen_together, (part.seen(rules) for part in self._parts))
 
     def rule_patterns(self, rules: RuleSet) -> PatternSums:
         """As in `Part`."""
-        return self._part.rule_patterns(rules)
+        return PatternSums.merged(part.rule_patterns(rules) for part in self._parts)
 
     # Trees: line 6 ----------------------------------------------------------------------------------------------
 
@@ -180,7 +181,8 @@ class BoostPart:
             self._failed = str(error) or "XGBoost failed"
             return
         tree, value = parse_tree(booster)
-        leaf = leaves_of(booster, self._matrix, self.samples.X, tree, value, one_target=self._one_target)
+        X = [each.X for each in self._rows.blocks]
+        leaf = leaves_of(booster, self._matrix, X, tree, value, one_target=self._one_target)
         self._grown = tree, leaf
 
     def _one_tree(self, xgboost: Any, settings: Mapping[str, Any]) -> Any:
@@ -190,17 +192,32 @@ class BoostPart:
 
     def _in_bins(self, xgboost: Any) -> Any:
         shared = {"max_bin": self._max_bin, "nthread": self._n_threads}
-        outputs, reference = self.samples.outputs.astype(np.float32), self._rows.reference
-        bins = None if reference is None else xgboost.QuantileDMatrix(reference, **shared)
-        label = outputs.ravel() if self._one_target else outputs
-        return xgboost.QuantileDMatrix(self.samples.X, label=label, ref=bins, **shared)
+        bins = xgboost.QuantileDMatrix(self._rows.reference, **shared)
+        return xgboost.QuantileDMatrix(self._batches(xgboost), ref=bins, **shared)
+
+    def _batches(self, xgboost: Any) -> Any:
+        """The blocks as XGBoost reads them."""
+        rows, one_target = self._rows, self._one_target
+
+        class Batches(xgboost.DataIter):
+            def reset(self) -> None:
+                self._left = iter(rows.blocks)
+
+            def next(self, input_data: Any) -> bool:
+                for each in self._left:
+                    outputs = each.outputs.astype(np.float32)
+                    input_data(data=each.X, label=outputs.ravel() if one_target else outputs)
+                    return True
+                return False
+
+        return Batches()
 
     def follow(self, tree: Tree) -> tuple[Floats, Floats]:
         """Sends the rows through a tree, the next in the list of trees: the sums at each node, and those of duals."""
         if self._grown is not None and _same_tree(self._grown[0], tree):
             node = self._grown[1]
         else:
-            node = tree.apply(self.samples.X)
+            node = np.concatenate([tree.apply(each.X) for each in self._rows.blocks])
         self._grown = None
         n_nodes = len(tree.left)
         self._nodes.append(node.astype(smallest_uint(n_nodes)))
@@ -216,18 +233,20 @@ class BoostPart:
         n = len(self.samples.y)
         self._coverage = Coverage((), n, 0)
         self._signatures, self._packs = Signatures(n), Packs(n, n_looked_up=self._rows.n_samples)
+        self._asked: tuple[UInts, tuple[Ints, Ints]] | None = None
 
     def enter(self, tree: Ints, node: Ints, inside: UInts) -> tuple[int, SplitGroups]:
         """Rules enter the pool, nodes of trees that were followed; `inside` are the signatures of groups in the LP.
 
         Returns the number of rows without a rule, and what the groups become.
         """
-        rows, place = self._signatures.with_values(inside)
+        rows, place = self._members(inside)
         new = self._coverage_of(tree, node)
         self._signatures.add(new)
+        self._asked = None
         self._packs.add(new, self._coverage.n_rules)
         self._coverage = self._coverage.join(new)
-        times = new.times_covered(np.arange(new.n_rules))[rows]
+        times = new.among(rows).times_covered(np.arange(new.n_rules))
         order = np.lexsort((self._signatures.value[rows], times, place))
         places, first = np.unique(place[order], return_index=True)
         least_covered = rows[order[first]]
@@ -240,8 +259,9 @@ class BoostPart:
 
         They are 0 where the part has no row of the group.
         """
-        rows, place = self._signatures.with_values(inside)
+        rows, place = self._members(inside)
         n = len(self.samples.y)
+        self._asked = None
         self._coverage = self._coverage.take(kept)
         self._signatures, self._packs = Signatures(n), Packs(n, n_looked_up=self._rows.n_samples)
         self._signatures.add(self._coverage)
@@ -280,11 +300,15 @@ class BoostPart:
         -------
         The number of rows in such groups, and the worst groups.
         """
-        rows = None if among is None else np.sort(self._signatures.with_values(among)[0])
-        n_rows = len(self.samples.y) if rows is None else len(rows)
-        covered = np.zeros(n_rows) if shares is None else self._packs.per_sample(shares, rows)
-        short = np.flatnonzero(covered < 1.0 - FEASIBLE)
-        samples, covered = short if rows is None else rows[short], covered[short]
+        if shares is None:
+            samples, covered = np.arange(len(self.samples.y)), np.zeros(len(self.samples.y))
+        elif among is None:
+            samples, covered = self._packs.below(shares, 1.0 - FEASIBLE)
+        else:
+            rows = np.sort(self._members(among)[0])
+            covered = self._packs.per_sample(shares, rows)
+            short = np.flatnonzero(covered < 1.0 - FEASIBLE)
+            samples, covered = rows[short], covered[short]
         outside = ~np.isin(self._signatures.value[samples], inside)
         samples, covered = samples[outside], covered[outside]
         n_short = len(samples)
@@ -298,16 +322,27 @@ class BoostPart:
 
     def group_weights(self, signatures: UInts) -> Floats:
         """What the rows of each of these groups count together."""
-        rows, place = self._signatures.with_values(signatures)
+        rows, place = self._members(signatures)
         return np.bincount(place, self.samples.count[rows], minlength=len(signatures)).astype(np.float64, copy=False)
 
     def set_duals(self, signatures: UInts, share: Floats, step: float) -> None:
         """Line 5: the price of a row that counts 1 in each of these groups; times `step` they are accumulated."""
-        rows, place = self._signatures.with_values(signatures)
+        rows, place = self._members(signatures)
         self._duals = np.zeros(len(self.samples.y))
         weight = self.samples.weight
         self._duals[rows] = share[place] if weight is None else share[place] * weight[rows]
         self._accumulated = self._accumulated + step * self._duals
+
+    def _members(self, signatures: UInts) -> tuple[Ints, Ints]:
+        """The rows of these groups, and the place of each row's group; those asked for last are known."""
+        if self._asked is None or not np.array_equal(self._asked[0], signatures):
+            self._asked = signatures, self._signatures.with_values(signatures)
+        return self._asked[1]
+
+
+def _part_of(samples: Samples) -> Part:
+    """What is asked of any rules, whatever trees there are."""
+    return Part(TreeEnsemble((), (), np.asarray, samples.X.shape[1]), lambda: samples)
 
 
 def _log(message: bytes) -> None:

@@ -209,6 +209,14 @@ def joined_by_worker(
 
     Those without rows are left out, unless there are no others.
     """
+    groups = grouped_by_worker(client, futures, n_rows, most=most, patience=patience)
+    return [submitted_near(client, home, _together, *mine) for home, mine in groups]
+
+
+def grouped_by_worker(
+    client: Client, futures: Sequence[Future], n_rows: Sequence[int], *, most: float, patience: float = 60.0
+) -> list[tuple[str, list[Future]]]:
+    """The partitions that `joined_by_worker` joins, each group with its worker."""
     awaited(client, futures, patience)
     full = [future for future, n in zip(futures, n_rows, strict=True) if n] or list(futures[:1])
     sizes = [n for n in n_rows if n] or [0]
@@ -218,10 +226,12 @@ def joined_by_worker(
     for future, home, size in zip(full, homes, sizes, strict=True):
         before[home] += size
         groups.setdefault((home, int((before[home] - 1) // most)), []).append(future)
-    return [
-        client.submit(_together, *mine, workers=[home], allow_other_workers=True, pure=False)
-        for (home, _), mine in groups.items()
-    ]
+    return [(home, mine) for (home, _), mine in groups.items()]
+
+
+def submitted_near(client: Client, home: str, task: Callable[..., Any], *arguments: Any) -> Future:
+    """A task for the worker that has its rows: Dask does not see how large these are, and would move them."""
+    return client.submit(task, *arguments, workers=[home], allow_other_workers=True, pure=False)
 
 
 def _together(*values: Any) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,11 +12,11 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from rulecover.partitions.boost import start_tracker
-from rulecover.partitions.boost_part import BoostPart, BoostRows, joined_samples
-from rulecover.partitions.dask import DaskParts, awaited, joined_by_worker
-from rulecover.rcboost.pricing.binned import SKETCHED
+from rulecover.partitions.boost_part import BoostPart, BoostRows
+from rulecover.partitions.dask import DaskParts, awaited, grouped_by_worker, submitted_near
+from rulecover.rcboost.pricing.binned import SKETCHED, xgboost_module
 from rulecover.targets.samples import Samples
-from rulecover.typing import Floats
+from rulecover.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -56,10 +57,13 @@ def boost_parts(
     weighed = client.gather(client.map(_weighed, samples, pure=False))
     full = [place for place, each in enumerate(weighed) if each.n_rows]
     samples, weighed = [samples[place] for place in full], [weighed[place] for place in full]
-    reference = _reference(client, samples, weighed)
+    borders = client.submit(_borders, _reference(client, samples, weighed), max_bin, n_threads, pure=False)
     sizes = [each.n_rows for each in weighed]
-    joined = joined_by_worker(client, samples, sizes, most=math.inf, patience=patience)
-    rows = [client.submit(_rows, reference, number, sum(sizes), mine, pure=False) for number, mine in enumerate(joined)]
+    groups = grouped_by_worker(client, samples, sizes, most=math.inf, patience=patience)
+    rows = [
+        submitted_near(client, home, _rows, borders, number, sum(sizes), *mine)
+        for number, (home, mine) in enumerate(groups)
+    ]
     make = partial(BoostPart, max_bin=max_bin, n_threads=n_threads)
     return DaskParts(client, rows, make, patience, BoostPart.passing)
 
@@ -76,16 +80,16 @@ def tracker_on_scheduler(client: Client) -> Callable[[int], Mapping[str, Any]]:
     return start
 
 
-def _rows(reference: Floats, number: int, n_samples: int, samples: Sequence[Samples]) -> BoostRows:
-    return BoostRows(joined_samples(samples), reference, number, n_samples)
+def _rows(reference: Floats, number: int, n_samples: int, *samples: Samples) -> BoostRows:
+    return BoostRows(samples, reference, number, n_samples)
 
 
 # Bins: the same as in one process -------------------------------------------------------------------------------------
 
 
 def _weighed(samples: Samples) -> _Weighed:
-    count = samples.count
-    return _Weighed(len(count), float(count.sum()), not (count % 1).any(), samples.weight is not None)
+    count, weight = samples.count, samples.weight
+    return _Weighed(len(count), float(count.sum()), weight is None or not (weight % 1).any(), weight is not None)
 
 
 def _reference(client: Client, samples: Sequence[Future], weighed: Sequence[_Weighed]) -> Future:
@@ -95,7 +99,7 @@ def _reference(client: Client, samples: Sequence[Future], weighed: Sequence[_Wei
         return client.submit(_stacked, *client.map(_all_rows, samples, pure=False), pure=False)
     whole = all(each.whole for each in weighed)
     unit = 1.0 if whole else count / n_rows
-    ends = _ends(client, samples, unit)
+    ends = np.cumsum([each.counted for each in weighed]) if whole else _ends(client, samples, unit)
     places = np.linspace(0, ends[-1] - 1, min(SKETCHED, round(ends[-1])))
     cuts = np.searchsorted(places, np.concatenate([[-np.inf], ends[:-1], [np.inf]]))
     bins = [_Picked(places[cuts[k] : cuts[k + 1]], float(ends[k - 1]) if k else 0.0, unit) for k in range(len(ends))]
@@ -140,3 +144,21 @@ def _largest_of(*rows: Any) -> Any:
 
 def _stacked(*rows: Any) -> Any:
     return np.vstack(rows)
+
+
+def _borders(rows: Floats, max_bin: int, n_threads: int) -> Floats:
+    """A few rows from which the same bins are made: the borders of these, and the ends of each column."""
+    xgboost = xgboost_module()
+
+    def cuts(X: Floats) -> tuple[Ints, Floats]:
+        start, border = xgboost.QuantileDMatrix(X, max_bin=max_bin, nthread=n_threads).get_quantile_cut()
+        return start, border
+
+    start, border = cuts(rows)
+    found = np.full((np.diff(start).max(), rows.shape[1]), np.nan, dtype=np.float32)
+    for f, (first, last) in enumerate(itertools.pairwise(start)):
+        found[: last - first, f] = border[first:last]
+        # The first and the last border lie a little beyond the values.
+        found[0, f], found[last - first - 1, f] = np.fmin.reduce(rows[:, f]), np.fmax.reduce(rows[:, f])
+    same = all(np.array_equal(mine, theirs) for mine, theirs in zip(cuts(found), (start, border), strict=True))
+    return found if same else rows

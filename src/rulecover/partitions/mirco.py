@@ -14,7 +14,7 @@ from rulecover.data.fingerprint import Fingerprint
 from rulecover.mirco.cover import CoverRecipe, RuleCover
 from rulecover.mirco.prune import needed_clauses, with_clauses
 from rulecover.partitions.cover import greedy_cover
-from rulecover.partitions.part import LeafNumbers
+from rulecover.partitions.part import LeafNumbers, seen_together
 from rulecover.partitions.parts import Parts, added_one_by_one
 from rulecover.partitions.patterns import PatternSums
 from rulecover.pool import RulePool, priced
@@ -29,9 +29,6 @@ from rulecover.voting.voting_on import FittedVote
 
 #: Nobody lists rows that are in many places.
 _NO_ROWS = np.zeros(0, dtype=np.intp)
-
-#: What `Part.seen` returns.
-_Seen = tuple[dict[int, Floats], Fingerprint]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,13 +173,8 @@ def fitted_to_groups(fit: FittedVote, vote: Vote, rows: Grouped) -> Vote:
 
 def shown_for_parts(parts: Parts, rules: RuleSet) -> tuple[RuleSet, Fingerprint]:
     """The rules with bounds that are as short as they can be for the rows, and the fingerprint of the rows."""
-    values, fingerprint = parts.reduced(_seen_together, "seen", rules)
+    values, fingerprint = parts.reduced(seen_together, "seen", rules)
     return rules.shown_for(_table_of(values, rules)), fingerprint
-
-
-def _seen_together(one: _Seen, other: _Seen) -> _Seen:
-    (mine, rows), (theirs, more) = one, other
-    return {f: np.unique(np.concatenate([mine[f], theirs[f]])) for f in mine}, rows.with_rows_of(more)
 
 
 def _table_of(values: dict[int, Floats], rules: RuleSet) -> Floats:

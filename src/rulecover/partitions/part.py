@@ -23,6 +23,8 @@ from rulecover.typing import Bools, Floats, Ints, UInts
 
 #: (row, tree) pairs that are counted at a time.
 _PAIRS = 1 << 20
+#: What `Part.seen` returns.
+Seen = tuple[dict[int, Floats], Fingerprint]
 
 
 class LeafNumbers:
@@ -205,7 +207,7 @@ class Part:
         each = [(rules[j : j + 1], int(n)) for j, n in enumerate(rules.lengths)]
         return [patterns_of(self._clause_chunks(rule, samples), samples, n) for rule, n in each]
 
-    def seen(self, rules: RuleSet) -> tuple[dict[int, Floats], Fingerprint]:
+    def seen(self, rules: RuleSet) -> Seen:
         """What is shown of rules: a few values of each column near their bounds, and the fingerprint of the rows.
 
         The values are the neighbours of each bound, the least and the largest, NaN if one is missing, and one with a
@@ -269,6 +271,12 @@ class Part:
             if gain is not None:
                 gain[self._of_tree(t)] = np.bincount(mine, weight, minlength=size)
         return count, gain
+
+
+def seen_together(one: Seen, other: Seen) -> Seen:
+    """What is shown of rules for the rows of both."""
+    (mine, rows), (theirs, more) = one, other
+    return {f: np.unique(np.concatenate([mine[f], theirs[f]])) for f in mine}, rows.with_rows_of(more)
 
 
 def values_near_bounds(rules: RuleSet, f: int, X: Any) -> Floats:

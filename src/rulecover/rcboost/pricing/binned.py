@@ -7,6 +7,7 @@ XGBoost's `hist`, asked for one tree of squared error on one-hot labels with no 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -130,7 +131,7 @@ class _BinnedSamples:
         booster = self._xgboost.Booster(settings, [self._matrix])
         booster.update(self._matrix, 0)
         grown, value = parse_tree(booster)
-        return grown, leaves_of(booster, self._matrix, self._rows, grown, value, one_target=self._one_target)
+        return grown, leaves_of(booster, self._matrix, [self._rows], grown, value, one_target=self._one_target)
 
 
 #: The bins of each fit that is under way, by what they are made of.
@@ -151,8 +152,8 @@ def tree_settings(max_bin: int, *, one_target: bool) -> dict[str, Any]:
     }
 
 
-def leaves_of(booster: Any, matrix: Any, X: Any, tree: Tree, value: Array, *, one_target: bool) -> Ints:
-    """The leaf of each sample that a tree was grown on.
+def leaves_of(booster: Any, matrix: Any, blocks: Sequence[Any], tree: Tree, value: Array, *, one_target: bool) -> Ints:
+    """The leaf of each sample that a tree was grown on, in the order of their blocks.
 
     It is found by its prediction, which XGBoost has already; to send the samples through the tree again takes as long
     as growing it. Leaves of the same value are told apart by the comparisons between them.
@@ -163,10 +164,12 @@ def leaves_of(booster: Any, matrix: Any, X: Any, tree: Tree, value: Array, *, on
     if leaf is None:
         return np.asarray(booster.predict(matrix, pred_leaf=True), dtype=np.intp)
     _, group = np.unique(value[tree.leaves].view(np.uint32), return_inverse=True)
+    ends = np.cumsum([len(X) for X in blocks])
     for several in np.flatnonzero(np.bincount(group) > 1):
         alike = tree.leaves[group == several]
-        rows = np.flatnonzero(leaf == alike[0])
-        leaf[rows] = _told_apart(tree, X, rows, alike)
+        for X, mine in zip(blocks, np.split(leaf, ends[:-1]), strict=True):
+            rows = np.flatnonzero(mine == alike[0])
+            mine[rows] = _told_apart(tree, X, rows, alike)
     return leaf
 
 
