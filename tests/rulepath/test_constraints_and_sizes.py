@@ -192,8 +192,12 @@ def test_sizes_are_chosen_as_plain_loops_choose_them(scores: np.ndarray, least: 
     assert best(scores, least) == top
     assert one_standard_error(scores, least) == few
     np.testing.assert_allclose(standard_errors(scores), [standard_error(column) for column in scores.T])
-    near = [k for k in range(n) if below[:, k].mean() + factor * math.sqrt(variance[k]) <= margin + 1e-9]
-    assert within(scores, model, margin) == (near[0] if near else None)
+    smallest = None
+    for k in reversed(range(n)):
+        if below[:, k].mean() + factor * math.sqrt(variance[k]) > margin + 1e-9:
+            break
+        smallest = k
+    assert within(scores, model, margin) == smallest
 
 
 def held_out(*chosen_by: list[float], model: float = 0.9) -> HeldOut:

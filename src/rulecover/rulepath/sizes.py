@@ -180,16 +180,21 @@ def within(scores: Floats, model: Floats, margin: float) -> int | None:
     """The smallest size that is very likely at most `margin` below the model on new rows; ``None`` if no size is.
 
     The upper end of an interval for the difference is at most the margin: by Student's distribution, and with the
-    variance that Nadeau and Bengio (2003) give for folds that share most of the rows that they learn from.
+    variance that Nadeau and Bengio (2003) give for folds that share most of the rows that they learn from. Sizes are
+    looked at from the largest down to the first that is not as near. Among all that seem to be, the smallest would often
+    be one that was lucky in the folds.
 
     >>> within(np.array([[0.5, 0.89, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.06)
     1
     >>> within(np.array([[0.5, 0.89, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.01)
     2
+    >>> within(np.array([[0.5, 0.91, 0.8, 0.9], [0.5, 0.91, 0.8, 0.9]]), np.array([0.9, 0.9]), 0.01)
+    3
     """
     behind = model[:, None] - scores
-    near = behind.mean(axis=0) + _uncertain(behind) <= margin + _ROUNDING
-    return int(np.flatnonzero(near)[0]) if near.any() else None
+    far = np.flatnonzero(behind.mean(axis=0) + _uncertain(behind) > margin + _ROUNDING)
+    size = 1 + int(far[-1]) if far.size else 0
+    return size if size < scores.shape[1] else None
 
 
 def _uncertain(differences: Floats) -> Floats:
