@@ -236,7 +236,7 @@ def test_columns_in_full_by_blocks_of_rows_have_the_same_votes(block: int, monke
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("rules", [12, 100])
 def test_many_rows_have_the_best_votes_although_steps_are_found_from_some(rules: int, classes: int) -> None:
-    problem = random_problem(np.random.default_rng(9), 4_000, rules, classes)
+    problem = random_problem(np.random.default_rng(9), 8_000, rules, classes)
 
     votes = logistic_votes(*problem, strength=2.0)
 

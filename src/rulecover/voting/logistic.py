@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -29,7 +29,7 @@ _LEAST_ROWS = 32
 #: For more than two classes, columns are kept in full if there are no more than this, with no more numbers in all.
 _FEW_COLUMNS, _FEW_NUMBERS = 128, 2**19
 #: The curvature between rules is computed from this many rows per rule, if there are more.
-_ROWS_PER_RULE = 8
+_ROWS_PER_RULE = 32
 #: The least penalty relative to the weight of all rows: less is lost in rounding.
 _LEAST = 1e-9
 
@@ -188,18 +188,18 @@ class _Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """What is minimised, in one column of log-odds for two classes and a column per class for more.
+    """What is minimised, in one row of log-odds for two classes and a row per class for more.
 
     Parameters
     ----------
     columns
         A column of ones and one per rule.
     target
-        The weight of each pattern for each class, or for the second of two.
+        The weight of each pattern for each class, or for the second of two, classes x patterns.
     weight
-        The weight of each pattern, patterns x 1.
+        The weight of each pattern.
     penalty
-        What multiplies half the square of each vote, (1 + rules) x 1.
+        What multiplies half the square of each vote, 1 + rules.
     """
 
     columns: _SparseColumns | _DenseColumns
@@ -210,26 +210,26 @@ class _Problem:
     @classmethod
     def of(cls, covered: Bools | scipy.sparse.csr_array, sums: Floats, strength: float) -> _Problem:
         k = 1 + covered.shape[1]
-        penalty = np.full((k, 1), max(strength, _LEAST * float(sums.sum())))
+        penalty = np.full(k, max(strength, _LEAST * float(sums.sum())))
         penalty[0] = 0.0
-        target = sums[:, 1:] if sums.shape[1] == 2 else sums
+        target = np.ascontiguousarray(sums[:, 1:].T if sums.shape[1] == 2 else sums.T)
         columns = _with_ones(covered)
         few = isinstance(columns, np.ndarray) and k <= _FEW_COLUMNS and columns.size <= _FEW_NUMBERS
         kept = _DenseColumns(columns) if few and sums.shape[1] > 2 else _SparseColumns(columns)
-        return cls(kept, target, sums.sum(axis=1, keepdims=True), penalty)
+        return cls(kept, target, sums.sum(axis=1), penalty)
 
     @property
     def binary(self) -> bool:
-        return bool(self.target.shape[1] == 1)
+        return len(self.target) == 1
 
     def narrow(self, votes: Floats) -> Floats:
-        """The votes in the columns of this problem."""
-        return votes[:, 1:] if self.binary else _centred(votes)
+        """The votes in the rows of this problem, classes x (1 + rules)."""
+        return votes[:, 1:].T.copy() if self.binary else _centred(votes.T)
 
     def wide(self, votes: Floats) -> Floats:
         """The votes for each class, rounded."""
-        each = np.column_stack([-votes, votes]) if self.binary else _centred(votes)
-        return in_log_odds_units(each)
+        each = np.vstack([-votes, votes]) if self.binary else _centred(votes)
+        return in_log_odds_units(np.ascontiguousarray(each.T))
 
     def at(self, votes: Floats) -> _Point:
         scores = self.columns.scores(votes)
@@ -242,30 +242,36 @@ class _Problem:
         gradient = self.columns.sums(self.weight * shares - self.target) + self.penalty * votes
         return _Point(votes, loss, gradient, shares)
 
-    def curved(self, weighted: Floats, shares: Floats, direction: Floats) -> Floats:
-        """The product of the second derivatives with a direction; `weighted` are the shares times the weights."""
-        scores = self.columns.scores(direction)
-        scores -= shares * scores if self.binary else np.einsum("ik,ik->i", shares, scores)[:, None]
-        scores *= weighted
-        return np.asarray(self.columns.sums(scores) + self.penalty * direction)
+    def curvature(self, shares: Floats) -> Callable[[Floats], Floats]:
+        """From a direction to its product with the second derivatives, roughly: every step is judged exactly."""
+        rough = self.columns.rough
+        weighted, shares = (each.astype(rough, copy=False) for each in (self.weight * shares, shares))
+
+        def curved(direction: Floats) -> Floats:
+            scores = self.columns.scores(direction.astype(rough, copy=False))
+            scores -= shares * scores if self.binary else (shares * scores).sum(axis=0)
+            scores *= weighted
+            return np.asarray(self.columns.sums(scores) + self.penalty * direction)
+
+        return curved
 
     def inverse(self, shares: Floats) -> Callable[[Floats], Floats]:
         """The inverse of the second derivatives, roughly: without what is between classes, from some of the rows."""
         n, k = len(self.weight), len(self.penalty)
-        classes = max(2, shares.shape[1])
+        classes = max(2, len(shares))
         curvature = self.weight * shares * (1.0 - shares) * (1.0 if self.binary else classes / (classes - 1))
         own = self.columns.sums(curvature) + self.penalty
         if k > 1 + _MANY_RULES:
             return lambda left: left / own if self.binary else _centred(left / own)
         step = max(1, n // (_ROWS_PER_RULE * k))
-        gram = _gram(self.columns.every(step), step * curvature[::step].sum(axis=1))
-        diagonal, all_classes = np.arange(k), own.sum(axis=1)
-        gram[diagonal, diagonal] = np.maximum(gram[diagonal, diagonal] + self.penalty[:, 0], all_classes)
-        scale = np.sqrt(all_classes[:, None] / own)
+        gram = _gram(self.columns.every(step), step * curvature[:, ::step].sum(axis=0))
+        diagonal, all_classes = np.arange(k), own.sum(axis=0)
+        gram[diagonal, diagonal] = np.maximum(gram[diagonal, diagonal] + self.penalty, all_classes)
+        scale = np.sqrt(all_classes / own)
         inverse = np.linalg.inv(gram)
 
         def solve(left: Floats) -> Floats:
-            found = scale * (inverse @ (scale * left))
+            found = scale * ((scale * left) @ inverse)
             return found if self.binary else _centred(found)
 
         return solve
@@ -284,6 +290,9 @@ def _with_ones(covered: Bools | scipy.sparse.csr_array) -> Bools | scipy.sparse.
 class _SparseColumns:
     """Columns of zeros and ones, patterns x columns, of which the ones are stored."""
 
+    #: The kind of float in which products with the curvature are computed.
+    rough: ClassVar[type[np.floating[Any]]] = np.float64
+
     def __init__(self, columns: Bools | scipy.sparse.csr_array) -> None:
         if isinstance(columns, np.ndarray):
             starts, inside = np.concatenate([[0], np.cumsum(columns.sum(axis=1))]), np.nonzero(columns)[1]
@@ -291,12 +300,12 @@ class _SparseColumns:
         self._columns, self._by_column = columns, columns.T.tocsr()
 
     def scores(self, votes: Floats) -> Floats:
-        """The sum of the votes of the columns of each pattern."""
-        return np.asarray(self._columns @ votes)
+        """The sum of the votes of the columns of each pattern, classes x patterns."""
+        return np.asarray(self._columns @ votes.T).T
 
     def sums(self, values: Floats) -> Floats:
-        """The sum of values over the patterns of each column."""
-        return np.asarray(self._by_column @ values)
+        """The sum of values over the patterns of each column, classes x columns."""
+        return np.asarray(self._by_column @ values.T).T
 
     def every(self, step: int) -> Floats:
         """Some of the patterns, in full."""
@@ -304,42 +313,49 @@ class _SparseColumns:
 
 
 class _DenseColumns:
-    """The same in full, for few columns: multiplied by blocks of rows, on one thread."""
+    """The same in full, for few columns: multiplied by blocks of rows, on one thread.
+
+    They are kept in float64 and in float32, which takes half of the time: they multiply what is of their kind.
+    """
+
+    rough: ClassVar[type[np.floating[Any]]] = np.float32
 
     def __init__(self, columns: Bools) -> None:
-        self._columns = columns.astype(np.float64)
+        kinds = np.dtype(np.float64), np.dtype(np.float32)
+        self._columns: dict[Any, Floats] = {kind: columns.astype(kind) for kind in kinds}
+        self._shape = columns.shape
 
     def _blocks(self, width: int) -> list[slice]:
-        n, k = self._columns.shape
+        n, k = self._shape
         rows = max(_LEAST_ROWS, _ON_ONE_THREAD // (k * width))
         return [slice(start, start + rows) for start in range(0, n, rows)]
 
     def scores(self, votes: Floats) -> Floats:
-        out = np.empty((len(self._columns), votes.shape[1]))
-        for rows in self._blocks(votes.shape[1]):
-            np.matmul(self._columns[rows], votes, out=out[rows])
+        columns, out = self._columns[votes.dtype], np.empty((len(votes), self._shape[0]), dtype=votes.dtype)
+        for rows in self._blocks(len(votes)):
+            np.matmul(votes, columns[rows].T, out=out[:, rows])
         return out
 
     def sums(self, values: Floats) -> Floats:
-        out = np.zeros((self._columns.shape[1], values.shape[1]))
-        for rows in self._blocks(values.shape[1]):
-            out += self._columns[rows].T @ values[rows]
+        columns, out = self._columns[values.dtype], np.zeros((len(values), self._shape[1]))
+        for rows in self._blocks(len(values)):
+            out += values[:, rows] @ columns[rows]
         return out
 
     def every(self, step: int) -> Floats:
-        return self._columns[::step]
+        return self._columns[np.dtype(np.float64)][::step]
 
 
 def _log_sum_and_softmax(scores: Floats) -> tuple[Floats, Floats]:
-    largest = scores.max(axis=1, keepdims=True)
+    largest = scores.max(axis=0)
     shares = np.exp(scores - largest)
-    sums = shares.sum(axis=1, keepdims=True)
+    sums = shares.sum(axis=0)
     shares /= sums
     return largest + np.log(sums), shares
 
 
 def _centred(votes: Floats) -> Floats:
-    return np.asarray(votes - votes.mean(axis=1, keepdims=True))
+    return np.asarray(votes - votes.mean(axis=0))
 
 
 def _gram(columns: Floats, weight: Floats) -> Floats:
@@ -373,15 +389,14 @@ def _minimum(problem: _Problem, votes: Floats, signs: Ints) -> _Point:
 def _held(votes: Floats, signs: Ints) -> Floats:
     """The votes, 0 where they are against their signs."""
     held = votes.copy()
-    held[1:][signs[:, None] * votes[1:] < 0] = 0.0
+    held[:, 1:][signs * votes[:, 1:] < 0] = 0.0
     return held
 
 
 def _free(point: _Point, signs: Ints) -> Bools:
     """Which votes may move: all but those at 0 that would move against their signs."""
     free = np.ones(point.votes.shape, dtype=bool)
-    signed = signs[:, None]
-    free[1:] = (signed == 0) | (point.votes[1:] != 0) | (signed * point.gradient[1:] < 0)
+    free[:, 1:] = (signs == 0) | (point.votes[:, 1:] != 0) | (signs * point.gradient[:, 1:] < 0)
     return free
 
 
@@ -398,7 +413,7 @@ def _better(problem: _Problem, point: _Point, step: Floats, signs: Ints) -> _Poi
 
 def _step(problem: _Problem, point: _Point, free: Bools, inverse: Callable[[Floats], Floats]) -> Floats:
     """Newton's step by conjugate gradients: the shorter it is, the more exact."""
-    weighted = problem.weight * point.shares
+    curvature = problem.curvature(point.shares)
     step, left = np.zeros_like(point.votes), np.where(free, -point.gradient, 0.0)
     along = np.where(free, inverse(left), 0.0)
     size = float((left * along).sum())
@@ -406,7 +421,7 @@ def _step(problem: _Problem, point: _Point, free: Bools, inverse: Callable[[Floa
     for _ in range(_PRODUCTS):
         if size <= enough:
             break
-        curved = np.where(free, problem.curved(weighted, point.shares, along), 0.0)
+        curved = np.where(free, curvature(along), 0.0)
         length = size / float((along * curved).sum())
         step, left = step + length * along, left - length * curved
         next_along = np.where(free, inverse(left), 0.0)
