@@ -123,7 +123,7 @@ class LogisticFit:
     def gains_of(self, covered: Bools, signs: Ints) -> Floats:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
         sums = covered.astype(np.float64) @ self._weighted_slopes
-        known = np.array([mask_key(mask) in self._seen for mask in covered])
+        known = np.array([key.tobytes() in self._seen for key in np.packbits(covered, axis=1)])
         return np.where(known, -1.0, self._newton.gain(sums, signs))
 
     def _judge_slopes(self, covered: Bools) -> None:
