@@ -215,7 +215,7 @@ class _Problem:
         target = np.ascontiguousarray(sums[:, 1:].T if sums.shape[1] == 2 else sums.T)
         columns = _with_ones(covered)
         few = isinstance(columns, np.ndarray) and k <= _FEW_COLUMNS and columns.size <= _FEW_NUMBERS
-        kept = _DenseColumns(columns) if few and sums.shape[1] > 2 else _SparseColumns(columns)
+        kept = _DenseColumns(columns, sums.shape[1]) if few and sums.shape[1] > 2 else _SparseColumns(columns)
         return cls(kept, target, sums.sum(axis=1), penalty)
 
     @property
@@ -238,7 +238,7 @@ class _Problem:
         else:
             spread, shares = _log_sum_and_softmax(scores)
         loss = float((self.weight * spread).sum() - (self.target * scores).sum())
-        loss += 0.5 * float((self.penalty * votes**2).sum())
+        loss += 0.5 * float((self.penalty * np.square(votes)).sum())
         gradient = self.columns.sums(self.weight * shares - self.target) + self.penalty * votes
         return _Point(votes, loss, gradient, shares)
 
@@ -320,25 +320,21 @@ class _DenseColumns:
 
     rough: ClassVar[type[np.floating[Any]]] = np.float32
 
-    def __init__(self, columns: Bools) -> None:
-        kinds = np.dtype(np.float64), np.dtype(np.float32)
-        self._columns: dict[Any, Floats] = {kind: columns.astype(kind) for kind in kinds}
-        self._shape = columns.shape
-
-    def _blocks(self, width: int) -> list[slice]:
-        n, k = self._shape
-        rows = max(_LEAST_ROWS, _ON_ONE_THREAD // (k * width))
-        return [slice(start, start + rows) for start in range(0, n, rows)]
+    def __init__(self, columns: Bools, classes: int) -> None:
+        n, k = self._shape = columns.shape
+        step = max(_LEAST_ROWS, _ON_ONE_THREAD // (k * classes))
+        self._rows = [slice(start, start + step) for start in range(0, n, step)]
+        self._columns: dict[Any, Floats] = {np.dtype(kind): columns.astype(kind) for kind in (np.float64, np.float32)}
 
     def scores(self, votes: Floats) -> Floats:
         columns, out = self._columns[votes.dtype], np.empty((len(votes), self._shape[0]), dtype=votes.dtype)
-        for rows in self._blocks(len(votes)):
+        for rows in self._rows:
             np.matmul(votes, columns[rows].T, out=out[:, rows])
         return out
 
     def sums(self, values: Floats) -> Floats:
         columns, out = self._columns[values.dtype], np.zeros((len(values), self._shape[1]))
-        for rows in self._blocks(len(values)):
+        for rows in self._rows:
             out += values[:, rows] @ columns[rows]
         return out
 
@@ -355,7 +351,7 @@ def _log_sum_and_softmax(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def _centred(votes: Floats) -> Floats:
-    return np.asarray(votes - votes.mean(axis=0))
+    return np.asarray(votes - votes.sum(axis=0) / len(votes))
 
 
 def _gram(columns: Floats, weight: Floats) -> Floats:
@@ -413,18 +409,23 @@ def _better(problem: _Problem, point: _Point, step: Floats, signs: Ints) -> _Poi
 
 def _step(problem: _Problem, point: _Point, free: Bools, inverse: Callable[[Floats], Floats]) -> Floats:
     """Newton's step by conjugate gradients: the shorter it is, the more exact."""
-    curvature = problem.curvature(point.shares)
-    step, left = np.zeros_like(point.votes), np.where(free, -point.gradient, 0.0)
-    along = np.where(free, inverse(left), 0.0)
-    size = float((left * along).sum())
+    curvature, everywhere = problem.curvature(point.shares), bool(free.all())
+
+    def freed(direction: Floats) -> Floats:
+        return direction if everywhere else np.where(free, direction, 0.0)
+
+    step, left = np.zeros_like(point.votes), freed(-point.gradient)
+    along = freed(inverse(left))
+    size = float(np.vdot(left, along))
     enough = size * min(_ROUGH**2, max(_EXACT**2, size / float(problem.weight.sum())))
     for _ in range(_PRODUCTS):
         if size <= enough:
             break
-        curved = np.where(free, curvature(along), 0.0)
-        length = size / float((along * curved).sum())
-        step, left = step + length * along, left - length * curved
-        next_along = np.where(free, inverse(left), 0.0)
-        size, last = float((left * next_along).sum()), size
+        curved = freed(curvature(along))
+        length = size / float(np.vdot(along, curved))
+        step += length * along
+        left -= length * curved
+        next_along = freed(inverse(left))
+        size, last = float(np.vdot(left, next_along)), size
         along = next_along + (size / last) * along
     return step
