@@ -30,6 +30,8 @@ _LEAST_ROWS = 32
 _FEW_COLUMNS, _FEW_NUMBERS = 128, 2**19
 #: The curvature between rules is computed from this many rows per rule, if there are more.
 _ROWS_PER_RULE = 32
+#: What is later than any rule.
+_ALIKE = np.iinfo(np.intp).max
 #: The least penalty relative to the weight of all rows: less is lost in rounding.
 _LEAST = 1e-9
 
@@ -157,6 +159,44 @@ class Patterns:
     def _problem(self, size: int, strength: float) -> _Problem:
         runs = np.concatenate([[0], 1 + np.flatnonzero(self.first < size)])
         return _Problem.of(self.covered[runs, :size], _sums_of_runs(self.sums, runs), strength)
+
+
+class GrowingPatterns:
+    """The patterns of rows as one rule after another comes in: each parts some of those that there are.
+
+    Parameters
+    ----------
+    target
+        The share of each class in each row, rows x classes.
+    weight
+        The weight of each row.
+    """
+
+    def __init__(self, target: Floats, weight: Floats) -> None:
+        sums = target * weight[:, None]
+        self._sums = _smoothed(sums, float(sums.sum()))
+        self._order = np.arange(len(sums))
+        # The rule that parts a row from the one before it in this order.
+        self._first = np.full(len(sums), _ALIKE)
+        self._first[:1] = -1
+        self._covered: list[Bools] = []
+
+    def add(self, covered: Bools) -> None:
+        """A rule comes in, which covers these rows."""
+        inside = covered[self._order]
+        parted = np.argsort(2 * np.cumsum(self._first < _ALIKE) + inside, kind="stable")
+        self._order, inside = self._order[parted], inside[parted]
+        self._first[1:][inside[1:] & ~inside[:-1] & (self._first[1:] == _ALIKE)] = len(self._covered)
+        self._covered.append(covered)
+
+    def patterns(self) -> Patterns:
+        """The patterns by all rules that are in."""
+        starts = np.flatnonzero(self._first < _ALIKE)
+        rows, sums = self._order[starts], _sums_of_runs(self._sums[self._order], starts)
+        covered = np.empty((len(rows), len(self._covered)), dtype=bool)
+        for mine, rule in zip(covered.T, self._covered, strict=True):
+            mine[:] = rule[rows]
+        return Patterns(covered, self._first[starts[1:]], sums)
 
 
 def _by_rules(bits: Bools) -> Ints:
