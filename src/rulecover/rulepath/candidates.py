@@ -127,13 +127,14 @@ class Candidates:
     def sums_of(self, rules: Ints, values: Floats) -> Floats:
         """The same for some of the candidates."""
         weighted = values if self.weight is None else values * self.weight[:, None]
-        out = np.zeros((len(rules), values.shape[1]))
-        first, last = (cells[rules].astype(self.cells.dtype) for cells in (self.first, self.last))
-        for rows in _pieces(np.arange(self.n_samples), len(rules), _PAIRS):
-            mine = self.cells[rows[:, None], self.tree[rules]]
-            inside = (mine >= first) & (mine < last)
-            out += inside.T.astype(np.float64) @ weighted[rows]
-        return out
+        out = np.zeros((values.shape[1], len(rules)))
+        first, width = (cells[rules].astype(self.cells.dtype) for cells in (self.first, self.last - self.first))
+        step = max(1, _PAIRS // max(1, len(rules)))
+        for start in range(0, self.n_samples, step):
+            mine = self.cells[start : start + step].take(self.tree[rules], axis=1)
+            inside = mine - first < width  # a cell before the first is far behind: there are no negative numbers
+            out += weighted[start : start + step].T @ inside.astype(np.float64)
+        return out.T
 
     def _cell_counts(self, values: Floats) -> Floats:
         """The sum of each column over the samples of each cell, columns x cells: column by column."""
