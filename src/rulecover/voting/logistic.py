@@ -394,6 +394,11 @@ def _centred(votes: Floats) -> Floats:
     return np.asarray(votes - votes.sum(axis=0) / len(votes))
 
 
+def _dot(a: Floats, b: Floats) -> float:
+    """The sum of all products, on one thread."""
+    return float(np.einsum("ij,ij", a, b))
+
+
 def _gram(columns: Floats, weight: Floats) -> Floats:
     """The products between columns, over rows of these weights: if there are few, by blocks of rows, on one thread."""
     n, k = columns.shape
@@ -456,16 +461,16 @@ def _step(problem: _Problem, point: _Point, free: Bools, inverse: Callable[[Floa
 
     step, left = np.zeros_like(point.votes), freed(-point.gradient)
     along = freed(inverse(left))
-    size = float(np.vdot(left, along))
+    size = _dot(left, along)
     enough = size * min(_ROUGH**2, max(_EXACT**2, size / float(problem.weight.sum())))
     for _ in range(_PRODUCTS):
         if size <= enough:
             break
         curved = freed(curvature(along))
-        length = size / float(np.vdot(along, curved))
+        length = size / _dot(along, curved)
         step += length * along
         left -= length * curved
         next_along = freed(inverse(left))
-        size, last = float(np.vdot(left, next_along)), size
+        size, last = _dot(left, next_along), size
         along = next_along + (size / last) * along
     return step
