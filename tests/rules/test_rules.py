@@ -69,7 +69,7 @@ def test_rules_cover_the_rows_that_satisfy_every_clause(rules: RuleSet, X: np.nd
     share = np.array([[np.mean(clauses) if clauses else 1.0 for clauses in row] for row in satisfied])
     np.testing.assert_array_equal(rules.apply(X).toarray(), whole)
     np.testing.assert_allclose(rules.accepted(X), share)
-    each = np.array([sum(row, []) for row in satisfied], dtype=bool)
+    each = np.array([[c for rule in row for c in rule] for row in satisfied], dtype=bool)
     np.testing.assert_array_equal(clauses.satisfied(X), each.reshape(len(X), len(clauses.feature)).T)
 
 
