@@ -48,9 +48,11 @@ def exact_unit(total: float) -> float:
 
 def multiples_of(values: Floats, unit: float) -> Floats:
     """Values rounded to multiples of a unit; what is not zero stays nonzero."""
-    rounded = np.round(values / unit) * unit
-    kept: Floats = np.where((rounded == 0) & (values != 0), np.copysign(unit, values), rounded)
-    return kept
+    rounded: Floats = np.rint(values / unit) * unit
+    lost = (rounded == 0) & (values != 0)
+    if lost.any():
+        rounded = np.where(lost, np.copysign(unit, values), rounded)
+    return rounded
 
 
 def fit_float32(values: Floats) -> bool:

@@ -69,6 +69,8 @@ def test_rules_cover_the_rows_that_satisfy_every_clause(rules: RuleSet, X: np.nd
     share = np.array([[np.mean(clauses) if clauses else 1.0 for clauses in row] for row in satisfied])
     np.testing.assert_array_equal(rules.apply(X).toarray(), whole)
     np.testing.assert_allclose(rules.accepted(X), share)
+    each = np.array([[c for rule in row for c in rule] for row in satisfied], dtype=bool)
+    np.testing.assert_array_equal(clauses.satisfied(X), each.reshape(len(X), len(clauses.feature)).T)
 
 
 @given(rule_sets(NAMES, numbers=DIGITS, max_rules=8), tables(len(NAMES)))
@@ -90,13 +92,16 @@ def test_rows_beyond_one_chunk_are_met_alike() -> None:
     whole = rules.apply(X).toarray()
     np.testing.assert_array_equal(whole[:50], rules.apply(X[:50]).toarray())
     np.testing.assert_array_equal(whole[-20:], rules.apply(X[-20:]).toarray())
+    np.testing.assert_array_equal(rules.clauses.satisfied(X)[:, -20:], rules.clauses.satisfied(X[-20:]))
 
 
 def test_sparse_rows_are_met_as_dense_ones() -> None:
     rng = np.random.default_rng(1)
     rules = random_rules(rng)
     X = rng.integers(0, 3, size=(40, 3)).astype(float)
-    np.testing.assert_array_equal(rules.apply(scipy.sparse.csc_array(X)).toarray(), rules.apply(X).toarray())
+    sparse, zeros = scipy.sparse.csc_array(X), (1,)
+    np.testing.assert_array_equal(rules.apply(sparse).toarray(), rules.apply(X).toarray())
+    np.testing.assert_array_equal(rules.clauses.satisfied(sparse, zeros), rules.clauses.satisfied(X, zeros))
 
 
 def test_a_float32_row_is_compared_in_float64() -> None:
@@ -136,6 +141,7 @@ def test_rows_on_and_next_to_bounds_are_covered_as_plain_comparisons_say(numbers
     rules = RuleSet.of_clauses(clauses, ["x"])
     assert rules.apply(X).toarray().tolist() == meant
     assert rules.accepted(X).tolist() == np.array(meant, dtype=float).tolist()
+    assert rules.clauses.satisfied(X).T.tolist() == meant
 
 
 def test_indexing_slicing_and_iteration() -> None:

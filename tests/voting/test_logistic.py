@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from rulecover.voting import logistic
 from rulecover.voting.answers import LOG_ODDS_UNIT, LogOddsClasses
-from rulecover.voting.logistic import Patterns, logistic_votes
+from rulecover.voting.logistic import GrowingPatterns, Patterns, logistic_votes
 
 STRENGTHS = st.sampled_from([0.01, 1.0, 10.0])
 
@@ -236,7 +236,7 @@ def test_columns_in_full_by_blocks_of_rows_have_the_same_votes(block: int, monke
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("rules", [12, 100])
 def test_many_rows_have_the_best_votes_although_steps_are_found_from_some(rules: int, classes: int) -> None:
-    problem = random_problem(np.random.default_rng(9), 4_000, rules, classes)
+    problem = random_problem(np.random.default_rng(9), 8_000, rules, classes)
 
     votes = logistic_votes(*problem, strength=2.0)
 
@@ -288,6 +288,19 @@ def test_rows_with_the_same_rules_are_one_pattern(rules: int) -> None:
     sums = np.zeros((len(unique), 3))
     np.add.at(sums, where.ravel(), smoothed(again))
     np.testing.assert_allclose(patterns.sums[order], sums, rtol=1e-12)
+
+
+@given(problems())
+def test_patterns_grow_rule_by_rule_to_those_of_all_rules(problem: Problem) -> None:
+    growing = GrowingPatterns(problem.target, problem.weight)
+    for rules in range(problem.covered.shape[1] + 1):
+        if rules:
+            growing.add(problem.covered[:, rules - 1])
+        grown = growing.patterns()
+
+        expected = Patterns.of(problem.covered[:, :rules], problem.target, problem.weight)
+        assert (grown.covered == expected.covered).all() and (grown.first == expected.first).all()
+        np.testing.assert_allclose(grown.sums, expected.sums, rtol=1e-12)
 
 
 sums_of_two = st.floats(-2000, 2000).map(lambda x: [-x, x])

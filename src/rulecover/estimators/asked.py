@@ -97,14 +97,15 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
     rows = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=False)
     places = np.arange(rows.shape[0]) if places is None else places
     method = "predict_proba" if isinstance(model, _CLASSIFIERS) else "predict"
-    total: Any = 0.0
+    total = np.zeros((rows.shape[0], len(model.classes_) if isinstance(model, _CLASSIFIERS) else model.n_outputs_))
     trees = np.zeros((rows.shape[0], 1))
     for tree, drawn in zip(model.estimators_, model.estimators_samples_, strict=True):
         seen = np.zeros(1 + max(int(places.max()), int(drawn.max())), dtype=bool)
         seen[drawn] = True
-        free = ~seen[places][:, None]
-        total = total + free * np.asarray(getattr(tree, method)(rows, check_input=False)).reshape(rows.shape[0], -1)
-        trees += free
+        free = np.flatnonzero(~seen[places])
+        if free.size:
+            total[free] += getattr(tree, method)(rows[free], check_input=False).reshape(len(free), -1)
+            trees[free] += 1.0
     return np.asarray(np.where(trees > 0, total / np.maximum(trees, 1.0), np.nan))
 
 

@@ -112,22 +112,29 @@ class Candidates:
     def sums(self, values: Floats) -> Floats:
         """The (weighted) sum of each column of `values` over the samples of each candidate, candidates x columns."""
         weighted = values if self.weight is None else values * self.weight[:, None]
-        per_cell = self._cell_sums(weighted) if values.shape[1] >= _MANY_COLUMNS else self._cell_counts(weighted)
-        out = np.empty((len(per_cell), len(self)))
-        for mine, column in zip(out, per_cell, strict=True):
-            mine[:] = self.over_nodes(column)
+        out = np.empty((values.shape[1], len(self)))
+        if values.shape[1] < _MANY_COLUMNS:
+            for mine, column in zip(out, self._cell_counts(weighted), strict=True):
+                mine[:] = self.over_nodes(column)
+            return out.T
+        # Two columns are one of complex numbers, which are added and taken as quickly as others.
+        for at, pair in enumerate(self._cell_sums(weighted).view(np.complex128).T):
+            both = self.over_nodes(pair)
+            for mine, column in zip(out[2 * at : 2 * at + 2], (both.real, both.imag), strict=False):
+                mine[:] = column
         return out.T
 
     def sums_of(self, rules: Ints, values: Floats) -> Floats:
         """The same for some of the candidates."""
         weighted = values if self.weight is None else values * self.weight[:, None]
-        out = np.zeros((len(rules), values.shape[1]))
-        first, last = (cells[rules].astype(self.cells.dtype) for cells in (self.first, self.last))
-        for rows in _pieces(np.arange(self.n_samples), len(rules), _PAIRS):
-            mine = self.cells[rows[:, None], self.tree[rules]]
-            inside = (mine >= first) & (mine < last)
-            out += inside.T.astype(np.float64) @ weighted[rows]
-        return out
+        out = np.zeros((values.shape[1], len(rules)))
+        first, width = (cells[rules].astype(self.cells.dtype) for cells in (self.first, self.last - self.first))
+        step = max(1, _PAIRS // max(1, len(rules)))
+        for start in range(0, self.n_samples, step):
+            mine = self.cells[start : start + step].take(self.tree[rules], axis=1)
+            inside = mine - first < width  # a cell before the first is far behind: there are no negative numbers
+            out += weighted[start : start + step].T @ inside.astype(np.float64)
+        return out.T
 
     def _cell_counts(self, values: Floats) -> Floats:
         """The sum of each column over the samples of each cell, columns x cells: column by column."""
@@ -138,14 +145,19 @@ class Candidates:
         return out
 
     def _cell_sums(self, values: Floats) -> Floats:
-        """The same for all columns at once, as a product with the matrix of which sample is in which cells."""
-        out, n_trees = np.zeros((self.n_cells, values.shape[1])), self.cells.shape[1]
+        """The same for all columns at once, cells x an even number of columns, the last of which may be empty.
+
+        It is a product with the matrix of which sample is in which cells.
+        """
+        n_trees, odd = self.cells.shape[1], values.shape[1] % 2
+        values = np.pad(values, ((0, 0), (0, odd))) if odd else values
+        out = np.zeros((self.n_cells, values.shape[1]))
         for rows in _pieces(np.arange(self.n_samples), n_trees, _PAIRS_OF_COLUMNS):
             cells = self.cells[rows].ravel().astype(np.int32)
             starts = np.arange(0, len(cells) + 1, n_trees)
             inside = scipy.sparse.csr_array((np.ones(len(cells)), cells, starts), shape=(len(rows), self.n_cells))
             out += inside.T @ values[rows]
-        return np.ascontiguousarray(out.T)
+        return out
 
     def _counts(self, cells: UInts, weight: Floats | None) -> Floats:
         each = None if weight is None else np.repeat(weight, cells.shape[1])

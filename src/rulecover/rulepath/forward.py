@@ -158,7 +158,7 @@ class Contest:
 
     def _tried(self, seen: EvaluatedClauses) -> Shortened:
         def gains(covered: Bools, kept: Bools) -> Floats:
-            return seen.gains(covered, np.sign((kept * seen.signs).sum(axis=1)))
+            return seen.gains(covered, np.sign(kept @ seen.signs))
 
         if not self._tries:
             kept = np.ones(len(seen.feature), dtype=bool)

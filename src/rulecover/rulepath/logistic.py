@@ -12,7 +12,7 @@ from rulecover.rulepath.family import added
 from rulecover.rulepath.squares import Terms, mask_key
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.answers import LogOddsClasses
-from rulecover.voting.logistic import Patterns
+from rulecover.voting.logistic import GrowingPatterns
 
 #: A gain below this share of a sample's weight is rounding.
 _NOTHING = 1e-9
@@ -108,6 +108,7 @@ class LogisticFit:
         self.votes: list[Floats] = []
         self.loss: list[float] = []
         self._newton = NewtonGains(terms, float(self._weight.sum()))
+        self._patterns = GrowingPatterns(self._target, self._weight)
         self._fit()
 
     def __len__(self) -> int:
@@ -123,7 +124,7 @@ class LogisticFit:
     def gains_of(self, covered: Bools, signs: Ints) -> Floats:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
         sums = covered.astype(np.float64) @ self._weighted_slopes
-        known = np.array([mask_key(mask) in self._seen for mask in covered])
+        known = np.array([key.tobytes() in self._seen for key in np.packbits(covered, axis=1)])
         return np.where(known, -1.0, self._newton.gain(sums, signs))
 
     def _judge_slopes(self, covered: Bools) -> None:
@@ -138,17 +139,16 @@ class LogisticFit:
         self.covered.append(covered)
         self.signs.append(sign)
         self._seen.add(mask_key(covered))
+        self._patterns.add(covered)
         self._fit()
 
     def _fit(self) -> None:
         size, strength = len(self), self._terms.ridge
-        covered = np.array(self.covered, dtype=bool).reshape(size, len(self._target))
-        patterns = Patterns.of(covered.T, self._target, self._weight)
-        start = self.votes[-1] if self.votes else None
-        votes, loss = patterns.fitted(size, strength=strength, start=start, signs=np.array(self.signs, np.intp))
+        start, signs = self.votes[-1] if self.votes else None, np.array(self.signs, dtype=np.intp)
+        votes, loss = self._patterns.patterns().fitted(size, strength=strength, start=start, signs=signs)
         self.votes.append(votes)
         self.loss.append(loss)
-        self._judge_slopes(covered)
+        self._judge_slopes(np.array(self.covered, dtype=bool).reshape(size, len(self._target)))
 
 
 def slopes(target: Floats, shares: Floats) -> tuple[Floats, Floats]:

@@ -121,8 +121,8 @@ def distinct_allowed(candidates: Candidates, constraints: Constraints) -> Candid
     """The candidates that keep to the constraints; of those that cover the same samples, the one of fewest clauses."""
     rules = candidates.rules()
     allowed = np.flatnonzero(constraints.allows(rules))
-    nodes = replace(candidates, source=rules).take(allowed)  # which are not written out again
-    return nodes.take(nodes.distinct(np.argsort(rules.lengths[allowed], kind="stable")))
+    kept = candidates.distinct(allowed[np.argsort(rules.lengths[allowed], kind="stable")])
+    return replace(candidates, source=rules).take(kept)  # which are not written out again
 
 
 def ridge_votes(path: ForwardPath, samples: Samples, response: Floats, *, target: Target) -> VotesBySize:

@@ -197,7 +197,7 @@ class ForwardFit:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
         marks = covered.astype(np.float64)
         gains = self._squares.gain(marks @ self._residual(), marks @ self._weight, signs)
-        known = np.array([mask_key(mask) in self._seen for mask in covered])
+        known = np.array([key.tobytes() in self._seen for key in np.packbits(covered, axis=1)])
         return np.where(known, -1.0, gains)
 
     def _residual(self) -> Floats:

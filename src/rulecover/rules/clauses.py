@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rulecover.data.categories import CategorySet
 from rulecover.data.frames import ZERO
-from rulecover.rules.comparisons import Bits, Comparisons
+from rulecover.rules.comparisons import Bits, Comparisons, OneOf
 from rulecover.rules.rule import Clause
 from rulecover.typing import Array, Bools, Floats, Ints
 
@@ -267,6 +267,23 @@ class Clauses:
             rows.append(flat - rule * covered.shape[1] + start)
             rules.append(rule)
         return np.concatenate(rows), np.concatenate(rules)
+
+    def satisfied(self, X: Any, zero_missing: Sequence[int] = ()) -> Bools:
+        """Which row satisfies which clause, clauses x rows: each is compared by itself, which is quick for few."""
+        place, zeros = np.searchsorted(self.columns, self.feature), np.flatnonzero(np.isin(self.columns, zero_missing))
+        lower, upper, missing = (each[:, None] for each in (self.lower, self.upper, self.missing))
+        out = np.empty((len(self.feature), X.shape[0]), dtype=bool)
+        columns = np.empty((len(self.columns), min(X.shape[0], _TURNED)))
+        for first in range(0, X.shape[0], _TURNED):
+            passed = out[:, first : first + _TURNED]
+            mine = columns[:, : passed.shape[1]]
+            self._turn(X[first : first + _TURNED], zeros, mine)
+            values = mine[place]
+            passed[:] = (values <= upper) & ((values > lower) | (lower == -np.inf)) | (missing & np.isnan(values))
+            for c in np.flatnonzero(self.category >= 0).tolist():
+                OneOf(self.category_sets[self.category[c]])(values[c], passed[c : c + 1])
+                passed[c] |= missing[c] & np.isnan(values[c])
+        return out
 
     def accepted(self, X: Any, zero_missing: Sequence[int] = ()) -> Floats:
         """The share of each rule's clauses that each row satisfies, rows x rules; 1 for a rule without clauses."""

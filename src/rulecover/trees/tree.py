@@ -270,25 +270,28 @@ class _AllNodes:
             rule, child = rule[below], child[below]
             levels.append((rule, child))
             child = self.parent[child]
-        owner = np.concatenate([r for r, _ in reversed(levels)]) if levels else np.zeros(0, dtype=np.intp)
-        reached = np.concatenate([c for _, c in reversed(levels)]) if levels else np.zeros(0, dtype=np.intp)
-        order = np.argsort(owner, kind="stable")
-        reached = reached[order]
+        depth = np.zeros(len(nodes), dtype=np.intp)
+        for rule, _ in levels:
+            depth[rule] += 1
+        offset = offsets(depth)
+        reached = np.empty(offset[-1], dtype=np.intp)
+        for height, (rule, child) in enumerate(levels):
+            reached[offset[1:][rule] - 1 - height] = child
         above = ~self.is_left[reached]
         asked = self.parent[reached]
         bound = self.threshold[asked]
-        used, place = np.unique(self.category[asked], return_inverse=True)
-        first_set = np.count_nonzero(used < 0)
-        bounded = place < first_set
+        category = self.category[asked]
+        bounded = category < 0
+        used = np.unique(category[~bounded])
         # Each set of the trees twice: as it is for rows that go left, its complement for rows that go right.
-        codes = (tuple(self.category_sets[k].tolist()) for k in used[first_set:])
+        codes = (tuple(self.category_sets[k].tolist()) for k in used)
         return Clauses(
-            offset=offsets(np.bincount(owner, minlength=len(nodes))),
+            offset=offset,
             feature=self.feature[asked],
             lower=np.where(above & bounded, bound, -np.inf),
             upper=np.where(above | ~bounded, np.inf, bound),
             missing=self.missing_left[asked] != above,
-            category=np.where(bounded, -1, 2 * (place - first_set) + above),
+            category=np.where(bounded, -1, 2 * np.searchsorted(used, category) + above),
             category_sets=tuple(CategorySet(each, others) for each in codes for others in (False, True)),
         )
 
@@ -309,7 +312,8 @@ def merge_comparisons(paths: Clauses) -> Clauses:
     # An interval with bounds and a set on one feature stay two clauses.
     width = int(paths.feature.max(initial=-1)) + 1
     clause = 2 * (paths.owner * width + paths.feature) + (paths.category >= 0)
-    order = np.argsort(clause, kind="stable")
+    # By clause, and then as they come: sorting distinct numbers is quicker than keeping the order of equal ones.
+    order = np.argsort(clause * len(clause) + np.arange(len(clause)))
     starts = np.flatnonzero(np.diff(clause[order], prepend=-1))
     if not starts.size:  # reduceat does not take an empty list
         return paths
@@ -348,6 +352,8 @@ def _merged_sets(paths: Clauses, order: Ints, starts: Ints) -> tuple[Ints, tuple
     """For each merged clause the place of the set that passes all its comparisons, -1 for an interval; and the sets."""
     merged_category = np.full(len(starts), -1, dtype=np.intp)
     sets: tuple[CategorySet, ...] = ()
+    if not paths.category_sets:
+        return merged_category, sets
     category, feature = paths.category[order], paths.feature[order]
     clause_of = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
     for f in np.unique(feature[category >= 0]):

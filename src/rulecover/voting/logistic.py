@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -29,7 +29,9 @@ _LEAST_ROWS = 32
 #: For more than two classes, columns are kept in full if there are no more than this, with no more numbers in all.
 _FEW_COLUMNS, _FEW_NUMBERS = 128, 2**19
 #: The curvature between rules is computed from this many rows per rule, if there are more.
-_ROWS_PER_RULE = 8
+_ROWS_PER_RULE = 32
+#: What is later than any rule.
+_ALIKE = np.iinfo(np.intp).max
 #: The least penalty relative to the weight of all rows: less is lost in rounding.
 _LEAST = 1e-9
 
@@ -159,6 +161,44 @@ class Patterns:
         return _Problem.of(self.covered[runs, :size], _sums_of_runs(self.sums, runs), strength)
 
 
+class GrowingPatterns:
+    """The patterns of rows as one rule after another comes in: each parts some of those that there are.
+
+    Parameters
+    ----------
+    target
+        The share of each class in each row, rows x classes.
+    weight
+        The weight of each row.
+    """
+
+    def __init__(self, target: Floats, weight: Floats) -> None:
+        sums = target * weight[:, None]
+        self._sums = _smoothed(sums, float(sums.sum()))
+        self._order = np.arange(len(sums))
+        # The rule that parts a row from the one before it in this order.
+        self._first = np.full(len(sums), _ALIKE)
+        self._first[:1] = -1
+        self._covered: list[Bools] = []
+
+    def add(self, covered: Bools) -> None:
+        """A rule comes in, which covers these rows."""
+        inside = covered[self._order]
+        parted = np.argsort(2 * np.cumsum(self._first < _ALIKE) + inside, kind="stable")
+        self._order, inside = self._order[parted], inside[parted]
+        self._first[1:][inside[1:] & ~inside[:-1] & (self._first[1:] == _ALIKE)] = len(self._covered)
+        self._covered.append(covered)
+
+    def patterns(self) -> Patterns:
+        """The patterns by all rules that are in."""
+        starts = np.flatnonzero(self._first < _ALIKE)
+        rows, sums = self._order[starts], _sums_of_runs(self._sums[self._order], starts)
+        covered = np.empty((len(rows), len(self._covered)), dtype=bool)
+        for mine, rule in zip(covered.T, self._covered, strict=True):
+            mine[:] = rule[rows]
+        return Patterns(covered, self._first[starts[1:]], sums)
+
+
 def _by_rules(bits: Bools) -> Ints:
     """The order of the rows by which rules cover them, the first rule first."""
     packed = np.packbits(bits.astype(bool, copy=False), axis=1)
@@ -188,18 +228,18 @@ class _Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """What is minimised, in one column of log-odds for two classes and a column per class for more.
+    """What is minimised, in one row of log-odds for two classes and a row per class for more.
 
     Parameters
     ----------
     columns
         A column of ones and one per rule.
     target
-        The weight of each pattern for each class, or for the second of two.
+        The weight of each pattern for each class, or for the second of two, classes x patterns.
     weight
-        The weight of each pattern, patterns x 1.
+        The weight of each pattern.
     penalty
-        What multiplies half the square of each vote, (1 + rules) x 1.
+        What multiplies half the square of each vote, 1 + rules.
     """
 
     columns: _SparseColumns | _DenseColumns
@@ -210,26 +250,26 @@ class _Problem:
     @classmethod
     def of(cls, covered: Bools | scipy.sparse.csr_array, sums: Floats, strength: float) -> _Problem:
         k = 1 + covered.shape[1]
-        penalty = np.full((k, 1), max(strength, _LEAST * float(sums.sum())))
+        penalty = np.full(k, max(strength, _LEAST * float(sums.sum())))
         penalty[0] = 0.0
-        target = sums[:, 1:] if sums.shape[1] == 2 else sums
+        target = np.ascontiguousarray(sums[:, 1:].T if sums.shape[1] == 2 else sums.T)
         columns = _with_ones(covered)
         few = isinstance(columns, np.ndarray) and k <= _FEW_COLUMNS and columns.size <= _FEW_NUMBERS
-        kept = _DenseColumns(columns) if few and sums.shape[1] > 2 else _SparseColumns(columns)
-        return cls(kept, target, sums.sum(axis=1, keepdims=True), penalty)
+        kept = _DenseColumns(columns, sums.shape[1]) if few and sums.shape[1] > 2 else _SparseColumns(columns)
+        return cls(kept, target, sums.sum(axis=1), penalty)
 
     @property
     def binary(self) -> bool:
-        return bool(self.target.shape[1] == 1)
+        return len(self.target) == 1
 
     def narrow(self, votes: Floats) -> Floats:
-        """The votes in the columns of this problem."""
-        return votes[:, 1:] if self.binary else _centred(votes)
+        """The votes in the rows of this problem, classes x (1 + rules)."""
+        return votes[:, 1:].T.copy() if self.binary else _centred(votes.T)
 
     def wide(self, votes: Floats) -> Floats:
         """The votes for each class, rounded."""
-        each = np.column_stack([-votes, votes]) if self.binary else _centred(votes)
-        return in_log_odds_units(each)
+        each = np.vstack([-votes, votes]) if self.binary else _centred(votes)
+        return in_log_odds_units(np.ascontiguousarray(each.T))
 
     def at(self, votes: Floats) -> _Point:
         scores = self.columns.scores(votes)
@@ -238,34 +278,40 @@ class _Problem:
         else:
             spread, shares = _log_sum_and_softmax(scores)
         loss = float((self.weight * spread).sum() - (self.target * scores).sum())
-        loss += 0.5 * float((self.penalty * votes**2).sum())
+        loss += 0.5 * float((self.penalty * np.square(votes)).sum())
         gradient = self.columns.sums(self.weight * shares - self.target) + self.penalty * votes
         return _Point(votes, loss, gradient, shares)
 
-    def curved(self, weighted: Floats, shares: Floats, direction: Floats) -> Floats:
-        """The product of the second derivatives with a direction; `weighted` are the shares times the weights."""
-        scores = self.columns.scores(direction)
-        scores -= shares * scores if self.binary else np.einsum("ik,ik->i", shares, scores)[:, None]
-        scores *= weighted
-        return np.asarray(self.columns.sums(scores) + self.penalty * direction)
+    def curvature(self, shares: Floats) -> Callable[[Floats], Floats]:
+        """From a direction to its product with the second derivatives, roughly: every step is judged exactly."""
+        rough = self.columns.rough
+        weighted, shares = (each.astype(rough, copy=False) for each in (self.weight * shares, shares))
+
+        def curved(direction: Floats) -> Floats:
+            scores = self.columns.scores(direction.astype(rough, copy=False))
+            scores -= shares * scores if self.binary else (shares * scores).sum(axis=0)
+            scores *= weighted
+            return np.asarray(self.columns.sums(scores) + self.penalty * direction)
+
+        return curved
 
     def inverse(self, shares: Floats) -> Callable[[Floats], Floats]:
         """The inverse of the second derivatives, roughly: without what is between classes, from some of the rows."""
         n, k = len(self.weight), len(self.penalty)
-        classes = max(2, shares.shape[1])
+        classes = max(2, len(shares))
         curvature = self.weight * shares * (1.0 - shares) * (1.0 if self.binary else classes / (classes - 1))
         own = self.columns.sums(curvature) + self.penalty
         if k > 1 + _MANY_RULES:
             return lambda left: left / own if self.binary else _centred(left / own)
         step = max(1, n // (_ROWS_PER_RULE * k))
-        gram = _gram(self.columns.every(step), step * curvature[::step].sum(axis=1))
-        diagonal, all_classes = np.arange(k), own.sum(axis=1)
-        gram[diagonal, diagonal] = np.maximum(gram[diagonal, diagonal] + self.penalty[:, 0], all_classes)
-        scale = np.sqrt(all_classes[:, None] / own)
+        gram = _gram(self.columns.every(step), step * curvature[:, ::step].sum(axis=0))
+        diagonal, all_classes = np.arange(k), own.sum(axis=0)
+        gram[diagonal, diagonal] = np.maximum(gram[diagonal, diagonal] + self.penalty, all_classes)
+        scale = np.sqrt(all_classes / own)
         inverse = np.linalg.inv(gram)
 
         def solve(left: Floats) -> Floats:
-            found = scale * (inverse @ (scale * left))
+            found = scale * ((scale * left) @ inverse)
             return found if self.binary else _centred(found)
 
         return solve
@@ -284,6 +330,9 @@ def _with_ones(covered: Bools | scipy.sparse.csr_array) -> Bools | scipy.sparse.
 class _SparseColumns:
     """Columns of zeros and ones, patterns x columns, of which the ones are stored."""
 
+    #: The kind of float in which products with the curvature are computed.
+    rough: ClassVar[type[np.floating[Any]]] = np.float64
+
     def __init__(self, columns: Bools | scipy.sparse.csr_array) -> None:
         if isinstance(columns, np.ndarray):
             starts, inside = np.concatenate([[0], np.cumsum(columns.sum(axis=1))]), np.nonzero(columns)[1]
@@ -291,12 +340,12 @@ class _SparseColumns:
         self._columns, self._by_column = columns, columns.T.tocsr()
 
     def scores(self, votes: Floats) -> Floats:
-        """The sum of the votes of the columns of each pattern."""
-        return np.asarray(self._columns @ votes)
+        """The sum of the votes of the columns of each pattern, classes x patterns."""
+        return np.asarray(self._columns @ votes.T).T
 
     def sums(self, values: Floats) -> Floats:
-        """The sum of values over the patterns of each column."""
-        return np.asarray(self._by_column @ values)
+        """The sum of values over the patterns of each column, classes x columns."""
+        return np.asarray(self._by_column @ values.T).T
 
     def every(self, step: int) -> Floats:
         """Some of the patterns, in full."""
@@ -304,42 +353,50 @@ class _SparseColumns:
 
 
 class _DenseColumns:
-    """The same in full, for few columns: multiplied by blocks of rows, on one thread."""
+    """The same in full, for few columns: multiplied by blocks of rows, on one thread.
 
-    def __init__(self, columns: Bools) -> None:
-        self._columns = columns.astype(np.float64)
+    They are kept in float64 and in float32, which takes half of the time: they multiply what is of their kind.
+    """
 
-    def _blocks(self, width: int) -> list[slice]:
-        n, k = self._columns.shape
-        rows = max(_LEAST_ROWS, _ON_ONE_THREAD // (k * width))
-        return [slice(start, start + rows) for start in range(0, n, rows)]
+    rough: ClassVar[type[np.floating[Any]]] = np.float32
+
+    def __init__(self, columns: Bools, classes: int) -> None:
+        n, k = self._shape = columns.shape
+        step = max(_LEAST_ROWS, _ON_ONE_THREAD // (k * classes))
+        self._rows = [slice(start, start + step) for start in range(0, n, step)]
+        self._columns: dict[Any, Floats] = {np.dtype(kind): columns.astype(kind) for kind in (np.float64, np.float32)}
 
     def scores(self, votes: Floats) -> Floats:
-        out = np.empty((len(self._columns), votes.shape[1]))
-        for rows in self._blocks(votes.shape[1]):
-            np.matmul(self._columns[rows], votes, out=out[rows])
+        columns, out = self._columns[votes.dtype], np.empty((len(votes), self._shape[0]), dtype=votes.dtype)
+        for rows in self._rows:
+            np.matmul(votes, columns[rows].T, out=out[:, rows])
         return out
 
     def sums(self, values: Floats) -> Floats:
-        out = np.zeros((self._columns.shape[1], values.shape[1]))
-        for rows in self._blocks(values.shape[1]):
-            out += self._columns[rows].T @ values[rows]
+        columns, out = self._columns[values.dtype], np.zeros((len(values), self._shape[1]))
+        for rows in self._rows:
+            out += values[:, rows] @ columns[rows]
         return out
 
     def every(self, step: int) -> Floats:
-        return self._columns[::step]
+        return self._columns[np.dtype(np.float64)][::step]
 
 
 def _log_sum_and_softmax(scores: Floats) -> tuple[Floats, Floats]:
-    largest = scores.max(axis=1, keepdims=True)
+    largest = scores.max(axis=0)
     shares = np.exp(scores - largest)
-    sums = shares.sum(axis=1, keepdims=True)
+    sums = shares.sum(axis=0)
     shares /= sums
     return largest + np.log(sums), shares
 
 
 def _centred(votes: Floats) -> Floats:
-    return np.asarray(votes - votes.mean(axis=1, keepdims=True))
+    return np.asarray(votes - votes.sum(axis=0) / len(votes))
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    """The sum of all products, on one thread."""
+    return float(np.einsum("ij,ij", a, b))
 
 
 def _gram(columns: Floats, weight: Floats) -> Floats:
@@ -373,15 +430,14 @@ def _minimum(problem: _Problem, votes: Floats, signs: Ints) -> _Point:
 def _held(votes: Floats, signs: Ints) -> Floats:
     """The votes, 0 where they are against their signs."""
     held = votes.copy()
-    held[1:][signs[:, None] * votes[1:] < 0] = 0.0
+    held[:, 1:][signs * votes[:, 1:] < 0] = 0.0
     return held
 
 
 def _free(point: _Point, signs: Ints) -> Bools:
     """Which votes may move: all but those at 0 that would move against their signs."""
     free = np.ones(point.votes.shape, dtype=bool)
-    signed = signs[:, None]
-    free[1:] = (signed == 0) | (point.votes[1:] != 0) | (signed * point.gradient[1:] < 0)
+    free[:, 1:] = (signs == 0) | (point.votes[:, 1:] != 0) | (signs * point.gradient[:, 1:] < 0)
     return free
 
 
@@ -398,18 +454,23 @@ def _better(problem: _Problem, point: _Point, step: Floats, signs: Ints) -> _Poi
 
 def _step(problem: _Problem, point: _Point, free: Bools, inverse: Callable[[Floats], Floats]) -> Floats:
     """Newton's step by conjugate gradients: the shorter it is, the more exact."""
-    weighted = problem.weight * point.shares
-    step, left = np.zeros_like(point.votes), np.where(free, -point.gradient, 0.0)
-    along = np.where(free, inverse(left), 0.0)
-    size = float((left * along).sum())
+    curvature, everywhere = problem.curvature(point.shares), bool(free.all())
+
+    def freed(direction: Floats) -> Floats:
+        return direction if everywhere else np.where(free, direction, 0.0)
+
+    step, left = np.zeros_like(point.votes), freed(-point.gradient)
+    along = freed(inverse(left))
+    size = _dot(left, along)
     enough = size * min(_ROUGH**2, max(_EXACT**2, size / float(problem.weight.sum())))
     for _ in range(_PRODUCTS):
         if size <= enough:
             break
-        curved = np.where(free, problem.curved(weighted, point.shares, along), 0.0)
-        length = size / float((along * curved).sum())
-        step, left = step + length * along, left - length * curved
-        next_along = np.where(free, inverse(left), 0.0)
-        size, last = float((left * next_along).sum()), size
+        curved = freed(curvature(along))
+        length = size / _dot(along, curved)
+        step += length * along
+        left -= length * curved
+        next_along = freed(inverse(left))
+        size, last = _dot(left, next_along), size
         along = next_along + (size / last) * along
     return step
