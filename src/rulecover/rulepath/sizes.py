@@ -181,8 +181,8 @@ def within(scores: Floats, model: Floats, margin: float) -> int | None:
 
     The upper end of an interval for the difference is at most the margin: by Student's distribution, and with the
     variance that Nadeau and Bengio (2003) give for folds that share most of the rows that they learn from. Sizes are
-    looked at from the largest down to the first that is not as near. Among all that seem to be, the smallest would often
-    be one that was lucky in the folds.
+    looked at from the largest down to the first that is not as near: among all that seem to be, the smallest would
+    often be one that was lucky in the folds.
 
     >>> within(np.array([[0.5, 0.89, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.06)
     1
