@@ -140,6 +140,16 @@ def test_votes_of_a_changing_pool_are_those_of_the_pool(seed: int) -> None:
             assert (sums == expected.sums).all() and (fired == expected.fired).all()
 
 
+def test_verbose_shows_calls_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    boost(begun(drawn(0)), 2)
+    assert capsys.readouterr().err == ""
+
+    boost(begun(drawn(0)), 2, verbose=1)
+
+    shown = capsys.readouterr()
+    assert shown.out == "" and "Generating rules" in shown.err
+
+
 def test_the_first_solve_has_time_of_its_own_and_no_more() -> None:
     run = begun(drawn(0))
     boost(run, 5, deadline=time.perf_counter() - 1)
