@@ -268,7 +268,9 @@ def test_rules_that_saw_no_data_cannot_be_exported() -> None:
 
 
 def test_the_largest_log_odds_are_a_million() -> None:
-    written = json.loads(to_json(log_odds_cases()[0].model))
+    X = np.random.default_rng(0).uniform(size=(40, 1))
+    rules = RuleSet.of_intervals([{0: (-np.inf, 0.5)}, {0: (0.5, np.inf)}], ["x"])
+    written = json.loads(to_json(MIRCOClassifier(rules, vote="log-odds").fit(X, X[:, 0] > 0.4)))
     votes = written["rules"][0]["votes"]
 
     written["rules"][0]["votes"] = [1e6] * len(votes)
