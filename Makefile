@@ -164,7 +164,7 @@ $(VENV)/coverage: $(VENV)/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[coverage]'
 	touch $@
 
-$(VENV)/mutants: $(VENV)/test
+$(VENV)/mutants: $(VENV)/system  # the tests of exports in node and Java are among those that try mutants
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutants]'
 	touch $@
 

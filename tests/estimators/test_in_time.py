@@ -31,7 +31,7 @@ from rulecover import (
     RulePathRegressor,
     read_trees,
 )
-from rulecover.estimators import mirco, rcboost, rulepath
+from rulecover.estimators import mirco, prepare, rcboost, rulepath
 from rulecover.estimators.in_time import SamplingOrder, in_time, sampling_order, trained_in_time, votes_deadline
 from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import CutShortWarning, UnreadableModelError
@@ -544,3 +544,23 @@ def test_a_cover_whose_solver_knows_no_limit_is_made_of_some_rows_inside_a_path(
     path, cut = fitted(RulePathClassifier(cover, max_rules=2, choose="last", random_state=0), X, y, NO_TIME)
     assert "the model was trained on 1,000 of 3,000 rows" in cut
     assert len(path.rules_) >= 1
+
+
+def test_what_else_a_model_that_keeps_its_limit_warns_of_is_passed_on():
+    model = MIRCOClassifier(forest(), time_limit=9.0)
+    limits = []
+
+    def train():
+        limits.append(model.time_limit)
+        warnings.warn("odd rows", RuntimeWarning, stacklevel=1)
+        warnings.warn("cut", CutShortWarning, stacklevel=1)
+        return model
+
+    with pytest.warns(RuntimeWarning, match="odd rows") as caught:
+        trained, cut, _ = prepare._within_limit(model, time.perf_counter() + 3.0, train)
+
+    assert len(caught) == 1
+    assert cut == "its MIRCOClassifier was cut short"
+    assert limits[0] == pytest.approx(3.0, abs=0.5)
+    assert trained is model
+    assert model.time_limit == 9.0

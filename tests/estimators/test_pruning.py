@@ -99,6 +99,50 @@ def test_held_out_rows_decide_whether_to_prune() -> None:
     assert fitted.rules_ == by_hand.rules_
 
 
+SMALL = RandomForestClassifier(3, max_depth=3, random_state=0)
+
+
+@pytest.mark.parametrize(("pruned", "pays"), [(0.4, False), (0.5, True), (0.6, True)])
+def test_pruning_pays_where_pruned_covers_are_no_less_accurate(
+    pruned: float, pays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = noisy(n=60)
+    monkeypatch.setattr(MIRCOClassifier, "score", lambda cover, *_: pruned if cover.prune else 0.5)
+
+    assert pruning_pays(MIRCOClassifier(SMALL), X, y, None, TimeLimits(0.0)) == pays
+
+
+def test_folds_are_trained_and_scored_with_the_weights_of_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = noisy(n=60)
+    weight = np.random.default_rng(0).integers(1, 4, 60).astype(float)
+    seen, fit, score = [], MIRCOClassifier.fit, MIRCOClassifier.score
+
+    def noted_fit(cover: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        seen.append((X, sample_weight))
+        return fit(cover, X, y, sample_weight)
+
+    def noted_score(cover: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        seen.append((X, sample_weight))
+        return score(cover, X, y, sample_weight)
+
+    monkeypatch.setattr(MIRCOClassifier, "fit", noted_fit)
+    monkeypatch.setattr(MIRCOClassifier, "score", noted_score)
+    pruning_pays(MIRCOClassifier(SMALL), X, y, weight, TimeLimits(0.0))
+
+    place = {row.tobytes(): j for j, row in enumerate(X)}
+    assert len(seen) == 3 * 4
+    for rows, counts in seen:
+        assert counts.tolist() == [weight[place[row.tobytes()]] for row in rows]
+
+
+def test_folds_without_a_row_that_counts_decide_nothing() -> None:
+    X, y = noisy(n=60)
+    weight = np.zeros(60)
+    weight[[np.argmin(y), np.argmax(y)]] = 1.0
+
+    assert not pruning_pays(MIRCOClassifier(SMALL), X, y, weight, TimeLimits(0.0))
+
+
 @pytest.mark.slow
 def test_pruning_is_refused_where_fine_regions_matter() -> None:
     """A board of small squares: every clause is needed, but a rule that loses one hardly loses purity."""

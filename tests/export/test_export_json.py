@@ -25,6 +25,7 @@ from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RuleS
 from rulecover.data.categories import HashedCategories
 from rulecover.exceptions import ExportError, InvalidModelFileError, RulecoverError, UnreadableModelError
 from rulecover.export import Vote, from_json, json_file, json_schema, schema, to_json
+from rulecover.export.json_model import model_of
 from rulecover.voting.answers import Classes
 
 
@@ -264,6 +265,19 @@ def test_rules_that_saw_no_data_cannot_be_exported() -> None:
         to_json(Vote(rules, np.array([[0.0, 1.0]]), classes, np.array([1.0, 1.0])))
     with pytest.raises(ValueError, match="there are no rules; a model needs at least one"):
         to_json(Vote(rules[:0], np.zeros((0, 2)), classes, np.array([1.0, 1.0])))
+
+
+def test_the_largest_log_odds_are_a_million() -> None:
+    X = np.random.default_rng(0).uniform(size=(40, 1))
+    rules = RuleSet.of_intervals([{0: (-np.inf, 0.5)}, {0: (0.5, np.inf)}], ["x"])
+    written = json.loads(to_json(MIRCOClassifier(rules, vote="log-odds").fit(X, X[:, 0] > 0.4)))
+    votes = written["rules"][0]["votes"]
+
+    written["rules"][0]["votes"] = [1e6] * len(votes)
+    assert (model_of(written).votes[0] == 1e6).all()
+    written["rules"][0]["votes"] = [1e6 + 1] * len(votes)
+    with pytest.raises(ValueError, match="a vote is 1e\\+06; log-odds must be between -1000000 and 1000000"):
+        model_of(written)
 
 
 def test_other_objects_cannot_be_exported() -> None:

@@ -140,6 +140,16 @@ def test_a_column_of_truth_values_has_the_levels_true_and_false(database: Databa
     assert database.text_answers(query, raw, "BOOLEAN") == case.table()
 
 
+def test_truth_values_as_classes_are_bits_where_there_are_no_words_for_them() -> None:
+    X = np.random.default_rng(0).uniform(size=(60, 2))
+    model = MIRCOClassifier(RandomForestClassifier(2, max_depth=2, random_state=0)).fit(X, X[:, 0] > 0.5)
+
+    queries = {dialect: to_sql(model, "data", dialect=dialect) for dialect in ("tsql", "duckdb")}
+
+    assert "CAST(1 AS BIT)" in queries["tsql"] and "TRUE" not in queries["tsql"]
+    assert "TRUE" in queries["duckdb"] and "BIT" not in queries["duckdb"]
+
+
 #: Texts that are numbers as a whole, in part, or not at all.
 CELLS = (
     *("0.5", " 0.5\n", "+.5", "5.", "-1e0", "1E+2", "1e400", "-0", "9007199254740993", "0" * 30 + "1"),

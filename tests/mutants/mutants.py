@@ -5,6 +5,7 @@
     python tests/mutants/mutants.py voting --folder kept     # keeps the mutants there: a second run begins at once
     python tests/mutants/mutants.py voting --only NAME NAME  # these mutants
     python tests/mutants/mutants.py voting --quick           # without the tests that are marked slow
+    python tests/mutants/mutants.py voting --since COMMIT    # only of functions that have changed since then
 
 Every mutant of a group has the same chance to be drawn, so that the rate of a sample is an estimate of the rate of all;
 it is printed with its 95 % interval. Everything happens in a copy. It needs the extra `mutants`; survivors.md has what
@@ -19,6 +20,7 @@ import difflib
 import hashlib
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -55,6 +57,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "tests/golden",
     ),
     "rulepath": ("tests/rulepath", "tests/estimators/test_rulepath.py", "tests/golden"),
+    "estimators": ("tests/estimators", "tests/contracts/test_every_estimator.py", "tests/golden"),
+    "data": ("tests/data", "tests/rules", "tests/cli/tables", "tests/estimators/test_mixed_frames.py"),
+    "cli": ("tests/cli",),
     "export": ("tests/export", "tests/contracts/test_every_export.py", "tests/system/test_node.py"),
     "pmml": ("tests/system/test_jpmml.py",),
 }
@@ -151,6 +156,40 @@ def drawn(names: list[str], sample: int | None, seed: int) -> list[str]:
     return by_chance[:sample]
 
 
+def changed_since(commit: str, group: str) -> set[str]:
+    """The functions of a group of which a line has changed or is new, as mutmut names them."""
+    mutated, left_alone = _of(group)
+    found = set()
+    for path in ROOT.glob(mutated.replace("/*", "/**/*.py")):
+        if path != ROOT / left_alone:
+            module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+            lines = changed_lines(git_diff(commit, path))
+            found |= {f"{module}.{name}" for name, of_it in functions(path.read_text("utf-8")) if lines & of_it}
+    return found
+
+
+def git_diff(commit: str, path: Path) -> str:
+    command = ["git", "diff", "--unified=0", commit, "--", str(path)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def changed_lines(diff: str) -> set[int]:
+    """The new numbers of the lines that have changed or are new."""
+    hunks = re.findall(r"^@@ \S+ \+(\d+)(?:,(\d+))? @@", diff, re.MULTILINE)
+    return {line for first, many in hunks for line in range(int(first), int(first) + int(many or 1))}
+
+
+def functions(source: str) -> Iterator[tuple[str, set[int]]]:
+    """Each function and method, as mutmut names it, and its lines."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef):
+            yield f"x_{node.name}", {*range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+        elif isinstance(node, ast.ClassDef):
+            for each in node.body:
+                if isinstance(each, ast.FunctionDef):
+                    yield f"xǁ{node.name}ǁ{each.name}", {*range(each.lineno, (each.end_lineno or each.lineno) + 1)}
+
+
 @contextmanager
 def copy_of_project(kept: Path | None) -> Iterator[Path]:
     if kept is not None:
@@ -206,8 +245,12 @@ def results(folder: Path) -> dict[str, str]:
     return {name: status for name, _, status in pairs}
 
 
+def _of(group: str) -> tuple[str, str]:
+    return _MUTATED.get(group, (f"src/rulecover/{group}/*", ""))
+
+
 def settings(group: str, *, quick: bool = False) -> str:
-    mutated, left_alone = _MUTATED.get(group, (f"src/rulecover/{group}/*", ""))
+    mutated, left_alone = _of(group)
     lines = {
         "source_paths": ["src/"],
         "only_mutate": [mutated],
@@ -242,6 +285,9 @@ def tried(group: str, given: argparse.Namespace) -> Rate:
     kept = None if given.folder is None else given.folder / group
     with copy_of_project(kept) as folder:
         every = generate(folder, group, quick=given.quick)
+        if given.since is not None:
+            changed = changed_since(given.since, group)
+            every = [name for name in every if name.partition("__mutmut_")[0] in changed]
         sample = None if given.sample == "all" else int(given.sample)
         names = [name for name in every if name in given.only] if given.only else drawn(every, sample, given.seed)
         found = run(folder, group, names, given.jobs, given.seconds)
@@ -269,6 +315,7 @@ def main() -> None:
     parser.add_argument(
         "--seconds", help="for each mutant only the quickest tests, which take this long in all (all tests)"
     )
+    parser.add_argument("--since", metavar="COMMIT", help="only functions that have changed since this commit (all)")
     parser.add_argument("--quick", action="store_true", help="leaves out the tests that are marked slow")
     parser.add_argument("--folder", type=Path, help="where copies are kept, to go on from (none are kept)")
     parser.add_argument("--jobs", default="1", help="processes (1); auto is one per core")

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import tomllib
 
+import mutants
 import numpy as np
 import pytest
-from mutants import GROUPS, ROOT, Rate, copy_to, difference, drawn, overall, said, settings
+from mutants import (
+    GROUPS,
+    ROOT,
+    Rate,
+    changed_lines,
+    changed_since,
+    copy_to,
+    difference,
+    drawn,
+    overall,
+    said,
+    settings,
+)
 
 
 def test_folders_and_tests_of_every_group_exist() -> None:
@@ -74,3 +87,19 @@ def test_the_changed_lines_of_a_mutant_are_shown(tmp_path, package: bool) -> Non
     shown = difference(tmp_path, "some.part.x_f__mutmut_2")
 
     assert shown.split("\n") == ["        -    return b + 1", "        +    return b - 1"]
+
+
+def test_functions_that_have_changed_since_a_commit_are_named_as_mutmut_does(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "src" / "rulecover" / "rules" / "inner" / "part.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "def f():\n    return 2\n\ndef g():\n    return 1\n\nclass C:\n    def f(self):\n        return 3\n"
+    )
+    diff = "@@ -2 +2 @@ def f():\n-    return 1\n+    return 2\n@@ -6,0 +7,3 @@\n+class C:\n+    def f(self):\n+ ...\n"
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    monkeypatch.setattr(mutants, "git_diff", lambda commit, path: diff)
+
+    named = "rulecover.rules.inner.part."
+    assert changed_since("HEAD~40", "rules") == {f"{named}x_f", f"{named}xǁCǁf"}
+    assert changed_since("HEAD~40", "voting") == set()
+    assert changed_lines("@@ -3 +2,0 @@ def f():\n-    gone\n") == set()

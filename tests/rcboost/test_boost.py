@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +13,18 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RCBoostClassifier
-from rulecover.rcboost.boost import BoostRun, ChangingVote, Watch, boost, boosted
+from rulecover.clock import is_late
+from rulecover.rcboost.boost import _FIRST_SOLVE, BoostRun, ChangingVote, Watch, boost, boosted
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration
 from rulecover.rcboost.pricing.oracles import TreePricing
+from rulecover.readers import read_trees
+from rulecover.setcover import Status
+from rulecover.setcover.master import Master, Relaxation
 from rulecover.targets.classes.impurity import Gini
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.classes.target import ClassTarget
 from rulecover.targets.impurity import Price
+from rulecover.targets.samples import Samples
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Ints
 from rulecover.voting.classes import class_votes
@@ -131,3 +138,78 @@ def test_votes_of_a_changing_pool_are_those_of_the_pool(seed: int) -> None:
             sums, fired = changing.to(pool)
             expected = vote.take(pool).added(samples.X)
             assert (sums == expected.sums).all() and (fired == expected.fired).all()
+
+
+def test_verbose_shows_calls_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    boost(begun(drawn(0)), 2)
+    assert capsys.readouterr().err == ""
+
+    boost(begun(drawn(0)), 2, verbose=1)
+
+    shown = capsys.readouterr()
+    assert shown.out == "" and "Generating rules" in shown.err
+
+
+def test_the_first_solve_has_time_of_its_own_and_no_more() -> None:
+    run = begun(drawn(0))
+    boost(run, 5, deadline=time.perf_counter() - 1)
+
+    begin = time.perf_counter()
+    boosted(run, over=False)
+
+    assert begin < run.generation.deadline <= time.perf_counter() + _FIRST_SOLVE
+
+
+@pytest.mark.parametrize("calls", [1, 3])
+@pytest.mark.parametrize("watched", [False, True])
+def test_without_time_for_the_last_solve_shares_are_those_of_the_last_call(
+    calls: int, watched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = drawn(1, 400)
+    run = begun(samples, samples if watched else None)
+    boost(run, calls)
+    assert len(run.rounds) == calls
+    monkeypatch.setattr(Watch, "best", calls - 1)
+    solve = Master.solve
+
+    def in_time(master: Master, *, deadline: float | None = None) -> Relaxation:
+        if is_late(deadline):
+            raise TimeoutError
+        return solve(master, deadline=deadline)
+
+    monkeypatch.setattr(Master, "solve", in_time)
+    run.generation.deadline = time.perf_counter() - 1
+    found = boosted(run, over=False)
+
+    before, z = run.rounds[max(0, calls - 1 - watched)], found.stages[-1][1]
+    assert len(found.stages) == calls + 1 - watched
+    assert z[: len(before.z)].tolist() == before.z.tolist()
+    assert not z[len(before.z) :].any()
+    cost = run.generation.generated.evidence.cost[: len(z)]
+    assert found.certificate.objective == pytest.approx(cost @ z) and found.certificate.status == Status.TIME_LIMIT
+
+
+class FirstTree(TreePricing):
+    """Grows the first tree as well, on rows that are not repeated, and notes of how many samples."""
+
+    repeats_rows = False
+
+    def first(self, samples: Samples, tree: Any, seed: int) -> TreeEnsemble:
+        grown.append(samples)
+        return read_trees(tree)
+
+
+grown: list[Samples] = []
+
+
+def test_a_pricing_grows_the_first_tree_of_all_samples_or_of_those_that_it_is_given() -> None:
+    samples = replace(drawn(2), weight=np.full(80, 2.0))
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(samples.X, samples.labels)
+    recipe = BoostRecipe(FirstTree(), Price(Gini()))
+    grown.clear()
+
+    generation = RuleGeneration(samples, tree, recipe, names)
+    RuleGeneration(samples, tree, recipe, names, grow=lambda make, some: make(some.among(np.arange(20))))
+
+    assert generation.samples is samples and grown[0] is samples
+    assert [len(each.y) for each in grown] == [80, 20]

@@ -41,6 +41,13 @@ def test_the_most_negative_rules_are_admitted_in_their_order(reduced: list[float
     assert Negative(at_most)(np.array(reduced)).tolist() == expected
 
 
+def test_of_very_many_rules_of_equal_reduced_cost_the_first_are_admitted() -> None:
+    reduced = -np.random.default_rng(0).integers(1, 3, 200).astype(float)
+    first = np.flatnonzero(reduced == -2)[:30]
+
+    assert (Negative(30)(reduced) == first).all()
+
+
 def test_a_rule_is_stale_above_the_bound_alone() -> None:
     assert Stale(0.25)(np.array([0.25, 0.3])).tolist() == [False, True] and Stale() == Stale(0.5, 5)
     assert Stale(0.0, 1).calls == 1

@@ -85,6 +85,20 @@ def test_entropy_trees_and_the_least_weight_of_a_leaf_are_scikit_learns_too() ->
         assert partition(mine.leaf) == partition(leaves_of(theirs, X, y))
 
 
+def test_limits_are_those_of_a_scikit_learn_tree_in_rows_and_in_weight() -> None:
+    weight = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    samples = GrowingSamples(np.zeros(5, dtype=np.intp), 1, weight, None, np.zeros(5))
+    repeated = GrowingSamples(np.zeros(5, dtype=np.intp), 1, weight, np.full(5, 2), np.zeros(5))
+    tree = DecisionTreeClassifier(
+        max_depth=7, min_samples_split=0.5, min_samples_leaf=0.3, min_weight_fraction_leaf=0.2
+    )
+
+    assert Limits.like(tree, samples) == Limits(7, 3, 2, 3.0)
+    assert Limits.like(tree, repeated) == Limits(7, 5, 3, 3.0)
+    assert Limits.like(tree.set_params(min_samples_split=6, min_samples_leaf=4), samples) == Limits(7, 6, 4, 3.0)
+    assert Limits.like(object(), samples) == Limits()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("balance", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("max_depth", [0, 1, 5, None])

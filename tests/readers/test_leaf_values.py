@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import read_trees
 from rulecover.exceptions import UnreadableModelError
+from rulecover.readers.catboost import numbers
 
 D, NUMBERS = load_diabetes(return_X_y=True)
 X, CLASSES = load_iris(return_X_y=True)
@@ -76,9 +77,9 @@ def test_leaves_of_classes_of_xgboost_add_up() -> None:
     assert_add_up(model, X, model.predict(xgboost.DMatrix(X), output_margin=True))
 
 
-@pytest.mark.parametrize("kind", ["gbdt", "rf", "dart"])
-def test_leaves_of_lightgbm_add_up(kind: str) -> None:
-    settings = LGBM | {"boosting_type": kind, "subsample": 0.7, "subsample_freq": 1}
+@pytest.mark.parametrize(("kind", "rounds"), [("gbdt", 6), ("rf", 6), ("rf", 1), ("dart", 6)])
+def test_leaves_of_lightgbm_add_up(kind: str, rounds: int) -> None:
+    settings = LGBM | {"boosting_type": kind, "n_estimators": rounds, "subsample": 0.7, "subsample_freq": 1}
     model = lightgbm.LGBMRegressor(**settings).fit(D, NUMBERS / 100)
 
     assert_add_up(model, D, model.predict(D))  # of a forest their mean
@@ -97,6 +98,14 @@ def test_leaves_of_catboost_add_up() -> None:
 
     assert_add_up(regressor, D, regressor.predict(D))
     assert_add_up(classifier, X, classifier.predict(X, prediction_type="RawFormulaVal"))
+
+
+@pytest.mark.parametrize("loss", ["RMSE", "Poisson", "Tweedie:variance_power=1.5"])
+def test_counts_of_catboost_are_no_logarithms(loss: str) -> None:
+    settings = {"iterations": 3, "depth": 2, "verbose": False, "random_seed": 0, "allow_writing_files": False}
+    model = catboost.CatBoostRegressor(loss_function=loss, **settings).fit(D, NUMBERS / 100)
+
+    np.testing.assert_allclose(numbers(model, D), model.predict(D))
 
 
 def test_leaves_of_scikit_learn_add_up() -> None:

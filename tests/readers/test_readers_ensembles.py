@@ -89,6 +89,21 @@ def test_trees_of_equal_members_keep_the_weights_that_they_have_in_their_members
     assert len(set(weight.tolist())) > 1
 
 
+def test_members_of_members_on_some_columns_each_send_rows_where_they_sent_them() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 8))
+    y = (X.sum(axis=1) > 0).astype(int)
+    inner = BaggingClassifier(DecisionTreeClassifier(max_depth=3), 2, max_features=0.5)
+    model = BaggingClassifier(inner, 3, max_features=0.5, random_state=0).fit(X, y)
+
+    ensemble = read_trees(model)
+
+    prepared = ensemble.prepare(X)
+    assert len(ensemble.trees) == 6
+    for tree, route in zip(ensemble.trees, ensemble.routes, strict=True):
+        assert (route(prepared) == tree.apply(X)).all()
+
+
 def test_members_that_number_categories_differently_are_refused() -> None:
     """Those of a few rows each do not know every category."""
     colours = np.array(["red", "green", "blue"] * 50, dtype=object)[:, None]

@@ -19,7 +19,7 @@ from rulecover.rulepath.candidates import Candidates, node_candidates, rule_cand
 from rulecover.rulepath.forward import forward_path
 from rulecover.rulepath.shorten import satisfied, shortened
 from rulecover.rulepath.sizes import best, one_standard_error, within
-from rulecover.rulepath.squares import Terms
+from rulecover.rulepath.squares import Squares, Terms
 from rulecover.trees.tree import Tree
 from rulecover.voting.answers import nearest_probabilities
 from rulecover.voting.ridge import GrowingRidge
@@ -109,6 +109,33 @@ def test_votes_that_are_held_to_a_sign_are_the_best_of_those(problem: Problem) -
     assert ridge.votes()[:, 0] == pytest.approx(direct, rel=1e-5, abs=1e-7)
     assert ridge.loss() == pytest.approx(np.square(whole @ direct - wanted).sum(), rel=1e-7, abs=1e-9)
     assert (ridge.votes()[1:, 0] * np.array(signs) >= 0).all()
+
+
+@given(problems())
+@example(problem_of_seed(4678))
+def test_rules_that_are_chosen_keep_their_signs_at_every_size(problem: Problem) -> None:
+    columns, target, weight, strength, signs = problem
+    target = target[:, :1]
+    weighted = target * weight[:, None]
+    squares = Squares(
+        total=weight.sum(),
+        sizes=weight @ columns,
+        own=columns.T @ weighted,
+        sums=weighted.sum(axis=0),
+        squares=float((weighted * target).sum()),
+        whole=float((weighted * target).sum()),
+        centre=np.zeros(1),
+        terms=Terms(ridge=strength),
+    )
+    common = columns.T @ (columns * weight[:, None])
+
+    for j, sign in enumerate(signs):
+        overlap = common[:, j]
+        squares.add(np.append(overlap[j], overlap[:j]), sums=columns[:, j] @ weighted, overlap=overlap, sign=sign)
+
+        expected = grown(columns[:, : j + 1], target, weight, strength, signs[: j + 1])
+        np.testing.assert_allclose(squares.votes[-1], expected.votes(), atol=1e-9)
+        assert squares.loss[-1] == pytest.approx(expected.loss())
 
 
 @pytest.mark.slow

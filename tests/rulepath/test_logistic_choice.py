@@ -25,6 +25,7 @@ from rulecover import RulePathClassifier, RulePathRegressor, read_trees
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.path_kinds import class_pool
 from rulecover.estimators.trend import ClassifierWithTrend
+from rulecover.rulepath import logistic
 from rulecover.rulepath.candidates import Candidates, node_candidates
 from rulecover.rulepath.forward import forward_path
 from rulecover.rulepath.logistic import LogisticFit, shares_of
@@ -244,14 +245,18 @@ def test_bad_pools_votes_and_gains_are_refused_with_the_way_out() -> None:
 
 @pytest.mark.slow
 @settings(max_examples=25)
-@given(responses() | responses(weighted=True))
-def test_candidates_that_lead_are_judged_by_what_is_left_now(drawn: tuple[Candidates, np.ndarray]) -> None:
+@given(responses() | responses(weighted=True), st.sampled_from([1, 2, 64]))
+def test_candidates_that_lead_are_judged_by_what_is_left_now(
+    drawn: tuple[Candidates, np.ndarray], at_a_time: int
+) -> None:
     candidates, response = drawn
     signs, free = np.zeros(len(candidates), dtype=int), np.arange(len(candidates)) % 7 > 0
     fit = LogisticFit(candidates, response, TERMS)
     for j in range(8):
         fit.enter(candidates.covered(j % len(candidates)), 0)
-        gains = fit.gains(signs, free)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(logistic, "_JUDGED", at_a_time)
+            gains = fit.gains(signs, free)
 
     masks = np.array([candidates.covered(j) for j in range(len(candidates))])
     sums = candidates.sums_of(np.arange(len(masks)), fit._slopes)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import highspy
 import numpy as np
 import pytest
 import scipy.sparse
 from strategies import random_coverage
 
 from rulecover.exceptions import SolverError
+from rulecover.setcover import highs as module
 from rulecover.setcover.highs import CoveringLP, _call, _quiet_highs, _unit, solve_mip
 from rulecover.setcover.master import Master
 
@@ -59,6 +61,24 @@ def test_rules_that_come_later_must_have_finite_costs() -> None:
 
     with pytest.raises(SolverError, match="not a finite number"):
         lp.add(matrix, np.array([1.0, np.inf]))
+
+
+def test_a_solve_that_takes_too_many_steps_from_its_basis_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    matrix = scipy.sparse.csc_array(random_coverage(rng, 90, 30).to_sparse().astype(float))
+    cost, demand, called = 1 + rng.random(30), np.ones(90, dtype=np.intp), []
+    found = CoveringLP(matrix, cost, demand).solve()
+
+    def with_few_steps(highs: object, method: str, *given: object) -> None:
+        called.append(method)
+        limited = given[0] == "simplex_iteration_limit" and given[1] != highspy.kHighsIInf if given else False
+        _call(highs, method, *(("simplex_iteration_limit", 2) if limited else given))
+
+    monkeypatch.setattr(module, "_call", with_few_steps)
+    again = CoveringLP(matrix, cost, demand).solve()
+
+    assert "clearSolver" in called and again.finished
+    assert again.objective == pytest.approx(found.objective)
 
 
 @pytest.mark.parametrize("duals", ["equal", "vertex"])

@@ -105,6 +105,25 @@ def test_every_optimum_is_that_of_the_full_lp_when_rules_leave(duals) -> None:
             whole, costs = whole.join(coverage), np.concatenate([costs, cost])
 
 
+def test_a_sample_is_in_the_lp_once_whatever_comes_and_goes() -> None:
+    def check(master: Master) -> None:
+        assert np.flatnonzero(master._is_inside).tolist() == sorted(master._inside)
+
+    (first, cost), *more = growing_pools(0, rounds=8)
+    master, again = Master(first, cost), Master(first, cost)
+    master.solve()
+    check(master)
+    again.restore(master.state())
+    check(again)
+    for coverage, cost in more:
+        master.add(coverage, cost)
+        check(master)
+        found = master.solve()
+        check(master)
+        master.remove(np.flatnonzero((found.z == 0) & (found.reduced_cost > 0.05)))
+        check(master)
+
+
 def test_rules_that_samples_need_do_not_leave() -> None:
     coverage = Coverage.of_masks([[True, True, False], [False, True, True]])
     master = Master(coverage, np.ones(2))

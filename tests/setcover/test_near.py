@@ -63,6 +63,7 @@ def test_prices_and_shares_are_feasible_and_near_the_optimum_and_exact_at_the_en
         assert exact.objective == pytest.approx(full_lp(whole, costs), abs=1e-6)
         assert costs @ exact.z == pytest.approx(exact.objective, abs=1e-6)
         assert whole.per_sample(exact.z).min() >= 1 - 1e-6
+        np.testing.assert_allclose(exact.reduced_cost, costs - whole.per_rule(exact.duals), atol=1e-9)
         far += found.objective < exact.objective - 1e-4
     assert far  # it did stop before the optimum
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import covering_problems
 
-from rulecover.setcover import CoveringProblem, Greedy
+from rulecover.setcover import CoveringProblem, Greedy, Search, Status
 from rulecover.setcover.lagrangian import OpenSubproblem, Refinement
 from rulecover.setcover.local import Choice, Core, LocalSearch, core_columns
 
@@ -236,6 +236,13 @@ def test_a_search_finds_the_covers_that_it_found_before(name: str) -> None:
         found.append(search.best_cost)
 
     assert found == FOUND[name]
+
+
+def test_only_a_search_that_time_ended_says_so() -> None:
+    problem = hard_problem(0)
+
+    assert Search(effort=0.01)(problem).status == Status.FEASIBLE
+    assert Search(time_limit=1e-9)(problem).status == Status.TIME_LIMIT
 
 
 def test_a_search_whose_time_is_up_leaves_its_cover_alone() -> None:

@@ -26,7 +26,7 @@ from rulecover.targets.numbers.target import NumberTarget
 from rulecover.voting import vote as vote_module
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses, Mean
 from rulecover.voting.classes import added_class_votes, class_votes, fitted_class_votes, log_odds_class_votes
-from rulecover.voting.fallback import CLOSEST, FALLBACKS, Default
+from rulecover.voting.fallback import CLOSEST, FALLBACKS, Default, sums_at_distance
 from rulecover.voting.logistic import logistic_votes
 from rulecover.voting.numbers import added_values, fitted_values, mean_votes
 from rulecover.voting.ridge import GrowingRidge, ridge_towards
@@ -144,6 +144,16 @@ def test_values_that_are_added_have_a_default_and_evidence() -> None:
         np.testing.assert_array_equal(vote.predict(ROWS), [1.0, 6.0, 2.0, 2.0])
     seen = added_values(rules, votes, NumberTarget()).rules.evidence
     assert seen.adds.tolist() == [-1.0, 4.0] and seen.default == 2.0
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-10, 2.0**10])
+def test_rules_at_a_distance_give_the_mean_and_spread_of_their_means_in_any_unit_of_weight(unit: float) -> None:
+    rules, data = with_numbers([1.0, 5.0, 2.0, 8.0])
+    vote = fitted_values(mean_votes(rules), rules.apply(ROWS), data, ridge=1.0)
+    weights, means = np.array([1.0, 3.0]), np.array([2.0, 6.0])
+    sums = unit * np.array([[weights @ means, weights.sum(), weights @ means**2], [0.0, 0.0, 0.0]])
+
+    assert sums_at_distance(vote, sums).tolist() == [[5.0, 1.0, 3.0], [0.0, 0.0, 0.0]]
 
 
 @pytest.mark.parametrize("weight", [None, [1.0, 2.0, 1.0, 1.0]])
