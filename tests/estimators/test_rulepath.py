@@ -23,7 +23,7 @@ from sklearn.ensemble import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import average_precision_score, get_scorer
+from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 from tictactoe import LINES, tic_tac_toe
@@ -196,23 +196,22 @@ def test_a_size_is_chosen_by_any_scoring_of_scikit_learn(scoring: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rare", [0, 1])
-def test_where_a_class_is_rare_its_average_precision_decides(rare: int) -> None:
+def test_where_a_class_is_rare_the_log_loss_decides(rare: int) -> None:
     X, y = make_classification(500, weights=[0.97], class_sep=0.7, flip_y=0.0, random_state=2)
     y = y if rare else 1 - y
     folds = list(StratifiedKFold(3).split(X, y))
     path = RulePathClassifier(FOREST, max_rules=8, cv=folds).fit(X, y)
 
-    precision = np.zeros((3, 9))
+    scores = np.zeros((3, 9))
     for k, (learn, check) in enumerate(folds):
         part = RulePathClassifier(FOREST, max_rules=8, choose="last").fit(X[learn], y[learn])
         for size in range(9):
-            shares = part.at(size).predict_proba(X[check])[:, rare]
-            precision[k, size] = average_precision_score(y[check] == rare, shares)
-    assert path.path_["cv_average_precision"].to_numpy() == pytest.approx(precision.mean(axis=0))
-    assert path.n_rules_ == 1 + precision.mean(axis=0)[1:].argmax()
+            scores[k, size] = -log_loss(y[check], part.at(size).predict_proba(X[check]))
+    assert path.path_["cv_neg_log_loss"].to_numpy() == pytest.approx(scores.mean(axis=0))
+    assert path.n_rules_ == 1 + scores.mean(axis=0)[1:].argmax()
     # Weights are repeated rows, class weights are not: the class stays rare.
     again = RulePathClassifier(FOREST, max_rules=3, cv=2, class_weight="balanced").fit(X, y)
-    assert "average precision" in again.size_reason_
+    assert "log loss" in again.size_reason_
     often = RulePathClassifier(FOREST, max_rules=3, cv=2).fit(X, y, np.where(y == rare, 9.0, 1.0))
     assert "Brier score" in often.size_reason_
 

@@ -17,7 +17,6 @@ from sklearn.ensemble import (
 )
 
 from rulecover.estimators.cross_fitted import CrossFitted
-from rulecover.estimators.scoring import precision_of
 from rulecover.estimators.trend import ClassifierWithTrend, RegressorWithTrend
 from rulecover.rulepath.path import one_of_two_is_rare
 from rulecover.targets.classes.samples import ClassSamples
@@ -96,11 +95,11 @@ def number_pool(pool: str | None, y: Any, n_jobs: int | None) -> Any:
 
 
 def _class_choice(samples: Samples) -> SizeChoice:
-    """By the Brier score, or by the average precision of a rare class."""
+    """By the Brier score, or by the log loss where a class is rare: it counts more of what is said of rare rows."""
     assert isinstance(samples, ClassSamples)
     shares = samples.totals if samples.class_weight is None else samples.totals / samples.class_weight
     if one_of_two_is_rare(shares) and shares.min() > 0:
-        return SizeChoice("best", precision_of(samples.classes[int(shares.argmin())]), "average_precision")
+        return SizeChoice("best", "neg_log_loss", "neg_log_loss")
     return SizeChoice("one-se", "neg_brier_score", "neg_brier_score")
 
 

@@ -537,8 +537,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         taken, with a warning.
     scoring
         The score by which a size is chosen: a name that scikit-learn knows, such as "neg_log_loss", "roc_auc" or
-        "average_precision", or a function of a model, X and y. By default "neg_brier_score", the average precision of
-        the rarer of two classes if its share is below 5 %, and with `within` the accuracy.
+        "average_precision", or a function of a model, X and y. By default "neg_brier_score", "neg_log_loss" if
+        the rarer of two classes has a share below 5 %, and with `within` the accuracy.
     cv
         Folds of the cross-validation: a number, whose rows are drawn by `random_state` with equal shares of the
         classes, or as scikit-learn takes it. The estimator is trained in each.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import average_precision_score, get_scorer, get_scorer_names
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from rulecover.exceptions import UnreadableModelError
 from rulecover.rulepath.family import RowPredictions
@@ -117,20 +117,6 @@ def _mean_merit(
         raise ValueError("the model gives no probabilities; choose a scoring that needs none, such as 'accuracy'.")
     each = merit(predictions.shares, (classes[None, :] == np.asarray(truth)[:, None]).astype(np.float64))
     return float(np.average(each, weights=weight))
-
-
-def precision_of(label: Any) -> Callable[..., float]:
-    """A scoring: the average precision of one class; NaN where no row, or every row, is of it."""
-
-    def score(model: Any, X: Any, y: Array, sample_weight: Floats | None = None) -> float:
-        place = np.flatnonzero(model.classes_ == label)
-        truth = np.asarray(y) == label
-        if not place.size or truth.all() or not truth.any():
-            return float("nan")
-        shares = model.predict_proba(X)[:, place[0]]
-        return float(average_precision_score(truth, shares, sample_weight=sample_weight))
-
-    return score
 
 
 def model_predictions(model: Any, rows: Any, classes: Array) -> RowPredictions:

@@ -288,7 +288,7 @@ SETTINGS: tuple[Option, ...] = (
         "scoring",
         str,
         "The score by which the number of rules is chosen: a name that scikit-learn knows, such as average_precision.",
-        shown="neg_brier_score; average_precision of a rare class; accuracy with --within; r2 for numbers",
+        shown="neg_brier_score; neg_log_loss for a rare class; accuracy with --within; r2 for numbers",
         metavar="NAME",
     ),
     _path(
