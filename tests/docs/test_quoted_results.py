@@ -409,8 +409,8 @@ def on_paths_in_the_comparison(others: pd.Series) -> Iterator[str]:
     yield f"| *two classes only:* rule path, 25 rules | {same_folds['path 25'][two].mean():.3f} | 25 |"
     new_splits = by_set.drop(25, level="seed").groupby("model").mean()
     yield f"a path has {new_splits['path 10']:.3f} with 10 rules and {new_splits['path 25']:.3f} with 25"
-    ahead = others[["EBM", "LightGBM", "ADA"]] - path["path 25"]
-    yield f"than a path of 25 rules on these data, by {ahead.min():.3f} to {ahead.max():.3f}"
+    behind = path["path 25"] - others[["EBM", "LightGBM", "ADA"]]
+    yield f"25 rules are ahead of EBM, LightGBM and AdaBoost, by {behind.min():.3f} to {behind.max():.3f}"
     phoneme = by_set.groupby(["model", "dataset"]).mean().xs("phoneme", level="dataset")
     yield f"such as phoneme: 50 rules have {phoneme['path 50']:.3f}, the forest {phoneme['forest']:.3f}"
 

@@ -533,7 +533,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
     within
         In place of `choose`: take the smallest set whose score is very likely at most this far below the model's on new
         rows, such as 0.01: the upper end of a 90 % interval for the difference, which allows for folds that share most
-        of their rows, is at most this, for this set and for all that are larger. If there is none, the best set is
+        of their rows, is at most this, for this set and for the next four. If there is none, the best set is
         taken, with a warning.
     scoring
         The score by which a size is chosen: a name that scikit-learn knows, such as "neg_log_loss", "roc_auc" or

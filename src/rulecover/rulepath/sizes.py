@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-12
 #: How likely a difference is to be below a margin before that is promised.
 _SURE = 0.95
+#: How many sizes in a row must be within a margin of the model.
+_STEADY = 5
 #: What the best size gains over no rule at all, less than this share of it, is not worth a rule.
 _NOT_WORTH_A_RULE = 0.01
 
@@ -180,9 +182,8 @@ def within(scores: Floats, model: Floats, margin: float) -> int | None:
     """The smallest size that is very likely at most `margin` below the model on new rows; ``None`` if no size is.
 
     The upper end of an interval for the difference is at most the margin: by Student's distribution, and with the
-    variance that Nadeau and Bengio (2003) give for folds that share most of the rows that they learn from. Sizes are
-    looked at from the largest down to the first that is not as near: among all that seem to be, the smallest would
-    often be one that was lucky in the folds.
+    variance that Nadeau and Bengio (2003) give for folds that share most of the rows that they learn from. The
+    next four sizes must be as near: a size that was lucky in the folds seldom has such neighbours.
 
     >>> within(np.array([[0.5, 0.89, 0.9], [0.5, 0.90, 0.9]]), np.array([0.9, 0.9]), 0.06)
     1
@@ -190,11 +191,15 @@ def within(scores: Floats, model: Floats, margin: float) -> int | None:
     2
     >>> within(np.array([[0.5, 0.91, 0.8, 0.9], [0.5, 0.91, 0.8, 0.9]]), np.array([0.9, 0.9]), 0.01)
     3
+    >>> within(np.array([[0.5] + [0.9] * 5 + [0.8], [0.5] + [0.9] * 5 + [0.8]]), np.array([0.9, 0.9]), 0.01)
+    1
     """
     behind = model[:, None] - scores
     far = np.flatnonzero(behind.mean(axis=0) + _uncertain(behind) > margin + _ROUNDING)
-    size = 1 + int(far[-1]) if far.size else 0
-    return size if size < scores.shape[1] else None
+    sizes = np.arange(scores.shape[1])
+    next_far = np.append(far, len(sizes) + _STEADY)[np.searchsorted(far, sizes)]
+    steady = np.flatnonzero(next_far >= sizes + _STEADY)
+    return int(steady[0]) if steady.size else None
 
 
 def _uncertain(differences: Floats) -> Floats:
