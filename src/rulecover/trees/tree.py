@@ -313,7 +313,9 @@ def merge_comparisons(paths: Clauses) -> Clauses:
     width = int(paths.feature.max(initial=-1)) + 1
     clause = 2 * (paths.owner * width + paths.feature) + (paths.category >= 0)
     # By clause, and then as they come: sorting distinct numbers is quicker than keeping the order of equal ones.
-    order = np.argsort(clause * len(clause) + np.arange(len(clause)))
+    n = len(clause)
+    fits = (int(clause.max(initial=0)) + 1) * n <= np.iinfo(np.int64).max
+    order = np.argsort(clause * n + np.arange(n)) if fits else np.argsort(clause, kind="stable")
     starts = np.flatnonzero(np.diff(clause[order], prepend=-1))
     if not starts.size:  # reduceat does not take an empty list
         return paths
