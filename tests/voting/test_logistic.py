@@ -232,6 +232,14 @@ def test_columns_in_full_by_blocks_of_rows_have_the_same_votes(block: int, monke
     np.testing.assert_allclose(in_full, votes, atol=2 * LOG_ODDS_UNIT)
 
 
+def test_votes_of_next_to_no_penalty_are_found_in_double_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem(np.random.default_rng(7), 20, 28, 4)
+    in_full = logistic_votes(*problem, strength=1e-6)
+    monkeypatch.setattr(logistic, "_FEW_NUMBERS", 0)
+
+    np.testing.assert_array_equal(in_full, logistic_votes(*problem, strength=1e-6))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("rules", [12, 100])

@@ -28,6 +28,8 @@ _ON_ONE_THREAD = 2**18
 _LEAST_ROWS = 32
 #: For more than two classes, columns are kept in full if there are no more than this, with no more numbers in all.
 _FEW_COLUMNS, _FEW_NUMBERS = 128, 2**19
+#: Below this penalty, per weight of a pattern, what is left to find is finer than float32.
+_LEAST_IN_FLOAT32 = 1e-4
 #: The curvature between rules is computed from this many rows per rule, if there are more.
 _ROWS_PER_RULE = 32
 #: What is later than any rule.
@@ -253,10 +255,11 @@ class _Problem:
         penalty = np.full(k, max(strength, _LEAST * float(sums.sum())))
         penalty[0] = 0.0
         target = np.ascontiguousarray(sums[:, 1:].T if sums.shape[1] == 2 else sums.T)
-        columns = _with_ones(covered)
+        columns, weight = _with_ones(covered), sums.sum(axis=1)
         few = isinstance(columns, np.ndarray) and k <= _FEW_COLUMNS and columns.size <= _FEW_NUMBERS
-        kept = _DenseColumns(columns, sums.shape[1]) if few and sums.shape[1] > 2 else _SparseColumns(columns)
-        return cls(kept, target, sums.sum(axis=1), penalty)
+        usual = strength >= _LEAST_IN_FLOAT32 * weight.max(initial=0.0)
+        kept = _DenseColumns(columns, sums.shape[1]) if few and usual and sums.shape[1] > 2 else _SparseColumns(columns)
+        return cls(kept, target, weight, penalty)
 
     @property
     def binary(self) -> bool:
