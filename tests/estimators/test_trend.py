@@ -7,7 +7,12 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
@@ -307,7 +312,7 @@ def test_the_share_does_not_depend_on_the_scale_of_weights_and_weights_are_repea
     assert (light.predict_proba(X) == heavy.predict_proba(X)).all()
 
 
-@pytest.mark.parametrize(("trees", "trend", "share"), [(0.0, 0.5, 1.0), (0.5, 0.0, 0.0), (1.0, 1.0, 0.0)])
+@pytest.mark.parametrize(("trees", "trend", "share"), [(0.0, 0.5, 0.999), (0.5, 0.0, 0.0), (1.0, 1.0, 0.0)])
 def test_who_says_that_nothing_was_likely_has_no_share(trees: float, trend: float, share: float) -> None:
     assert likeliest_share(np.full(3, trees), np.full(3, trend), np.ones(3)) == share
 
@@ -338,6 +343,42 @@ def test_rows_that_all_trees_drew_have_no_out_of_bag_probabilities() -> None:
     assert (np.isnan(model.out_of_fold(X)).all(axis=1) == drawn).all()
     lone = ClassifierWithTrend(RandomForestClassifier(1, random_state=0)).fit(X[:2], [0, 1])
     assert lone.predict_proba(X[:2]).sum(axis=1) == pytest.approx(np.ones(2))
+
+
+def test_trees_keep_what_the_trend_holds_for_impossible_from_being_so() -> None:
+    trees, trend = np.append(np.full(20000, 0.6), 0.5), np.append(np.full(20000, 0.999), 1e-100)
+
+    assert likeliest_share(trees, trend, np.ones(20001)) == 0.999
+
+
+def test_trees_without_out_of_bag_predictions_have_no_trend_with_them() -> None:
+    X, y = two_sides(20)
+
+    with pytest.raises(ValueError, match=r"estimator is ExtraTreesClassifier\(\), which has no out-of-bag predictions"):
+        ClassifierWithTrend(ExtraTreesClassifier()).fit(X, y)
+
+
+def test_a_new_row_like_the_last_one_is_not_left_out() -> None:
+    X, y = line(30)
+    trend = LinearTrend().fit(X, y)
+
+    assert (trend.predict_left_out(X[-1:], np.array([30])) == trend.predict(X[-1:])).all()
+    assert (trend.predict_left_out(X[-1:], np.array([29])) != trend.predict(X[-1:])).all()
+
+
+def test_frames_of_sparse_columns_and_sparse_rows_are_asked_about() -> None:
+    X, y = two_sides(60)
+    X[np.random.default_rng(0).random(X.shape) < 0.5] = 0.0
+    frame = pd.DataFrame.sparse.from_spmatrix(csr_matrix(X), columns=list("abcd"))
+    settings = {"max_rules": 3, "choose": "last", "random_state": 0}
+
+    path = RulePathClassifier(**settings).fit(frame, y)
+
+    dense = RulePathClassifier(**settings).fit(pd.DataFrame(X, columns=list("abcd")), y)
+    assert path.rules_ == dense.rules_ and path.estimator_.trend_ is not None
+    plain = RulePathClassifier(**settings).fit(X, y).estimator_
+    again = RulePathClassifier(FrozenEstimator(plain), **settings).fit(csr_matrix(X), y)
+    assert again.rules_ == RulePathClassifier(FrozenEstimator(plain), **settings).fit(X, y).rules_
 
 
 @pytest.mark.parametrize("sparse", [False, True])

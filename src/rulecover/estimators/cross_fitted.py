@@ -22,7 +22,7 @@ class Honest(MetaEstimatorMixin, BaseEstimator):
     estimator_: Any
 
     def out_of_fold(self, X: Any, places: Ints | None = None) -> Floats:
-        """What models that were not trained on a row predict for it, or its shares of classes; NaN if there are none.
+        """What models that were not trained on a row predict for it, or its shares of classes; NaN without such models.
 
         Parameters
         ----------

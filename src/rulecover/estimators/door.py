@@ -121,7 +121,7 @@ def _takes(estimator: Any, kinds: Sequence[Any]) -> bool:
     library = type(estimator).__module__.partition(".")[0]
     if isinstance(estimator, (BaseSearchCV, CalibratedClassifierCV)):
         return _takes(estimator.estimator, kinds)
-    if isinstance(estimator, (BinnedTrees, Honest)):  # of numbers alone, whatever is inside
+    if isinstance(estimator, (BinnedTrees, Honest)):  # which take numbers only, whatever is inside
         return False
     if library == "rulecover":  # a model of rules encodes a table itself
         return True

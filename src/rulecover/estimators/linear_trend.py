@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
@@ -100,6 +101,8 @@ class LinearTrend(RegressorMixin, BaseEstimator):
         predicted = self.predict(X)
         at = np.minimum(np.arange(len(predicted)) if places is None else places, len(self.fitted_) - 1)
         known = (predicted == self.fitted_[at]).reshape(len(at), -1).all(axis=1)
+        if places is not None:
+            known &= places < len(self.fitted_)
         predicted[known] = self.left_out_[at[known]]
         return predicted
 
@@ -127,7 +130,8 @@ class LinearTrend(RegressorMixin, BaseEstimator):
 
 
 def _checked(X: Any) -> Floats:
-    return np.asarray(check_array(X, dtype=np.float64, ensure_all_finite="allow-nan"))
+    rows = check_array(X, dtype=np.float64, accept_sparse="csr", ensure_all_finite="allow-nan")
+    return rows.toarray() if issparse(rows) else np.asarray(rows)
 
 
 def _means(values: Floats, known: Bools, weight: Floats) -> Floats:

@@ -66,7 +66,7 @@ class PathKind(NamedTuple):
 def class_pool(pool: str | None, y: Any, n_jobs: int | None) -> Any:
     """A forest, boosted trees or both; by default a forest for two classes, both for more and where one of two is rare.
 
-    The forest has a linear trend with it, which boosted trees, without out-of-bag predictions, have not.
+    A linear trend predicts together with the forest, but not with boosted trees, which have no out-of-bag predictions.
 
     >>> class_pool(None, [0, 1], None)
     ClassifierWithTrend(estimator=RandomForestClassifier())
@@ -95,7 +95,7 @@ def number_pool(pool: str | None, y: Any, n_jobs: int | None) -> Any:
 
 
 def _class_choice(samples: Samples) -> SizeChoice:
-    """By the Brier score, or by the log loss where a class is rare: it counts more of what is said of rare rows."""
+    """By the Brier score, or by the log loss where a class is rare: it depends more on what is said of rare rows."""
     assert isinstance(samples, ClassSamples)
     shares = samples.totals if samples.class_weight is None else samples.totals / samples.class_weight
     if one_of_two_is_rare(shares) and shares.min() > 0:

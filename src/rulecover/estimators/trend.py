@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
-from rulecover.estimators.asked import out_of_bag
+from rulecover.estimators.asked import has_out_of_bag, out_of_bag
 from rulecover.estimators.cross_fitted import Honest
 from rulecover.estimators.linear_trend import LinearTrend
 from rulecover.readers import register
@@ -41,6 +41,11 @@ class _WithTrend(Honest):
         X = X if hasattr(X, "shape") else np.asarray(X)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.estimator_ = clone(self.estimator).fit(X, y, **weights)
+        if not has_out_of_bag(self.estimator_):
+            raise ValueError(
+                f"estimator is {self.estimator!r}, which has no out-of-bag predictions to compare a trend with; give a "
+                "forest with bootstrap=True, or use it without a trend."
+            )
         self.trend_, self.trend_share_ = None, 0.0
         if X.shape[1] <= _COLUMNS and not issparse(X):
             self.trend_ = LinearTrend().fit(X, numbers, **weights)
@@ -48,7 +53,7 @@ class _WithTrend(Honest):
 
     def _trees_out_of_bag(self, X: Any, places: Ints | None = None) -> Floats:
         predicted = out_of_bag(self.estimator_, X, places)
-        assert predicted is not None, "the trees have out-of-bag predictions"
+        assert predicted is not None, "checked when they were trained"
         return predicted
 
 
@@ -152,10 +157,11 @@ class ClassifierWithTrend(ClassifierMixin, _WithTrend):
     trend_ : LinearTrend
         The trend; ``None`` if there are more than 500 columns, or X is sparse.
     trend_share_ : float
-        The share of the trend in the probabilities, between 0 and 1: that which makes the classes of rows most likely
-        that neither was trained on.
+        The share of the trend in the probabilities, from 0 to 0.999: the one that makes the true classes most likely,
+        on rows that neither was trained on.
     exponent_, slope_ : float
-        The logarithms of the power to which the shares of the forest are raised, and of the slope of the log-odds.
+        The logarithms of the power to which the shares of the forest are raised where the trend has a share, and of
+        the slope of the log-odds.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -165,7 +171,7 @@ class ClassifierWithTrend(ClassifierMixin, _WithTrend):
     >>> X = np.random.default_rng(0).normal(size=(100, 5))
     >>> model = ClassifierWithTrend(RandomForestClassifier(20, random_state=0))
     >>> model.fit(X, X.sum(axis=1) > 0).trend_share_, model.fit(X, abs(X[:, 0]) > 1).trend_share_
-    (1.0, 0.0)
+    (0.999, 0.0)
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -232,7 +238,9 @@ class ClassifierWithTrend(ClassifierMixin, _WithTrend):
 
 
 def likeliest_share(trees: Floats, trend: Floats, weight: Floats) -> float:
-    """The share of the trend, from 0 to 1, with which both make the classes of rows most likely.
+    """The share of the trend, from 0 to 0.999, with which both make the classes of rows most likely.
+
+    It is rounded down: trees that have some share keep what the trend takes for impossible from being so.
 
     Parameters
     ----------
@@ -245,7 +253,7 @@ def likeliest_share(trees: Floats, trend: Floats, weight: Floats) -> float:
     --------
     >>> sure, unsure = np.array([0.9, 0.1]), np.array([0.5, 0.5])
     >>> [likeliest_share(sure, unsure, np.array([right, 1.0])) for right in (1.0, 2.0, 9.0)]
-    [1.0, 0.583, 0.0]
+    [0.999, 0.583, 0.0]
     """
 
     def loss(share: float) -> float:
@@ -253,7 +261,7 @@ def likeliest_share(trees: Floats, trend: Floats, weight: Floats) -> float:
 
     with np.errstate(divide="ignore"):
         found = float(minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded").x)
-        return float(np.round(min((0.0, found), key=loss), _SHARE_DIGITS))
+        return min((0.0, float(np.floor(found * 10**_SHARE_DIGITS) / 10**_SHARE_DIGITS)), key=loss)
 
 
 def _weights(y: Floats, sample_weight: Any) -> Floats:
