@@ -268,9 +268,9 @@ def chosen_size(
         return ChosenSize(least + near, reason)
     short = held_out.model_chosen_by.mean() - held_out.chosen_by[:, top].mean()
     reason = f"no set of up to {family.largest} rules is surely within {margin:g} of the model by {by}"
+    is_it = f"is {abs(short):.3g} {'below' if short > 0 else 'above'} it in cross-validation"
     warnings.warn(
-        f"{reason}; the best, {top} rules, is {short:.3g} below it in cross-validation and was taken. Raise max_rules "
-        "or within.",
+        f"{reason}; the best, {top} rules, {is_it} and was taken. Raise max_rules or within.",
         RulecoverWarning,
         stacklevel=3,
     )
