@@ -114,7 +114,7 @@ def test_rows_of_hardly_any_probability_are_found(scale: float) -> None:
 
 
 def test_a_threshold_is_below_one_even_next_to_a_probability_of_one() -> None:
-    share, positive = np.array([1.0, np.nextafter(1.0, 0.0)]), np.array([True, False])
+    share, positive = np.array([1.0, 1.0 - 1.5e-12]), np.array([True, False])
 
     assert threshold_for(positive, share, precision=1.0) < 1.0
 
@@ -214,3 +214,14 @@ def test_a_threshold_needs_rows_of_the_class_and_probabilities_above_zero() -> N
         threshold_for(np.zeros(2, dtype=bool), share, recall=0.5)
     with pytest.raises(ValueError, match="every probability of the class is 0; no threshold finds any row"):
         threshold_for(np.ones(2, dtype=bool), 0 * share, recall=0.5)
+
+
+@pytest.mark.parametrize("asked", [{"recall": 0.5}, {"precision": 0.5}, {"cost": 3.0}])
+def test_probabilities_that_differ_by_rounding_are_on_one_side_of_the_threshold(asked: dict[str, float]) -> None:
+    low = 0.10291439591686569
+    share = np.array([0.6, low + 5e-16, low, low + 2e-16, 0.05])
+    positive = np.array([False, True, True, False, False])
+
+    threshold = threshold_for(positive, share, **asked)
+
+    assert threshold == pytest.approx((low + 0.05) / 2)

@@ -86,18 +86,19 @@ def threshold_for(
         raise ValueError("no row is of the class that the threshold is for; give rows of both classes.")
     share = np.where(share < 2 * _LEAST, 0.0, share)
     rising, which = np.unique(np.append(share, 0.0), return_inverse=True)  # what is impossible is never predicted
-    which, falling = which.ravel()[:-1], rising[:0:-1]
-    if not falling.size:
+    begins = np.diff(rising, prepend=-1.0) > _LEAST  # votes that are moved are rounded, too
+    which = (np.cumsum(begins) - 1)[which.ravel()[:-1]]
+    lowest, highest = rising[begins], rising[np.append(begins[1:], True)]
+    if len(lowest) == 1:
         raise ValueError("every probability of the class is 0; no threshold finds any row.")
-    found = np.cumsum(np.bincount(which, weights=positive, minlength=len(rising))[:0:-1])
-    alarms = np.cumsum(np.bincount(which, weights=~positive, minlength=len(rising))[:0:-1])
+    found = np.cumsum(np.bincount(which, weights=positive, minlength=len(lowest))[:0:-1])
+    alarms = np.cumsum(np.bincount(which, weights=~positive, minlength=len(lowest))[:0:-1])
     ((name, value),) = asked.items()
-    place = _place(name, value, found, alarms, int(positive.sum()))
-    below = float(falling[place + 1]) if place + 1 < len(falling) else 0.0
-    return float(np.clip((float(falling[place]) + below) / 2.0, _LEAST, 1 - _LEAST))
+    level = len(lowest) - 1 - _place(name, value, found, alarms, int(positive.sum()))
+    return float(np.clip((lowest[level] + highest[level - 1]) / 2.0, _LEAST, 1 - _LEAST))
 
 
-#: The lowest threshold that is chosen; what is less probable is taken for impossible.
+#: The lowest threshold that is chosen; what is less probable is impossible, and what differs by no more is equal.
 _LEAST = 1e-12
 
 
