@@ -320,8 +320,8 @@ def even_step(objective: float, weight: Floats) -> float:
     """The factor by which the duals of one call add a tenth of what all samples weigh at first.
 
     Duals add up to the objective, however many samples there are: next to a weight of 1 for each of a million they are
-    nothing, and the next tree would be the last one again. It is 0 where the duals are next to nothing, as the costs of
-    rules for numbers can be: no factor would make weights of them.
+    nothing, and the next tree would be the last one again. It is 0 where they add up to nothing: where some
+    costs are 1e16 times as large as others, the duals of the others are lost in rounding.
 
     >>> even_step(2.0, np.ones(40)), even_step(0.0, np.ones(40))
     (2.0, 0.0)
