@@ -13,7 +13,7 @@ from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from rulecover.voting import logistic
+from rulecover.voting import columns, logistic, preconditioner
 from rulecover.voting.answers import LOG_ODDS_UNIT, LogOddsClasses
 from rulecover.voting.logistic import GrowingPatterns, Patterns, logistic_votes
 
@@ -212,6 +212,7 @@ def test_more_rules_than_can_be_grouped_have_the_same_votes(classes: int, monkey
     problem = random_problem(np.random.default_rng(5), 200, 40, classes)
     grouped = logistic_votes(*problem, strength=5.0)
     monkeypatch.setattr(logistic, "_MANY_RULES", 20)
+    monkeypatch.setattr(preconditioner, "MANY_COLUMNS", 20)
 
     votes = logistic_votes(scipy.sparse.csr_array(problem.covered), *problem[1:], strength=5.0)
 
@@ -222,9 +223,9 @@ def test_more_rules_than_can_be_grouped_have_the_same_votes(classes: int, monkey
 @pytest.mark.parametrize("block", [2**18, 1])
 def test_columns_in_full_by_blocks_of_rows_have_the_same_votes(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = random_problem(np.random.default_rng(6), 200, 12, 4)
-    monkeypatch.setattr(logistic, "_ON_ONE_THREAD", block)
+    monkeypatch.setattr(columns, "_ON_ONE_THREAD", block)
     in_full = logistic_votes(*problem, strength=2.0)
-    monkeypatch.setattr(logistic, "_FEW_NUMBERS", 0)
+    monkeypatch.setattr(columns, "_FEW_NUMBERS", 0)
 
     votes = logistic_votes(*problem, strength=2.0)
 
@@ -235,7 +236,7 @@ def test_columns_in_full_by_blocks_of_rows_have_the_same_votes(block: int, monke
 def test_votes_of_next_to_no_penalty_are_found_in_double_precision(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = random_problem(np.random.default_rng(7), 20, 28, 4)
     in_full = logistic_votes(*problem, strength=1e-6)
-    monkeypatch.setattr(logistic, "_FEW_NUMBERS", 0)
+    monkeypatch.setattr(columns, "_FEW_NUMBERS", 0)
 
     np.testing.assert_array_equal(in_full, logistic_votes(*problem, strength=1e-6))
 
@@ -248,7 +249,7 @@ def test_many_rows_have_the_best_votes_although_steps_are_found_from_some(rules:
 
     votes = logistic_votes(*problem, strength=2.0)
 
-    assert len(Patterns.of(*problem).sums) > 2 * logistic._ROWS_PER_RULE * (1 + rules)
+    assert len(Patterns.of(*problem).sums) > preconditioner._ROWS_PER_COLUMN * (1 + rules)
     assert_best(problem, votes, 2.0)
 
 
@@ -277,7 +278,8 @@ def test_the_votes_are_the_same_on_any_number_of_threads(classes: int) -> None:
     found = []
     for threads in (1, 2, 4):
         with threadpool_limits(threads):
-            found.append(logistic_votes(*problem, strength=10.0))
+            by_size = Patterns.of(problem.covered[:, :20], *problem[1:]).fitted_by_size(strength=10.0)
+            found.append(np.vstack([logistic_votes(*problem, strength=10.0), *(votes for votes, _ in by_size)]))
 
     assert (found[0] == found[1]).all() and (found[0] == found[2]).all()
 

@@ -32,6 +32,7 @@ from rulecover.targets.target import Target
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.logistic import Patterns
+from rulecover.voting.preconditioner import PerClass
 
 #: The bits of the sum of all marks, which is never rounded.
 _BITS = 52
@@ -187,6 +188,7 @@ class LogisticFitInParts:
     def __init__(self, parts: Parts, candidates: WeighedNodes, terms: Terms) -> None:
         self._parts, self._nodes, self._strength = parts, candidates.nodes, terms.ridge
         self._newton, self._total = NewtonGains(terms, candidates.total), candidates.total
+        self._precondition = PerClass()
         self._seen: set[bytes] = set()
         self._votes: list[Floats] = []
         self._loss: list[float] = []
@@ -221,7 +223,7 @@ class LogisticFitInParts:
         start = self._votes[-1] if self._votes else None
         signs = np.array(self.signs, dtype=np.intp)
         votes, loss = Patterns.of_sums(patterns.passed, patterns.sums).fitted(
-            len(self), strength=self._strength, start=start, signs=signs
+            len(self), strength=self._strength, start=start, signs=signs, precondition=self._precondition
         )
         self._votes.append(votes)
         self._loss.append(loss)

@@ -109,25 +109,30 @@ class Candidates:
             count += self._counts(self.cells[rows], None if self.weight is None else self.weight[rows])
         return self.over_nodes(count)
 
-    def sums(self, values: Floats) -> Floats:
-        """The (weighted) sum of each column of `values` over the samples of each candidate, candidates x columns."""
+    def sums(self, values: Floats, rules: Ints | None = None) -> Floats:
+        """The (weighted) sum of each column of `values` over the samples of each candidate, or of some of them.
+
+        They are candidates x columns, and exact, so that the same sums come out of any of the ways to add them up.
+        """
         weighted = values if self.weight is None else values * self.weight[:, None]
-        out = np.empty((values.shape[1], len(self)))
+        if rules is not None and len(rules) <= self.cells.shape[1]:
+            return self._sums_one_by_one(weighted, rules)
+        first, last = (self.first, self.last) if rules is None else (self.first[rules], self.last[rules])
+        out = np.empty((values.shape[1], len(first)))
         if values.shape[1] < _MANY_COLUMNS:
             for mine, column in zip(out, self._cell_counts(weighted), strict=True):
-                mine[:] = self.over_nodes(column)
+                mine[:] = self._between(column, first, last)
             return out.T
         # Two columns are one of complex numbers, which are added and taken as quickly as others.
         for at, pair in enumerate(self._cell_sums(weighted).view(np.complex128).T):
-            both = self.over_nodes(pair)
+            both = self._between(pair, first, last)
             for mine, column in zip(out[2 * at : 2 * at + 2], (both.real, both.imag), strict=False):
                 mine[:] = column
         return out.T
 
-    def sums_of(self, rules: Ints, values: Floats) -> Floats:
-        """The same for some of the candidates."""
-        weighted = values if self.weight is None else values * self.weight[:, None]
-        out = np.zeros((values.shape[1], len(rules)))
+    def _sums_one_by_one(self, weighted: Floats, rules: Ints) -> Floats:
+        """The sums over the samples of a few candidates, by which of the samples they cover."""
+        out = np.zeros((weighted.shape[1], len(rules)))
         first, width = (cells[rules].astype(self.cells.dtype) for cells in (self.first, self.last - self.first))
         step = max(1, _PAIRS // max(1, len(rules)))
         for start in range(0, self.n_samples, step):
@@ -149,15 +154,25 @@ class Candidates:
 
         It is a product with the matrix of which sample is in which cells.
         """
-        n_trees, odd = self.cells.shape[1], values.shape[1] % 2
+        odd = values.shape[1] % 2
         values = np.pad(values, ((0, 0), (0, odd))) if odd else values
+        if self.cells.size <= _PAIRS_OF_COLUMNS:
+            return np.asarray(self._inside_cells @ values)
         out = np.zeros((self.n_cells, values.shape[1]))
-        for rows in _pieces(np.arange(self.n_samples), n_trees, _PAIRS_OF_COLUMNS):
-            cells = self.cells[rows].ravel().astype(np.int32)
-            starts = np.arange(0, len(cells) + 1, n_trees)
-            inside = scipy.sparse.csr_array((np.ones(len(cells)), cells, starts), shape=(len(rows), self.n_cells))
-            out += inside.T @ values[rows]
+        for rows in _pieces(np.arange(self.n_samples), self.cells.shape[1], _PAIRS_OF_COLUMNS):
+            out += self._inside(rows) @ values[rows]
         return out
+
+    @cached_property
+    def _inside_cells(self) -> scipy.sparse.csc_array:
+        """Which sample is in which cells, cells x samples."""
+        return self._inside(slice(None))
+
+    def _inside(self, rows: Ints | slice) -> scipy.sparse.csc_array:
+        cells = self.cells[rows]
+        starts = np.arange(0, cells.size + 1, cells.shape[1])
+        numbers = cells.ravel().astype(np.int32)
+        return scipy.sparse.csc_array((np.ones(cells.size), numbers, starts), shape=(self.n_cells, len(cells)))
 
     def _counts(self, cells: UInts, weight: Floats | None) -> Floats:
         each = None if weight is None else np.repeat(weight, cells.shape[1])
@@ -165,9 +180,14 @@ class Candidates:
 
     def over_nodes(self, per_cell: Floats) -> Floats:
         """From the sum at each cell, which is changed, to the sum over each candidate."""
+        return self._between(per_cell, self.first, self.last)
+
+    def _between(self, per_cell: Floats, first: Ints, last: Ints) -> Floats:
+        """From the sum at each cell, which is changed, to the sums over nodes, given their cells."""
         per_cell[self.empty] = -per_cell[: self.empty[0]].sum()
-        running = np.concatenate([[0.0], np.cumsum(per_cell)])
-        return np.asarray(running[self.last] - running[self.first])
+        running = np.zeros(len(per_cell) + 1, dtype=per_cell.dtype)
+        np.cumsum(per_cell, out=running[1:])
+        return np.asarray(running[last] - running[first])
 
     def rules(self) -> RuleSet:
         """The candidates, written out."""

@@ -116,9 +116,9 @@ class RuleFamily:
         for size, votes in enumerate(self.votes):
             yield added(covered[:size], votes[: size + 1])
 
-    def predictions(self, sums: Floats) -> RowPredictions:
-        """What the rules of a size predict, given the sums of their votes."""
-        shares = self.answer.probabilities(sums) if isinstance(self.answer, Classes) else None
+    def predictions(self, sums: Floats, *, with_shares: bool = True) -> RowPredictions:
+        """What the rules of a size predict, given the sums of their votes; the shares of classes only if wanted."""
+        shares = self.answer.probabilities(sums) if with_shares and isinstance(self.answer, Classes) else None
         return RowPredictions(self.target.predictions(sums), shares)
 
     def coverage(self, X: Any, weight: Floats) -> Floats:

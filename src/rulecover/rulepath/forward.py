@@ -151,9 +151,13 @@ class Contest:
     def _leading(self, gains: Floats) -> Ints:
         """The few candidates of the largest gains, those with fewer clauses first where gains are equal."""
         few = max(1, self._tries)
-        least = -np.partition(-gains, few)[few] if len(gains) > few else -1.0
-        near = np.flatnonzero((gains > 0) & (gains >= (1.0 - 10.0**-DIGITS) * least))
-        rounded = np.round(gains[near] / gains.max(), DIGITS)
+        highest = gains.max()
+        near = np.flatnonzero(gains >= 0.5 * highest)
+        near = near if len(near) > few else np.flatnonzero(gains > 0)
+        if len(near) > few:
+            least = -np.partition(-gains[near], few)[few]
+            near = near[gains[near] >= (1.0 - 10.0**-DIGITS) * least]
+        rounded = np.round(gains[near] / highest, DIGITS)
         return near[np.lexsort((self._rules.lengths[near], -rounded))][:few]
 
     def _tried(self, seen: EvaluatedClauses) -> Shortened:

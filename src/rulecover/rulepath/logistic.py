@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from rulecover.rulepath.squares import Terms, mask_key
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.answers import LogOddsClasses
 from rulecover.voting.logistic import GrowingPatterns
+from rulecover.voting.preconditioner import PerClass
 
 #: A gain below this share of a sample's weight is rounding.
 _NOTHING = 1e-9
 _TINY = np.finfo(np.float64).tiny
-#: All candidates are judged after each of the first rules, and then whenever this many have entered.
-_FIRST, _ALL_AGAIN = 5, 5
+#: Candidates are judged again after each of the first rules, and then whenever this many have entered: those that had
+#: this share of the highest gain when they were last judged.
+_FIRST, _AGAIN, _NEAR = 5, 5, 0.1
 #: In between this many are judged at a time.
 _JUDGED = 64
 
@@ -51,16 +54,21 @@ class NewtonGains:
         """The gains of rules, given the sums of residuals and of curvatures over their samples, side by side."""
         half = sums.shape[1] // 2
         residual, curvature = sums[:, :half], sums[:, half:]
-        spread = curvature * (1.0 - curvature / self._curvature) + self._shrinkage
-        gain = (np.square(residual) / np.maximum(spread, _TINY)).sum(axis=1)
+        spread = curvature / self._curvature
+        np.subtract(1.0, spread, out=spread)
+        spread *= curvature
+        spread += self._shrinkage
+        np.maximum(spread, _TINY, out=spread)
+        gain = (np.square(residual) / spread).sum(axis=1)
         nothing = (gain <= _NOTHING) | ((signs != 0) & (residual[:, -1] * signs <= 0))
         return np.asarray(np.where(nothing, -1.0, gain))
 
     def of_candidates(self, sums: Callable[[Ints | None], Floats], signs: Ints, free: Bools, n_rules: int) -> Floats:
         """What each free candidate explains of the residual, -1 if nothing, once a number of rules are in.
 
-        After every few rules all candidates are judged. In between a gain seldom rises: those that led are judged
-        again, the highest first, until as many as are tried lead by gains that are not outdated.
+        A gain seldom rises, and not by much: those that were not much below the highest are judged again after every
+        few rules. Then those that lead are, the highest first, until as many as are tried lead by gains that are not
+        outdated.
 
         Parameters
         ----------
@@ -71,17 +79,27 @@ class NewtonGains:
         n_rules
             How many rules are in.
         """
-        if self._last is None or n_rules < _FIRST or n_rules % _ALL_AGAIN == 0:
+        if self._last is None:
             self._last = self.gain(sums(None), signs)
             return np.where(free, self._last, -1.0)
+        outdated = self._last > 0
+        if n_rules < _FIRST or n_rules % _AGAIN == 0:
+            # What explains nothing has no gain, which may be due to its sign alone.
+            again = np.flatnonzero((self._last < 0) | (self._last >= _NEAR * self._last.max(initial=0.0)))
+            self._judge(again, sums, signs)
+            outdated[again] = False
         gains = np.where(free, self._last, -1.0)
-        outdated = gains > 0
         while outdated[_highest(gains, max(1, self._terms.tries))].any():
             again = _highest(np.where(outdated, gains, -1.0), _JUDGED)
             again = again[outdated[again]]
-            self._last[again] = gains[again] = self.gain(sums(again), signs[again])
+            self._judge(again, sums, signs)
+            gains[again] = np.where(free[again], self._last[again], -1.0)
             outdated[again] = False
         return gains
+
+    def _judge(self, candidates: Ints, sums: Callable[[Ints | None], Floats], signs: Ints) -> None:
+        assert self._last is not None
+        self._last[candidates] = self.gain(sums(candidates), signs[candidates])
 
 
 class LogisticFit:
@@ -108,7 +126,7 @@ class LogisticFit:
         self.votes: list[Floats] = []
         self.loss: list[float] = []
         self._newton = NewtonGains(terms, float(self._weight.sum()))
-        self._patterns = GrowingPatterns(self._target, self._weight)
+        self._patterns, self._precondition = GrowingPatterns(self._target, self._weight), PerClass()
         self._fit()
 
     def __len__(self) -> int:
@@ -116,10 +134,7 @@ class LogisticFit:
 
     def gains(self, signs: Ints, free: Bools) -> Floats:
         """What each free candidate explains of the residual, -1 if nothing."""
-        return self._newton.of_candidates(self._sums, signs, free, len(self))
-
-    def _sums(self, rules: Ints | None) -> Floats:
-        return self._candidates.sums(self._slopes) if rules is None else self._candidates.sums_of(rules, self._slopes)
+        return self._newton.of_candidates(partial(self._candidates.sums, self._slopes), signs, free, len(self))
 
     def gains_of(self, covered: Bools, signs: Ints) -> Floats:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
@@ -145,7 +160,9 @@ class LogisticFit:
     def _fit(self) -> None:
         size, strength = len(self), self._terms.ridge
         start, signs = self.votes[-1] if self.votes else None, np.array(self.signs, dtype=np.intp)
-        votes, loss = self._patterns.patterns().fitted(size, strength=strength, start=start, signs=signs)
+        votes, loss = self._patterns.patterns().fitted(
+            size, strength=strength, start=start, signs=signs, precondition=self._precondition
+        )
         self.votes.append(votes)
         self.loss.append(loss)
         self._judge_slopes(np.array(self.covered, dtype=bool).reshape(size, len(self._target)))
@@ -159,7 +176,9 @@ def slopes(target: Floats, shares: Floats) -> tuple[Floats, Floats]:
 
 def _highest(gains: Floats, few: int) -> Ints:
     """The places of the few highest gains."""
-    return np.argpartition(-gains, few)[:few] if len(gains) > few else np.arange(len(gains))
+    near = np.flatnonzero(gains >= 0.5 * gains.max(initial=0.0))
+    places = near if len(near) > few else np.arange(len(gains))
+    return places[np.argpartition(-gains[places], few)[:few]] if len(places) > few else places
 
 
 def shares_of(target: Floats) -> Floats:

@@ -79,7 +79,7 @@ def size_scores(
 
     sizes = []
     for sums in family.sums(rows.X):
-        predictions = family.predictions(sums)
+        predictions = family.predictions(sums, with_shares=by is not None)
         score = own(predictions, y)
         fidelity = np.nan if model is None else own(predictions, model.values)
         sizes.append((score, fidelity, chosen_by(predictions, score)))

@@ -337,6 +337,8 @@ def merge_comparisons(paths: Clauses) -> Clauses:
 
 def _in_one(clauses: Clauses) -> Clauses:
     """The same rules; "is missing", or "is not missing", and a set on the same column are one clause."""
+    if not clauses.category_sets:
+        return clauses
     same = (np.diff(clauses.owner) == 0) & (np.diff(clauses.feature) == 0)
     interval = np.flatnonzero(same)
     whole = (clauses.lower == -np.inf) & (clauses.upper == np.inf)

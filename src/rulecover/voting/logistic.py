@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -12,9 +13,11 @@ from scipy.special import expit
 
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.answers import in_log_odds_units
+from rulecover.voting.columns import DenseColumns, SparseColumns, columns_of
+from rulecover.voting.preconditioner import MANY_COLUMNS, Inverse, PerClass, Preconditioner, centred, shared
 
-#: With more rules than this, rows are not grouped, and steps begin without the curvature between rules.
-_MANY_RULES = 1000
+#: With more rules than this, rows are not grouped.
+_MANY_RULES = MANY_COLUMNS - 1
 #: A step that changes no vote by more than this is the last: what is left is about its square, a unit of the votes.
 _LAST_STEP = 1e-3
 #: After a step that changes a vote by more than this, the curvature is computed again.
@@ -23,15 +26,10 @@ _LONG_STEP = 1.0
 _STEPS, _PRODUCTS = 100, 500
 #: How exact the first steps are, and the last ones.
 _ROUGH, _EXACT = 0.1, 1e-6
-#: BLAS multiplies matrices on one thread as long as it takes no more multiplications than this.
-_ON_ONE_THREAD = 2**18
-_LEAST_ROWS = 32
-#: For more than two classes, columns are kept in full if there are no more than this, with no more numbers in all.
-_FEW_COLUMNS, _FEW_NUMBERS = 128, 2**19
 #: Below this penalty, per weight of a pattern, what is left to find is finer than float32.
 _LEAST_IN_FLOAT32 = 1e-4
-#: The curvature between rules is computed from this many rows per rule, if there are more.
-_ROWS_PER_RULE = 32
+#: BLAS adds up no more products than this on one thread.
+_FEW_PRODUCTS = 10_000
 #: What is later than any rule.
 _ALIKE = np.iinfo(np.intp).max
 #: The least penalty relative to the weight of all rows: less is lost in rounding.
@@ -136,9 +134,18 @@ class Patterns:
         return cls(bits[order[starts]], first, _smoothed(_sums_of_runs(sums[order], starts), total))
 
     def fitted(
-        self, size: int, *, strength: float, start: Floats | None = None, signs: Ints | None = None
+        self,
+        size: int,
+        *,
+        strength: float,
+        start: Floats | None = None,
+        signs: Ints | None = None,
+        precondition: Preconditioner = shared,
     ) -> FittedVotes:
-        """The base and the votes of the first rules, (1 + size) x classes."""
+        """The base and the votes of the first rules, (1 + size) x classes.
+
+        A `PerClass` preconditioner that is given to one fit after another makes each of them faster.
+        """
         classes = self.sums.shape[1]
         begin = np.zeros((1 + size, classes))
         if classes < 2 or not self.sums.any():
@@ -147,18 +154,21 @@ class Patterns:
         if start is not None:
             begin[: len(start)] = start
         held = np.zeros(size, dtype=np.intp) if signs is None else signs
-        found = _minimum(problem, problem.narrow(begin), held)
+        found = _minimum(problem, problem.narrow(begin), held, precondition)
         return FittedVotes(problem.wide(found.votes), found.loss)
 
     def fitted_by_size(self, *, strength: float, signs: Ints | None = None) -> list[FittedVotes]:
         """The same for every number of rules, from none to all, each fit begun from the one before."""
         fits: list[FittedVotes] = []
+        fitted = partial(self.fitted, strength=strength, precondition=PerClass())
         for size in range(self.covered.shape[1] + 1):
             last, held = fits[-1].votes if fits else None, None if signs is None else signs[:size]
-            fits.append(self.fitted(size, strength=strength, start=last, signs=held))
+            fits.append(fitted(size, start=last, signs=held))
         return fits
 
     def _problem(self, size: int, strength: float) -> _Problem:
+        if size == self.covered.shape[1]:
+            return _Problem.of(self.covered, self.sums, strength)
         runs = np.concatenate([[0], 1 + np.flatnonzero(self.first < size)])
         return _Problem.of(self.covered[runs, :size], _sums_of_runs(self.sums, runs), strength)
 
@@ -181,24 +191,27 @@ class GrowingPatterns:
         # The rule that parts a row from the one before it in this order.
         self._first = np.full(len(sums), _ALIKE)
         self._first[:1] = -1
-        self._covered: list[Bools] = []
+        # Which rule is in which pattern.
+        self._covered: Bools = np.zeros((len(self._first[:1]), 0), dtype=bool)
 
     def add(self, covered: Bools) -> None:
         """A rule comes in, which covers these rows."""
-        inside = covered[self._order]
-        parted = np.argsort(2 * np.cumsum(self._first < _ALIKE) + inside, kind="stable")
-        self._order, inside = self._order[parted], inside[parted]
-        self._first[1:][inside[1:] & ~inside[:-1] & (self._first[1:] == _ALIKE)] = len(self._covered)
-        self._covered.append(covered)
+        inside, pattern = covered[self._order], np.cumsum(self._first < _ALIKE) - 1
+        parted = np.argsort(2 * pattern + inside, kind="stable")
+        self._order, inside, pattern = self._order[parted], inside[parted], pattern[parted]
+        self._first[1:][inside[1:] & ~inside[:-1] & (self._first[1:] == _ALIKE)] = self._covered.shape[1]
+        starts = self._starts
+        self._covered = np.hstack([self._covered[pattern[starts]], inside[starts, None]])
 
     def patterns(self) -> Patterns:
         """The patterns by all rules that are in."""
-        starts = np.flatnonzero(self._first < _ALIKE)
-        rows, sums = self._order[starts], _sums_of_runs(self._sums[self._order], starts)
-        covered = np.empty((len(rows), len(self._covered)), dtype=bool)
-        for mine, rule in zip(covered.T, self._covered, strict=True):
-            mine[:] = rule[rows]
-        return Patterns(covered, self._first[starts[1:]], sums)
+        starts = self._starts
+        return Patterns(self._covered, self._first[starts[1:]], _sums_of_runs(self._sums[self._order], starts))
+
+    @property
+    def _starts(self) -> Ints:
+        """Where a pattern begins in the order of the rows."""
+        return np.flatnonzero(self._first < _ALIKE)
 
 
 def _by_rules(bits: Bools) -> Ints:
@@ -219,13 +232,19 @@ def _smoothed(sums: Floats, total: float) -> Floats:
     return np.asarray((total * sums + sums.sum(axis=1, keepdims=True) / sums.shape[1]) / (total + 1.0))
 
 
-class _Point(NamedTuple):
-    """Votes, what is minimised there, its gradient, and the probabilities of the patterns."""
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Votes, what is minimised there, and the probabilities of the patterns."""
 
+    problem: _Problem
     votes: Floats
     loss: float
-    gradient: Floats
     shares: Floats
+
+    @cached_property
+    def gradient(self) -> Floats:
+        """That of what is minimised; not asked for where a step is the last one."""
+        return self.problem.gradient(self.votes, self.shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +263,7 @@ class _Problem:
         What multiplies half the square of each vote, 1 + rules.
     """
 
-    columns: _SparseColumns | _DenseColumns
+    columns: SparseColumns | DenseColumns
     target: Floats
     weight: Floats
     penalty: Floats
@@ -255,11 +274,9 @@ class _Problem:
         penalty = np.full(k, max(strength, _LEAST * float(sums.sum())))
         penalty[0] = 0.0
         target = np.ascontiguousarray(sums[:, 1:].T if sums.shape[1] == 2 else sums.T)
-        columns, weight = _with_ones(covered), sums.sum(axis=1)
-        few = isinstance(columns, np.ndarray) and k <= _FEW_COLUMNS and columns.size <= _FEW_NUMBERS
+        weight = sums.sum(axis=1)
         usual = strength >= _LEAST_IN_FLOAT32 * weight.max(initial=0.0)
-        kept = _DenseColumns(columns, sums.shape[1]) if few and usual and sums.shape[1] > 2 else _SparseColumns(columns)
-        return cls(kept, target, weight, penalty)
+        return cls(columns_of(covered, sums.shape[1], in_float32=usual), target, weight, penalty)
 
     @property
     def binary(self) -> bool:
@@ -267,11 +284,11 @@ class _Problem:
 
     def narrow(self, votes: Floats) -> Floats:
         """The votes in the rows of this problem, classes x (1 + rules)."""
-        return votes[:, 1:].T.copy() if self.binary else _centred(votes.T)
+        return votes[:, 1:].T.copy() if self.binary else centred(votes.T)
 
     def wide(self, votes: Floats) -> Floats:
         """The votes for each class, rounded."""
-        each = np.vstack([-votes, votes]) if self.binary else _centred(votes)
+        each = np.vstack([-votes, votes]) if self.binary else centred(votes)
         return in_log_odds_units(np.ascontiguousarray(each.T))
 
     def at(self, votes: Floats) -> _Point:
@@ -282,8 +299,10 @@ class _Problem:
             spread, shares = _log_sum_and_softmax(scores)
         loss = float((self.weight * spread).sum() - (self.target * scores).sum())
         loss += 0.5 * float((self.penalty * np.square(votes)).sum())
-        gradient = self.columns.sums(self.weight * shares - self.target) + self.penalty * votes
-        return _Point(votes, loss, gradient, shares)
+        return _Point(self, votes, loss, shares)
+
+    def gradient(self, votes: Floats, shares: Floats) -> Floats:
+        return self.columns.sums(self.weight * shares - self.target) + self.penalty * votes
 
     def curvature(self, shares: Floats) -> Callable[[Floats], Floats]:
         """From a direction to its product with the second derivatives, roughly: every step is judged exactly."""
@@ -298,91 +317,10 @@ class _Problem:
 
         return curved
 
-    def inverse(self, shares: Floats) -> Callable[[Floats], Floats]:
-        """The inverse of the second derivatives, roughly: without what is between classes, from some of the rows."""
-        n, k = len(self.weight), len(self.penalty)
-        classes = max(2, len(shares))
-        curvature = self.weight * shares * (1.0 - shares) * (1.0 if self.binary else classes / (classes - 1))
-        own = self.columns.sums(curvature) + self.penalty
-        if k > 1 + _MANY_RULES:
-            return lambda left: left / own if self.binary else _centred(left / own)
-        step = max(1, n // (_ROWS_PER_RULE * k))
-        gram = _gram(self.columns.every(step), step * curvature[:, ::step].sum(axis=0))
-        diagonal, all_classes = np.arange(k), own.sum(axis=0)
-        gram[diagonal, diagonal] = np.maximum(gram[diagonal, diagonal] + self.penalty, all_classes)
-        scale = np.sqrt(all_classes / own)
-        inverse = np.linalg.inv(gram)
-
-        def solve(left: Floats) -> Floats:
-            found = scale * ((scale * left) @ inverse)
-            return found if self.binary else _centred(found)
-
-        return solve
-
-
-def _with_ones(covered: Bools | scipy.sparse.csr_array) -> Bools | scipy.sparse.csr_array:
-    """A column of ones, and then one per rule."""
-    n, k = covered.shape
-    if not isinstance(covered, np.ndarray):
-        return scipy.sparse.hstack([np.ones((n, 1)), covered], format="csr", dtype=np.float64)
-    bits = np.ones((n, 1 + k), dtype=bool)
-    bits[:, 1:] = covered
-    return bits
-
-
-class _SparseColumns:
-    """Columns of zeros and ones, patterns x columns, of which the ones are stored."""
-
-    #: The kind of float in which products with the curvature are computed.
-    rough: ClassVar[type[np.floating[Any]]] = np.float64
-
-    def __init__(self, columns: Bools | scipy.sparse.csr_array) -> None:
-        if isinstance(columns, np.ndarray):
-            starts, inside = np.concatenate([[0], np.cumsum(columns.sum(axis=1))]), np.nonzero(columns)[1]
-            columns = scipy.sparse.csr_array((np.ones(len(inside)), inside, starts), shape=columns.shape)
-        self._columns, self._by_column = columns, columns.T.tocsr()
-
-    def scores(self, votes: Floats) -> Floats:
-        """The sum of the votes of the columns of each pattern, classes x patterns."""
-        return np.asarray(self._columns @ votes.T).T
-
-    def sums(self, values: Floats) -> Floats:
-        """The sum of values over the patterns of each column, classes x columns."""
-        return np.asarray(self._by_column @ values.T).T
-
-    def every(self, step: int) -> Floats:
-        """Some of the patterns, in full."""
-        return np.asarray(self._columns[::step].toarray())
-
-
-class _DenseColumns:
-    """The same in full, for few columns: multiplied by blocks of rows, on one thread.
-
-    They are kept in float64 and in float32, which takes half of the time: they multiply what is of their kind.
-    """
-
-    rough: ClassVar[type[np.floating[Any]]] = np.float32
-
-    def __init__(self, columns: Bools, classes: int) -> None:
-        n, k = self._shape = columns.shape
-        step = max(_LEAST_ROWS, _ON_ONE_THREAD // (k * classes))
-        self._rows = [slice(start, start + step) for start in range(0, n, step)]
-        self._columns: dict[Any, Floats] = {np.dtype(kind): columns.astype(kind) for kind in (np.float64, np.float32)}
-
-    def scores(self, votes: Floats) -> Floats:
-        columns, out = self._columns[votes.dtype], np.empty((len(votes), self._shape[0]), dtype=votes.dtype)
-        for rows in self._rows:
-            np.matmul(votes, columns[rows].T, out=out[:, rows])
-        return out
-
-    def sums(self, values: Floats) -> Floats:
-        columns, out = self._columns[values.dtype], np.zeros((len(values), self._shape[1]))
-        for rows in self._rows:
-            out += values[:, rows] @ columns[rows]
-        return out
-
-    def every(self, step: int) -> Floats:
-        return self._columns[np.dtype(np.float64)][::step]
+    def curvature_within(self, shares: Floats) -> Floats:
+        """The second derivatives of each class by its own log-odds, classes x patterns, as if it had all that moves."""
+        within = self.weight * shares * (1.0 - shares)
+        return within if self.binary else within * (len(shares) / (len(shares) - 1))
 
 
 def _log_sum_and_softmax(scores: Floats) -> tuple[Floats, Floats]:
@@ -393,34 +331,17 @@ def _log_sum_and_softmax(scores: Floats) -> tuple[Floats, Floats]:
     return largest + np.log(sums), shares
 
 
-def _centred(votes: Floats) -> Floats:
-    return np.asarray(votes - votes.sum(axis=0) / len(votes))
-
-
 def _dot(a: Floats, b: Floats) -> float:
-    """The sum of all products, on one thread."""
-    return float(np.einsum("ij,ij", a, b))
+    """The sum of all products, on one thread: BLAS takes several for many."""
+    return float(np.vdot(a, b) if a.size < _FEW_PRODUCTS else np.einsum("ij,ij", a, b))
 
 
-def _gram(columns: Floats, weight: Floats) -> Floats:
-    """The products between columns, over rows of these weights: if there are few, by blocks of rows, on one thread."""
-    n, k = columns.shape
-    weighted = columns * weight[:, None]
-    rows = _ON_ONE_THREAD // k**2
-    if rows < _LEAST_ROWS:
-        return columns.T @ weighted
-    whole = n - n % rows
-    blocks = columns[:whole].reshape(-1, rows, k)
-    rest = columns[whole:].T @ weighted[whole:]
-    return np.asarray((blocks.transpose(0, 2, 1) @ weighted[:whole].reshape(-1, rows, k)).sum(axis=0) + rest)
-
-
-def _minimum(problem: _Problem, votes: Floats, signs: Ints) -> _Point:
+def _minimum(problem: _Problem, votes: Floats, signs: Ints, precondition: Preconditioner) -> _Point:
     """Newton's method, each step found by conjugate gradients and held to the signs."""
     point, moved = problem.at(_held(votes, signs)), np.inf
     for _ in range(_STEPS):
         if moved > _LONG_STEP:
-            inverse = problem.inverse(point.shares)
+            inverse = precondition(problem, point.shares)
         found = _better(problem, point, _step(problem, point, _free(point, signs), inverse), signs)
         if found is None:
             break
@@ -455,7 +376,7 @@ def _better(problem: _Problem, point: _Point, step: Floats, signs: Ints) -> _Poi
     return None
 
 
-def _step(problem: _Problem, point: _Point, free: Bools, inverse: Callable[[Floats], Floats]) -> Floats:
+def _step(problem: _Problem, point: _Point, free: Bools, inverse: Inverse) -> Floats:
     """Newton's step by conjugate gradients: the shorter it is, the more exact."""
     curvature, everywhere = problem.curvature(point.shares), bool(free.all())
 
