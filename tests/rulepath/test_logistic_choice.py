@@ -258,10 +258,9 @@ def test_candidates_that_lead_are_judged_by_what_is_left_now(
             patched.setattr(logistic, "_JUDGED", at_a_time)
             gains = fit.gains(signs, free)
 
-    sums = candidates.sums(fit._slopes)
-    for few in (candidates.cells.shape[1], candidates.cells.shape[1] + 1):  # one by one, and by their cells
-        some = np.arange(few) % len(candidates)
-        np.testing.assert_array_equal(candidates.sums(fit._slopes, some), sums[some])
+    masks = np.array([candidates.covered(j) for j in range(len(candidates))])
+    sums = candidates.sums_of(np.arange(len(masks)), fit._slopes)
+    np.testing.assert_array_equal(sums, candidates.sums(fit._slopes))
     leading = [j for j in np.argsort(-gains)[: TERMS.tries] if gains[j] > 0]
     assert gains[leading] == pytest.approx(fit._newton.gain(sums, signs)[leading], rel=1e-9)
     assert (gains[~free] == -1).all()

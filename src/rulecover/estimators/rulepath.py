@@ -547,8 +547,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         rules and their votes are made again: quick, and possible for boosters and model files, but trees that were
         trained on all rows make large sets look a little better than they are.
     max_depth
-        How deep the nodes may lie: the most comparisons in a rule. By default 8, and 4 for two classes and fewer than
-        2,000 rows; 3 with `n_bins`.
+        How deep the nodes may lie: the most comparisons in a rule. By default 8, and with fewer than 2,000 rows 4
+        for two classes and 6 for eight or more; 3 with `n_bins`.
     min_samples
         The fewest training rows that a rule may cover.
     model_share

@@ -24,8 +24,8 @@ _PAIRS_OF_COLUMNS = 1 << 20
 #: From this many columns on they are summed at once.
 _MANY_COLUMNS = 4
 
-#: From this many rows on candidates lie deeper by default.
-_MANY_ROWS = 2000
+#: From this many rows on candidates lie deeper by default; and with fewer for more than two classes, but not for many.
+_MANY_ROWS, _MANY_CLASSES = 2000, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,30 +109,25 @@ class Candidates:
             count += self._counts(self.cells[rows], None if self.weight is None else self.weight[rows])
         return self.over_nodes(count)
 
-    def sums(self, values: Floats, rules: Ints | None = None) -> Floats:
-        """The (weighted) sum of each column of `values` over the samples of each candidate, or of some of them.
-
-        They are candidates x columns, and exact, so that the same sums come out of any of the ways to add them up.
-        """
+    def sums(self, values: Floats) -> Floats:
+        """The (weighted) sum of each column of `values` over the samples of each candidate, candidates x columns."""
         weighted = values if self.weight is None else values * self.weight[:, None]
-        if rules is not None and len(rules) <= self.cells.shape[1]:
-            return self._sums_one_by_one(weighted, rules)
-        first, last = (self.first, self.last) if rules is None else (self.first[rules], self.last[rules])
-        out = np.empty((values.shape[1], len(first)))
+        out = np.empty((values.shape[1], len(self)))
         if values.shape[1] < _MANY_COLUMNS:
             for mine, column in zip(out, self._cell_counts(weighted), strict=True):
-                mine[:] = self._between(column, first, last)
+                mine[:] = self.over_nodes(column)
             return out.T
         # Two columns are one of complex numbers, which are added and taken as quickly as others.
         for at, pair in enumerate(self._cell_sums(weighted).view(np.complex128).T):
-            both = self._between(pair, first, last)
+            both = self.over_nodes(pair)
             for mine, column in zip(out[2 * at : 2 * at + 2], (both.real, both.imag), strict=False):
                 mine[:] = column
         return out.T
 
-    def _sums_one_by_one(self, weighted: Floats, rules: Ints) -> Floats:
-        """The sums over the samples of a few candidates, by which of the samples they cover."""
-        out = np.zeros((weighted.shape[1], len(rules)))
+    def sums_of(self, rules: Ints, values: Floats) -> Floats:
+        """The same for some of the candidates."""
+        weighted = values if self.weight is None else values * self.weight[:, None]
+        out = np.zeros((values.shape[1], len(rules)))
         first, width = (cells[rules].astype(self.cells.dtype) for cells in (self.first, self.last - self.first))
         step = max(1, _PAIRS // max(1, len(rules)))
         for start in range(0, self.n_samples, step):
@@ -180,14 +175,10 @@ class Candidates:
 
     def over_nodes(self, per_cell: Floats) -> Floats:
         """From the sum at each cell, which is changed, to the sum over each candidate."""
-        return self._between(per_cell, self.first, self.last)
-
-    def _between(self, per_cell: Floats, first: Ints, last: Ints) -> Floats:
-        """From the sum at each cell, which is changed, to the sums over nodes, given their cells."""
         per_cell[self.empty] = -per_cell[: self.empty[0]].sum()
         running = np.zeros(len(per_cell) + 1, dtype=per_cell.dtype)
         np.cumsum(per_cell, out=running[1:])
-        return np.asarray(running[last] - running[first])
+        return np.asarray(running[self.last] - running[self.first])
 
     def rules(self) -> RuleSet:
         """The candidates, written out."""
@@ -274,12 +265,17 @@ def usual_depth(n_samples: float, n_classes: int) -> int:
     n_samples
         The (weighted) number of samples.
     n_classes
-        The number of classes, 0 for regression; other than two, there is more to be told apart.
+        The number of classes, 0 for regression; with three to seven, or with numbers, there is more to be told apart
+        than with two, and with more each class has few rows, and each candidate takes long to judge.
 
-    >>> usual_depth(500, 2), usual_depth(5000, 2), usual_depth(500, 3)
-    (4, 8, 8)
+    >>> usual_depth(500, 2), usual_depth(5000, 2), usual_depth(500, 3), usual_depth(500, 10)
+    (4, 8, 8, 6)
     """
-    return 4 if n_classes == 2 and round(n_samples) < _MANY_ROWS else 8
+    if round(n_samples) >= _MANY_ROWS:
+        return 8
+    if n_classes == 2:
+        return 4
+    return 6 if n_classes >= _MANY_CLASSES else 8
 
 
 def _that_tell_apart(candidates: Candidates, min_samples: int) -> Candidates:

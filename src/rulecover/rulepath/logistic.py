@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -19,9 +18,8 @@ from rulecover.voting.preconditioner import PerClass
 #: A gain below this share of a sample's weight is rounding.
 _NOTHING = 1e-9
 _TINY = np.finfo(np.float64).tiny
-#: Candidates are judged again after each of the first rules, and then whenever this many have entered: those that had
-#: this share of the highest gain when they were last judged.
-_FIRST, _AGAIN, _NEAR = 5, 5, 0.1
+#: All candidates are judged after each of the first rules, and then whenever this many have entered.
+_FIRST, _ALL_AGAIN = 5, 5
 #: In between this many are judged at a time.
 _JUDGED = 64
 
@@ -66,9 +64,8 @@ class NewtonGains:
     def of_candidates(self, sums: Callable[[Ints | None], Floats], signs: Ints, free: Bools, n_rules: int) -> Floats:
         """What each free candidate explains of the residual, -1 if nothing, once a number of rules are in.
 
-        A gain seldom rises, and not by much: those that were not much below the highest are judged again after every
-        few rules. Then those that lead are, the highest first, until as many as are tried lead by gains that are not
-        outdated.
+        After every few rules all candidates are judged. In between a gain seldom rises: those that led are judged
+        again, the highest first, until as many as are tried lead by gains that are not outdated.
 
         Parameters
         ----------
@@ -79,27 +76,17 @@ class NewtonGains:
         n_rules
             How many rules are in.
         """
-        if self._last is None:
+        if self._last is None or n_rules < _FIRST or n_rules % _ALL_AGAIN == 0:
             self._last = self.gain(sums(None), signs)
             return np.where(free, self._last, -1.0)
-        outdated = self._last > 0
-        if n_rules < _FIRST or n_rules % _AGAIN == 0:
-            # What explains nothing has no gain, which may be due to its sign alone.
-            again = np.flatnonzero((self._last < 0) | (self._last >= _NEAR * self._last.max(initial=0.0)))
-            self._judge(again, sums, signs)
-            outdated[again] = False
         gains = np.where(free, self._last, -1.0)
+        outdated = gains > 0
         while outdated[_highest(gains, max(1, self._terms.tries))].any():
             again = _highest(np.where(outdated, gains, -1.0), _JUDGED)
             again = again[outdated[again]]
-            self._judge(again, sums, signs)
-            gains[again] = np.where(free[again], self._last[again], -1.0)
+            self._last[again] = gains[again] = self.gain(sums(again), signs[again])
             outdated[again] = False
         return gains
-
-    def _judge(self, candidates: Ints, sums: Callable[[Ints | None], Floats], signs: Ints) -> None:
-        assert self._last is not None
-        self._last[candidates] = self.gain(sums(candidates), signs[candidates])
 
 
 class LogisticFit:
@@ -134,7 +121,10 @@ class LogisticFit:
 
     def gains(self, signs: Ints, free: Bools) -> Floats:
         """What each free candidate explains of the residual, -1 if nothing."""
-        return self._newton.of_candidates(partial(self._candidates.sums, self._slopes), signs, free, len(self))
+        return self._newton.of_candidates(self._sums, signs, free, len(self))
+
+    def _sums(self, rules: Ints | None) -> Floats:
+        return self._candidates.sums(self._slopes) if rules is None else self._candidates.sums_of(rules, self._slopes)
 
     def gains_of(self, covered: Bools, signs: Ints) -> Floats:
         """The same for any rules, as masks over the samples (rules x samples); -1 also for what is in already."""
