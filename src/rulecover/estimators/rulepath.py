@@ -548,7 +548,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
         trained on all rows make large sets look a little better than they are.
     max_depth
         How deep the nodes may lie: the most comparisons in a rule. By default 8, and with fewer than 2,000 rows 4
-        for two classes and 6 for eight or more; 3 with `n_bins`.
+        for two classes and 6 for nine or more; 3 with `n_bins`.
     min_samples
         The fewest training rows that a rule may cover.
     model_share

@@ -25,7 +25,7 @@ _PAIRS_OF_COLUMNS = 1 << 20
 _MANY_COLUMNS = 4
 
 #: From this many rows on candidates lie deeper by default; and with fewer for more than two classes, but not for many.
-_MANY_ROWS, _MANY_CLASSES = 2000, 8
+_MANY_ROWS, _MANY_CLASSES = 2000, 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,10 +265,10 @@ def usual_depth(n_samples: float, n_classes: int) -> int:
     n_samples
         The (weighted) number of samples.
     n_classes
-        The number of classes, 0 for regression; with three to seven, or with numbers, there is more to be told apart
+        The number of classes, 0 for regression; with three to eight, or with numbers, there is more to be told apart
         than with two, and with more each class has few rows, and each candidate takes long to judge.
 
-    >>> usual_depth(500, 2), usual_depth(5000, 2), usual_depth(500, 3), usual_depth(500, 10)
+    >>> usual_depth(500, 2), usual_depth(5000, 2), usual_depth(500, 8), usual_depth(500, 9)
     (4, 8, 8, 6)
     """
     if round(n_samples) >= _MANY_ROWS:

@@ -302,7 +302,7 @@ SETTINGS: tuple[Option, ...] = (
         "max_depth",
         WHOLE,
         "How deep in the trees to look for rules; see --depth.",
-        shown="8; with fewer than 2,000 rows 4 for two classes, 6 for eight or more; 3 in bins",
+        shown="8; with fewer than 2,000 rows 4 for two classes, 6 for nine or more; 3 in bins",
     ),
     _path(
         "n_bins", whole_from(2), "Bins per column, cut at round numbers.", shown="as the trees split", typed=("--bins",)
