@@ -16,7 +16,8 @@ from strategies import DataSet, candidate_sets, data_sets, ensemble_of, trees
 
 from rulecover import RuleSet, read_trees
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates
-from rulecover.rulepath.forward import forward_path
+from rulecover.rulepath.constraints import Constraints
+from rulecover.rulepath.forward import Contest, forward_path
 from rulecover.rulepath.shorten import satisfied, shortened
 from rulecover.rulepath.sizes import best, one_standard_error, within
 from rulecover.rulepath.squares import Squares, Terms
@@ -379,3 +380,23 @@ def test_nearest_probabilities_are_probabilities_and_nearer_than_any_others(
     assert (mine >= 0).all() and mine.sum() == pytest.approx(1.0)
     assert mine.argmax() == vote.argmax()
     assert np.square(others - vote).sum() >= np.square(mine - vote).sum() - 1e-12
+
+
+@pytest.mark.parametrize("tries", [0, 1, 5, 300])
+@pytest.mark.parametrize("kind", ["some are near", "few are near", "ties"])
+def test_those_that_lead_gain_most_and_have_few_clauses(tries: int, kind: str) -> None:
+    rng = np.random.default_rng(tries)
+    clauses = [dict.fromkeys(range(rng.integers(1, 4)), (0.0, np.inf)) for _ in range(200)]
+    rules = RuleSet.of_intervals(clauses, ["x", "y", "z"])
+    gains = {
+        "some are near": rng.uniform(1.0, 9.0, 200),
+        "few are near": np.append(rng.uniform(-1.0, 1.0, 199), 100.0),
+        "ties": rng.integers(-1, 3, 200) + 1e-13 * rng.normal(size=200),
+    }[kind]
+    contest = Contest(rules, lambda *_: {}, Constraints.of(("x", "y", "z")), tries)
+
+    found = contest._leading(gains)
+
+    rounded, lengths = np.round(gains / gains.max(), 9), rules.lengths
+    order = sorted(np.flatnonzero(gains > 0).tolist(), key=lambda j: (-rounded[j], lengths[j], j))
+    assert found.tolist() == order[: max(1, tries)]

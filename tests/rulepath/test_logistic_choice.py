@@ -25,6 +25,7 @@ from rulecover import RulePathClassifier, RulePathRegressor, read_trees
 from rulecover.estimators.cross_fitted import CrossFitted
 from rulecover.estimators.path_kinds import class_pool
 from rulecover.estimators.trend import ClassifierWithTrend
+from rulecover.rulepath import candidates as candidates_module
 from rulecover.rulepath import logistic
 from rulecover.rulepath.candidates import Candidates, node_candidates
 from rulecover.rulepath.forward import forward_path
@@ -273,3 +274,61 @@ def test_rules_for_a_rare_class_come_from_a_forest_and_boosted_trees() -> None:
     assert isinstance(class_pool(None, y[3:], None), VotingClassifier)
     assert isinstance(class_pool(None, np.repeat([0, 1], [95, 5]), None), ClassifierWithTrend)
     assert isinstance(class_pool("forest", y, None), ClassifierWithTrend)
+
+
+def test_a_gain_is_the_square_of_the_residuals_over_the_curvature_that_the_base_leaves() -> None:
+    rng = np.random.default_rng(0)
+    residual, curvature, whole = rng.normal(size=(6, 3)), rng.uniform(0.1, 2.0, (6, 3)), np.array([5.0, 6.0, 7.0])
+    sums = np.hstack([residual, curvature])
+    newton = logistic.NewtonGains(TERMS, 20.0)
+    newton.start(whole)
+
+    spread = curvature * (1 - curvature / whole) + TERMS.shrinkage * whole / 20.0
+    expected = (residual**2 / spread).sum(axis=1)
+    assert newton.gain(sums, np.zeros(6, dtype=int)) == pytest.approx(expected)
+    held = newton.gain(sums, np.ones(6, dtype=int))
+    assert held == pytest.approx(np.where(residual[:, -1] > 0, expected, -1.0))
+    assert (sums == np.hstack([residual, curvature])).all()
+
+
+@pytest.mark.parametrize("few", [1, 5, 64, 300])
+@pytest.mark.parametrize("kind", ["some are near", "few are near", "ties", "nothing"])
+def test_the_few_highest_gains_are_found(few: int, kind: str) -> None:
+    rng = np.random.default_rng(few)
+    gains = {
+        "some are near": rng.uniform(0.0, 9.0, 200),
+        "few are near": np.append(rng.uniform(0.0, 1.0, 199), 100.0),
+        "ties": rng.integers(-1, 3, 200).astype(float),
+        "nothing": np.full(200, -1.0),
+    }[kind]
+
+    places = logistic._highest(gains, few)
+
+    assert len(set(places.tolist())) == len(places)
+    assert np.sort(gains[places]).tolist() == np.sort(gains)[-few:].tolist()
+
+
+def test_a_vote_keeps_to_its_sign_when_a_rule_enters() -> None:
+    candidates, _, response = drawn(1, 2)
+    fit = LogisticFit(candidates, response, TERMS)
+    fit.enter(candidates.covered(0), 0)
+    sign = -int(np.sign(fit.votes[-1][1, 1]))
+    held = LogisticFit(candidates, response, TERMS)
+
+    held.enter(candidates.covered(0), sign)
+
+    assert fit.votes[-1][1, 1] != 0
+    assert held.votes[-1][1, 1] == 0
+
+
+@pytest.mark.parametrize("columns", [4, 5])
+def test_many_columns_are_summed_in_pieces(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates, X, _ = drawn(2, 3, weighted=True)
+    values = np.random.default_rng(0).integers(-9, 9, (len(X), columns)).astype(float)
+    at_once = candidates.sums(values)
+    monkeypatch.setattr(candidates_module, "_PAIRS_OF_COLUMNS", 40)
+
+    assert (candidates.sums(values) == at_once).all()
+    assert candidates.weight is not None
+    of_third = (values * candidates.weight[:, None])[candidates.covered(3)].sum(axis=0)
+    assert at_once[3].tolist() == of_third.tolist()

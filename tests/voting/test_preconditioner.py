@@ -155,3 +155,34 @@ def test_steps_for_many_classes_take_fewer_products(monkeypatch: pytest.MonkeyPa
     Patterns.of(*problem).fitted_by_size(strength=1.0)
 
     assert 0 < per_class < 0.75 * n_products
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_the_curvature_within_a_class_is_that_of_its_own_log_odds(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    problem, shares = problem_of(rng, rules=5, classes=classes)
+    direction = np.zeros((len(shares), 6))
+    direction[0] = rng.normal(size=6)
+
+    along = problem.curvature(shares)(direction)[0] - problem.penalty * direction[0]
+
+    within = problem.curvature_within(shares)[:1]
+    own = within if classes == 2 else within * (classes - 1) / classes  # as if it had all that moves
+    np.testing.assert_allclose(along, problem.columns.sums(own * problem.columns.scores(direction[:1]))[0], rtol=1e-4)
+
+
+def test_what_is_shared_by_two_classes_is_the_inverse() -> None:
+    rng = np.random.default_rng(0)
+    problem, shares = problem_of(rng, rules=7, classes=2)
+    left = rng.normal(size=(1, 8))
+
+    np.testing.assert_allclose(shared(problem, shares)(left), exact(problem, shares, left), rtol=1e-6)
+
+
+def test_votes_of_every_size_keep_to_their_signs() -> None:
+    problem = random_problem(np.random.default_rng(2), 200, 6, 2)
+    free = Patterns.of(*problem).fitted_by_size(strength=1.0)
+    signs = -np.sign(free[-1].votes[1:, 1]).astype(np.intp)
+
+    for size, (votes, _) in enumerate(Patterns.of(*problem).fitted_by_size(strength=1.0, signs=signs)):
+        assert (signs[:size] * votes[1:, 1] >= 0).all()
