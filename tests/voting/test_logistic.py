@@ -263,6 +263,14 @@ def test_a_class_without_rows_is_possible_all_the_same(classes: int) -> None:
     np.testing.assert_allclose(shares[0, 1:], 0.1 / classes, rtol=1e-4)
 
 
+@pytest.mark.parametrize("classes", [2, 3, 4])
+def test_where_all_classes_are_alike_there_is_nothing_to_find(classes: int) -> None:
+    covered = np.array([[False, False], [False, False], [False, True], [False, False]])
+    target, weight = np.full((4, classes), 1 / classes), np.array([2.0, 3.0, 1.0, 3.0])
+
+    assert (logistic_votes(covered, target, weight, strength=0.01) == 0).all()
+
+
 @pytest.mark.parametrize("rows", [0, 4])
 @pytest.mark.parametrize("classes", [1, 2, 3])
 def test_without_any_weight_nothing_is_known(rows: int, classes: int) -> None:

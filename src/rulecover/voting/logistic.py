@@ -391,7 +391,10 @@ def _step(problem: _Problem, point: _Point, free: Bools, inverse: Inverse) -> Fl
         if size <= enough:
             break
         curved = freed(curvature(along))
-        length = size / _dot(along, curved)
+        bend = _dot(along, curved)
+        if bend <= 0.0:  # what is left is rounding
+            break
+        length = size / bend
         step += length * along
         left -= length * curved
         next_along = freed(inverse(left))
