@@ -63,7 +63,9 @@ def _weights(seen: NumberEvidence, kind: str) -> Floats:
     if kind == "support":
         return seen.support
     all_samples = seen.totals / seen.total
-    return np.asarray(1.0 / (seen.within + _FLOOR * (all_samples[2] - all_samples[1] ** 2) + 1e-9))
+    # Of samples that are all alike, a difference of squares is rounding, and may be below zero.
+    spread = max(0.0, float(all_samples[2] - all_samples[1] ** 2))
+    return np.asarray(1.0 / (seen.within + _FLOOR * spread + 1e-9))
 
 
 def added_values(rules: RuleSet, votes: Floats, target: Target) -> Vote:
