@@ -197,3 +197,13 @@ def test_settings_out_of_range_are_named_with_their_value(setting, error, messag
     X, y = data(0, n=60)
     with pytest.raises(error, match=message):
         RCBoostRegressor(**setting).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::rulecover.exceptions.RulecoverWarning")
+def test_precision_is_above_zero_where_all_rows_are_alike() -> None:
+    X, y = np.array([[0.0], [1.0]]), [18384514596.251434, 0.74253540663465]  # one of them is held out
+
+    boosted = RCBoostRegressor(early_stopping=True, vote="precision", random_state=0).fit(X, y)
+
+    assert (boosted.vote_.votes[:, 1] > 0).all()
+    assert boosted.why(X)["value"].tolist() == pytest.approx(boosted.predict(X).tolist())
