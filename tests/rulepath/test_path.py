@@ -16,7 +16,7 @@ from rulecover import RulePathClassifier, read_trees
 from rulecover.rulepath.candidates import node_candidates
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RowPredictions, RuleFamily
-from rulecover.rulepath.path import PathRecipe, PathSteps, distinct_allowed, ridge_votes, rule_path
+from rulecover.rulepath.path import PathRecipe, PathSteps, PathVotes, distinct_allowed, ridge_votes, rule_path
 from rulecover.rulepath.response import softened_response
 from rulecover.rulepath.sizes import HeldOut, LabelledRows, SizeScores, best, chosen_size, size_scores
 from rulecover.rulepath.squares import ForwardFit, Terms, usual_shrinkage
@@ -177,3 +177,19 @@ def test_rules_whose_votes_are_next_to_nothing_are_left_out_unless_they_are_aske
     assert replace(quiet, least=2).vote(4).rules == family.rules[:4]
     every = family.make_vote(family.rules[:4], votes[4, :5], family.target)
     np.testing.assert_allclose(quiet.vote(4).predict_proba(samples.X), every.predict_proba(samples.X), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("votes", "ridge"),
+    [
+        (PathVotes("log-odds", "log-loss", None), 4.0),
+        (PathVotes("log-odds", "squares", None), 5.0),
+        (PathVotes("fitted", None, None), 5.0),
+        (PathVotes("fitted", None, 2.0), 2.0),
+    ],
+)
+def test_the_penalty_of_the_choice_follows_the_noise_where_its_log_odds_are_kept(
+    votes: PathVotes, ridge: float
+) -> None:
+    _, samples = drawn(0, 2)
+    assert votes.ridge_of_choice(samples, noise=1.0) == ridge

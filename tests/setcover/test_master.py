@@ -184,6 +184,12 @@ def test_signatures_group_samples_as_a_sort_of_all_rows_does() -> None:
     np.testing.assert_array_equal(signatures.value[samples], signatures.value[first][place])
 
 
+def test_samples_with_the_same_rules_share_their_price_by_weight() -> None:
+    coverage = Coverage.of_masks([[1, 1, 0, 0], [0, 0, 1, 1]])
+    master = Master(coverage, np.array([1.0, 1.5]), weight=np.array([1.0, 3.0, 2.0, 1.0]))
+    assert master.solve().duals.tolist() == pytest.approx([0.25, 0.75, 1.0, 0.5])
+
+
 def test_a_clash_of_signatures_is_noticed() -> None:
     coverage = Coverage.of_masks([[1, 1, 0, 0], [0, 0, 1, 1]])
     master = Master(coverage, np.array([1.0, 1.5]))

@@ -19,6 +19,7 @@ from strategies import DataSet, data_sets
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RuleSet, read_trees
 from rulecover.data.categories import CategorySet
 from rulecover.pool import leaf_pool
+from rulecover.rules.grid import rule_grid
 from rulecover.rules.rule import Clause, Rule
 from rulecover.rules.sentences import condition_in_words
 from rulecover.show.grid import Grid, latex_escaped, markdown_escaped
@@ -180,6 +181,17 @@ def test_added_votes_are_printed_in_every_markup() -> None:
 
     assert path.vote_.to_markdown().splitlines()[0] == "| rule | support | 0 | 1 | 2 | if |"
     assert "by default" in path.vote_.to_latex()
+
+
+def test_a_table_of_rules_with_votes_says_what_each_votes_for() -> None:
+    rules = RuleSet.of_intervals([{0: (1.0, np.inf)}, {0: (-np.inf, 1.0)}], ["x"])
+    seen = ClassEvidence(
+        np.array([[9.0, 1.0], [2.0, 8.0]]), np.zeros(2), np.ones(2), np.array([11.0, 9.0]), np.array(["no", "yes"])
+    )
+
+    grid = rule_grid(rules.with_evidence(seen), votes=[(-0.5, 0.5), (0.25, -0.25)])
+
+    assert [row[:4] for row in grid.rows] == [("0", "yes +0.5", "10", "10 %"), ("1", "no +0.25", "10", "20 %")]
 
 
 # By class ------------------------------------------------------------------------------------------------------------
