@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import sys
 import time
 import warnings
@@ -79,11 +80,9 @@ class Checkpoint:
         self._head |= {"packages": _versions()}
         self._entries: dict[str, Entry] = {}
         self._pending, self._write_again = False, 0.0
-        if self.path.exists():
+        if _is_there(self.path):
             head, self._entries = _read(self.path)
             self._check(head)
-        elif not self.path.parent.is_dir():
-            raise CheckpointError(f"there is no folder {str(self.path.parent)!r} for a checkpoint; make it first.")
 
     def get(self, name: str) -> Entry | None:
         """What was kept under a name; ``None`` if nothing was."""
@@ -115,7 +114,7 @@ class Checkpoint:
         """Removes the file: the work is done."""
         self._pending = False
         with suppress(OSError):
-            self.path.unlink(missing_ok=True)
+            Path(os.path.realpath(self.path)).unlink(missing_ok=True)  # a link stays a link
 
     def __enter__(self) -> Self:
         return self
@@ -144,6 +143,22 @@ class Checkpoint:
                     f"{name!r} was written with {package} {theirs.get(package)}, and this is {ours[package]}, which "
                     "may give other results; delete it, or go on with the version that it was written with."
                 )
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file, which may be a checkpoint; an error where there can be none."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        if path.parent.is_dir():
+            return False
+        raise CheckpointError(f"there is no folder {str(path.parent)!r} for a checkpoint; make it first.") from None
+    except (OSError, ValueError) as error:  # of a name that is too long, or a link to itself
+        why = getattr(error, "strerror", error)
+        raise CheckpointError(f"{str(path)!r} cannot be a checkpoint ({why}); name another file.") from error
+    if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may have no end
+        raise CheckpointError(f"{str(path)!r} is a folder, a pipe or a device; name a file for the checkpoint.")
+    return True
 
 
 def _versions() -> dict[str, str]:
