@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import subprocess
@@ -153,6 +154,20 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     assert "is not a checkpoint of rulecover" in refused(tmp_path / "other.npz")
     (tmp_path / "text").write_text("a,b\n")
     assert "is not a checkpoint, or a damaged one" in refused(tmp_path / "text")
+
+
+@pytest.mark.parametrize("shape", ["(10L,", "'" * 3, "(99999999999999999999999,)}", "(1,)\n a\n  b\n c"])
+def test_an_array_whose_header_is_damaged_is_refused(shape: str, tmp_path: Path) -> None:
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': " + shape.encode()
+    with zipfile.ZipFile(tmp_path / "damaged.npz", "w") as archive:
+        archive.writestr("head.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    assert "is not a checkpoint, or a damaged one" in refused(tmp_path / "damaged.npz")
+
+
+def test_a_checkpoint_of_no_version_is_refused(tmp_path: Path) -> None:
+    head = {"format": "rulecover checkpoint", "work": "sums", "fingerprint": MINE, "packages": {}}
+    np.savez(tmp_path / "file.npz", head=np.frombuffer(json.dumps(head).encode(), dtype=np.uint8))
+    assert "is not a checkpoint of rulecover" in refused(tmp_path / "file.npz")
 
 
 def test_a_full_disk_is_a_warning_and_the_old_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

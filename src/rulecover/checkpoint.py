@@ -39,9 +39,6 @@ _SHARE = 0.05
 #: Where the header is in the file.
 _HEAD = "head"
 
-#: What is raised by files that are not what they should be.
-_UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile)
-
 #: Arrays by name.
 Entry = Mapping[str, Array]
 
@@ -223,9 +220,9 @@ def _read(path: Path) -> tuple[Mapping[str, Any], dict[str, Entry]]:
     try:
         arrays = _arrays(path)
         head = json.loads(arrays.pop(_HEAD).tobytes())
-        known = head["format"] == FORMAT and isinstance(head["packages"], dict)
+        known = head["format"] == FORMAT and "version" in head and isinstance(head["packages"], dict)
         texts = known and all(isinstance(head[key], str) for key in ("work", "fingerprint"))
-    except _UNREADABLE as error:
+    except Exception as error:  # zipfile, NumPy and json raise all kinds where a file is damaged
         why = " ".join(str(error).split())
         raise CheckpointError(
             f"{str(path)!r} is not a checkpoint, or a damaged one ({why}); name another file, or delete this one if it "
