@@ -173,7 +173,7 @@ class RuleBoosting(VotingModel):
         # A first tree of some rows is not gone on with: there may be time for all rows next time.
         self._started = started if self.warm_start and not started.learned.cut else None
         run = started.run
-        with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
+        with nullcontext() if self.checkpoint is None else self._checkpoint(started) as file:
             over = self._boost(run, deadline, file, started.seconds_of_a_call)
         self._take(boosted(run, over=over), run.generation, deadline)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
@@ -255,9 +255,15 @@ class RuleBoosting(VotingModel):
             warnings.warn(said, CutShortWarning, stacklevel=3)
         return over
 
-    def _checkpoint(self, run: BoostRun) -> Checkpoint:
-        samples, first = run.generation.samples, run.generation.generated.rules.clauses
-        data = samples.X, samples.labels, samples.weight, first.lower, first.upper, first.feature
+    def _checkpoint(self, started: Started) -> Checkpoint:
+        run, source = started.run, started.learned.source
+        seen = [run.generation.samples, *([] if run.watch is None else [run.watch.samples])]
+        rows = [array for samples in seen for array in (samples.X, samples.labels, samples.weight)]
+        first = run.generation.generated.rules.clauses
+        # Of a trained model the settings say nothing: it is told by its trees.
+        trees = () if source.trees is None else source.trees.trees
+        nodes = [each for tree in trees for each in (tree.feature, tree.threshold, tree.left, tree.missing_left)]
+        data = *rows, first.lower, first.upper, first.feature, *nodes
         return Checkpoint(self.checkpoint, "RCBoost", fingerprint(settings_that_matter(self), *data))
 
     def _as_rules_see(self, learned: Prepared, X: Any) -> Any:
