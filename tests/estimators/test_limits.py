@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -231,11 +232,13 @@ def test_whether_to_prune_is_decided_in_the_folds_that_there_is_time_for(
 
 
 @pytest.mark.slow
-def test_an_exact_cover_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("solver", ["exact", Exact(effort=0.1)], ids=repr)
+def test_an_exact_cover_goes_on_from_its_checkpoint(
+    solver: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file, few, labels = tmp_path / "cover.npz", X[:150], y[:150]
-    settings: dict[str, Any] = {"solver": Exact(effort=0.1), "random_state": 0}
+    settings: dict[str, Any] = {"solver": solver, "random_state": 0}
     alone = MIRCOClassifier(FOREST, **settings).fit(few, labels)
-    settings["solver"] = "exact"
     whole = MIRCOClassifier(FOREST, **settings, checkpoint=file).fit(few, labels)
     put = KeptStages.put
     for after in (1, 2, 4):
@@ -251,6 +254,8 @@ def test_an_exact_cover_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch:
             patched.setattr(KeptStages, "put", put_and_end)
             model.fit(few, labels)
         assert file.exists()
+        if not isinstance(solver, str):
+            model.set_params(solver=replace(solver, time_limit=300))
         assert to_json(model.fit(few, labels)) == to_json(whole) and not file.exists()
 
     assert whole.certificate_.objective == pytest.approx(alone.certificate_.objective)
@@ -259,6 +264,13 @@ def test_an_exact_cover_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch:
 def test_a_checkpoint_of_a_cover_is_for_exact_ones(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="checkpoint keeps the work of solver='exact', but solver is 'greedy'"):
         MIRCOClassifier(checkpoint=tmp_path / "cover.npz", random_state=0).fit(X, y)
+
+
+def test_a_solver_with_a_file_of_its_own_is_refused(tmp_path: Path) -> None:
+    """A pruned cover is two covers, and the file of the first one, cut short, would be foreign to the second."""
+    solver = Exact(checkpoint=tmp_path / "cover.npz")
+    with pytest.raises(ValueError, match="give checkpoint to MIRCOClassifier, and leave it out of the solver"):
+        MIRCOClassifier(solver=solver, random_state=0).fit(X, y)
 
 
 # Tables that take longer to read than there is time -------------------------------------------------------------------
