@@ -58,6 +58,11 @@ class Checkpoint:
     fingerprint
         Of the data and the settings, as `fingerprint` makes it.
 
+    Attributes
+    ----------
+    unfinished
+        What of the work has begun and not come to its end, by name; the file is needed until there is nothing.
+
     Examples
     --------
     >>> from tempfile import mkdtemp
@@ -73,6 +78,7 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], work: str, fingerprint: str) -> None:
         self.path = Path(path)
+        self.unfinished: set[str] = set()
         self._head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "work": work, "fingerprint": fingerprint}
         self._head |= {"packages": _versions()}
         self._entries: dict[str, Entry] = {}

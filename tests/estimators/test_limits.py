@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -264,6 +265,25 @@ def test_an_exact_cover_goes_on_from_its_checkpoint(
 def test_a_checkpoint_of_a_cover_is_for_exact_ones(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="checkpoint keeps the work of solver='exact', but solver is 'greedy'"):
         MIRCOClassifier(checkpoint=tmp_path / "cover.npz", random_state=0).fit(X, y)
+
+
+def test_a_cover_whose_first_choice_was_cut_short_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second choice, among the rules of the first one, is soon proved."""
+    file, few, labels = tmp_path / "cover.npz", X[:150], y[:150]
+    model = MIRCOClassifier(FOREST, solver="exact", random_state=0, checkpoint=file)
+    whole, put, count = model.fit(few, labels), KeptStages.put, itertools.count(1)
+
+    def put_and_end(self: Any, *args: Any) -> None:
+        put(self, *args)
+        if next(count) == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(KeptStages, "put", put_and_end)
+        cut = clone(model).fit(few, labels)
+    assert next(count) > 1 and cut.certificate_.status == Status.TIME_LIMIT and file.exists()
+
+    assert to_json(clone(model).fit(few, labels)) == to_json(whole) and not file.exists()
 
 
 def test_a_solver_with_a_file_of_its_own_is_refused(tmp_path: Path) -> None:

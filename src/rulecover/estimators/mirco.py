@@ -168,14 +168,17 @@ class MinimumRuleCover(VotingModel):
             solver = solver if file is None else solver.kept_in(file)
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
-        in_time = not (prepared.cut or unread or found.cut)
+        # A pruned cover is two covers, and the first one says nothing of whether it was cut short.
+        unfinished = file is not None and file.unfinished
+        in_time = not (prepared.cut or unread or found.cut or unfinished)
         limited = found.certificate.status == Status.LIMITED  # too few rules for a cover, with or without more time
         self.certificate_: Certificate = (
             found.certificate if in_time or limited else replace(found.certificate, status=Status.TIME_LIMIT)
         )
         self.uncovered_: Ints = prepared.rows[found.uncovered]
         self._warn_of_cuts(prepared.cut, unread, found.cut, found.votes_cut)
-        if file is not None and in_time and self.certificate_.status != Status.TIME_LIMIT:
+        is_done = in_time and not found.votes_cut and self.certificate_.status != Status.TIME_LIMIT
+        if file is not None and is_done:
             file.remove()
         return self._finished(found.vote, prepared.samples)
 

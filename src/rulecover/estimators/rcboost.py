@@ -175,12 +175,13 @@ class RuleBoosting(VotingModel):
         run = started.run
         with nullcontext() if self.checkpoint is None else self._checkpoint(started) as file:
             over = self._boost(run, deadline, file, started.seconds_of_a_call)
-        self._take(boosted(run, over=over), run.generation, deadline)
+        votes_cut = self._take(boosted(run, over=over), run.generation, deadline)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
         self._finished(self.vote_, run.generation.samples, self._as_rules_see(started.learned, X), named=named)
-        if file is not None and over and self.certificate_.status != Status.TIME_LIMIT:
+        is_done = over and not votes_cut and self.certificate_.status != Status.TIME_LIMIT
+        if file is not None and is_done:
             file.remove()
         return self
 
@@ -296,22 +297,24 @@ class RuleBoosting(VotingModel):
         self._columns = columns
         self.estimator_ = self.initial_estimator_ = on_table(encoder, self.estimator_)
 
-    def _take(self, found: Boosted, generation: RuleGeneration, deadline: float | None = None) -> None:
+    def _take(self, found: Boosted, generation: RuleGeneration, deadline: float | None = None) -> str:
+        """Takes what was found, and says to how many rows votes were fitted, if there was no time for all."""
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
         pool, self.z_ = found.stages[-1]
-        self.vote_ = self._fitted(self._stage_vote(pool, self.z_), generation, deadline)
+        self.vote_, cut = self._fitted(self._stage_vote(pool, self.z_), generation, deadline)
         self.rules_ = self.vote_.rules
         self.n_rmp_calls_ = len(found.stages) - 1
         self.certificate_ = found.certificate
+        return cut
 
-    def _fitted(self, plain: Vote, generation: RuleGeneration, deadline: float | None) -> Vote:
-        """The votes of the last stage, fitted to the rows if such are asked for, or to as many as there is time for."""
+    def _fitted(self, plain: Vote, generation: RuleGeneration, deadline: float | None) -> tuple[Vote, str]:
+        """The votes of the last stage, fitted if that is asked for, and to how many rows, if not to all."""
         voting = voting_on(self._target)
         if self.vote not in voting.fitted:
-            return plain
+            return plain, ""
         if isinstance(generation, GenerationInParts):
             groups = grouped_rows(generation.parts, plain.rules, generation.samples)
-            return fitted_to_groups(voting.fitted[self.vote], plain, groups)
+            return fitted_to_groups(voting.fitted[self.vote], plain, groups), ""
 
         def fit(samples: Samples) -> Vote:
             return voting.fitted_to(samples, self.vote, plain)
@@ -320,7 +323,7 @@ class RuleBoosting(VotingModel):
             fit, generation.samples, votes_deadline(deadline), classes=self._target.name == "classes"
         )
         self._warn_of_cut(some and f"votes were fitted to {some}", stacklevel=5)
-        return vote
+        return vote, some
 
     def _vote_of(self, rules: RuleSet) -> Vote:
         return voting_on(self._target).plain(rules, self.vote)
