@@ -87,6 +87,15 @@ def test_with_time_to_spare_the_model_is_the_one_without_a_limit(model):
     assert np.array_equal(limited.predict(X), plain.predict(X))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [*CLASSIFIERS[:3], *REGRESSORS], ids=lambda model: type(model).__name__)
+def test_a_limit_is_any_kind_of_number(model):
+    X, y = numbers_and_classes(300)
+    y = y if model in CLASSIFIERS else X[:, 0] * X[:, 1]
+    limited, cut = fitted(model, X, y, np.float16(ENDLESS))
+    assert cut == "" and str(limited.rules_) == str(fitted(model, X, y, None)[0].rules_)
+
+
 @pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=lambda model: type(model).__name__)
 def test_without_time_the_model_is_trained_on_some_rows_and_says_so(model):
     X, y = numbers_and_classes()

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import training_deadline
+from rulecover.clock import deadline_of, training_deadline
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
@@ -166,7 +166,7 @@ class RuleBoosting(VotingModel):
         if rows is not None:
             return self._fit_on_workers(rows.check_boost(self))
         begin = time.perf_counter()
-        deadline = None if self.time_limit is None else begin + self.time_limit
+        deadline = deadline_of(self.time_limit, begin=begin)
         started = self._started if self.warm_start else None
         if started is None:
             started = self._begin(X, y, sample_weight, begin)
@@ -199,7 +199,7 @@ class RuleBoosting(VotingModel):
 
     def _fit_on_workers(self, rows: RowsToBoost) -> Self:
         """The same for rows on the workers of a cluster."""
-        deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
+        deadline = deadline_of(self.time_limit, begin=time.perf_counter())
         self._encoder, recipe = None, self._recipe()
         prepared = rows.prepared(self)
         parts, links, head = rows.boost_parts(self, prepared, binned_pricing(recipe))
